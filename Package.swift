@@ -1,0 +1,101 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// One language mode and one set of upcoming features for every target.
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+// Levels as ARCHITECTURE.md draws them: a target depends only on lower levels.
+var targets: [Target] = [
+    // level 0
+    library("TideoverJSON"),
+    tests("TideoverJSONTests", ["TideoverJSON"]),
+    // level 1
+    library("TideoverCore", ["TideoverJSON"]),
+    tests("TideoverCoreTests", ["TideoverCore", "TideoverJSON"]),
+    library("TideoverHTTP", ["TideoverJSON"]),
+    tests("TideoverHTTPTests", ["TideoverHTTP", "TideoverJSON"]),
+    // level 2
+    library("TideoverAppStore", ["TideoverCore", "TideoverJSON"]),
+    tests("TideoverAppStoreTests", ["TideoverAppStore", "TideoverCore", "TideoverJSON"]),
+]
+
+var products: [Product] = [
+    .library(name: "TideoverCore", targets: ["TideoverCore"])
+]
+
+// What runs on a server stands here, so that no app developer's Xcode sees it.
+#if os(Linux)
+targets += [
+    // C libraries of the system
+    .systemLibrary(
+        name: "CTideoverOpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(
+        name: "CTideoverSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(
+        name: "CTideoverMicrohttpd", pkgConfig: "libmicrohttpd",
+        providers: [.apt(["libmicrohttpd-dev"])]),
+    // level 1
+    library("TideoverSignatures", ["TideoverJSON", "CTideoverOpenSSL"]),
+    tests("TideoverSignaturesTests", ["TideoverSignatures", "TideoverJSON"]),
+    // level 2
+    library("TideoverStorage", ["TideoverCore", "TideoverJSON", "TideoverSignatures"]),
+    library("TideoverHTTPServer", ["TideoverHTTP", "CTideoverMicrohttpd"]),
+    tests("TideoverHTTPServerTests", ["TideoverHTTPServer", "TideoverHTTP"]),
+    library("TideoverSandbox", ["TideoverHTTP", "TideoverJSON", "TideoverSignatures"]),
+    tests(
+        "TideoverSandboxTests",
+        ["TideoverSandbox", "TideoverHTTP", "TideoverJSON", "TideoverSignatures"]),
+    // level 3
+    library(
+        "TideoverSQLite", ["TideoverStorage", "TideoverCore", "TideoverJSON", "CTideoverSQLite"]),
+    tests(
+        "TideoverSQLiteTests",
+        ["TideoverSQLite", "TideoverStorage", "TideoverCore", "TideoverJSON"]),
+    library(
+        "TideoverServer",
+        [
+            "TideoverAppStore", "TideoverCore", "TideoverHTTP", "TideoverJSON",
+            "TideoverSignatures", "TideoverStorage",
+        ]),
+    tests(
+        "TideoverServerTests",
+        [
+            "TideoverServer", "TideoverAppStore", "TideoverCore", "TideoverHTTP", "TideoverJSON",
+            "TideoverSandbox", "TideoverSignatures", "TideoverSQLite", "TideoverStorage",
+        ]),
+    library("TideoverCommandLine"),
+    tests("TideoverCommandLineTests", ["TideoverCommandLine"]),
+    // level 4
+    .executableTarget(
+        name: "tideover",
+        dependencies: [
+            "TideoverAppStore", "TideoverCommandLine", "TideoverCore", "TideoverHTTP",
+            "TideoverHTTPServer", "TideoverJSON", "TideoverSandbox", "TideoverServer",
+            "TideoverSignatures", "TideoverSQLite", "TideoverStorage",
+        ],
+        swiftSettings: settings),
+    tests("TideoverTidyTests"),
+]
+products.append(.executable(name: "tideover", targets: ["tideover"]))
+#endif
+
+let package = Package(
+    name: "tideover",
+    platforms: [.iOS(.v17), .macOS(.v14), .tvOS(.v17), .watchOS(.v10), .visionOS(.v1)],
+    products: products,
+    targets: targets
+)

@@ -1,0 +1,1 @@
+@main enum Tideover { static func main() {} }
