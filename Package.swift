@@ -42,12 +42,20 @@ var products: [Product] = [
 targets += [
     // C libraries of the system
     .systemLibrary(
-        name: "CTideoverOpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+        name: "CTideoverOpenSSL",
+        pkgConfig: "openssl",
+        providers: [.apt(["libssl-dev"])]
+    ),
     .systemLibrary(
-        name: "CTideoverSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        name: "CTideoverSQLite",
+        pkgConfig: "sqlite3",
+        providers: [.apt(["libsqlite3-dev"])]
+    ),
     .systemLibrary(
-        name: "CTideoverMicrohttpd", pkgConfig: "libmicrohttpd",
-        providers: [.apt(["libmicrohttpd-dev"])]),
+        name: "CTideoverMicrohttpd",
+        pkgConfig: "libmicrohttpd",
+        providers: [.apt(["libmicrohttpd-dev"])]
+    ),
     // level 1
     library("TideoverSignatures", ["TideoverJSON", "CTideoverOpenSSL"]),
     tests("TideoverSignaturesTests", ["TideoverSignatures", "TideoverJSON"]),
@@ -58,25 +66,31 @@ targets += [
     library("TideoverSandbox", ["TideoverHTTP", "TideoverJSON", "TideoverSignatures"]),
     tests(
         "TideoverSandboxTests",
-        ["TideoverSandbox", "TideoverHTTP", "TideoverJSON", "TideoverSignatures"]),
+        ["TideoverSandbox", "TideoverHTTP", "TideoverJSON", "TideoverSignatures"]
+    ),
     // level 3
     library(
-        "TideoverSQLite", ["TideoverStorage", "TideoverCore", "TideoverJSON", "CTideoverSQLite"]),
+        "TideoverSQLite",
+        ["TideoverStorage", "TideoverCore", "TideoverJSON", "CTideoverSQLite"]
+    ),
     tests(
         "TideoverSQLiteTests",
-        ["TideoverSQLite", "TideoverStorage", "TideoverCore", "TideoverJSON"]),
+        ["TideoverSQLite", "TideoverStorage", "TideoverCore", "TideoverJSON"]
+    ),
     library(
         "TideoverServer",
         [
             "TideoverAppStore", "TideoverCore", "TideoverHTTP", "TideoverJSON",
             "TideoverSignatures", "TideoverStorage",
-        ]),
+        ]
+    ),
     tests(
         "TideoverServerTests",
         [
             "TideoverServer", "TideoverAppStore", "TideoverCore", "TideoverHTTP", "TideoverJSON",
             "TideoverSandbox", "TideoverSignatures", "TideoverSQLite", "TideoverStorage",
-        ]),
+        ]
+    ),
     library("TideoverCommandLine"),
     tests("TideoverCommandLineTests", ["TideoverCommandLine"]),
     // level 4
@@ -87,7 +101,8 @@ targets += [
             "TideoverHTTPServer", "TideoverJSON", "TideoverSandbox", "TideoverServer",
             "TideoverSignatures", "TideoverSQLite", "TideoverStorage",
         ],
-        swiftSettings: settings),
+        swiftSettings: settings
+    ),
     tests("TideoverTidyTests"),
 ]
 products.append(.executable(name: "tideover", targets: ["tideover"]))

@@ -16,8 +16,12 @@ public struct Request: Sendable {
     public var peer: String?
 
     public init(
-        method: String = "GET", path: String, query: [QueryItem] = [], headers: Headers = [:],
-        body: [UInt8] = [], peer: String? = nil
+        method: String = "GET",
+        path: String,
+        query: [QueryItem] = [],
+        headers: Headers = [:],
+        body: [UInt8] = [],
+        peer: String? = nil
     ) {
         self.method = method
         self.path = path

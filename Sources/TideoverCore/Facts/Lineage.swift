@@ -1,0 +1,77 @@
+/// Where a purchase was made.
+public enum Store: String, Hashable, Sendable, CaseIterable {
+    case appStore, googlePlay, revenueCat, tideover
+}
+
+/// The world a purchase belongs to. Environments are never mixed: each question names one.
+public enum Environment: String, Hashable, Sendable, CaseIterable {
+    case production, sandbox, xcode, simulated
+}
+
+/// How the customer came to a purchase.
+public enum Ownership: String, Hashable, Sendable, CaseIterable {
+    case purchased, familyShared
+}
+
+/// One store relation in one environment: for the App Store an `originalTransactionId` with its
+/// ownership type, for Google Play a chain of purchase tokens.
+public struct Lineage: Hashable, Sendable, Comparable {
+    public var store: Store
+    public var environment: Environment
+    /// The store's id of the relation.
+    public var id: String
+    public var ownership: Ownership
+
+    public init(
+        store: Store,
+        environment: Environment,
+        id: String,
+        ownership: Ownership = .purchased
+    ) {
+        self.store = store
+        self.environment = environment
+        self.id = id
+        self.ownership = ownership
+    }
+
+    /// The lineage in one string, unique within its app: `appStore:2000000012345678`, with
+    /// `:family` behind it for a family member's.
+    public var key: String {
+        ownership == .purchased ? "\(store.rawValue):\(id)" : "\(store.rawValue):\(id):family"
+    }
+
+    public static func < (a: Lineage, b: Lineage) -> Bool {
+        (a.environment.rawValue, a.key) < (b.environment.rawValue, b.key)
+    }
+}
+
+/// A customer's id as the app's own back end knows it.
+public struct CustomerID: Hashable, Sendable, Comparable {
+    public let text: String
+
+    /// UUIDs compare without regard to case and are kept in lower case; any other id is taken
+    /// verbatim. Nil for an empty id and for the all-zero UUID that some clients send for "none".
+    public init?(_ text: some StringProtocol) {
+        guard !text.isEmpty else { return nil }
+        guard Self.isUUID(text) else {
+            self.text = String(text)
+            return
+        }
+        self.text = text.lowercased()
+        if self.text.utf8.allSatisfy({ $0 == UInt8(ascii: "0") || $0 == UInt8(ascii: "-") }) {
+            return nil
+        }
+    }
+
+    public static func < (a: CustomerID, b: CustomerID) -> Bool { a.text < b.text }
+
+    private static func isUUID(_ text: some StringProtocol) -> Bool {
+        text.utf8.count == 36
+            && text.utf8.enumerated().allSatisfy { position, byte in
+                switch position {
+                case 8, 13, 18, 23: byte == UInt8(ascii: "-")
+                default: byte < 0x80 && Character(Unicode.Scalar(byte)).isHexDigit
+                }
+            }
+    }
+}

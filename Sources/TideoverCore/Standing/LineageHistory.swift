@@ -1,0 +1,311 @@
+/// The facts of one lineage, sorted into what the rules of standing ask for.
+///
+/// A set of facts makes the same history in whatever order they are given, however often.
+public struct LineageHistory: Sendable {
+    public let lineage: Lineage
+    /// Terms we have seen, by purchase date.
+    let terms: [TermRecord]
+    /// Terms that only a later outlook tells of, by when it did.
+    let unseen: [TermRecord]
+    /// Whether any outlook or condition was asserted.
+    let hasWords: Bool
+    public let pace: Pace
+
+    /// How far two instants may differ and still name the same end.
+    static let sameEnd = Milliseconds.seconds(1)
+    /// How far apart the parts of one envelope are signed.
+    static let sameEnvelope = Milliseconds.minutes(1)
+
+    public init(lineage: Lineage, facts: some Sequence<Fact>, catalogue: Catalogue) {
+        var sorter = FactSorter(catalogue: catalogue)
+        for fact in facts where fact.lineage == lineage { sorter.add(fact) }
+        self.lineage = lineage
+        hasWords = !sorter.outlooks.isEmpty || !sorter.conditions.isEmpty
+        (terms, unseen) = sorter.records()
+        pace =
+            lineage.environment == .production
+            ? .real : Self.pace(of: terms, catalogue: catalogue)
+    }
+
+    /// Histories of every lineage among the facts, in the order of their keys.
+    public static func all(of facts: some Sequence<Fact>, catalogue: Catalogue) -> [LineageHistory]
+    {
+        Dictionary(grouping: facts, by: \.lineage).sorted { $0.key < $1.key }.map {
+            LineageHistory(lineage: $0.key, facts: $0.value, catalogue: catalogue)
+        }
+    }
+
+    /// The smallest ratio of actual to nominal length among plain terms. Stores either run in real
+    /// time or many times faster, so a term cut a little short says nothing about pace.
+    private static func pace(of terms: [TermRecord], catalogue: Catalogue) -> Pace {
+        terms.reduce(.real) { slowest, record in
+            let period = record.term.offer?.period ?? catalogue[record.term.productId]?.period
+            guard let end = record.end, let period, record.upgradedAt == nil else { return slowest }
+            let actual = end - record.term.start
+            let nominal = period.length(from: record.term.start)
+            guard actual.count > 0, actual.count <= nominal.count / 2 else { return slowest }
+            return Pace.slower(slowest, Pace(actual: actual, nominal: nominal))
+        }
+    }
+}
+
+/// Gathers facts by what they speak of, then binds words to terms.
+private struct FactSorter {
+    let catalogue: Catalogue
+    var terms: [Word<Term>] = []
+    var outlooks: [Word<Outlook>] = []
+    var conditions: [Word<Condition>] = []
+    var revocations: [Word<Revocation>] = []
+    var reversals: [Word<Reversal>] = []
+
+    init(catalogue: Catalogue) {
+        self.catalogue = catalogue
+    }
+
+    mutating func add(_ fact: Fact) {
+        switch fact.assertion {
+        case .term(let term): terms.append(Word(term, of: fact))
+        case .outlook(let outlook): outlooks.append(Word(outlook, of: fact))
+        case .condition(let condition): conditions.append(Word(condition, of: fact))
+        case .revocation(let revocation): revocations.append(Word(revocation, of: fact))
+        case .reversal(let reversal): reversals.append(Word(reversal, of: fact))
+        case .unrecognised: break
+        }
+    }
+
+    /// The seen and the unseen terms, each with the words that speak of it.
+    mutating func records() -> (seen: [TermRecord], unseen: [TermRecord]) {
+        terms.sort(by: Word.isOlder)
+        outlooks.sort(by: Word.isOlder)
+        conditions.sort(by: Word.isOlder)
+        revocations.sort(by: Word.isOlder)
+        reversals.sort(by: Word.isOlder)
+        var records = seenTerms()
+        attachRevocations(to: &records)
+        findUpgrades(in: &records)
+        var unseen = bindOutlooks(to: &records)
+        bindConditions(to: &records, and: &unseen)
+        moveEffectiveStarts(of: &records)
+        return (records, unseen)
+    }
+
+    // MARK: Terms
+
+    private func seenTerms() -> [TermRecord] {
+        let names = TermNames(terms.map(\.value))
+        let groups = Dictionary(grouping: terms) { names.key(of: $0.value) }
+        let records = groups.map { key, words in
+            // Words are sorted oldest first, so the last of the highest rank is the newest.
+            let newest = words.reduce(words[0]) { $1.rank >= $0.rank ? $1 : $0 }
+            let first = words.map(\.assertedAt).min() ?? newest.assertedAt
+            var record = TermRecord(
+                key: key,
+                term: newest.value,
+                rank: newest.rank,
+                end: end(of: newest.value),
+                firstAsserted: first,
+                isUnseen: false,
+                firstTold: first,
+                effectiveStart: newest.value.start
+            )
+            record.cleanSignings = words.filter { !$0.value.isRevoked }.map(\.assertedAt)
+            return record
+        }
+        return records.sorted {
+            ($0.term.start, $0.firstAsserted, $0.key) < ($1.term.start, $1.firstAsserted, $1.key)
+        }
+    }
+
+    /// Non-renewing purchases last as long as the catalogue says; without a word on that they
+    /// last no time at all, because nothing vouches for more.
+    private func end(of term: Term) -> Instant? {
+        switch term.plan {
+        case .nonConsumable: nil
+        case .nonRenewing:
+            term.end ?? catalogue[term.productId]?.period.map { term.start + $0 } ?? term.start
+        case .autoRenewable, .consumable, .unrecognised: term.end ?? term.start
+        }
+    }
+
+    private func attachRevocations(to records: inout [TermRecord]) {
+        let names = TermNames(terms.map(\.value))
+        let positions = Dictionary(
+            uniqueKeysWithValues: records.enumerated().map { ($1.key, $0) }
+        )
+        for word in revocations {
+            guard let position = positions[names.key(word.value.term)] else { continue }
+            records[position].revocations.append(word)
+        }
+        for word in reversals {
+            guard let position = positions[names.key(word.value.term)] else { continue }
+            records[position].reversals.append(word.assertedAt)
+        }
+    }
+
+    /// An upgrade happened when the successor began; without one, when the store first said so.
+    private func findUpgrades(in records: inout [TermRecord]) {
+        let names = TermNames(terms.map(\.value))
+        for position in records.indices {
+            let record = records[position]
+            let successor = records[(position + 1)...].first { $0.term.start > record.term.start }
+            let looksUpgraded = record.revocations.contains { word in
+                successor?.term.start.isWithin(LineageHistory.sameEnd, of: word.value.date) ?? false
+            }
+            let said = terms.first { $0.value.isUpgraded && names.key(of: $0.value) == record.key }
+            guard record.term.isUpgraded || looksUpgraded else { continue }
+            records[position].upgradedAt = successor?.term.start ?? said?.assertedAt
+        }
+    }
+
+    // MARK: Binding
+
+    /// Gives each outlook to the term it speaks of; those that name an end we know nothing of make
+    /// unseen terms, which are returned.
+    private func bindOutlooks(to records: inout [TermRecord]) -> [TermRecord] {
+        var unseen: [TermRecord] = []
+        for word in outlooks {
+            let target = target(
+                renewalDate: word.value.renewalDate,
+                assertedAt: word.assertedAt,
+                isFailing: word.value.isFailing(termEnd: nil),
+                among: records
+            )
+            switch target {
+            case .term(let position): records[position].outlooks.append(word)
+            case .unseenTerm(let end): Self.file(word, endingAt: end, in: &unseen)
+            case .nothing: break
+            }
+        }
+        for position in records.indices {
+            guard let told = records[position].outlooks.first?.assertedAt else { continue }
+            records[position].firstTold = min(records[position].firstTold, told)
+        }
+        return unseen
+    }
+
+    private func bindConditions(
+        to records: inout [TermRecord],
+        and unseen: inout [TermRecord]
+    ) {
+        for word in conditions {
+            let target = target(
+                renewalDate: word.value.renewalDate,
+                assertedAt: word.assertedAt,
+                isFailing: word.value.isFailing,
+                among: records
+            )
+            switch target {
+            case .term(let position): records[position].conditions.append(word)
+            case .unseenTerm(let end):
+                guard let position = Self.nearest(end, among: unseen) else { continue }
+                unseen[position].conditions.append(word)
+            case .nothing: break
+            }
+        }
+    }
+
+    private enum Target {
+        case term(Int)
+        case unseenTerm(end: Instant)
+        case nothing
+    }
+
+    /// What a word speaks of: the term that ends at its renewal date; without one, the newest term
+    /// asserted by then, or for a failing word the newest that had ended by then. A failing word
+    /// that names an end we do not know speaks of a term we have not seen, unless a known term was
+    /// still running.
+    private func target(
+        renewalDate: Instant?,
+        assertedAt: Instant,
+        isFailing: Bool,
+        among records: [TermRecord]
+    ) -> Target {
+        if let renewalDate {
+            if let position = Self.nearest(renewalDate, among: records) { return .term(position) }
+            let isRunning = records.contains {
+                $0.firstAsserted <= assertedAt && ($0.end ?? .distantFuture) > assertedAt
+            }
+            guard isFailing && isRunning else { return .unseenTerm(end: renewalDate) }
+        }
+        let position = records.lastIndex {
+            isFailing ? ($0.end ?? .distantFuture) <= assertedAt : $0.firstAsserted <= assertedAt
+        }
+        return position.map(Target.term) ?? .nothing
+    }
+
+    private static func nearest(_ end: Instant, among records: [TermRecord]) -> Int? {
+        func distance(_ record: TermRecord) -> Milliseconds {
+            let difference = (record.end ?? .distantFuture) - end
+            return Milliseconds(Int64(clamping: difference.count.magnitude))
+        }
+        return records.indices
+            .filter { distance(records[$0]) <= LineageHistory.sameEnd }
+            .min { distance(records[$0]) < distance(records[$1]) }
+    }
+
+    private static func file(
+        _ word: Word<Outlook>,
+        endingAt end: Instant,
+        in unseen: inout [TermRecord]
+    ) {
+        if let position = nearest(end, among: unseen) {
+            unseen[position].outlooks.append(word)
+            return
+        }
+        let term = Term(
+            transactionId: "",
+            productId: word.value.productId ?? "",
+            start: word.assertedAt,
+            end: end
+        )
+        var record = TermRecord(
+            key: term.key,
+            term: term,
+            rank: word.rank,
+            end: end,
+            firstAsserted: word.assertedAt,
+            isUnseen: true,
+            firstTold: word.assertedAt,
+            effectiveStart: word.assertedAt
+        )
+        record.outlooks = [word]
+        unseen.append(record)
+    }
+
+    // MARK: Effective start
+
+    /// A recovery in grace keeps the old cycle: the new term's purchase date lies before the
+    /// failure was announced. It counts from when it was first told of, so that the billing issue
+    /// the customer lived through is not erased; never before the old end, never beyond grace.
+    private func moveEffectiveStarts(of records: inout [TermRecord]) {
+        for position in records.indices {
+            let start = records[position].term.start
+            guard let before = Self.nearest(start, among: records), before != position,
+                let oldEnd = records[before].end, let failure = records[before].firstFailure,
+                failure >= oldEnd, failure < records[position].firstTold
+            else { continue }
+            let told = min(records[position].firstTold, records[before].graceEnd ?? .distantFuture)
+            records[position].effectiveStart = max(told, oldEnd)
+        }
+    }
+}
+
+/// Two words on one transaction name the same term, even if only one of them knows the period's id.
+private struct TermNames {
+    private var byTransaction: [String: TermKey] = [:]
+
+    init(_ terms: [Term]) {
+        for term in terms where term.webOrderLineItemId != nil {
+            byTransaction[term.transactionId] = term.key
+        }
+    }
+
+    func key(of term: Term) -> TermKey {
+        byTransaction[term.transactionId] ?? term.key
+    }
+
+    func key(_ key: TermKey) -> TermKey {
+        guard key.text.hasPrefix("t:") else { return key }
+        return byTransaction[String(key.text.dropFirst(2))] ?? key
+    }
+}

@@ -1,0 +1,56 @@
+/// A calendar length as the stores write it (ISO 8601, such as `P1M`, `P3D`, `P1W`, `P1Y`).
+public struct Period: Hashable, Sendable {
+    public var years: Int64
+    public var months: Int64
+    public var weeks: Int64
+    public var days: Int64
+
+    public init(years: Int64 = 0, months: Int64 = 0, weeks: Int64 = 0, days: Int64 = 0) {
+        self.years = years
+        self.months = months
+        self.weeks = weeks
+        self.days = days
+    }
+
+    /// Reads `P[nY][nM][nW][nD]` with at least one part, each number at most 9999.
+    /// Nil for anything else.
+    public init?(iso8601 text: some StringProtocol) {
+        self.init()
+        guard text.first == "P" else { return nil }
+        var rest = text.dropFirst()
+        guard !rest.isEmpty else { return nil }
+        let parts: [(Character, WritableKeyPath<Period, Int64>)] = [
+            ("Y", \.years), ("M", \.months), ("W", \.weeks), ("D", \.days),
+        ]
+        for (letter, part) in parts {
+            let digits = rest.prefix { $0.isASCII && $0.isNumber }
+            guard rest.dropFirst(digits.count).first == letter else { continue }
+            guard let number = Int64(digits), number <= 9999 else { return nil }
+            self[keyPath: part] = number
+            rest = rest.dropFirst(digits.count + 1)
+        }
+        guard rest.isEmpty, self != Period() else { return nil }
+    }
+
+    public var iso8601: String {
+        let parts = [(years, "Y"), (months, "M"), (weeks, "W"), (days, "D")]
+        return parts.reduce(into: "P") { if $1.0 != 0 { $0 += "\($1.0)\($1.1)" } }
+    }
+
+    /// The length of this period when it begins at `start`.
+    public func length(from start: Instant) -> Milliseconds {
+        (start + self) - start
+    }
+}
+
+extension Instant {
+    /// The same time of day a calendar period later; a day the month lacks becomes its last day.
+    public static func + (start: Instant, period: Period) -> Instant {
+        var date = CivilDate(min(max(start, writable.lowerBound), writable.upperBound))
+        let months = date.year * 12 + (date.month - 1) + period.years * 12 + period.months
+        date.year = months / 12
+        date.month = months % 12 + 1
+        date.day = min(date.day, CivilDate.daysIn(month: date.month, of: date.year))
+        return date.instant + .days(period.weeks * 7 + period.days)
+    }
+}
