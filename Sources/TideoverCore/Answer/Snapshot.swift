@@ -1,0 +1,249 @@
+/// A lineage with its list of owners: what a customer may hold.
+public struct OwnedHistory: Sendable {
+    public let history: LineageHistory
+    public let owners: [OwnershipEntry]
+
+    public init(history: LineageHistory, owners: [OwnershipEntry]) {
+        self.history = history
+        self.owners = owners
+    }
+}
+
+/// Everything that answers for one customer in one environment.
+public struct CustomerHistory: Sendable {
+    public let customer: CustomerID
+    public let environment: Environment
+    public let holdings: [OwnedHistory]
+    public let catalogue: Catalogue
+    public let policy: Policy
+
+    /// Holdings of other environments are left out: environments are never mixed.
+    public init(
+        customer: CustomerID, environment: Environment, holdings: [OwnedHistory],
+        catalogue: Catalogue, policy: Policy
+    ) {
+        self.customer = customer
+        self.environment = environment
+        self.holdings = holdings.filter { $0.history.lineage.environment == environment }
+            .sorted { $0.history.lineage < $1.history.lineage }
+        self.catalogue = catalogue
+        self.policy = policy
+    }
+
+    /// What the customer may use at an instant, for every entitlement of the catalogue.
+    public func snapshot(at instant: Instant) -> Snapshot {
+        let entitlements = catalogue.entitlements.map { name in
+            let standing = best(of: name, at: instant)
+            return Snapshot.Entitlement(
+                name: name, standing: standing,
+                accessUntil: unbrokenAccess(to: name, from: standing),
+                nextChange: nextChange(of: name, after: instant, from: standing))
+        }
+        return Snapshot(
+            customer: customer, environment: environment, asOf: instant,
+            entitlements: entitlements, prompt: prompt(at: instant))
+    }
+
+    // MARK: One entitlement
+
+    /// The best standing over the customer's lineages; `ownOnly` leaves out what family shares.
+    func best(of entitlement: String, at instant: Instant, ownOnly: Bool = false) -> Standing {
+        var best: Standing?
+        for holding in holdings where holding.owners.owner(at: instant) == customer {
+            if ownOnly && holding.history.lineage.ownership != .purchased { continue }
+            let standing = holding.history.standing(
+                of: entitlement, at: instant, policy: policy, catalogue: catalogue)
+            if let found = best, !standing.isBetter(than: found) { continue }
+            best = standing
+        }
+        return best
+            ?? Standing(
+                state: .never, reason: .unknownCustomer, confidence: .unknown, rule: .noFacts)
+    }
+
+    /// The end of unbroken confirmed access over all lineages; nil is for ever.
+    private func unbrokenAccess(to entitlement: String, from standing: Standing) -> Instant? {
+        guard standing.access, var until = standing.accessUntil else { return standing.accessUntil }
+        // Each step needs a term or grace of its own that is already known, so the walk is bounded
+        // by their number; the bound only guards against a fault in that reasoning.
+        for _ in 0..<10_000 {
+            let next = best(of: entitlement, at: until)
+            guard next.access, next.confidence == .confirmed else { return until }
+            guard let later = next.accessUntil else { return nil }
+            guard later > until else { return until }
+            until = later
+        }
+        return until
+    }
+
+    /// The earliest later instant at which state, reason, access or confidence differs.
+    private func nextChange(
+        of entitlement: String, after instant: Instant, from standing: Standing
+    ) -> Instant? {
+        boundaries(after: instant).first {
+            let then = best(of: entitlement, at: $0)
+            return then.state != standing.state || then.reason != standing.reason
+                || then.confidence != standing.confidence
+        }
+    }
+
+    private func boundaries(after instant: Instant) -> [Instant] {
+        var all = Set<Instant>()
+        for holding in holdings {
+            for boundary in holding.history.boundaries(policy: policy) where boundary > instant {
+                all.insert(boundary)
+            }
+            for entry in holding.owners {
+                for edge in [entry.from, entry.until].compactMap(\.self) where edge > instant {
+                    all.insert(edge)
+                }
+            }
+        }
+        return all.sorted()
+    }
+}
+
+extension LineageHistory {
+    /// The standing of this lineage for one entitlement.
+    func standing(
+        of entitlement: String, at instant: Instant, policy: Policy, catalogue: Catalogue
+    ) -> Standing {
+        var standing = standing(at: instant, policy: policy)
+        guard standing.state != .never else { return standing }
+        if let product = standing.productId, unlocks(product, entitlement, catalogue) {
+            return standing
+        }
+        let before = terms.last {
+            $0.effectiveStart <= instant && unlocks($0.term.productId, entitlement, catalogue)
+                && unlocksAnything($0.term.plan)
+        }
+        standing.trial = nil
+        standing.graceUntil = nil
+        standing.confidence = .confirmed
+        standing.asksStore = false
+        standing.willRenew = nil
+        standing.state = before == nil ? .never : .expired
+        standing.reason = before == nil ? .notEntitled : .changedProduct
+        standing.productId = before?.term.productId
+        standing.accessUntil = before.flatMap { record in
+            let next = terms.first { $0.term.start > record.term.start }?.effectiveStart
+            return [record.end, next].compactMap(\.self).min()
+        }
+        return standing
+    }
+
+    private func unlocks(_ product: String, _ entitlement: String, _ catalogue: Catalogue) -> Bool {
+        guard catalogue.unlocks(product, entitlement) else { return false }
+        let plan = terms.last { $0.term.productId == product }?.term.plan
+        return plan.map(unlocksAnything) ?? true
+    }
+
+    /// Consumables are used up, and an unknown kind of product must never grant.
+    private func unlocksAnything(_ plan: Term.Plan) -> Bool {
+        switch plan {
+        case .autoRenewable, .nonRenewing, .nonConsumable: true
+        case .consumable, .unrecognised: false
+        }
+    }
+
+    /// Every instant at which the answer may change, in no order.
+    func boundaries(policy: Policy) -> [Instant] {
+        (terms + unseen).flatMap { boundaries(of: $0, policy: policy) }
+    }
+
+    private func boundaries(of record: TermRecord, policy: Policy) -> [Instant] {
+        var found = [record.term.start, record.effectiveStart, record.firstTold]
+        found += record.reversals + record.cleanSignings
+        found += record.revocations.flatMap { [$0.value.date, $0.assertedAt] }
+        found += record.outlooks.flatMap { word in
+            [word.assertedAt] + [word.value.graceEnd].compactMap(\.self)
+        }
+        found += record.conditions.map(\.assertedAt)
+        found += [record.upgradedAt].compactMap(\.self)
+        guard let end = record.end else { return found }
+        let leeway = min(
+            pace.scale(policy.renewalLeeway), Milliseconds(max(0, (end - record.term.start).count / 5)))
+        found += [
+            end, end + leeway, end + pace.scale(.days(3)), end + pace.scale(Situation.retry),
+        ]
+        if case .keep(let length) = policy.billingRetry {
+            found.append(max(end, record.graceEnd ?? end) + pace.scale(length))
+        }
+        return found
+    }
+}
+
+extension Standing {
+    /// Active before grace, hold, expired and never; then confirmed before presumed and unknown;
+    /// then the later end. Equal answers keep the first lineage by key.
+    func isBetter(than other: Standing) -> Bool {
+        let mine = (state.worth, confidence.worth, lasting)
+        let theirs = (other.state.worth, other.confidence.worth, other.lasting)
+        return mine > theirs
+    }
+
+    private var lasting: Instant { accessUntil ?? (access ? .distantFuture : .distantPast) }
+}
+
+extension State {
+    fileprivate var worth: Int {
+        switch self {
+        case .active: 4
+        case .grace: 3
+        case .hold: 2
+        case .expired: 1
+        case .never: 0
+        }
+    }
+}
+
+extension Confidence {
+    fileprivate var worth: Int {
+        switch self {
+        case .confirmed: 2
+        case .presumed: 1
+        case .unknown: 0
+        }
+    }
+}
+
+/// The best standing per entitlement of one customer in one environment: what an app reads.
+public struct Snapshot: Hashable, Sendable {
+    public var customer: CustomerID
+    public var environment: Environment
+    public var asOf: Instant
+    /// By name.
+    public var entitlements: [Entitlement]
+    /// Nil when there is nothing to ask the customer.
+    public var prompt: Prompt?
+
+    public struct Entitlement: Hashable, Sendable {
+        public var name: String
+        public var standing: Standing
+        /// The end of unbroken confirmed access; nil is for ever where there is access.
+        public var accessUntil: Instant?
+        /// When state, reason, access or confidence next differs if the store says nothing more.
+        public var nextChange: Instant?
+    }
+
+    public subscript(_ name: String) -> Entitlement? {
+        entitlements.first { $0.name == name }
+    }
+
+    /// Until when this snapshot, as written out, stays true: the next change of any entitlement,
+    /// or the next day of a trial's countdown.
+    public var validUntil: Instant? {
+        entitlements.flatMap { [$0.nextChange, $0.standing.trial?.nextTick(after: asOf)] }
+            .compactMap(\.self).min()
+    }
+}
+
+extension Trial {
+    /// The next instant after `now` at which `daysLeft` or `urgent` differs.
+    func nextTick(after now: Instant) -> Instant? {
+        let day = max(1, (endsAt - cancelBy).count)
+        let left = (endsAt - now).count
+        guard left > 0 else { return nil }
+        return endsAt - Milliseconds((left - 1) / day * day)
+    }
+}
