@@ -1,0 +1,160 @@
+/// Base64 of RFC 4648, in its two alphabets.
+public enum Base64 {
+    /// The last two characters, and whether the text is padded.
+    public enum Alphabet: Hashable, Sendable {
+        /// With `+` and `/`, padded with `=`.
+        case standard
+        /// With `-` and `_`, without padding, as in JWS.
+        case urlSafe
+    }
+
+    /// The text of bytes.
+    public static func encode(_ bytes: some Collection<UInt8>, _ alphabet: Alphabet) -> [UInt8] {
+        bytes.withContiguousStorageIfAvailable { encode($0, alphabet) }
+            ?? Array(bytes).withUnsafeBufferPointer { encode($0, alphabet) }
+    }
+
+    /// The text of bytes, as a string.
+    public static func encodeString(
+        _ bytes: some Collection<UInt8>,
+        _ alphabet: Alphabet
+    ) -> String {
+        String(decoding: encode(bytes, alphabet), as: UTF8.self)
+    }
+
+    /// The bytes of a text in its one canonical form; nil for any other: white space, characters of
+    /// the other alphabet, missing, wrong or needless padding, unused bits that are not zero.
+    public static func decode(_ text: some Collection<UInt8>, _ alphabet: Alphabet) -> [UInt8]? {
+        if let bytes = text.withContiguousStorageIfAvailable({ decode($0, alphabet) }) {
+            return bytes
+        }
+        return Array(text).withUnsafeBufferPointer { decode($0, alphabet) }
+    }
+}
+
+extension Base64 {
+    private static let standardCharacters = characters("+/")
+    private static let urlSafeCharacters = characters("-_")
+    private static let standardSextets = sextets(standardCharacters)
+    private static let urlSafeSextets = sextets(urlSafeCharacters)
+
+    private static func characters(_ last: String) -> [UInt8] {
+        let letters = UInt8(ascii: "A")...UInt8(ascii: "Z")
+        return letters + letters.map { $0 | 0x20 } + (UInt8(ascii: "0")...UInt8(ascii: "9"))
+            + last.utf8
+    }
+
+    /// Set in place of a sextet for what is no character of the alphabet.
+    private static let invalid: UInt32 = 1 << 31
+
+    /// For each of the four places in a group a table of 256: what a character there adds to the
+    /// 24 bits of the group, its first byte lowest.
+    private static func sextets(_ characters: [UInt8]) -> [UInt32] {
+        var table = [UInt32](repeating: invalid, count: 4 * 256)
+        for (value, character) in characters.enumerated() {
+            for place in 0..<4 {
+                let bits = UInt32(value) << (18 - 6 * UInt32(place))
+                table[place * 256 + Int(character)] = bits.byteSwapped >> 8
+            }
+        }
+        return table
+    }
+
+    private static func encode(
+        _ bytes: UnsafeBufferPointer<UInt8>,
+        _ alphabet: Alphabet
+    ) -> [UInt8] {
+        let isPadded = alphabet == .standard
+        let table = isPadded ? standardCharacters : urlSafeCharacters
+        let whole = bytes.count / 3
+        let capacity = (whole + 1) * 4
+        return table.withUnsafeBufferPointer { table in
+            [UInt8](unsafeUninitializedCapacity: capacity) { target, count in
+                for group in 0..<whole {
+                    let (a, b, c) = (bytes[group * 3], bytes[group * 3 + 1], bytes[group * 3 + 2])
+                    target[group * 4] = table[Int(a >> 2)]
+                    target[group * 4 + 1] = table[Int((a & 3) << 4 | b >> 4)]
+                    target[group * 4 + 2] = table[Int((b & 15) << 2 | c >> 6)]
+                    target[group * 4 + 3] = table[Int(c & 63)]
+                }
+                count = whole * 4
+                let rest = bytes[(whole * 3)...]
+                guard let a = rest.first else { return }
+                let b = rest.dropFirst().first
+                target[count] = table[Int(a >> 2)]
+                target[count + 1] = table[Int((a & 3) << 4 | (b ?? 0) >> 4)]
+                count += 2
+                if let b {
+                    target[count] = table[Int((b & 15) << 2)]
+                    count += 1
+                }
+                while isPadded && count % 4 != 0 {
+                    target[count] = UInt8(ascii: "=")
+                    count += 1
+                }
+            }
+        }
+    }
+
+    private static func decode(
+        _ text: UnsafeBufferPointer<UInt8>,
+        _ alphabet: Alphabet
+    ) -> [UInt8]? {
+        guard alphabet == .standard else { return decodeUnpadded(text, urlSafeSextets) }
+        guard text.count % 4 == 0 else { return nil }
+        let padding = text.suffix(2).reversed().prefix { $0 == UInt8(ascii: "=") }.count
+        let characters = UnsafeBufferPointer(rebasing: text.dropLast(padding))
+        return decodeUnpadded(characters, standardSextets)
+    }
+
+    private static func decodeUnpadded(
+        _ text: UnsafeBufferPointer<UInt8>,
+        _ table: [UInt32]
+    ) -> [UInt8]? {
+        guard text.count % 4 != 1 else { return nil }
+        var bad: UInt32 = 0
+        let bytes = table.withUnsafeBufferPointer { table in
+            [UInt8](unsafeUninitializedCapacity: text.count / 4 * 3 + 2) { target, count in
+                count = 0
+                for group in 0..<text.count / 4 {
+                    let bits = sum(text, group * 4, 4, table)
+                    bad |= bits
+                    store(bits, 3, into: target, at: &count)
+                }
+                let rest = text.count % 4
+                guard rest > 0 else { return }
+                let bits = sum(text, text.count - rest, rest, table)
+                bad |= bits
+                // The bits below the last whole byte are unused, and zero in canonical text.
+                if bits >> (8 * UInt32(rest - 1)) != 0 { bad |= invalid }
+                store(bits, rest - 1, into: target, at: &count)
+            }
+        }
+        return bad & invalid == 0 ? bytes : nil
+    }
+
+    @inline(__always)
+    private static func sum(
+        _ text: UnsafeBufferPointer<UInt8>,
+        _ start: Int,
+        _ count: Int,
+        _ table: UnsafeBufferPointer<UInt32>
+    ) -> UInt32 {
+        var bits: UInt32 = 0
+        for place in 0..<count { bits |= table[place << 8 | Int(text[start + place])] }
+        return bits
+    }
+
+    @inline(__always)
+    private static func store(
+        _ bits: UInt32,
+        _ bytes: Int,
+        into target: UnsafeMutableBufferPointer<UInt8>,
+        at count: inout Int
+    ) {
+        for place in 0..<bytes {
+            target[count] = UInt8(truncatingIfNeeded: bits >> (8 * UInt32(place)))
+            count += 1
+        }
+    }
+}

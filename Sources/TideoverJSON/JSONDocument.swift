@@ -1,0 +1,98 @@
+/// A JSON text checked once from end to end, read in place: values are made only when asked for.
+public struct JSONDocument: Sendable {
+    /// Which texts are accepted.
+    public enum Syntax: Hashable, Sendable {
+        /// RFC 8259, and no key twice in an object.
+        case strict
+        /// For files people write: also comments, bare and single-quoted keys, single-quoted
+        /// strings and trailing commas, as in JSON5.
+        case relaxed
+    }
+
+    let storage: JSONStorage
+
+    /// Checks a text.
+    ///
+    /// - Throws: the first fault met in the order of reading; a key used twice is met at the end of
+    ///   its object.
+    public init(
+        _ bytes: [UInt8],
+        syntax: Syntax = .strict,
+        limits: JSONLimits = .inbound
+    ) throws(JSONError) {
+        storage = try JSONStorage(bytes, syntax: syntax, limits: limits)
+    }
+
+    /// Checks a text.
+    ///
+    /// - Throws: as for bytes.
+    public init(
+        _ text: String,
+        syntax: Syntax = .strict,
+        limits: JSONLimits = .inbound
+    ) throws(JSONError) {
+        try self.init(Array(text.utf8), syntax: syntax, limits: limits)
+    }
+
+    /// The value that the document is.
+    public var root: JSONNode { JSONNode(storage: storage, index: 0) }
+
+    /// The text as it was given.
+    public var bytes: [UInt8] { storage.bytes }
+}
+
+/// The text and tape that all nodes of a document share.
+final class JSONStorage: Sendable {
+    let bytes: [UInt8]
+    let tape: [JSONToken]
+
+    init(
+        _ bytes: [UInt8],
+        syntax: JSONDocument.Syntax,
+        limits: JSONLimits
+    ) throws(JSONError) {
+        self.bytes = bytes
+        switch bytes.withUnsafeBufferPointer({ Self.scan($0, syntax, limits) }) {
+        case .success(let tape): self.tape = tape
+        case .failure(let fault):
+            let place = bytes.withUnsafeBufferPointer { position(of: fault.offset, in: $0) }
+            throw JSONError(
+                reason: fault.reason,
+                offset: fault.offset,
+                line: place.line,
+                column: place.column
+            )
+        }
+    }
+
+    private static func scan(
+        _ text: UnsafeBufferPointer<UInt8>,
+        _ syntax: JSONDocument.Syntax,
+        _ limits: JSONLimits
+    ) -> Result<[JSONToken], JSONFault> {
+        guard text.count <= limits.maxBytes else {
+            let reason = JSONError.Reason.tooLarge(limit: limits.maxBytes)
+            return .failure(JSONFault(reason: reason, offset: limits.maxBytes))
+        }
+        guard let base = text.baseAddress, !text.isEmpty else {
+            return .failure(JSONFault(reason: .empty, offset: 0))
+        }
+        var scanner = JSONScanner(
+            text,
+            base: base,
+            relaxed: syntax == .relaxed,
+            depth: limits.maxDepth
+        )
+        do {
+            try scanner.document()
+            return .success(scanner.tape)
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Reads the text of an entry in place.
+    func withText<T>(_ token: JSONToken, _ body: (UnsafeBufferPointer<UInt8>) -> T) -> T {
+        bytes.withUnsafeBufferPointer { body(UnsafeBufferPointer(rebasing: $0[token.text])) }
+    }
+}

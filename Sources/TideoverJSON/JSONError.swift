@@ -1,0 +1,149 @@
+/// Why a text is not a document, and where: the first fault met, in the order of reading.
+public struct JSONError: Error, Hashable, Sendable {
+    /// What is wrong at the place.
+    public let reason: Reason
+    /// The place, in bytes from the start.
+    public let offset: Int
+    /// The line of the place, from 1; a line ends with LF, CR or both.
+    public let line: Int
+    /// The column of the place in Unicode scalars, from 1.
+    public let column: Int
+
+    /// One case for each way in which a text can fail to be a document.
+    public enum Reason: Hashable, Sendable {
+        /// There is nothing but white space and comments.
+        case empty
+        /// The text is longer than `limit` bytes.
+        case tooLarge(limit: Int)
+        /// More than `limit` arrays and objects are open at once.
+        case tooDeep(limit: Int)
+        /// The text starts with a byte order mark.
+        case byteOrderMark
+        /// A byte sequence is not UTF-8: overlong, a surrogate, past U+10FFFF, cut short or stray.
+        case invalidUTF8
+        /// A `\u` escape names one half of a surrogate pair.
+        case loneSurrogate
+        /// A backslash is followed by something that is no escape.
+        case invalidEscape
+        /// A string contains a control character as it is, here by its code.
+        case controlCharacter(UInt8)
+        /// A string has no closing quote; the place is its opening one.
+        case unterminatedString
+        /// A comment has no `*/`; the place is its `/*`.
+        case unterminatedComment
+        /// A bare word, here shortened, is not `true`, `false` or `null`.
+        case unknownWord(String)
+        /// A number has a zero before other digits.
+        case leadingZero
+        /// A number lacks a digit after its sign, point or `e`.
+        case missingDigit
+        /// A number is too great for a double.
+        case numberOutOfRange
+        /// Something else stands where a value must.
+        case expectedValue
+        /// Something else stands where a key must.
+        case expectedKey
+        /// A key is not followed by a colon.
+        case expectedColon
+        /// An element is followed by neither a comma nor `]`.
+        case expectedCommaOrBracket
+        /// A member is followed by neither a comma nor `}`.
+        case expectedCommaOrBrace
+        /// A comma is followed by the end of its array or object.
+        case trailingComma
+        /// An object has one key twice; the place is the second, the key is here shortened.
+        case duplicateKey(String, firstLine: Int)
+        /// The text ends inside an array or object.
+        case unexpectedEnd
+        /// Something follows the document.
+        case trailingContent
+    }
+}
+
+extension JSONError: CustomStringConvertible {
+    /// One line for people: the place, then what is wrong there.
+    public var description: String { "line \(line), column \(column): \(reason)" }
+}
+
+extension JSONError.Reason: CustomStringConvertible {
+    /// What is wrong, in a few words on one line.
+    public var description: String {
+        switch self {
+        case .empty: "the document is empty"
+        case .tooLarge(let limit): "the document is longer than \(limit) bytes"
+        case .tooDeep(let limit): "arrays and objects are nested deeper than \(limit) levels"
+        case .byteOrderMark: "the document starts with a byte order mark; save it as plain UTF-8"
+        case .invalidUTF8: "these bytes are not UTF-8"
+        case .loneSurrogate: "this \\u escape is half of a surrogate pair"
+        case .invalidEscape: "this backslash starts no known escape"
+        case .controlCharacter(let code): Self.words(controlCharacter: code)
+        case .unterminatedString: "this string has no closing quote"
+        case .unterminatedComment: "this comment is never closed"
+        case .unknownWord(let word):
+            "\(word) is no value; text needs quotes, and the words are true, false and null"
+        case .leadingZero: "a number cannot start with 0 before other digits"
+        case .missingDigit: "a digit is missing in this number"
+        case .numberOutOfRange: "this number is too great"
+        case .expectedValue: "a value is expected here"
+        case .expectedKey: "a key is expected here"
+        case .expectedColon: "a colon is expected after the key"
+        case .expectedCommaOrBracket: "a comma or ] is expected here"
+        case .expectedCommaOrBrace: "a comma or } is expected here"
+        case .trailingComma: "a comma cannot stand before the end"
+        case .duplicateKey(let key, let line): "the key \(key) is used twice, first on line \(line)"
+        case .unexpectedEnd: "the document ends before it is complete"
+        case .trailingContent: "the document is complete, but more follows"
+        }
+    }
+
+    private static func words(controlCharacter code: UInt8) -> String {
+        switch code {
+        case 0x09: "a tab inside a string is written \\t"
+        case 0x0A, 0x0D: "a string cannot go on in the next line; is its closing quote missing?"
+        default: "a string contains the control character \(code)"
+        }
+    }
+}
+
+/// A fault as the scanner meets it; lines are counted only when it reaches the caller.
+struct JSONFault: Error {
+    let reason: JSONError.Reason
+    let offset: Int
+}
+
+/// The line and column of a byte offset, both from 1.
+func position(
+    of offset: Int,
+    in bytes: UnsafeBufferPointer<UInt8>
+) -> (line: Int, column: Int) {
+    var line = 1
+    var column = 1
+    var previous: UInt8 = 0
+    for byte in bytes[..<min(offset, bytes.count)] {
+        if byte == 0x0A && previous == 0x0D {
+            column = 1
+        } else if byte == 0x0A || byte == 0x0D {
+            line += 1
+            column = 1
+        } else if byte & 0xC0 != 0x80 {
+            column += 1
+        }
+        previous = byte
+    }
+    return (line, column)
+}
+
+extension JSONFault {
+    /// How much of a key or word an error shows, in Unicode scalars.
+    static let wordLength = 40
+
+    /// The start of a text, fit for one line of a message.
+    static func shortened(_ text: String) -> String {
+        var shown = ""
+        for scalar in text.unicodeScalars.prefix(wordLength) {
+            let isPlain = scalar.value >= 0x20 && !(0x7F..<0xA0).contains(scalar.value)
+            shown.unicodeScalars.append(isPlain ? scalar : "\u{FFFD}")
+        }
+        return text.unicodeScalars.count > wordLength ? shown + "..." : shown
+    }
+}

@@ -1,0 +1,203 @@
+/// A value in its place in a document; a cheap reference that keeps the document alive.
+public struct JSONNode: Sendable {
+    /// What a value can be.
+    public enum Kind: Hashable, Sendable {
+        case null, bool, number, string, array, object
+    }
+
+    let storage: JSONStorage
+    let index: Int
+
+    var token: JSONToken { storage.tape[index] }
+
+    /// What the value is.
+    public var kind: Kind {
+        switch token.kind {
+        case JSONToken.null: .null
+        case JSONToken.bool: .bool
+        case JSONToken.number: .number
+        case JSONToken.string: .string
+        case JSONToken.array: .array
+        default: .object
+        }
+    }
+
+    /// Whether the value is null.
+    public var isNull: Bool { token.kind == JSONToken.null }
+
+    /// The value of a bool; nil if it is none.
+    public var bool: Bool? {
+        token.kind == JSONToken.bool ? token.has(JSONToken.isTrue) : nil
+    }
+
+    /// The exact value of a number that is integral, 1.0 and 1e3 too; nil if it is none or out of
+    /// range.
+    public var int64: Int64? {
+        let token = token
+        guard token.kind == JSONToken.number else { return nil }
+        return storage.withText(token) { JSONNumber($0).int64 }
+    }
+
+    /// The double nearest to a number; nil if it is none.
+    public var double: Double? {
+        let token = token
+        guard token.kind == JSONToken.number else { return nil }
+        return storage.withText(token) { JSONNumber($0).double }
+    }
+
+    /// The value of a string, escapes resolved; nil if it is none.
+    public var string: String? {
+        let token = token
+        guard token.kind == JSONToken.string else { return nil }
+        return storage.withText(token) { text in
+            guard token.has(JSONToken.isEscaped) else {
+                return String(decoding: text, as: UTF8.self)
+            }
+            return String(unsafeUninitializedCapacity: text.count) { target in
+                target.baseAddress.map { JSONText.unescape(text, into: $0) } ?? 0
+            }
+        }
+    }
+
+    /// The UTF-8 of a string, escapes resolved, copied only if it has some; nil if it is none.
+    public var utf8: ArraySlice<UInt8>? {
+        let token = token
+        guard token.kind == JSONToken.string else { return nil }
+        guard token.has(JSONToken.isEscaped) else { return storage.bytes[token.text] }
+        return storage.withText(token) { JSONText.unescaped($0)[...] }
+    }
+
+    /// The text of the value as the document has it, quotes and brackets included.
+    public var source: ArraySlice<UInt8> { storage.bytes[sourceRange] }
+
+    private var sourceRange: Range<Int> {
+        let token = token
+        guard token.kind == JSONToken.string, !token.has(JSONToken.isBare) else {
+            return token.text
+        }
+        return token.text.lowerBound - 1..<token.text.upperBound + 1
+    }
+
+    /// Where the value starts, in bytes from the start of the document.
+    public var offset: Int { sourceRange.lowerBound }
+
+    /// Where the value starts: its line, and its column in Unicode scalars, both from 1.
+    public var position: (line: Int, column: Int) {
+        storage.bytes.withUnsafeBufferPointer { TideoverJSON.position(of: offset, in: $0) }
+    }
+}
+
+extension JSONNode {
+    /// How many elements or members the value has; 0 if it is neither array nor object.
+    public var count: Int { token.kind >= JSONToken.array ? token.count : 0 }
+
+    /// The value of a member; nil if it is absent or this is no object.
+    public subscript(_ key: String) -> JSONNode? {
+        let object = token
+        guard object.kind == JSONToken.object, object.count > 0 else { return nil }
+        var key = key
+        return key.withUTF8 { member($0, of: object) }.map { JSONNode(storage: storage, index: $0) }
+    }
+
+    private func member(_ key: UnsafeBufferPointer<UInt8>, of object: JSONToken) -> Int? {
+        let hash = JSONText.hash(key)
+        return storage.tape.withUnsafeBufferPointer { tape in
+            var index = self.index + 1
+            while index < Int(object.link) {
+                if tape[index].link == hash, says(tape[index], key) { return index + 1 }
+                index = Int(tape[index + 1].link)
+            }
+            return nil
+        }
+    }
+
+    private func says(_ token: JSONToken, _ key: UnsafeBufferPointer<UInt8>) -> Bool {
+        storage.withText(token) { text in
+            guard token.has(JSONToken.isEscaped) else { return JSONText.same(text, key) }
+            return JSONText.unescaped(text).elementsEqual(key)
+        }
+    }
+
+    /// The element of an array at a position from 0; nil if there is none or this is no array.
+    ///
+    /// The elements before it are walked: to visit all, iterate `elements`.
+    public subscript(_ index: Int) -> JSONNode? {
+        guard token.kind == JSONToken.array, index >= 0, index < token.count else { return nil }
+        var iterator = elements.makeIterator()
+        for _ in 0..<index { _ = iterator.next() }
+        return iterator.next()
+    }
+
+    /// The elements of an array; none if this is no array.
+    public var elements: Elements { Elements(node: self) }
+
+    /// The members of an object in the order written; none if this is no object.
+    public var members: Members { Members(node: self) }
+
+    /// The key that the value is written under; nil if it is no member of an object.
+    public var key: JSONNode? {
+        guard index > 0 else { return nil }
+        let key = JSONNode(storage: storage, index: index - 1)
+        return key.token.kind == JSONToken.string && key.token.has(JSONToken.isKey) ? key : nil
+    }
+
+    /// The elements of an array.
+    public struct Elements: Sequence, Sendable {
+        let node: JSONNode
+
+        /// Starts at the first element.
+        public func makeIterator() -> ElementIterator { ElementIterator(node, of: JSONToken.array) }
+
+        /// The number of elements.
+        public var underestimatedCount: Int { node.token.kind == JSONToken.array ? node.count : 0 }
+    }
+
+    /// The members of an object.
+    public struct Members: Sequence, Sendable {
+        let node: JSONNode
+
+        /// Starts at the first member.
+        public func makeIterator() -> MemberIterator {
+            MemberIterator(base: ElementIterator(node, of: JSONToken.object))
+        }
+
+        /// The number of members.
+        public var underestimatedCount: Int { node.token.kind == JSONToken.object ? node.count : 0 }
+    }
+
+    /// A walk over the elements of an array.
+    public struct ElementIterator: IteratorProtocol, Sendable {
+        private let storage: JSONStorage
+        private var index: Int
+        private let end: Int
+
+        init(_ node: JSONNode, of kind: UInt32) {
+            storage = node.storage
+            index = node.index + 1
+            end = node.token.kind == kind ? Int(node.token.link) : 0
+        }
+
+        /// The next element; nil after the last.
+        public mutating func next() -> JSONNode? {
+            guard index < end else { return nil }
+            defer { index = Int(storage.tape[index].link) }
+            return JSONNode(storage: storage, index: index)
+        }
+
+        fileprivate mutating func nextMember() -> (key: String, value: JSONNode)? {
+            guard index < end else { return nil }
+            let key = JSONNode(storage: storage, index: index)
+            let value = JSONNode(storage: storage, index: index + 1)
+            index = Int(value.token.link)
+            return (key.string ?? "", value)
+        }
+    }
+
+    /// A walk over the members of an object.
+    public struct MemberIterator: IteratorProtocol, Sendable {
+        fileprivate var base: ElementIterator
+
+        /// The next member; nil after the last.
+        public mutating func next() -> (key: String, value: JSONNode)? { base.nextMember() }
+    }
+}

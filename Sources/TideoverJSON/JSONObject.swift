@@ -1,0 +1,90 @@
+/// An object as a value: members in the order written, each key once.
+///
+/// Keys are the same if their Unicode scalars are; unlike `String`, no normalisation is applied.
+public struct JSONObject: Sendable {
+    private var members: [(key: String, value: JSONValue)] = []
+
+    /// An object without members.
+    public init() {}
+
+    /// An object with these members, whose keys the caller knows to be unlike each other.
+    init(unlike members: [(key: String, value: JSONValue)]) {
+        self.members = members
+    }
+
+    /// The value of a member; nil if it is absent. Set to nil, the member goes; a new one comes last.
+    public subscript(_ key: String) -> JSONValue? {
+        get { place(of: key).map { members[$0].value } }
+        set {
+            switch (place(of: key), newValue) {
+            case (let place?, let value?): members[place].value = value
+            case (let place?, nil): members.remove(at: place)
+            case (nil, let value?): members.append((key, value))
+            case (nil, nil): break
+            }
+        }
+    }
+
+    private func place(of key: String) -> Int? {
+        members.firstIndex { $0.key.isSame(as: key) }
+    }
+}
+
+extension JSONObject: RandomAccessCollection {
+    /// The position of the first member.
+    public var startIndex: Int { 0 }
+    /// The position past the last member.
+    public var endIndex: Int { members.count }
+    /// The member at a position.
+    public subscript(_ position: Int) -> (key: String, value: JSONValue) { members[position] }
+}
+
+extension JSONObject: ExpressibleByDictionaryLiteral {
+    /// An object with the members of a literal, which must not repeat a key.
+    public init(dictionaryLiteral elements: (String, JSONValue)...) {
+        for (key, value) in elements {
+            precondition(self[key] == nil, "an object has each key once")
+            members.append((key, value))
+        }
+    }
+}
+
+extension JSONObject: Hashable {
+    /// Whether two objects have the same members, in whatever order.
+    public static func == (a: JSONObject, b: JSONObject) -> Bool {
+        guard a.count == b.count else { return false }
+        if haveSame(a.members, b.members) { return true }
+        return haveSame(a.sorted(), b.sorted())
+    }
+
+    private static func haveSame(
+        _ a: [(key: String, value: JSONValue)],
+        _ b: [(key: String, value: JSONValue)]
+    ) -> Bool {
+        zip(a, b).allSatisfy { $0.key.isSame(as: $1.key) && $0.value == $1.value }
+    }
+
+    private func sorted() -> [(key: String, value: JSONValue)] {
+        members.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+    }
+
+    /// Feeds what equality looks at to a hasher.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(count)
+        var sum = 0
+        for member in members {
+            var each = Hasher()
+            each.combine(member.key)
+            each.combine(member.value)
+            sum &+= each.finalize()
+        }
+        hasher.combine(sum)
+    }
+}
+
+extension String {
+    /// Whether two texts are the same scalars; `==` also holds for other spellings of a character.
+    func isSame(as other: String) -> Bool {
+        utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
+    }
+}

@@ -1,0 +1,409 @@
+/// One pass over a text that writes its tape; what is not a document is thrown as a fault.
+struct JSONScanner {
+    private let text: UnsafeBufferPointer<UInt8>
+    private let base: UnsafePointer<UInt8>
+    private let isRelaxed: Bool
+    private let maxDepth: Int
+    private var offset = 0
+    private(set) var tape: [JSONToken] = []
+    /// The innermost array or object still open.
+    private var open = outermost
+    private var depth = 0
+    /// Room for the keys of the object that is being closed.
+    private var keys: [UInt64] = []
+
+    private static let outermost = UInt32.max
+    /// More entries than this are made room for as they come.
+    private static let firstEntries = 256
+
+    /// A scanner of a text that is not empty and within the limit of size.
+    init(_ text: UnsafeBufferPointer<UInt8>, base: UnsafePointer<UInt8>, relaxed: Bool, depth: Int)
+    {
+        self.text = text
+        self.base = base
+        isRelaxed = relaxed
+        maxDepth = depth
+        tape.reserveCapacity(min(text.count / 16 + 4, Self.firstEntries))
+    }
+
+    /// Reads the whole text as one document.
+    mutating func document() throws(JSONFault) {
+        if text.starts(with: [0xEF, 0xBB, 0xBF]) { throw fault(.byteOrderMark) }
+        try skipSpace()
+        if offset == text.count { throw fault(.empty, at: 0) }
+        try value()
+        while open != Self.outermost {
+            if tape[Int(open)].kind == JSONToken.object { try member() } else { try element() }
+        }
+        try skipSpace()
+        if offset < text.count { throw unexpected(.trailingContent) }
+    }
+
+    // MARK: arrays and objects
+
+    private mutating func element() throws(JSONFault) {
+        let isFirst = tape[Int(open)].count == 0
+        try skipSpace()
+        if next == UInt8(ascii: "]") { return close() }
+        if !isFirst {
+            guard next == UInt8(ascii: ",") else { throw unexpected(.expectedCommaOrBracket) }
+            if try endsAfterComma(UInt8(ascii: "]")) { return close() }
+        }
+        tape[Int(open)].meta += JSONToken.oneMore
+        try value()
+    }
+
+    private mutating func member() throws(JSONFault) {
+        let isFirst = tape[Int(open)].count == 0
+        try skipSpace()
+        if next == UInt8(ascii: "}") { return try closeObject() }
+        if !isFirst {
+            guard next == UInt8(ascii: ",") else { throw unexpected(.expectedCommaOrBrace) }
+            if try endsAfterComma(UInt8(ascii: "}")) { return try closeObject() }
+        }
+        tape[Int(open)].meta += JSONToken.oneMore
+        try key()
+        try skipSpace()
+        guard next == UInt8(ascii: ":") else { throw unexpected(.expectedColon) }
+        offset += 1
+        try skipSpace()
+        try value()
+    }
+
+    /// Passes a comma; whether the array or object ends after it, which only relaxed syntax allows.
+    private mutating func endsAfterComma(_ closing: UInt8) throws(JSONFault) -> Bool {
+        let comma = offset
+        offset += 1
+        try skipSpace()
+        guard next == closing else { return false }
+        guard isRelaxed else { throw fault(.trailingComma, at: comma) }
+        return true
+    }
+
+    private mutating func begin(_ kind: UInt32) throws(JSONFault) {
+        if depth == maxDepth { throw fault(.tooDeep(limit: maxDepth)) }
+        depth += 1
+        let index = UInt32(tape.count)
+        append(start: offset, end: offset, link: open, meta: kind)
+        open = index
+        offset += 1
+    }
+
+    private mutating func close() {
+        let index = Int(open)
+        offset += 1
+        depth -= 1
+        open = tape[index].link
+        tape[index].end = UInt32(offset)
+        tape[index].link = UInt32(tape.count)
+    }
+
+    private mutating func closeObject() throws(JSONFault) {
+        if tape[Int(open)].count > 1 { try refuseDuplicates() }
+        close()
+    }
+
+    private mutating func refuseDuplicates() throws(JSONFault) {
+        keys.removeAll(keepingCapacity: true)
+        var index = Int(open) + 1
+        while index < tape.count {
+            keys.append(UInt64(tape[index].link) << 32 | UInt64(index))
+            index = Int(tape[index + 1].link)
+        }
+        let tape = self.tape
+        let text = self.text
+        var search = DuplicateKeys()
+        let found = search.first(
+            in: &keys,
+            text: { tape[Int($0)].content(in: text) },
+            same: { tape[Int($0)].says(tape[Int($1)], in: text) }
+        )
+        if let found { throw duplicate(found.second, of: found.first) }
+    }
+
+    private func duplicate(_ second: UInt32, of first: UInt32) -> JSONFault {
+        let (line, _) = position(of: Int(tape[Int(first)].start), in: text)
+        let token = tape[Int(second)]
+        let key = String(decoding: token.content(in: text), as: UTF8.self)
+        return fault(
+            .duplicateKey(JSONFault.shortened(key), firstLine: line),
+            at: Int(token.start) - (token.has(JSONToken.isBare) ? 0 : 1)
+        )
+    }
+
+    // MARK: values
+
+    private mutating func value() throws(JSONFault) {
+        switch next {
+        case UInt8(ascii: "\""): try string(closedBy: UInt8(ascii: "\""), flags: 0)
+        case UInt8(ascii: "{"): try begin(JSONToken.object)
+        case UInt8(ascii: "["): try begin(JSONToken.array)
+        case UInt8(ascii: "'") where isRelaxed: try string(closedBy: UInt8(ascii: "'"), flags: 0)
+        case UInt8(ascii: "-"): try number()
+        case .some(let byte) where Self.isDigit(byte): try number()
+        case .some(let byte) where Self.startsWord(byte): try word()
+        default: throw unexpected(.expectedValue)
+        }
+    }
+
+    private mutating func word() throws(JSONFault) {
+        let start = offset
+        passWord()
+        let meta: UInt32
+        switch text[start..<offset] {
+        case let word where word.elementsEqual("true".utf8):
+            meta = JSONToken.bool | JSONToken.isTrue
+        case let word where word.elementsEqual("false".utf8): meta = JSONToken.bool
+        case let word where word.elementsEqual("null".utf8): meta = JSONToken.null
+        case let word:
+            let word = String(decoding: word.prefix(JSONFault.wordLength + 1), as: UTF8.self)
+            throw fault(.unknownWord(JSONFault.shortened(word)), at: start)
+        }
+        append(start: start, end: offset, link: UInt32(tape.count) + 1, meta: meta)
+    }
+
+    private mutating func passWord() {
+        while let byte = next, Self.startsWord(byte) || Self.isDigit(byte) { offset += 1 }
+    }
+
+    private mutating func number() throws(JSONFault) {
+        let start = offset
+        var flags = JSONToken.isPlain
+        if next == UInt8(ascii: "-") { offset += 1 }
+        if next == UInt8(ascii: "0") {
+            offset += 1
+            if let byte = next, Self.isDigit(byte) { throw fault(.leadingZero, at: start) }
+        } else {
+            try digits()
+        }
+        if next == UInt8(ascii: ".") {
+            offset += 1
+            flags = 0
+            try digits()
+        }
+        if next == UInt8(ascii: "e") || next == UInt8(ascii: "E") {
+            offset += 1
+            flags = 0
+            if next == UInt8(ascii: "+") || next == UInt8(ascii: "-") { offset += 1 }
+            try digits()
+        }
+        try refuseOutOfRange(start..<offset, isPlain: flags != 0)
+        append(
+            start: start,
+            end: offset,
+            link: UInt32(tape.count) + 1,
+            meta: JSONToken.number | flags
+        )
+    }
+
+    private mutating func digits() throws(JSONFault) {
+        guard let byte = next, Self.isDigit(byte) else { throw unexpected(.missingDigit) }
+        repeat { offset += 1 } while offset < text.count && Self.isDigit(base[offset])
+    }
+
+    private func refuseOutOfRange(_ range: Range<Int>, isPlain: Bool) throws(JSONFault) {
+        if isPlain && range.count < 300 { return }
+        let number = UnsafeBufferPointer(rebasing: text[range])
+        guard JSONNumber(number).isFinite else {
+            throw fault(.numberOutOfRange, at: range.lowerBound)
+        }
+    }
+
+    // MARK: strings
+
+    private mutating func key() throws(JSONFault) {
+        switch next {
+        case UInt8(ascii: "\""):
+            try string(closedBy: UInt8(ascii: "\""), flags: JSONToken.isKey)
+        case UInt8(ascii: "'") where isRelaxed:
+            try string(closedBy: UInt8(ascii: "'"), flags: JSONToken.isKey)
+        case .some(let byte) where isRelaxed && Self.startsWord(byte): bareKey()
+        default: throw unexpected(.expectedKey)
+        }
+    }
+
+    private mutating func bareKey() {
+        let start = offset
+        passWord()
+        let key = UnsafeBufferPointer(rebasing: text[start..<offset])
+        append(
+            start: start,
+            end: offset,
+            link: JSONText.hash(key),
+            meta: JSONToken.string | JSONToken.isKey | JSONToken.isBare
+        )
+    }
+
+    private mutating func string(closedBy quote: UInt8, flags: UInt32) throws(JSONFault) {
+        let start = offset + 1
+        var flags = flags
+        offset = start
+        while true {
+            passPlainText(closedBy: quote)
+            guard let byte = next else { throw fault(.unterminatedString, at: start - 1) }
+            if byte == quote { break }
+            if byte == JSONText.backslash {
+                flags |= JSONToken.isEscaped
+                try escape()
+            } else if byte >= 0x80 {
+                try scalar()
+            } else {
+                throw fault(.controlCharacter(byte))
+            }
+        }
+        let end = offset
+        offset += 1
+        append(string: start..<end, flags: flags)
+    }
+
+    private mutating func append(string range: Range<Int>, flags: UInt32) {
+        var link = UInt32(tape.count) + 1
+        if flags & JSONToken.isKey != 0 {
+            let key = UnsafeBufferPointer(rebasing: text[range])
+            link =
+                flags & JSONToken.isEscaped == 0
+                ? JSONText.hash(key)
+                : JSONText.unescaped(key).withUnsafeBufferPointer { JSONText.hash($0) }
+        }
+        append(
+            start: range.lowerBound,
+            end: range.upperBound,
+            link: link,
+            meta: JSONToken.string | flags
+        )
+    }
+
+    /// Passes ASCII up to a quote, a backslash, a control character or the end.
+    private mutating func passPlainText(closedBy quote: UInt8) {
+        let quotes = JSONText.ones &* UInt64(quote)
+        var at = offset
+        while at + 8 <= text.count {
+            let stops = JSONText.stops(in: JSONText.word(base, at), quotes: quotes)
+            if stops != 0 {
+                offset = at + stops.trailingZeroBitCount / 8
+                return
+            }
+            at += 8
+        }
+        while at < text.count, base[at] != quote, base[at] != JSONText.backslash,
+            (0x20..<0x80).contains(base[at])
+        {
+            at += 1
+        }
+        offset = at
+    }
+
+    private mutating func escape() throws(JSONFault) {
+        guard offset + 1 < text.count else { throw fault(.invalidEscape) }
+        switch base[offset + 1] {
+        case UInt8(ascii: "\""), JSONText.backslash, UInt8(ascii: "/"), UInt8(ascii: "b"),
+            UInt8(ascii: "f"), UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
+            offset += 2
+        case UInt8(ascii: "'") where isRelaxed: offset += 2
+        case UInt8(ascii: "u"): try unicodeEscape()
+        default: throw fault(.invalidEscape)
+        }
+    }
+
+    private mutating func unicodeEscape() throws(JSONFault) {
+        guard let unit = JSONText.hexadecimal(text, at: offset + 2) else {
+            throw fault(.invalidEscape)
+        }
+        guard (0xD800..<0xE000).contains(unit) else { return offset += 6 }
+        guard unit < 0xDC00, offset + 8 <= text.count, base[offset + 6] == JSONText.backslash,
+            base[offset + 7] == UInt8(ascii: "u"),
+            let second = JSONText.hexadecimal(text, at: offset + 8),
+            (0xDC00..<0xE000).contains(second)
+        else { throw fault(.loneSurrogate) }
+        offset += 12
+    }
+
+    private mutating func scalar() throws(JSONFault) {
+        guard let length = JSONText.sequenceLength(text, at: offset) else {
+            throw fault(.invalidUTF8)
+        }
+        offset += length
+    }
+
+    // MARK: what stands between
+
+    @inline(__always)
+    private mutating func skipSpace() throws(JSONFault) {
+        while offset < text.count {
+            let byte = base[offset]
+            if byte > 0x20 {
+                guard isRelaxed && byte == UInt8(ascii: "/") else { return }
+                try comment()
+            } else if byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 {
+                offset += 1
+            } else {
+                return
+            }
+        }
+    }
+
+    private mutating func comment() throws(JSONFault) {
+        let start = offset
+        offset += 1
+        switch next {
+        case UInt8(ascii: "/"):
+            while let byte = next, byte != 0x0A, byte != 0x0D { try commentScalar(byte) }
+        case UInt8(ascii: "*"):
+            offset += 1
+            while !endsComment {
+                guard let byte = next else { throw fault(.unterminatedComment, at: start) }
+                try commentScalar(byte)
+            }
+            offset += 2
+        default: throw fault(.expectedValue, at: start)
+        }
+    }
+
+    private var endsComment: Bool {
+        offset + 1 < text.count && base[offset] == UInt8(ascii: "*")
+            && base[offset + 1] == UInt8(ascii: "/")
+    }
+
+    private mutating func commentScalar(_ byte: UInt8) throws(JSONFault) {
+        if byte < 0x80 { offset += 1 } else { try scalar() }
+    }
+
+    // MARK: the ground
+
+    @inline(__always)
+    private var next: UInt8? { offset < text.count ? base[offset] : nil }
+
+    private static func isDigit(_ byte: UInt8) -> Bool {
+        byte &- UInt8(ascii: "0") < 10
+    }
+
+    private static func startsWord(_ byte: UInt8) -> Bool {
+        (byte | 0x20) &- UInt8(ascii: "a") < 26 || byte == UInt8(ascii: "_")
+            || byte == UInt8(ascii: "$")
+    }
+
+    @inline(__always)
+    private mutating func append(start: Int, end: Int, link: UInt32, meta: UInt32) {
+        tape.append(
+            JSONToken(
+                start: UInt32(truncatingIfNeeded: start),
+                end: UInt32(truncatingIfNeeded: end),
+                link: link,
+                meta: meta
+            )
+        )
+    }
+
+    private func fault(_ reason: JSONError.Reason, at place: Int? = nil) -> JSONFault {
+        JSONFault(reason: reason, offset: place ?? offset)
+    }
+
+    /// The fault of the place reached: its end or its broken bytes rather than `reason`, if so.
+    private func unexpected(_ reason: JSONError.Reason) -> JSONFault {
+        guard let byte = next else { return fault(.unexpectedEnd) }
+        if byte >= 0x80 && JSONText.sequenceLength(text, at: offset) == nil {
+            return fault(.invalidUTF8)
+        }
+        return fault(reason)
+    }
+}

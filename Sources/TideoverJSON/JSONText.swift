@@ -1,0 +1,177 @@
+/// What the scanner and the nodes ask of the bytes of a string.
+enum JSONText {
+    static let quote = UInt8(ascii: "\"")
+    static let backslash = UInt8(ascii: "\\")
+
+    /// The 0x01 of each byte of a word.
+    static let ones: UInt64 = 0x0101_0101_0101_0101
+    /// The 0x80 of each byte of a word.
+    static let highs: UInt64 = 0x8080_8080_8080_8080
+
+    /// Eight bytes, the first one lowest.
+    @inline(__always)
+    static func word(_ base: UnsafePointer<UInt8>, _ offset: Int) -> UInt64 {
+        UInt64(
+            littleEndian: UnsafeRawPointer(base)
+                .loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+        )
+    }
+
+    /// A word whose lowest set bit is in the first byte that is not ASCII, is a control character,
+    /// a backslash or `quote` (repeated in each byte); bits above the lowest mean nothing.
+    @inline(__always)
+    static func stops(in word: UInt64, quotes: UInt64) -> UInt64 {
+        let control = word &- ones &* 0x20
+        let quote = (word ^ quotes) &- ones
+        let escape = (word ^ (ones &* 0x5C)) &- ones
+        return (word | control | quote | escape) & highs
+    }
+
+    /// A hash of a key: the same in each process, so not proof against chosen collisions.
+    static func hash(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt32 {
+        var state = UInt64(bytes.count) &* 0x9E37_79B9_7F4A_7C15
+        guard let base = bytes.baseAddress else { return UInt32(truncatingIfNeeded: state >> 32) }
+        var offset = 0
+        while offset + 8 <= bytes.count {
+            state = mixed(state, word(base, offset))
+            offset += 8
+        }
+        var rest: UInt64 = 0
+        while offset < bytes.count {
+            rest = rest << 8 | UInt64(base[offset])
+            offset += 1
+        }
+        return UInt32(truncatingIfNeeded: mixed(state, rest) >> 32)
+    }
+
+    @inline(__always)
+    private static func mixed(_ state: UInt64, _ word: UInt64) -> UInt64 {
+        let product = (state ^ word) &* 0xD6E8_FEB8_6659_FD93
+        return product ^ (product >> 29)
+    }
+
+    /// Whether two texts are the same bytes.
+    static func same(_ a: UnsafeBufferPointer<UInt8>, _ b: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard a.count == b.count, let left = a.baseAddress, let right = b.baseAddress else {
+            return a.count == b.count
+        }
+        var offset = 0
+        while offset + 8 <= a.count {
+            guard word(left, offset) == word(right, offset) else { return false }
+            offset += 8
+        }
+        while offset < a.count {
+            guard left[offset] == right[offset] else { return false }
+            offset += 1
+        }
+        return true
+    }
+
+    /// Writes what a checked text with escapes means; gives the number of bytes, at most as many
+    /// as the text has.
+    static func unescape(
+        _ text: UnsafeBufferPointer<UInt8>,
+        into target: UnsafeMutablePointer<UInt8>
+    ) -> Int {
+        var read = 0
+        var written = 0
+        while read < text.count {
+            if text[read] != backslash {
+                target[written] = text[read]
+                read += 1
+                written += 1
+            } else if text[read + 1] == UInt8(ascii: "u") {
+                let (scalar, length) = escapedScalar(text, at: read)
+                written += encode(scalar, into: target + written)
+                read += length
+            } else {
+                target[written] = meaning(ofEscape: text[read + 1])
+                read += 2
+                written += 1
+            }
+        }
+        return written
+    }
+
+    /// What a checked text with escapes means.
+    static func unescaped(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: text.count) { target, count in
+            count = target.baseAddress.map { unescape(text, into: $0) } ?? 0
+        }
+    }
+
+    private static func meaning(ofEscape letter: UInt8) -> UInt8 {
+        switch letter {
+        case UInt8(ascii: "b"): 0x08
+        case UInt8(ascii: "f"): 0x0C
+        case UInt8(ascii: "n"): 0x0A
+        case UInt8(ascii: "r"): 0x0D
+        case UInt8(ascii: "t"): 0x09
+        default: letter
+        }
+    }
+
+    private static func escapedScalar(
+        _ text: UnsafeBufferPointer<UInt8>,
+        at offset: Int
+    ) -> (scalar: UInt32, length: Int) {
+        let first = hexadecimal(text, at: offset + 2) ?? 0
+        guard (0xD800..<0xDC00).contains(first) else { return (first, 6) }
+        let second = hexadecimal(text, at: offset + 8) ?? 0
+        return (0x10000 + (first - 0xD800) << 10 + (second - 0xDC00), 12)
+    }
+
+    /// The value of four hexadecimal digits; nil if they are not there.
+    static func hexadecimal(_ text: UnsafeBufferPointer<UInt8>, at offset: Int) -> UInt32? {
+        guard offset + 4 <= text.count else { return nil }
+        var value: UInt32 = 0
+        for byte in text[offset..<offset + 4] {
+            guard let digit = Character(UnicodeScalar(byte)).hexDigitValue else { return nil }
+            value = value << 4 | UInt32(digit)
+        }
+        return value
+    }
+
+    private static func encode(_ scalar: UInt32, into target: UnsafeMutablePointer<UInt8>) -> Int {
+        func tail(_ shift: UInt32) -> UInt8 { 0x80 | UInt8(scalar >> shift & 0x3F) }
+        switch scalar {
+        case ..<0x80:
+            target[0] = UInt8(scalar)
+            return 1
+        case ..<0x800:
+            target[0] = 0xC0 | UInt8(scalar >> 6)
+            target[1] = tail(0)
+            return 2
+        case ..<0x10000:
+            target[0] = 0xE0 | UInt8(scalar >> 12)
+            target[1] = tail(6)
+            target[2] = tail(0)
+            return 3
+        default:
+            target[0] = 0xF0 | UInt8(scalar >> 18)
+            target[1] = tail(12)
+            target[2] = tail(6)
+            target[3] = tail(0)
+            return 4
+        }
+    }
+
+    /// The length of the UTF-8 sequence that starts at a byte over 0x7F; nil if there is none.
+    static func sequenceLength(_ text: UnsafeBufferPointer<UInt8>, at offset: Int) -> Int? {
+        let length: Int
+        var second: ClosedRange<UInt8> = 0x80...0xBF
+        switch text[offset] {
+        case 0xC2...0xDF: length = 2
+        case 0xE0: (length, second) = (3, 0xA0...0xBF)
+        case 0xED: (length, second) = (3, 0x80...0x9F)
+        case 0xE1...0xEF: length = 3
+        case 0xF0: (length, second) = (4, 0x90...0xBF)
+        case 0xF1...0xF3: length = 4
+        case 0xF4: (length, second) = (4, 0x80...0x8F)
+        default: return nil
+        }
+        guard offset + length <= text.count, second.contains(text[offset + 1]) else { return nil }
+        for byte in text[offset + 2..<offset + length] where byte & 0xC0 != 0x80 { return nil }
+        return length
+    }
+}

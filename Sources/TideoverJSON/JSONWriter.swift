@@ -1,0 +1,240 @@
+/// Writes one JSON document as UTF-8, members in the order given.
+///
+/// To write a value where none may stand, or an object's member without its key, is a fault of the
+/// caller and stops the process. That no key comes twice is up to the caller.
+public struct JSONWriter: Sendable {
+    /// What is written so far.
+    public private(set) var bytes: [UInt8] = []
+
+    private enum Place { case root, array, object, afterKey }
+
+    private let isPretty: Bool
+    private var place = Place.root
+    /// Nothing is written yet in the innermost array or object.
+    private var isFirst = true
+    private var depth = 0
+
+    /// A writer of one line, or of lines indented by two spaces for people.
+    public init(pretty: Bool = false) {
+        isPretty = pretty
+        bytes.reserveCapacity(256)
+    }
+
+    /// Writes an object whose members `body` writes.
+    public mutating func object<E: Error>(
+        _ body: (inout JSONWriter) throws(E) -> Void
+    ) throws(E) {
+        let outer = begin(.object, UInt8(ascii: "{"))
+        try body(&self)
+        end(.object, UInt8(ascii: "}"), back: outer)
+    }
+
+    /// Writes an array whose elements `body` writes.
+    public mutating func array<E: Error>(
+        _ body: (inout JSONWriter) throws(E) -> Void
+    ) throws(E) {
+        let outer = begin(.array, UInt8(ascii: "["))
+        try body(&self)
+        end(.array, UInt8(ascii: "]"), back: outer)
+    }
+
+    /// Writes the key of a member, whose value comes next.
+    public mutating func key(_ key: String) {
+        precondition(place == .object, "a key stands only in an object, after a whole member")
+        separate()
+        quoted(key)
+        bytes.append(UInt8(ascii: ":"))
+        if isPretty { bytes.append(UInt8(ascii: " ")) }
+        place = .afterKey
+    }
+
+    /// Writes a string.
+    public mutating func value(_ value: String) {
+        beginValue()
+        quoted(value)
+    }
+
+    /// Writes an integer.
+    public mutating func value(_ value: Int64) {
+        beginValue()
+        bytes.append(contentsOf: String(value).utf8)
+    }
+
+    /// Writes an integer.
+    public mutating func value(_ value: Int) { self.value(Int64(value)) }
+
+    /// Writes a finite double with the fewest digits that read back as it; others stop the process.
+    public mutating func value(_ value: Double) {
+        precondition(value.isFinite, "JSON has no infinity and no NaN")
+        beginValue()
+        bytes.append(contentsOf: value.description.utf8)
+    }
+
+    /// Writes a bool.
+    public mutating func value(_ value: Bool) {
+        beginValue()
+        bytes.append(contentsOf: (value ? "true" : "false").utf8)
+    }
+
+    /// Writes a value with all it contains.
+    public mutating func value(_ value: JSONValue) {
+        switch value {
+        case .null: null()
+        case .bool(let value): self.value(value)
+        case .integer(let value): self.value(value)
+        case .double(let value): self.value(value)
+        case .string(let value): self.value(value)
+        case .array(let values): array { writer in for each in values { writer.value(each) } }
+        case .object(let object):
+            self.object { writer in
+                for member in object { writer.field(member.key, member.value) }
+            }
+        }
+    }
+
+    /// Writes null.
+    public mutating func null() {
+        beginValue()
+        bytes.append(contentsOf: "null".utf8)
+    }
+
+    /// Writes a value that is JSON text already; that it is one is up to the caller.
+    public mutating func raw(_ json: some Sequence<UInt8>) {
+        beginValue()
+        bytes.append(contentsOf: json)
+    }
+}
+
+extension JSONWriter {
+    /// Writes a member: a string, or null for nil.
+    public mutating func field(_ key: String, _ value: String?) {
+        self.key(key)
+        if let value { self.value(value) } else { null() }
+    }
+
+    /// Writes a member: an integer, or null for nil.
+    public mutating func field(_ key: String, _ value: Int64?) {
+        self.key(key)
+        if let value { self.value(value) } else { null() }
+    }
+
+    /// Writes a member: an integer, or null for nil.
+    public mutating func field(_ key: String, _ value: Int?) {
+        field(key, value.map { Int64($0) })
+    }
+
+    /// Writes a member: a finite double, or null for nil.
+    public mutating func field(_ key: String, _ value: Double?) {
+        self.key(key)
+        if let value { self.value(value) } else { null() }
+    }
+
+    /// Writes a member: a bool, or null for nil.
+    public mutating func field(_ key: String, _ value: Bool?) {
+        self.key(key)
+        if let value { self.value(value) } else { null() }
+    }
+
+    /// Writes a member: a value with all it contains.
+    public mutating func field(_ key: String, _ value: JSONValue) {
+        self.key(key)
+        self.value(value)
+    }
+
+    /// Writes a member: an object whose members `body` writes.
+    public mutating func field<E: Error>(
+        _ key: String,
+        object body: (inout JSONWriter) throws(E) -> Void
+    ) throws(E) {
+        self.key(key)
+        try object(body)
+    }
+
+    /// Writes a member: an array whose elements `body` writes.
+    public mutating func field<E: Error>(
+        _ key: String,
+        array body: (inout JSONWriter) throws(E) -> Void
+    ) throws(E) {
+        self.key(key)
+        try array(body)
+    }
+}
+
+extension JSONWriter {
+    private mutating func beginValue() {
+        switch place {
+        case .root: precondition(isFirst, "a document is one value")
+        case .array: separate()
+        case .object: preconditionFailure("a member starts with its key")
+        case .afterKey: place = .object
+        }
+        isFirst = false
+    }
+
+    private mutating func separate() {
+        if !isFirst { bytes.append(UInt8(ascii: ",")) }
+        isFirst = false
+        if isPretty { newLine() }
+    }
+
+    private mutating func newLine() {
+        bytes.append(UInt8(ascii: "\n"))
+        bytes.append(contentsOf: repeatElement(UInt8(ascii: " "), count: 2 * depth))
+    }
+
+    private mutating func begin(_ kind: Place, _ bracket: UInt8) -> Place {
+        beginValue()
+        defer { place = kind }
+        bytes.append(bracket)
+        depth += 1
+        isFirst = true
+        return place
+    }
+
+    private mutating func end(_ kind: Place, _ bracket: UInt8, back outer: Place) {
+        precondition(place == kind, "a key is followed by its value")
+        depth -= 1
+        if isPretty && !isFirst { newLine() }
+        bytes.append(bracket)
+        place = outer
+        isFirst = false
+    }
+
+    private mutating func quoted(_ text: String) {
+        bytes.append(JSONText.quote)
+        var text = text
+        text.withUTF8 { escaped($0) }
+        bytes.append(JSONText.quote)
+    }
+
+    /// Writes text, with escapes only where JSON demands them.
+    private mutating func escaped(_ text: UnsafeBufferPointer<UInt8>) {
+        var start = 0
+        for index in text.indices {
+            let byte = text[index]
+            guard byte < 0x20 || byte == JSONText.quote || byte == JSONText.backslash else {
+                continue
+            }
+            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[start..<index]))
+            escape(byte)
+            start = index + 1
+        }
+        bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[start...]))
+    }
+
+    private mutating func escape(_ byte: UInt8) {
+        bytes.append(JSONText.backslash)
+        switch byte {
+        case 0x08: bytes.append(UInt8(ascii: "b"))
+        case 0x09: bytes.append(UInt8(ascii: "t"))
+        case 0x0A: bytes.append(UInt8(ascii: "n"))
+        case 0x0C: bytes.append(UInt8(ascii: "f"))
+        case 0x0D: bytes.append(UInt8(ascii: "r"))
+        case ..<0x20:
+            bytes.append(contentsOf: "u00".utf8)
+            bytes.append(byte < 0x10 ? UInt8(ascii: "0") : UInt8(ascii: "1"))
+            bytes.append(Array("0123456789abcdef".utf8)[Int(byte & 0xF)])
+        default: bytes.append(byte)
+        }
+    }
+}

@@ -1,0 +1,27 @@
+import Foundation
+
+/// The published parsing vectors beside the project.
+enum Vectors {
+    static let folder: URL = {
+        if let path = ProcessInfo.processInfo.environment["TIDEOVER_VECTORS"] {
+            return URL(fileURLWithPath: path)
+        }
+        let root = URL(fileURLWithPath: #filePath)
+            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        return root.deletingLastPathComponent().appendingPathComponent("shared/vectors")
+    }()
+
+    static let parsing = folder.appendingPathComponent("json/test_parsing")
+
+    static var present: Bool { FileManager.default.fileExists(atPath: parsing.path) }
+
+    /// The names of the parsing vectors that start with a prefix.
+    static func names(_ prefix: String) -> [String] {
+        let names = try? FileManager.default.contentsOfDirectory(atPath: parsing.path)
+        return (names ?? []).filter { $0.hasPrefix(prefix) && $0.hasSuffix(".json") }.sorted()
+    }
+
+    static func bytes(_ name: String) throws -> [UInt8] {
+        Array(try Data(contentsOf: parsing.appendingPathComponent(name)))
+    }
+}
