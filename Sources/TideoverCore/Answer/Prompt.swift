@@ -54,22 +54,30 @@ extension Prompt {
 
     static func soft(_ entitlement: String, until: Instant?) -> Prompt {
         Prompt(
-            kind: .soft, entitlement: entitlement, key: "grace.soft", until: until,
+            kind: .soft,
+            entitlement: entitlement,
+            key: "grace.soft",
+            until: until,
             title: "There was a problem with your payment",
             message: until.map {
                 "You still have full access. Please update your payment method by "
                     + "\(Words.day($0)) to keep it."
             } ?? "You still have full access. Please update your payment method to keep it.",
-            action: Action(label: "Update payment method", url: appStoreBilling))
+            action: Action(label: "Update payment method", url: appStoreBilling)
+        )
     }
 
     static func hard(_ entitlement: String) -> Prompt {
         Prompt(
-            kind: .hard, entitlement: entitlement, key: "hold.hard", until: nil,
+            kind: .hard,
+            entitlement: entitlement,
+            key: "hold.hard",
+            until: nil,
             title: "Your subscription is on hold",
             message: "Your last payment did not go through. Update your payment method and you "
                 + "are back instantly; your data is still here.",
-            action: Action(label: "Update payment method", url: appStoreBilling))
+            action: Action(label: "Update payment method", url: appStoreBilling)
+        )
     }
 }
 

@@ -19,8 +19,11 @@ public struct CustomerHistory: Sendable {
 
     /// Holdings of other environments are left out: environments are never mixed.
     public init(
-        customer: CustomerID, environment: Environment, holdings: [OwnedHistory],
-        catalogue: Catalogue, policy: Policy
+        customer: CustomerID,
+        environment: Environment,
+        holdings: [OwnedHistory],
+        catalogue: Catalogue,
+        policy: Policy
     ) {
         self.customer = customer
         self.environment = environment
@@ -35,13 +38,19 @@ public struct CustomerHistory: Sendable {
         let entitlements = catalogue.entitlements.map { name in
             let standing = best(of: name, at: instant)
             return Snapshot.Entitlement(
-                name: name, standing: standing,
+                name: name,
+                standing: standing,
                 accessUntil: unbrokenAccess(to: name, from: standing),
-                nextChange: nextChange(of: name, after: instant, from: standing))
+                nextChange: nextChange(of: name, after: instant, from: standing)
+            )
         }
         return Snapshot(
-            customer: customer, environment: environment, asOf: instant,
-            entitlements: entitlements, prompt: prompt(at: instant))
+            customer: customer,
+            environment: environment,
+            asOf: instant,
+            entitlements: entitlements,
+            prompt: prompt(at: instant)
+        )
     }
 
     // MARK: One entitlement
@@ -52,13 +61,21 @@ public struct CustomerHistory: Sendable {
         for holding in holdings where holding.owners.owner(at: instant) == customer {
             if ownOnly && holding.history.lineage.ownership != .purchased { continue }
             let standing = holding.history.standing(
-                of: entitlement, at: instant, policy: policy, catalogue: catalogue)
+                of: entitlement,
+                at: instant,
+                policy: policy,
+                catalogue: catalogue
+            )
             if let found = best, !standing.isBetter(than: found) { continue }
             best = standing
         }
         return best
             ?? Standing(
-                state: .never, reason: .unknownCustomer, confidence: .unknown, rule: .noFacts)
+                state: .never,
+                reason: .unknownCustomer,
+                confidence: .unknown,
+                rule: .noFacts
+            )
     }
 
     /// The end of unbroken confirmed access over all lineages; nil is for ever.
@@ -78,7 +95,9 @@ public struct CustomerHistory: Sendable {
 
     /// The earliest later instant at which state, reason, access or confidence differs.
     private func nextChange(
-        of entitlement: String, after instant: Instant, from standing: Standing
+        of entitlement: String,
+        after instant: Instant,
+        from standing: Standing
     ) -> Instant? {
         boundaries(after: instant).first {
             let then = best(of: entitlement, at: $0)
@@ -106,7 +125,10 @@ public struct CustomerHistory: Sendable {
 extension LineageHistory {
     /// The standing of this lineage for one entitlement.
     func standing(
-        of entitlement: String, at instant: Instant, policy: Policy, catalogue: Catalogue
+        of entitlement: String,
+        at instant: Instant,
+        policy: Policy,
+        catalogue: Catalogue
     ) -> Standing {
         var standing = standing(at: instant, policy: policy)
         guard standing.state != .never else { return standing }
@@ -162,7 +184,9 @@ extension LineageHistory {
         found += [record.upgradedAt].compactMap(\.self)
         guard let end = record.end else { return found }
         let leeway = min(
-            pace.scale(policy.renewalLeeway), Milliseconds(max(0, (end - record.term.start).count / 5)))
+            pace.scale(policy.renewalLeeway),
+            Milliseconds(max(0, (end - record.term.start).count / 5))
+        )
         found += [
             end, end + leeway, end + pace.scale(.days(3)), end + pace.scale(Situation.retry),
         ]

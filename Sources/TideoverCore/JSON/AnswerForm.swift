@@ -1,0 +1,123 @@
+public import TideoverJSON
+
+extension Snapshot {
+    /// Writes the members `entitlements` and `prompt`, the part of an answer that versions and
+    /// ETags cover. The caller has opened the object and adds who, where and when.
+    public func writeAnswer(to writer: inout JSONWriter) {
+        writer.field(
+            "entitlements",
+            object: { writer in
+                for entitlement in entitlements {
+                    writer.key(entitlement.name)
+                    entitlement.write(to: &writer)
+                }
+            }
+        )
+        writer.key("prompt")
+        guard let prompt else {
+            writer.object { $0.field("kind", "none") }
+            return
+        }
+        prompt.write(to: &writer)
+    }
+}
+
+extension Snapshot.Entitlement {
+    /// Writes one entitlement's answer as a JSON object; every member is always there.
+    public func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.field("state", standing.state.rawValue)
+            writer.field("reason", standing.reason.rawValue)
+            writer.field("access", standing.access)
+            writer.field("confidence", standing.confidence.rawValue)
+            writer.field("rule", standing.rule.rawValue)
+            writer.field("productId", standing.productId)
+            writer.field("store", standing.lineage?.store.rawValue)
+            writer.field("accessUntil", accessUntil)
+            writer.field("graceUntil", standing.graceUntil)
+            writer.field("willRenew", standing.willRenew)
+            standing.trial.write(to: &writer)
+            // Pending purchases are listed here once a store can announce one.
+            writer.field("pending", .array([]))
+            writer.field("nextChange", nextChange)
+        }
+    }
+}
+
+extension Trial? {
+    fileprivate func write(to writer: inout JSONWriter) {
+        guard let trial = self else {
+            writer.field("trial", String?.none)
+            return
+        }
+        writer.field(
+            "trial",
+            object: { writer in
+                writer.field("startedAt", trial.startedAt)
+                writer.field("endsAt", trial.endsAt)
+                writer.field("cancelBy", trial.cancelBy)
+                writer.field("daysLeft", trial.daysLeft)
+                writer.field("urgent", trial.urgent)
+            }
+        )
+    }
+}
+
+extension Prompt {
+    public func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.field("kind", kind.rawValue)
+            writer.field("entitlement", entitlement)
+            writer.field("key", key)
+            writer.field("arguments", object: { $0.said("until", until) })
+            writer.field("title", title)
+            writer.field("message", message)
+            writer.field(
+                "action",
+                object: { writer in
+                    writer.field("label", action.label)
+                    writer.field("url", action.url)
+                }
+            )
+        }
+    }
+}
+
+extension Catalogue {
+    /// Writes the catalogue with its products in alphabetical order: equal catalogues are equal
+    /// texts.
+    public func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            for (id, product) in products.sorted(by: { $0.key < $1.key }) {
+                writer.key(id)
+                product.write(to: &writer)
+            }
+        }
+    }
+}
+
+extension Product {
+    public func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.field("entitlements", .array(entitlements.map(JSONValue.string)))
+            writer.field("kind", kind.rawValue)
+            writer.said("group", group)
+            writer.said("period", period?.iso8601)
+            writer.said("trial", trial?.iso8601)
+            writer.said("price", price?.text)
+            writer.said("grace", grace?.iso8601)
+        }
+    }
+}
+
+extension Policy {
+    public func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            switch billingRetry {
+            case .suspend: writer.field("billingRetry", "suspend")
+            case .keep(let length): writer.field("billingRetry", "keep \(length.text)")
+            }
+            writer.field("renewalLeeway", renewalLeeway.text)
+        }
+    }
+}

@@ -1,0 +1,268 @@
+public import TideoverJSON
+
+extension Fact {
+    /// Writes the fact as one JSON object; times are RFC 3339, what was not said is left out.
+    public func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.field("lineage", object: { lineage.writeFields(to: &$0) })
+            writer.field(assertion.word, object: { assertion.writeFields(to: &$0) })
+            writer.field("effectiveAt", effectiveAt)
+            writer.field("assertedAt", assertedAt)
+            if envelopeSignedAt != assertedAt { writer.field("envelopeSignedAt", envelopeSignedAt) }
+            writer.field("learnedAt", learnedAt)
+            writer.field("rank", rank.rawValue)
+            writer.field("source", source.rawValue)
+            writer.field("evidence", evidence.hex)
+        }
+    }
+
+    /// Reads what `write(to:)` wrote.
+    public init(json: JSONNode) throws(FormError) {
+        let assertedAt = try json.required("assertedAt", Field.instant)
+        let rank = try json.required("rank", Field.integer)
+        guard let rank = Rank(rawValue: Int(clamping: rank)) else {
+            throw .unknownWord(field: "rank", value: "\(rank)")
+        }
+        self.init(
+            lineage: try json.required("lineage", Lineage.read),
+            assertion: try Assertion(json: json),
+            effectiveAt: try json.required("effectiveAt", Field.instant),
+            assertedAt: assertedAt,
+            envelopeSignedAt: try json.optional("envelopeSignedAt", Field.instant),
+            learnedAt: try json.required("learnedAt", Field.instant),
+            rank: rank,
+            source: try json.required("source", Field.word),
+            evidence: EvidenceID(hex: try json.required("evidence", Field.text))
+        )
+    }
+}
+
+extension Lineage {
+    public func write(to writer: inout JSONWriter) {
+        writer.object { writeFields(to: &$0) }
+    }
+
+    public init(json: JSONNode) throws(FormError) {
+        self = try Self.read(json, "lineage")
+    }
+
+    func writeFields(to writer: inout JSONWriter) {
+        writer.field("store", store.rawValue)
+        writer.field("environment", environment.rawValue)
+        writer.field("id", id)
+        writer.field("ownership", ownership.rawValue)
+    }
+
+    static func read(_ node: JSONNode, _ field: String) throws(FormError) -> Lineage {
+        Lineage(
+            store: try node.required("store", Field.word),
+            environment: try node.required("environment", Field.word),
+            id: try node.required("id", Field.text),
+            ownership: try node.required("ownership", Field.word)
+        )
+    }
+}
+
+extension OwnershipEntry {
+    public func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.field("lineage", object: { lineage.writeFields(to: &$0) })
+            writer.field("customer", customer.text)
+            writer.field("from", from)
+            writer.said("until", until)
+            writer.field("why", why.rawValue)
+        }
+    }
+
+    public init(json: JSONNode) throws(FormError) {
+        self.init(
+            lineage: try json.required("lineage", Lineage.read),
+            customer: try json.required("customer", Field.customer),
+            from: try json.required("from", Field.instant),
+            until: try json.optional("until", Field.instant),
+            why: try json.required("why", Field.word)
+        )
+    }
+}
+
+extension Assertion {
+    /// The member of a fact that holds its assertion.
+    public var word: String {
+        switch self {
+        case .term: "term"
+        case .outlook: "outlook"
+        case .condition: "condition"
+        case .revocation: "revocation"
+        case .reversal: "reversal"
+        case .unrecognised: "unrecognised"
+        }
+    }
+
+    init(json: JSONNode) throws(FormError) {
+        if let term = try json.optional("term", Term.read) {
+            self = .term(term)
+        } else if let outlook = try json.optional("outlook", Outlook.read) {
+            self = .outlook(outlook)
+        } else if let condition = try json.optional("condition", Condition.read) {
+            self = .condition(condition)
+        } else if let revocation = try json.optional("revocation", Revocation.read) {
+            self = .revocation(revocation)
+        } else if let reversal = try json.optional("reversal", Reversal.read) {
+            self = .reversal(reversal)
+        } else if let unrecognised = try json.optional("unrecognised", Unrecognised.read) {
+            self = .unrecognised(unrecognised)
+        } else {
+            throw .missing(field: "term")
+        }
+    }
+
+    func writeFields(to writer: inout JSONWriter) {
+        switch self {
+        case .term(let term): term.writeFields(to: &writer)
+        case .outlook(let outlook): outlook.writeFields(to: &writer)
+        case .condition(let condition): condition.writeFields(to: &writer)
+        case .revocation(let revocation): revocation.writeFields(to: &writer)
+        case .reversal(let reversal): writer.field("term", reversal.term.text)
+        case .unrecognised(let unrecognised):
+            writer.field("field", unrecognised.field)
+            writer.field("value", unrecognised.value)
+        }
+    }
+}
+
+extension Term {
+    func writeFields(to writer: inout JSONWriter) {
+        writer.field("transactionId", transactionId)
+        writer.said("webOrderLineItemId", webOrderLineItemId)
+        writer.field("productId", productId)
+        writer.field("plan", plan.word)
+        writer.field("start", start)
+        writer.said("end", end)
+        writer.said("offer", offer)
+        writer.said("price", price)
+        if isUpgraded { writer.field("isUpgraded", true) }
+        if isRevoked { writer.field("isRevoked", true) }
+        if origin != .unstated { writer.field("origin", origin.rawValue) }
+        writer.said("group", group)
+        writer.said("storefront", storefront)
+        writer.said("accountToken", accountToken?.text)
+    }
+
+    static func read(_ node: JSONNode, _ field: String) throws(FormError) -> Term {
+        Term(
+            transactionId: try node.required("transactionId", Field.text),
+            webOrderLineItemId: try node.optional("webOrderLineItemId", Field.text),
+            productId: try node.required("productId", Field.text),
+            plan: try node.required("plan", Field.open),
+            start: try node.required("start", Field.instant),
+            end: try node.optional("end", Field.instant),
+            offer: try node.optional("offer", Offer.read),
+            price: try node.optional("price", Money.read),
+            isUpgraded: try node.optional("isUpgraded", Field.flag) ?? false,
+            isRevoked: try node.optional("isRevoked", Field.flag) ?? false,
+            origin: try node.optional("origin", Field.word) ?? .unstated,
+            group: try node.optional("group", Field.text),
+            storefront: try node.optional("storefront", Field.text),
+            accountToken: try node.optional("accountToken", Field.customer)
+        )
+    }
+}
+
+extension Offer {
+    static func read(_ node: JSONNode, _ field: String) throws(FormError) -> Offer {
+        Offer(
+            kind: try node.required("kind", Field.open),
+            discount: try node.optional("discount", Field.open),
+            identifier: try node.optional("identifier", Field.text),
+            period: try node.optional("period", Field.period)
+        )
+    }
+}
+
+extension Money {
+    static func read(_ node: JSONNode, _ field: String) throws(FormError) -> Money {
+        Money(
+            milliunits: try node.required("milliunits", Field.integer),
+            currency: try node.required("currency", Field.text)
+        )
+    }
+}
+
+extension Outlook {
+    func writeFields(to writer: inout JSONWriter) {
+        writer.said("renewalDate", renewalDate)
+        writer.said("productId", productId)
+        writer.said("renewsInto", renewsInto)
+        writer.said("willRenew", willRenew)
+        writer.said("isRetrying", isRetrying)
+        writer.said("graceEnd", graceEnd)
+        writer.said("lapse", lapse?.word)
+        writer.said("priceIncreasePending", priceIncreasePending)
+        writer.said("renewalPrice", renewalPrice)
+        writer.said("offer", offer)
+    }
+
+    static func read(_ node: JSONNode, _ field: String) throws(FormError) -> Outlook {
+        Outlook(
+            renewalDate: try node.optional("renewalDate", Field.instant),
+            productId: try node.optional("productId", Field.text),
+            renewsInto: try node.optional("renewsInto", Field.text),
+            willRenew: try node.optional("willRenew", Field.flag),
+            isRetrying: try node.optional("isRetrying", Field.flag),
+            graceEnd: try node.optional("graceEnd", Field.instant),
+            lapse: try node.optional("lapse", Field.open),
+            priceIncreasePending: try node.optional("priceIncreasePending", Field.flag),
+            renewalPrice: try node.optional("renewalPrice", Money.read),
+            offer: try node.optional("offer", Offer.read)
+        )
+    }
+}
+
+extension Condition {
+    func writeFields(to writer: inout JSONWriter) {
+        writer.said("status", status?.word)
+        writer.said("notice", notice?.rawValue)
+        writer.said("renewalDate", renewalDate)
+    }
+
+    static func read(_ node: JSONNode, _ field: String) throws(FormError) -> Condition {
+        Condition(
+            status: try node.optional("status", Field.open),
+            notice: try node.optional("notice", Field.word),
+            renewalDate: try node.optional("renewalDate", Field.instant)
+        )
+    }
+}
+
+extension Revocation {
+    func writeFields(to writer: inout JSONWriter) {
+        writer.field("term", term.text)
+        writer.field("date", date)
+        writer.field("cause", cause.word)
+        writer.said("percentage", percentage)
+    }
+
+    static func read(_ node: JSONNode, _ field: String) throws(FormError) -> Revocation {
+        Revocation(
+            term: try node.required("term", Field.termKey),
+            date: try node.required("date", Field.instant),
+            cause: try node.required("cause", Field.open),
+            percentage: try node.optional("percentage", Field.integer)
+        )
+    }
+}
+
+extension Reversal {
+    static func read(_ node: JSONNode, _ field: String) throws(FormError) -> Reversal {
+        Reversal(term: try node.required("term", Field.termKey))
+    }
+}
+
+extension Unrecognised {
+    static func read(_ node: JSONNode, _ field: String) throws(FormError) -> Unrecognised {
+        Unrecognised(
+            field: try node.required("field", Field.text),
+            value: try node.required("value", Field.text)
+        )
+    }
+}
