@@ -1,0 +1,183 @@
+public import TideoverCore
+
+/// The words a store says about one subscription, collected for a test.
+struct Life {
+    var facts: [Fact] = []
+    var lineage: Lineage
+    var catalogue = Catalogue(products: [
+        "monthly": Product(
+            entitlements: ["premium"],
+            group: "pro",
+            period: Period(months: 1),
+            trial: Period(days: 3),
+            grace: Period(days: 16)
+        ),
+        "yearly": Product(
+            entitlements: ["premium", "archive"],
+            group: "pro",
+            period: Period(years: 1)
+        ),
+        "basic": Product(entitlements: ["basics"], group: "pro", period: Period(months: 1)),
+        "lifetime": Product(entitlements: ["premium"], kind: .nonConsumable),
+        "coins": Product(entitlements: [], kind: .consumable),
+        "pass": Product(
+            entitlements: ["premium"],
+            kind: .nonRenewing,
+            period: Period(days: 30)
+        ),
+    ])
+    var policy = Policy()
+    private var counter = 0
+
+    init(
+        _ id: String = "1000",
+        environment: Environment = .production,
+        ownership: Ownership = .purchased
+    ) {
+        lineage = Lineage(
+            store: .appStore,
+            environment: environment,
+            id: id,
+            ownership: ownership
+        )
+    }
+
+    mutating func say(
+        _ assertion: Assertion,
+        at signed: Instant,
+        effective: Instant? = nil,
+        envelope: Instant? = nil,
+        rank: Rank = .store
+    ) {
+        counter += 1
+        facts.append(
+            Fact(
+                lineage: lineage,
+                assertion: assertion,
+                effectiveAt: effective ?? signed,
+                assertedAt: signed,
+                envelopeSignedAt: envelope,
+                learnedAt: signed,
+                rank: rank,
+                source: .appStoreNotification,
+                evidence: EvidenceID(hex: "\(lineage.id)-\(counter)")
+            )
+        )
+    }
+
+    mutating func term(
+        _ id: String,
+        _ product: String = "monthly",
+        from start: Instant,
+        to end: Instant?,
+        signed: Instant? = nil,
+        plan: Term.Plan = .autoRenewable,
+        offer: Offer? = nil,
+        upgraded: Bool = false,
+        revoked: Bool = false,
+        origin: Term.Origin = .renewal,
+        token: String? = nil,
+        rank: Rank = .store
+    ) {
+        let term = Term(
+            transactionId: "t\(id)",
+            webOrderLineItemId: plan == .autoRenewable ? "w\(id)" : nil,
+            productId: product,
+            plan: plan,
+            start: start,
+            end: end,
+            offer: offer,
+            isUpgraded: upgraded,
+            isRevoked: revoked,
+            origin: origin,
+            accountToken: token.flatMap { CustomerID($0) }
+        )
+        say(.term(term), at: signed ?? start, effective: start, rank: rank)
+    }
+
+    mutating func outlook(
+        end: Instant?,
+        signed: Instant,
+        renews: Bool? = true,
+        retrying: Bool? = nil,
+        grace: Instant? = nil,
+        lapse: Outlook.Lapse? = nil,
+        product: String = "monthly",
+        into: String? = nil,
+        rank: Rank = .store
+    ) {
+        say(
+            .outlook(
+                Outlook(
+                    renewalDate: end,
+                    productId: product,
+                    renewsInto: into ?? product,
+                    willRenew: renews,
+                    isRetrying: retrying,
+                    graceEnd: grace,
+                    lapse: lapse
+                )
+            ),
+            at: signed,
+            rank: rank
+        )
+    }
+
+    mutating func condition(
+        _ status: Condition.Status? = nil,
+        notice: Condition.Notice? = nil,
+        end: Instant?,
+        signed: Instant
+    ) {
+        say(
+            .condition(Condition(status: status, notice: notice, renewalDate: end)),
+            at: signed
+        )
+    }
+
+    mutating func revoke(_ id: String, at date: Instant, signed: Instant? = nil) {
+        say(
+            .revocation(Revocation(term: TermKey("w:w\(id)"), date: date, cause: .refund)),
+            at: signed ?? date,
+            effective: date
+        )
+    }
+
+    mutating func reverse(_ id: String, at instant: Instant) {
+        say(.reversal(Reversal(term: TermKey("w:w\(id)"))), at: instant)
+    }
+
+    var history: LineageHistory {
+        LineageHistory(lineage: lineage, facts: facts, catalogue: catalogue)
+    }
+
+    func standing(_ instant: Instant) -> Standing {
+        history.standing(at: instant, policy: policy)
+    }
+
+    /// State, reason, rule and confidence in one line, to compare against.
+    func told(_ instant: Instant) -> String {
+        standing(instant).told
+    }
+}
+
+extension Standing {
+    var told: String {
+        "\(state.rawValue) \(reason.rawValue) \(rule.rawValue) \(confidence.rawValue)"
+    }
+}
+
+extension Instant: ExpressibleByStringLiteral {
+    /// `2026-05-01` or a full RFC 3339 time.
+    public init(stringLiteral text: String) {
+        guard let instant = Instant(rfc3339: text.count == 10 ? "\(text)T00:00:00Z" : text) else {
+            preconditionFailure("\(text) is no instant")
+        }
+        self = instant
+    }
+}
+
+extension Instant {
+    static let millisecond = Milliseconds(1)
+    var justBefore: Instant { self - Self.millisecond }
+}

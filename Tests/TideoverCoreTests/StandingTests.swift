@@ -1,0 +1,440 @@
+import Testing
+import TideoverCore
+
+/// Each rule from both sides of its boundaries.
+@Suite struct StandingTests {
+    /// A month from 1 May to 1 June that the store expects to renew.
+    static func monthly() -> Life {
+        var life = Life()
+        life.term("1", from: "2026-05-01", to: "2026-06-01", origin: .purchase)
+        life.outlook(end: "2026-06-01", signed: "2026-05-01")
+        return life
+    }
+
+    /// The same month, whose renewal failed with sixteen days of grace.
+    static func failing() -> Life {
+        var life = monthly()
+        life.outlook(
+            end: "2026-06-01",
+            signed: "2026-06-01",
+            retrying: true,
+            grace: "2026-06-17"
+        )
+        life.condition(
+            .grace,
+            notice: .failedToRenewInGrace,
+            end: "2026-06-01",
+            signed: "2026-06-01"
+        )
+        return life
+    }
+
+    @Test func `nothing known is never, and we say that we do not know`() {
+        #expect(Life().told("2026-05-01") == "never unknownCustomer no-facts unknown")
+    }
+
+    @Test func `an outlook without any term grants nothing and asks`() {
+        var life = Life()
+        life.outlook(end: "2026-06-01", signed: "2026-05-01")
+        #expect(life.told("2026-05-10") == "never unlinked unlinked unknown")
+        #expect(life.standing("2026-05-10").asksStore)
+    }
+
+    @Test func `a term counts from its first to its last millisecond`() {
+        let life = Self.monthly()
+        let start: Instant = "2026-05-01"
+        let end: Instant = "2026-06-01"
+        #expect(life.told(start.justBefore) == "never notStarted not-started confirmed")
+        #expect(life.told(start) == "active paid in-term confirmed")
+        #expect(life.told(end.justBefore) == "active paid in-term confirmed")
+        #expect(life.told(end) == "active renewalDue renewal-due presumed")
+    }
+
+    @Test func `cancelling changes only whether it will renew`() {
+        var life = Self.monthly()
+        life.outlook(end: "2026-06-01", signed: "2026-05-10", renews: false)
+        let end: Instant = "2026-06-01"
+        #expect(life.standing(end.justBefore).access)
+        #expect(life.standing(end.justBefore).willRenew == false)
+        #expect(life.told(end) == "expired cancelled ended confirmed")
+    }
+
+    @Test func `a silent renewal has a day of leeway and then is unconfirmed`() {
+        let life = Self.monthly()
+        let end: Instant = "2026-06-01"
+        let over = end + .hours(24)
+        #expect(life.told(over.justBefore) == "active renewalDue renewal-due presumed")
+        #expect(life.told(over) == "expired unconfirmed unconfirmed unknown")
+    }
+
+    @Test func `the leeway is at most a fifth of the term`() {
+        var life = Life()
+        life.term("1", from: "2026-05-01", to: "2026-05-04", offer: Self.trial)
+        let end: Instant = "2026-05-04"
+        let over = end + Milliseconds(Milliseconds.days(3).count / 5)
+        #expect(life.standing(over.justBefore).access)
+        #expect(!life.standing(over).access)
+    }
+
+    static let trial = Offer(kind: .introductory, discount: .freeTrial, period: Period(days: 3))
+
+    @Test func `grace keeps access past the expiry until its own end`() {
+        let life = Self.failing()
+        let end: Instant = "2026-06-01"
+        let grace: Instant = "2026-06-17"
+        #expect(life.told(end.justBefore) == "active paid in-term confirmed")
+        #expect(life.told(end) == "grace billingIssue in-grace confirmed")
+        #expect(life.standing(end).graceUntil == grace)
+        #expect(life.told(grace.justBefore) == "grace billingIssue in-grace confirmed")
+        #expect(life.told(grace) == "hold billingRetry in-retry confirmed")
+    }
+
+    @Test func `billing retry holds for sixty days in total, grace included`() {
+        let life = Self.failing()
+        let end: Instant = "2026-06-01"
+        let over = end + .days(60)
+        #expect(life.told(over.justBefore) == "hold billingRetry in-retry confirmed")
+        #expect(life.told(over) == "expired billingError ended confirmed")
+    }
+
+    @Test func `a failure without grace holds at once`() {
+        var life = Self.monthly()
+        life.outlook(end: "2026-06-01", signed: "2026-06-01", retrying: true)
+        life.condition(.retry, notice: .failedToRenew, end: "2026-06-01", signed: "2026-06-01")
+        #expect(life.told("2026-06-01") == "hold billingRetry in-retry confirmed")
+    }
+
+    @Test func `policy may keep access in retry, counted from the end of grace`() {
+        var life = Self.failing()
+        life.policy = Policy(billingRetry: .keep(.days(7)))
+        let over: Instant = "2026-06-24"
+        #expect(life.told(over.justBefore) == "grace keptByPolicy retry-kept confirmed")
+        #expect(life.told(over) == "hold billingRetry in-retry confirmed")
+    }
+
+    @Test func `grace without a date is assumed for three days and then is retry`() {
+        var life = Self.monthly()
+        life.outlook(end: "2026-06-01", signed: "2026-06-01", retrying: false)
+        life.condition(.grace, end: "2026-06-01", signed: "2026-06-01")
+        let over: Instant = "2026-06-04"
+        #expect(life.told(over.justBefore) == "grace billingIssue grace-unstated presumed")
+        #expect(life.told(over) == "hold billingRetry in-retry confirmed")
+    }
+
+    @Test func `a later outlook that omits the grace date does not erase it`() {
+        var life = Self.failing()
+        life.outlook(end: "2026-06-01", signed: "2026-06-03", retrying: true)
+        #expect(life.told("2026-06-10") == "grace billingIssue in-grace confirmed")
+    }
+
+    @Test func `a retrying flag that is false in grace changes nothing`() {
+        var life = Self.failing()
+        life.outlook(
+            end: "2026-06-01",
+            signed: "2026-06-03",
+            retrying: false,
+            grace: "2026-06-17"
+        )
+        #expect(life.told("2026-06-10") == "grace billingIssue in-grace confirmed")
+        #expect(life.told("2026-06-20") == "hold billingRetry in-retry confirmed")
+    }
+
+    @Test func `cancelling in grace ends access at once`() {
+        var life = Self.failing()
+        life.outlook(
+            end: "2026-06-01",
+            signed: "2026-06-05",
+            renews: false,
+            retrying: false,
+            grace: "2026-06-17",
+            lapse: .cancelled
+        )
+        let cancelled: Instant = "2026-06-05"
+        #expect(life.told(cancelled.justBefore) == "grace billingIssue in-grace confirmed")
+        #expect(life.told(cancelled) == "expired cancelled ended confirmed")
+        #expect(life.standing(cancelled).accessUntil == cancelled)
+    }
+
+    @Test func `auto-renew off with grace still upheld by the store keeps access`() {
+        var life = Self.failing()
+        life.outlook(
+            end: "2026-06-01",
+            signed: "2026-06-05",
+            renews: false,
+            grace: "2026-06-17"
+        )
+        life.condition(.grace, end: "2026-06-01", signed: "2026-06-05")
+        #expect(life.told("2026-06-06") == "grace billingIssue in-grace confirmed")
+        life.condition(.expired, notice: .expired, end: "2026-06-01", signed: "2026-06-17")
+        #expect(life.told("2026-06-17") == "expired cancelled ended-stated confirmed")
+    }
+
+    @Test func `an older word for grace does not outlive auto-renew being switched off`() {
+        var life = Self.failing()
+        life.outlook(
+            end: "2026-06-01",
+            signed: "2026-06-06",
+            renews: false,
+            grace: "2026-06-17"
+        )
+        #expect(life.told("2026-06-06") == "expired cancelled ended confirmed")
+    }
+
+    @Test func `cancelling in retry ends the hold`() {
+        var life = Self.failing()
+        life.outlook(
+            end: "2026-06-01",
+            signed: "2026-06-20",
+            renews: false,
+            lapse: .cancelled
+        )
+        #expect(life.told("2026-06-20") == "expired cancelled ended confirmed")
+    }
+
+    @Test func `the store's word for expired has no leeway and waits for the end of the term`() {
+        var life = Self.monthly()
+        life.condition(.expired, end: "2026-06-01", signed: "2026-05-20")
+        let end: Instant = "2026-06-01"
+        #expect(life.told(end.justBefore) == "active paid in-term confirmed")
+        #expect(life.told(end) == "expired ended ended-stated confirmed")
+    }
+
+    @Test func `expired said later does not erase the grace lived through`() {
+        var life = Self.failing()
+        life.condition(.expired, notice: .expired, end: "2026-06-01", signed: "2026-07-31")
+        #expect(life.told("2026-06-10") == "grace billingIssue in-grace confirmed")
+        #expect(life.told("2026-07-31") == "expired billingError ended-stated confirmed")
+    }
+
+    @Test(arguments: [
+        (Outlook.Lapse.cancelled, "cancelled"), (.billingError, "billingError"),
+        (.priceIncrease, "priceIncrease"), (.productUnavailable, "productUnavailable"),
+        (.other, "ended"), (.unrecognised("9"), "ended"),
+    ])
+    func `the expiration intent names why it ended`(lapse: Outlook.Lapse, reason: String) {
+        var life = Self.monthly()
+        life.outlook(end: "2026-06-01", signed: "2026-06-01", renews: false, lapse: lapse)
+        #expect(life.standing("2026-06-02").reason.rawValue == reason)
+    }
+
+    // MARK: Refunds
+
+    @Test func `a refund ends access from its date and its reversal brings it back`() {
+        var life = Self.monthly()
+        life.term("1", from: "2026-05-01", to: "2026-06-01", signed: "2026-05-10", revoked: true)
+        life.revoke("1", at: "2026-05-09", signed: "2026-05-10")
+        life.reverse("1", at: "2026-05-23")
+        let refunded: Instant = "2026-05-09"
+        let reversed: Instant = "2026-05-23"
+        #expect(life.told(refunded.justBefore) == "active paid in-term confirmed")
+        #expect(life.told(refunded) == "expired refunded revoked confirmed")
+        #expect(life.told(reversed.justBefore) == "expired refunded revoked confirmed")
+        #expect(life.told(reversed) == "active paid in-term confirmed")
+        #expect(life.standing(reversed).accessUntil == "2026-06-01")
+    }
+
+    @Test func `a stale read right after a refund does not give access back`() {
+        var life = Self.monthly()
+        life.revoke("1", at: "2026-05-09")
+        life.term("1", from: "2026-05-01", to: "2026-06-01", signed: "2026-05-09T00:00:05Z")
+        #expect(life.told("2026-05-10") == "expired refunded revoked confirmed")
+        life.term("1", from: "2026-05-01", to: "2026-06-01", signed: "2026-05-09T01:00:00Z")
+        #expect(life.told("2026-05-10") == "active paid in-term confirmed")
+        let read: Instant = "2026-05-09T01:00:00Z"
+        #expect(life.told(read.justBefore) == "expired refunded revoked confirmed")
+    }
+
+    @Test func `old revoked content signed again after the reversal does not revoke again`() {
+        var life = Self.monthly()
+        life.revoke("1", at: "2026-05-09")
+        life.reverse("1", at: "2026-05-12")
+        life.revoke("1", at: "2026-05-09", signed: "2026-05-12T00:00:10Z")
+        #expect(life.told("2026-05-13") == "active paid in-term confirmed")
+        life.revoke("1", at: "2026-05-14")
+        #expect(life.told("2026-05-14") == "expired refunded revoked confirmed")
+    }
+
+    @Test func `a refund of the next term leaves the running one alone`() {
+        var life = Self.monthly()
+        life.term("2", from: "2026-06-01", to: "2026-07-01", signed: "2026-05-31T17:00:00Z")
+        life.revoke("2", at: "2026-05-31T20:00:00Z")
+        #expect(life.told("2026-05-31T23:00:00Z") == "active paid in-term confirmed")
+        #expect(life.told("2026-06-01") == "expired refunded revoked confirmed")
+    }
+
+    @Test func `the store's bare word for revoked counts from when it was said`() {
+        var life = Self.monthly()
+        life.condition(.revoked, end: "2026-06-01", signed: "2026-05-12")
+        #expect(life.told("2026-05-11") == "active paid in-term confirmed")
+        #expect(life.told("2026-05-12") == "expired revoked revoked confirmed")
+    }
+
+    @Test func `a renewal told of later wins over the revocation of the old term`() {
+        var life = Self.monthly()
+        life.revoke("1", at: "2026-05-09")
+        life.outlook(end: "2026-06-20", signed: "2026-05-20")
+        #expect(life.told("2026-05-19") == "expired refunded revoked confirmed")
+        #expect(life.told("2026-05-21") == "active paid renewed-unseen presumed")
+    }
+
+    // MARK: Recovery
+
+    @Test func `a recovery in grace keeps the cycle and does not erase the billing issue`() {
+        var life = Self.failing()
+        life.term("2", from: "2026-06-01", to: "2026-07-01", signed: "2026-06-09")
+        life.outlook(end: "2026-07-01", signed: "2026-06-09")
+        let recovered: Instant = "2026-06-09"
+        #expect(life.told(recovered.justBefore) == "grace billingIssue in-grace confirmed")
+        #expect(life.told(recovered) == "active paid in-term confirmed")
+        #expect(life.told("2026-06-30") == "active paid in-term confirmed")
+    }
+
+    @Test func `a recovery in grace that is signed again late counts no later than grace`() {
+        var life = Self.failing()
+        life.term("2", from: "2026-06-01", to: "2026-07-01", signed: "2026-06-25")
+        let grace: Instant = "2026-06-17"
+        #expect(life.told(grace.justBefore) == "grace billingIssue in-grace confirmed")
+        #expect(life.told(grace) == "active paid in-term confirmed")
+    }
+
+    @Test func `a recovery in retry starts at its purchase date however late we hear`() {
+        var life = Self.failing()
+        life.term("2", from: "2026-06-20", to: "2026-07-20", signed: "2026-07-10")
+        let recovered: Instant = "2026-06-20"
+        #expect(life.told(recovered.justBefore) == "hold billingRetry in-retry confirmed")
+        #expect(life.told(recovered) == "active paid in-term confirmed")
+    }
+
+    @Test func `a failure announced after the renewal it speaks of raises nothing`() {
+        var life = Self.monthly()
+        life.term("2", from: "2026-06-01", to: "2026-07-01", signed: "2026-05-31T20:00:00Z")
+        life.condition(
+            .retry,
+            notice: .failedToRenew,
+            end: "2026-06-01",
+            signed: "2026-06-01T03:00:00Z"
+        )
+        #expect(life.told("2026-06-01") == "active paid in-term confirmed")
+        #expect(life.told("2026-06-02") == "active paid in-term confirmed")
+    }
+
+    // MARK: Words on terms we have not seen
+
+    @Test func `an outlook ahead of its lost transaction keeps access, presumed`() {
+        var life = Self.monthly()
+        life.outlook(end: "2026-07-01", signed: "2026-06-01")
+        #expect(life.told("2026-05-31") == "active paid in-term confirmed")
+        #expect(life.told("2026-06-15") == "active paid renewed-unseen presumed")
+        #expect(life.standing("2026-06-15").accessUntil == "2026-07-01")
+        #expect(life.told("2026-07-01T01:00:00Z") == "active renewalDue renewal-due presumed")
+    }
+
+    @Test func `a failure of a term we have not seen counts its grace`() {
+        var life = Self.monthly()
+        life.outlook(
+            end: "2026-07-01",
+            signed: "2026-07-01",
+            retrying: true,
+            grace: "2026-07-17"
+        )
+        #expect(life.told("2026-07-10") == "grace billingIssue in-grace confirmed")
+        #expect(life.told("2026-07-20") == "hold billingRetry in-retry confirmed")
+    }
+
+    @Test func `an outlook of a chain long left is set aside`() {
+        var life = Self.monthly()
+        life.outlook(end: "2026-06-20", signed: "2026-05-20")
+        life.term("2", "yearly", from: "2026-06-02", to: "2027-06-02", origin: .purchase)
+        life.outlook(end: "2027-06-02", signed: "2026-06-02", renews: false, product: "yearly")
+        #expect(life.told("2027-06-03") == "expired cancelled ended confirmed")
+    }
+
+    @Test func `a renewal announced early with the one between unseen was paid throughout`() {
+        var life = Self.monthly()
+        life.term("3", from: "2026-07-01", to: "2026-08-01", signed: "2026-06-30T17:00:00Z")
+        #expect(life.told("2026-06-30T18:00:00Z") == "active paid renewed-unseen presumed")
+        #expect(life.told("2026-07-01") == "active paid in-term confirmed")
+    }
+
+    // MARK: Upgrades
+
+    @Test func `an upgrade whose successor we have not seen keeps access, presumed`() {
+        var life = Self.monthly()
+        life.term(
+            "1",
+            from: "2026-05-01",
+            to: "2026-06-01",
+            signed: "2026-05-10",
+            upgraded: true
+        )
+        #expect(life.told("2026-05-09") == "active paid in-term confirmed")
+        #expect(life.told("2026-05-11") == "active paid superseded presumed")
+        #expect(life.told("2026-06-01") == "expired unconfirmed unconfirmed unknown")
+        life.term("2", "yearly", from: "2026-05-10", to: "2027-05-10", origin: .purchase)
+        #expect(life.told("2026-05-11") == "active paid in-term confirmed")
+        #expect(life.standing("2026-05-11").productId == "yearly")
+    }
+
+    // MARK: Pace
+
+    @Test func `a five-minute month shrinks every bound with it`() {
+        var life = Life(environment: .sandbox)
+        let start: Instant = "2026-05-01"
+        let end = start + .minutes(5)
+        life.term("1", from: start, to: end, origin: .purchase)
+        life.outlook(end: end, signed: start)
+        // 24 hours at 5 minutes a month of 31 days.
+        let leeway = Milliseconds(86_400_000 * 5 / (31 * 24 * 60))
+        #expect(life.standing((end + leeway).justBefore).access)
+        #expect(!life.standing(end + leeway).access)
+        life.condition(.retry, notice: .failedToRenew, end: end, signed: end)
+        let retry = Milliseconds(60 * 86_400_000 * 5 / (31 * 24 * 60))
+        #expect(life.told((end + retry).justBefore) == "hold billingRetry in-retry confirmed")
+        #expect(life.told(end + retry + .seconds(1)) == "expired billingError ended confirmed")
+    }
+
+    @Test func `production lives in real time whatever a term's length`() {
+        var life = Life()
+        life.term("1", from: "2026-05-01", to: "2026-05-02")
+        #expect(life.history.pace == .real)
+    }
+
+    // MARK: Trust
+
+    @Test func `a relay fills in and never overrules`() {
+        var life = Life()
+        life.term("1", from: "2026-05-01", to: "2026-06-01", rank: .relayed)
+        #expect(life.told("2026-05-10") == "active paid in-term presumed")
+        life.term("1", from: "2026-05-01", to: "2026-05-20", signed: "2026-04-30")
+        #expect(life.standing("2026-05-10").accessUntil == "2026-05-20")
+        #expect(life.told("2026-05-10") == "active paid in-term confirmed")
+    }
+
+    @Test func `an unknown word changes nothing`() {
+        var life = Self.monthly()
+        let before = life.standing("2026-05-10")
+        life.say(
+            .unrecognised(Unrecognised(field: "notificationType", value: "SPLENDID")),
+            at: "2026-05-09"
+        )
+        life.condition(.unrecognised("9"), end: "2026-06-01", signed: "2026-05-09")
+        #expect(life.standing("2026-05-10") == before)
+    }
+
+    // MARK: Other purchases
+
+    @Test func `a lifetime lasts for ever unless it is refunded`() {
+        var life = Life()
+        life.term("1", "lifetime", from: "2026-05-01", to: nil, plan: .nonConsumable)
+        #expect(life.told("2066-05-01") == "active lifetime in-term confirmed")
+        #expect(life.standing("2066-05-01").accessUntil == nil)
+    }
+
+    @Test func `a non-renewing purchase lasts as long as the catalogue says`() {
+        var life = Life()
+        life.term("1", "pass", from: "2026-05-01", to: nil, plan: .nonRenewing)
+        let end: Instant = "2026-05-31"
+        #expect(life.told(end.justBefore) == "active paid in-term confirmed")
+        #expect(life.told(end) == "expired ended ended confirmed")
+    }
+}
