@@ -1,0 +1,85 @@
+import Glibc
+
+/// Why an input could not be read.
+public enum FileInputError: ReportableFailure, Hashable {
+    /// There is no such file.
+    case notFound(path: String)
+    /// The path names a directory.
+    case isDirectory(path: String)
+    /// The operating system does not allow reading it.
+    case noPermission(path: String)
+    /// There are more bytes than `limit`.
+    case tooLarge(path: String, limit: Int)
+    /// Reading failed with this `errno`.
+    case unreadable(path: String, errno: Int32)
+
+    public var exitCode: ExitCode {
+        switch self {
+        case .notFound, .isDirectory: .noInput
+        case .noPermission: .noPermission
+        case .tooLarge: .data
+        case .unreadable: .io
+        }
+    }
+
+    public var message: String {
+        switch self {
+        case .notFound(let path): "\(Self.name(path)): there is no such file"
+        case .isDirectory(let path): "\(Self.name(path)): is a directory, not a file"
+        case .noPermission(let path): "\(Self.name(path)): reading it is not permitted"
+        case .tooLarge(let path, let limit):
+            "\(Self.name(path)): larger than the \(limit) bytes that are read at most"
+        case .unreadable(let path, let number):
+            "\(Self.name(path)): cannot be read: \(SystemError.text(number))"
+        }
+    }
+
+    private static func name(_ path: String) -> String {
+        path == FileInput.standardInput ? "standard input" : TextLayout.visible(path)
+    }
+}
+
+/// Reads a whole file, or standard input where the path is `-`.
+public enum FileInput {
+    /// The path that means standard input; a file of that name is `./-`.
+    public static let standardInput = "-"
+
+    /// All bytes of an input, at most `limit` of them.
+    public static func read(_ path: String, atMost limit: Int) throws(FileInputError) -> [UInt8] {
+        guard path != standardInput else {
+            return try readAll(STDIN_FILENO, path: path, limit: limit)
+        }
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw error(errno, path) }
+        defer { close(descriptor) }
+        return try readAll(descriptor, path: path, limit: limit)
+    }
+
+    static func readAll(
+        _ descriptor: Int32,
+        path: String,
+        limit: Int
+    ) throws(FileInputError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 64 * 1024)
+        while true {
+            let count = Glibc.read(descriptor, &chunk, chunk.count)
+            if count == 0 { return bytes }
+            if count < 0 {
+                guard errno == EINTR else { throw error(errno, path) }
+                continue
+            }
+            guard bytes.count + count <= limit else { throw .tooLarge(path: path, limit: limit) }
+            bytes += chunk[..<count]
+        }
+    }
+
+    private static func error(_ number: Int32, _ path: String) -> FileInputError {
+        switch number {
+        case ENOENT, ENOTDIR: .notFound(path: path)
+        case EISDIR: .isDirectory(path: path)
+        case EACCES, EPERM: .noPermission(path: path)
+        default: .unreadable(path: path, errno: number)
+        }
+    }
+}

@@ -1,0 +1,110 @@
+import Glibc
+
+/// A program of many commands: reads a command line, runs what it asks for, says what went wrong.
+public struct Program: Sendable {
+    /// The name it is called by.
+    public let name: String
+    /// Its version, such as "0.1.0".
+    public let version: String
+    let root: Command
+
+    /// A program with its commands in the order the help text shows them.
+    public init(
+        _ name: String,
+        version: String,
+        summary: String,
+        examples: [Example] = [],
+        notes: [String] = [],
+        commands: [Command]
+    ) {
+        self.name = name
+        self.version = version
+        root = Command(
+            name,
+            summary: summary,
+            examples: examples,
+            notes: notes,
+            subcommands: commands
+        )
+    }
+
+    /// Runs the process's own command line and ends the process.
+    public func main() async -> Never {
+        StandardStreams.prepare()
+        let code = await run(Array(CommandLine.arguments.dropFirst()), output: .standard())
+        exit(code.rawValue)
+    }
+
+    /// Runs a command line, given without the program's name; whatever happens is told on `output`.
+    public func run(_ arguments: [String], output: Output) async -> ExitCode {
+        do {
+            switch try Interpreter(root: root).interpret(arguments) {
+            case .help(let path):
+                output.print(helpText(for: path, on: output.resultTerminal))
+                return output.settled(.success)
+            case .version:
+                output.print("\(name) \(version)")
+                return output.settled(.success)
+            case .run(let action, let arguments):
+                return output.settled(try await action(arguments, output))
+            }
+        } catch {
+            return report(error, on: output)
+        }
+    }
+
+    /// The help text of the command that these words call, the program's name included; of the last
+    /// command that exists, where some do not.
+    public func helpText(for path: [String], on terminal: Terminal = .plain) -> String {
+        Help(program: self, terminal: terminal).text(for: path)
+    }
+
+    func command(at path: [String]) -> Command {
+        path.dropFirst().reduce(root) { command, word in
+            command.subcommands.first { $0.name == word } ?? command
+        }
+    }
+
+    private func report(_ error: any Error, on output: Output) -> ExitCode {
+        let prefix = output.messageTerminal.styled("\(name):", .bad)
+        switch error {
+        case let error as UsageError where error.reason == .missingCommand:
+            output.message(helpText(for: error.command, on: output.messageTerminal))
+            return .usage
+        case let error as UsageError:
+            output.message("\(prefix) \(Words.sentence(for: error.reason))")
+            for line in advice(error.command, output.messageTerminal) { output.message(line) }
+            return .usage
+        case let failure as any ReportableFailure:
+            output.message("\(prefix) \(failure.message)")
+            return failure.exitCode
+        default:
+            output.message("\(prefix) an error that should not happen: \(error)")
+            return .software
+        }
+    }
+
+    private func advice(_ path: [String], _ terminal: Terminal) -> [String] {
+        let usage = Help(program: self, terminal: terminal).usage(path, command(at: path))
+        return usage.enumerated().map { ($0 == 0 ? "usage: " : "       ") + $1 }
+            + ["`\(path.joined(separator: " ")) --help` tells more."]
+    }
+}
+
+/// The three streams every process is given, made safe before anything else is opened.
+enum StandardStreams {
+    static func prepare() {
+        // A reader that goes away is reported by `write`, not by a signal that ends the process.
+        signal(SIGPIPE, SIG_IGN)
+        // A stream closed by the caller leaves its number to the next file opened: results would be
+        // written into the database. The other direction is opened, so that using it still fails.
+        keepTaken(STDIN_FILENO, O_WRONLY)
+        keepTaken(STDOUT_FILENO, O_RDONLY)
+        keepTaken(STDERR_FILENO, O_RDONLY)
+    }
+
+    private static func keepTaken(_ descriptor: Int32, _ mode: Int32) {
+        guard fcntl(descriptor, F_GETFD) == -1 else { return }
+        _ = open("/dev/null", mode)
+    }
+}

@@ -1,0 +1,8 @@
+import Synchronization
+
+/// A number that a test raises while others read it.
+final class Counter: Sendable {
+    private let stored = Mutex(0)
+    var value: Int { stored.withLock { $0 } }
+    func add(_ amount: Int) { stored.withLock { $0 += amount } }
+}
