@@ -1,0 +1,101 @@
+#!/usr/bin/env bash
+# Everything that must hold, step by step, each with its duration.
+#
+#   scripts/ci.sh fast    format, build without warnings, tests: before each commit
+#   scripts/ci.sh full    also scripts, coverage, sanitizers, and the release build with a smoke test
+#
+# It installs nothing (scripts/test.sh does). Logs of the test runs stay in .build/ci/.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+# A sanitizer reports by itself, and a crash in a test should not wait for a backtrace.
+export SWIFT_BACKTRACE=enable=no
+export LSAN_OPTIONS="suppressions=$PWD/scripts/lsan.supp:print_suppressions=0"
+# The toolchain's own tools: Debian's of the same names are older and shadow them.
+toolchain=$(dirname "$(readlink -f "$(command -v swift)")")
+strict=(--explicit-target-dependency-import-check error -Xswiftc -warnings-as-errors)
+logs=.build/ci
+# Longer than any test run takes; a deadlock must not hold the machine.
+patience=20m
+
+step() {
+    local name=$1 began=$SECONDS
+    shift
+    printf '\n== %s\n' "$name"
+    "$@"
+    printf '== %s took %d s\n' "$name" $((SECONDS - began))
+}
+
+format() {
+    swift format lint --strict --recursive --parallel Sources Tests Package.swift
+}
+
+shell_scripts() {
+    shellcheck --external-sources scripts/*.sh .ci/run
+}
+
+build_tests() {
+    swift build --build-tests "${strict[@]}" "$@"
+}
+
+# Runs the tests; what passed is only in the log. No tests at all is a failure, which `swift test`
+# does not see.
+run_tests() {
+    local log=$logs/$1.log status=0
+    shift
+    mkdir -p "$logs"
+    timeout --foreground "$patience" swift test --disable-xctest "$@" >"$log" 2>&1 || status=$?
+    grep -vE '^(◇|✔ (Test "|Test case|Suite))|^\[[0-9]+/[0-9]+\]' "$log" || true
+    [ "$status" -eq 0 ] || { echo "the tests failed ($status); all they said is in $log" >&2; return 1; }
+    grep -qE 'Test run with [1-9][0-9]* tests? ' "$log" || { echo "no test ran" >&2; return 1; }
+}
+
+coverage_report() {
+    local scratch=$1 tests
+    tests=$(find "$scratch/debug/" -maxdepth 1 -name '*PackageTests.xctest')
+    "$toolchain/llvm-cov" report "$tests" -instr-profile "$scratch/debug/codecov/default.profdata" \
+        -ignore-filename-regex '(\.build|Tests)/' -show-region-summary=false
+}
+
+covered_tests() {
+    build_tests --enable-code-coverage --scratch-path .build/coverage
+    run_tests coverage "${strict[@]}" --enable-code-coverage --scratch-path .build/coverage
+    coverage_report .build/coverage
+}
+
+sanitized_tests() {
+    run_tests "$1" --sanitize="$1" --scratch-path ".build/$1"
+}
+
+release() {
+    swift build --configuration release --static-swift-stdlib --product tideover --scratch-path .build/static
+}
+
+smoke() {
+    local tideover=.build/static/release/tideover
+    ls -l "$(readlink -f "$tideover")"
+    "$tideover" --version
+    "$tideover" demo --no-serve
+}
+
+case ${1:-} in
+fast)
+    step "format" format
+    step "build" build_tests
+    step "tests" run_tests tests "${strict[@]}"
+    ;;
+full)
+    step "format" format
+    step "scripts" shell_scripts
+    step "tests with coverage" covered_tests
+    step "tests under the thread sanitizer" sanitized_tests thread
+    step "tests under the address sanitizer" sanitized_tests address
+    step "release build" release
+    step "smoke of the release build" smoke
+    ;;
+*)
+    echo "usage: scripts/ci.sh fast|full" >&2
+    exit 2
+    ;;
+esac
+printf '\n== all of it took %d min %d s\n' $((SECONDS / 60)) $((SECONDS % 60))

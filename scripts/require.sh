@@ -1,0 +1,97 @@
+# shellcheck shell=sh
+# What building Tideover needs from the system, in one place. Read with `.`, not run:
+#
+#   . scripts/require.sh
+#   require_packages "$(missing_for_building)"
+#
+# What is looked for is the thing itself (a library, a header, a command), not the package, so that a
+# system prepared in another way is left as it is. Packages are named as Debian 12 names them.
+
+# The Debian packages, one a line, whose part in building is not there.
+missing_for_building() {
+    missing_for_toolchain
+    command -v ld >/dev/null || echo binutils
+    present /usr/include/stdio.h || echo libc6-dev
+    present /usr/lib/gcc/*/*/crtbeginS.o || echo libgcc-12-dev
+    present /usr/lib/gcc/*/*/libstdc++.so || echo libstdc++-12-dev
+    command -v pkg-config >/dev/null || echo pkg-config
+    known_to_pkg_config openssl || echo libssl-dev
+    known_to_pkg_config sqlite3 || echo libsqlite3-dev
+    known_to_pkg_config libmicrohttpd || echo libmicrohttpd-dev
+}
+
+# The packages that only the full check needs.
+missing_for_full_check() {
+    command -v shellcheck >/dev/null || echo shellcheck
+}
+
+# The shared libraries that the Swift toolchain itself cannot find.
+missing_for_toolchain() {
+    tools=$(dirname "$(readlink -f "$(command -v swift)")")
+    for tool in swift-frontend swift-build swift-test lld; do
+        ldd "$tools/$tool" 2>/dev/null
+    done | sed -n 's/^[[:space:]]*\([^ ]*\) => not found$/\1/p' | sort -u | while read -r library; do
+        case $library in
+        libcurl.so.*) echo libcurl4 ;;
+        libncurses.so.*) echo libncurses6 ;;
+        libsqlite3.so.*) echo libsqlite3-0 ;;
+        libstdc++.so.*) echo libstdc++6 ;;
+        libuuid.so.*) echo libuuid1 ;;
+        libxml2.so.*) echo libxml2 ;;
+        libz.so.*) echo zlib1g ;;
+        *) say "the Swift toolchain lacks $library; no package is known for it" ;;
+        esac
+    done
+}
+
+# Installs packages, given as one word list; without the right to, says the one command to run.
+require_packages() {
+    # shellcheck disable=SC2086 # a list of names
+    set -- $1
+    [ $# -gt 0 ] || return 0
+    install="apt-get update && apt-get install -y --no-install-recommends $*"
+    if ! command -v apt-get >/dev/null; then
+        say "this system lacks what these Debian packages hold: $*"
+        exit 69
+    elif [ "$(id -u)" -eq 0 ]; then
+        run_install "" "$@"
+    elif command -v sudo >/dev/null; then
+        run_install sudo "$@"
+    else
+        say "run this as root, then try again:"
+        echo "$install"
+        exit 69
+    fi
+}
+
+run_install() {
+    as=$1
+    shift
+    say "installing $*"
+    {
+        $as apt-get -q update &&
+            $as env DEBIAN_FRONTEND=noninteractive \
+                apt-get -q install -y --no-install-recommends "$@"
+    } >&2 || {
+        say "the packages could not be installed: $*"
+        exit 69
+    }
+}
+
+require_swift() {
+    command -v swift >/dev/null && return 0
+    say "the Swift toolchain (6.2 or later) is not on the PATH: https://www.swift.org/install"
+    exit 69
+}
+
+present() {
+    [ -e "$1" ]
+}
+
+known_to_pkg_config() {
+    command -v pkg-config >/dev/null && pkg-config --exists "$1"
+}
+
+say() {
+    echo "$(basename "$0"): $*" >&2
+}
