@@ -1,0 +1,211 @@
+import Testing
+
+/// Each rule of the house on code that breaks it, and on code that only looks as if it did.
+@Suite struct HouseRuleTests {
+    private func file(_ text: String, in module: String = "TideoverCore") -> SourceFile {
+        SourceFile(path: "Sources/\(module)/Made.swift", text: text)
+    }
+
+    @Test(arguments: [
+        ("TideoverCore", "import TideoverJSON"),
+        ("TideoverSignatures", "import CTideoverOpenSSL"),
+        ("TideoverHTTPServer", "import Glibc\npublic import TideoverHTTP"),
+        ("TideoverServer", "import TideoverStorage"),
+        ("TideoverCore", "// import Foundation"),
+        ("TideoverCore", "let word = \"import Foundation\""),
+        ("tideover", "import TideoverSQLite"),
+    ])
+    func `an import that goes down is right`(module: String, code: String) {
+        #expect(HouseRules.wrongImports(file(code, in: module)) == [])
+    }
+
+    @Test(arguments: [
+        ("TideoverCore", "import Foundation"),
+        ("TideoverCore", "import struct Foundation.Date"),
+        ("tideover", "@preconcurrency import FoundationEssentials"),
+        ("TideoverCore", "import Glibc"),
+        ("TideoverCore", "public import TideoverHTTP"),
+        ("TideoverJSON", "import TideoverCore"),
+        ("TideoverSQLite", "import TideoverServer"),
+        ("TideoverStorage", "import CTideoverSQLite"),
+        ("TideoverHTTP", "import CTideoverOpenSSL"),
+        ("TideoverSandbox", "import TideoverCore"),
+        ("TideoverAppStore", "@testable import TideoverSignatures"),
+        ("TideoverServer", "import TideoverHTTPServer"),
+        ("TideoverCommandLine", "import TideoverJSON"),
+        ("TideoverCore", "import TideoverUnheardOf"),
+    ])
+    func `an import that goes up, aside or abroad is found`(module: String, code: String) {
+        #expect(HouseRules.wrongImports(file("\n" + code, in: module)).count == 1)
+        let place = "Sources/\(module)/Made.swift:2: "
+        #expect(HouseRules.wrongImports(file("\n" + code, in: module))[0].hasPrefix(place))
+    }
+
+    @Test(arguments: [
+        "let now = Date()", "let id = UUID().uuidString", "clock_gettime(CLOCK_REALTIME, &time)",
+        "let dice = Int.random(in: 1...6)", "facts.shuffled()", "Task { }", "func f() async {",
+        "await f()", "print(facts)", "let text = \"\\(Date())\"",
+    ])
+    func `an impure core is found`(code: String) {
+        #expect(HouseRules.impureCore(file(code)).count >= 1)
+        #expect(HouseRules.impureCore(file(code, in: "TideoverServer")) == [])
+    }
+
+    @Test(arguments: [
+        "let date = CivilDate(2026, 5, 6)", "outlook.renewalDate(of: term)", "// no Date() here",
+        "let word = \"Date()\"", "let asyncWord = 1", "blueprint(plan)", "TaskKind.x",
+        "/* Task { } /* async */ random */ let a = 1",
+    ])
+    func `a pure core is left alone`(code: String) {
+        #expect(HouseRules.impureCore(file(code)) == [])
+    }
+
+    @Test(arguments: [
+        "import Synchronization", "Task.immediate { }", "var a: InlineArray<4, UInt8>",
+        "func f(_ bytes: Span<UInt8>)", "let wide: Int128 = 1", "UInt128.max",
+    ])
+    func `what is too new for the kit is found`(code: String) {
+        #expect(HouseRules.tooNewForTheKit(file(code, in: "TideoverJSON")).count == 1)
+        #expect(HouseRules.tooNewForTheKit(file(code, in: "TideoverServer")) == [])
+    }
+
+    @Test func `a name that ends like a new one is left alone`() {
+        #expect(HouseRules.tooNewForTheKit(file("struct TimeSpan<T> {}")) == [])
+    }
+
+    @Test func `unfinished work is found wherever it stands`() {
+        let word = "TO" + "DO"
+        #expect(
+            HouseRules.unfinishedWork(SourceFile(path: "README.md", text: "\n\(word): more"))
+                == ["README.md:2: unfinished: \(word)"]
+        )
+        #expect(HouseRules.unfinishedWork(file("// FIX" + "ME")).count == 1)
+        #expect(HouseRules.unfinishedWork(file("\"/tmp/a-XXXXXX\" // \(word)S")) == [])
+    }
+
+    @Test func `a crash without a sentence is found`() {
+        #expect(HouseRules.crashesWithoutAReason(file("fatalError(\"no\")")).count == 1)
+        #expect(HouseRules.crashesWithoutAReason(file("precondition(a, \"no fatalError(\")")) == [])
+    }
+
+    @Test func `an escape needs its reason on its line or the one before`() {
+        let escape = "final class A: @unchecked Sendable {}"
+        #expect(HouseRules.unexplainedEscapes(file(escape)).count == 1)
+        #expect(HouseRules.unexplainedEscapes(file(escape + " // one thread owns it")) == [])
+        #expect(HouseRules.unexplainedEscapes(file("// one thread owns it\n" + escape)) == [])
+        #expect(HouseRules.unexplainedEscapes(file("// far away\n\n" + escape)).count == 1)
+        #expect(HouseRules.unexplainedEscapes(file("nonisolated(unsafe) var a = 1")).count == 1)
+    }
+
+    @Test func `a path of one machine is found`() {
+        let path = "/wo" + "rk/main"
+        #expect(
+            HouseRules.pathsOfOneMachine(SourceFile(path: "a.sh", text: "cd \(path)")).count == 1
+        )
+        #expect(HouseRules.pathsOfOneMachine(SourceFile(path: "a.sh", text: "cd /var/tmp")) == [])
+    }
+
+    @Test func `a statement outside the database's module is found`() {
+        let code = "let statement = \"\"\"\n    SELECT id FROM facts\n    \"\"\""
+        #expect(HouseRules.strayStatements(file(code, in: "TideoverServer")).count == 1)
+        #expect(HouseRules.strayStatements(file(code, in: "TideoverSQLite")) == [])
+        #expect(HouseRules.strayStatements(file("// SELECT is not ours")) == [])
+        #expect(HouseRules.strayStatements(file("let word = \"SELECTED\"")) == [])
+    }
+
+    @Test func `a target without the project's name is found`() {
+        let manifest = SourceFile(
+            path: "Package.swift",
+            text: """
+                func library(_ name: String) -> Target { .target(name: name) }
+                    library("TideoverJSON"),
+                    library("AppStore", ["TideoverJSON"]),
+                    tests(
+                        "HTTPTests", []),
+                    .systemLibrary(
+                        name: "CSQLite"),
+                    .executableTarget(name: "tideover", dependencies: ["TideoverJSON"]),
+                    .executable(name: "other", targets: ["tideover"]),
+                """
+        )
+        #expect(
+            HouseRules.targets(of: manifest).map(\.name) == [
+                "TideoverJSON", "AppStore", "HTTPTests", "CSQLite", "tideover",
+            ]
+        )
+        let sentence = "may be a target in a user's package graph too"
+        #expect(
+            HouseRules.foreignTargetNames(manifest) == [
+                "Package.swift:3: `AppStore` \(sentence)",
+                "Package.swift:4: `HTTPTests` \(sentence)",
+                "Package.swift:6: `CSQLite` \(sentence)",
+            ]
+        )
+    }
+
+    @Test func `a module that the architecture page forgot is found`() {
+        #expect(
+            HouseRules.undrawnModules("`TideoverHTTPServer` runs it", modules: ["TideoverHTTP"])
+                == ["ARCHITECTURE.md: does not name TideoverHTTP"]
+        )
+        #expect(
+            HouseRules.undrawnModules("- TideoverHTTP: values", modules: ["TideoverHTTP"]) == []
+        )
+    }
+}
+
+@Suite struct SwiftTextTests {
+    @Test(arguments: [
+        ("a // b", "a     ", "      "),
+        ("a /* b /* c */ d */ e", "a                   e", "                     "),
+        ("f(\"a\")", "f(\" \")", "   a  "),
+        ("\"a\\\"b\" c", "\"    \" c", " a\\\"b   "),
+        ("\"\\(f(\"x\"))\" y", "\"  f(\" \") \" y", "      x      "),
+        ("#\"a\"b\"# c", "#\"   \"# c", "  a\"b    "),
+        (
+            "\"\"\"\na \"b\" // c\n\"\"\" d", "\"\"\"\n          \n\"\"\" d",
+            "   \na \"b\" // c\n     "
+        ),
+        ("\"\" a", "\"\" a", "    "),
+    ])
+    func `code is told from comments and literals`(text: String, code: String, literals: String) {
+        #expect(SwiftText.parts(of: text) == SwiftText.Parts(code: code, literals: literals))
+    }
+}
+
+@Suite struct MarkdownLinksTests {
+    private let tree = [
+        "README.md": "# Top\n## Set-up & use\n", "docs/guide.md": "# Guide", "docs": "",
+    ]
+
+    private func broken(_ text: String, at path: String = "README.md") -> [String] {
+        MarkdownLinks.broken(SourceFile(path: path, text: text)) { tree[$0] }
+    }
+
+    @Test(arguments: [
+        "[guide](docs/guide.md)", "[docs](docs)", "[docs](docs/)", "![top](./README.md)",
+        "[web](https://example.com/none.md)", "[here](#top)", "[use](README.md#set-up--use)",
+        "`[no](link)`", "```\n[no](link)\n```", "[named]: docs/guide.md",
+        "[mail](mailto:a@example.com)",
+    ])
+    func `a link that leads somewhere is right`(text: String) {
+        #expect(broken(text.replacing("(#top)", with: "(README.md#top)")) == [])
+    }
+
+    @Test(arguments: [
+        "[gone](docs/gone.md)", "[up](../other/README.md)", "[part](docs/guide.md#gone)",
+        "[named]: gone.md", "see [a](docs) and [b](gone)",
+    ])
+    func `a link that leads nowhere is found`(text: String) {
+        #expect(broken("\n" + text).count == 1)
+        #expect(broken("\n" + text).first?.hasPrefix("README.md:2: ") == true)
+    }
+
+    @Test func `a link is read from where the document stands`() {
+        #expect(
+            broken("[top](../README.md#top) [self](guide.md) [here](#guide)", at: "docs/guide.md")
+                == []
+        )
+        #expect(broken("[top](README.md)", at: "docs/guide.md").count == 1)
+    }
+}

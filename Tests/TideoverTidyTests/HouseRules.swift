@@ -1,0 +1,228 @@
+import Foundation
+
+/// The rules of the house that no compiler checks, each a function from text to violations.
+enum HouseRules {
+    /// The modules by level, as ARCHITECTURE.md draws them: imports only go down.
+    static let levels: [Set<String>] = [
+        ["TideoverJSON"],
+        ["TideoverCore", "TideoverSignatures", "TideoverHTTP"],
+        [
+            "TideoverAppStore", "TideoverGooglePlay", "TideoverRevenueCat", "TideoverStorage",
+            "TideoverHTTPServer", "TideoverHTTPClient", "TideoverSandbox",
+        ],
+        ["TideoverSQLite", "TideoverKit", "TideoverServer", "TideoverCommandLine"],
+        ["tideover"],
+    ]
+
+    /// Who may use a library of the system.
+    static let owners = [
+        "CTideoverOpenSSL": "TideoverSignatures",
+        "CTideoverSQLite": "TideoverSQLite",
+        "CTideoverMicrohttpd": "TideoverHTTPServer",
+    ]
+
+    /// What a module imports at most, where its level alone would allow more.
+    static let narrow: [String: Set<String>] = [
+        // Stores are read without crypto, without sockets and without disk.
+        "TideoverAppStore": ["TideoverCore", "TideoverJSON"],
+        "TideoverGooglePlay": ["TideoverCore", "TideoverJSON"],
+        "TideoverRevenueCat": ["TideoverCore", "TideoverJSON"],
+        // A store that shared the decoder's types would agree with a wrong field.
+        "TideoverSandbox": ["TideoverHTTP", "TideoverJSON", "TideoverSignatures"],
+        // Composition only: sockets and databases are handed in.
+        "TideoverServer": [
+            "TideoverAppStore", "TideoverCore", "TideoverGooglePlay", "TideoverHTTP",
+            "TideoverJSON",
+            "TideoverRevenueCat", "TideoverSignatures", "TideoverStorage",
+        ],
+        "TideoverCommandLine": [],
+    ]
+
+    /// What an app embeds: built by compilers and for systems older than ours.
+    static let kitVisible: Set<String> = [
+        "TideoverJSON", "TideoverCore", "TideoverAppStore", "TideoverHTTP", "TideoverKit",
+    ]
+
+    // MARK: - Imports
+
+    /// The modules a file imports, with the line of each.
+    static func imports(of file: SourceFile) -> [(index: Int, module: String)] {
+        file.code.all.indices.compactMap { index in
+            let words = file.code.all[index].split(separator: " ")
+            guard let keyword = words.firstIndex(of: "import"),
+                words[..<keyword].allSatisfy({ importModifiers.contains($0) || $0.hasPrefix("@") })
+            else { return nil }
+            let kinds: Set<Substring> = [
+                "struct", "class", "enum", "protocol", "func", "var", "let",
+            ]
+            let name = words[words.index(after: keyword)...].first { !kinds.contains($0) }
+            return name.map { (index, String($0.prefix { $0 != "." && $0 != ";" })) }
+        }
+    }
+
+    private static let importModifiers: Set<Substring> = [
+        "public", "package", "internal", "fileprivate", "private",
+    ]
+
+    static func wrongImports(_ file: SourceFile) -> [String] {
+        guard let module = file.module else { return [] }
+        return imports(of: file).compactMap { index, imported in
+            objection(to: imported, in: module).map { file.violation(index, $0) }
+        }
+    }
+
+    private static func objection(to imported: String, in module: String) -> String? {
+        if imported.hasPrefix("Foundation") { return "\(module) has no use for \(imported)" }
+        if imported.hasPrefix("CTideover") {
+            return owners[imported] == module ? nil : "\(imported) is not for \(module)"
+        }
+        guard imported.lowercased().hasPrefix("tideover") else {
+            let isPure = kitVisible.contains(module) && module != "TideoverKit"
+            return isPure ? "\(module) imports \(imported), which is not ours" : nil
+        }
+        guard let own = level(of: module), let other = level(of: imported) else {
+            return "\(module) or \(imported) has no level"
+        }
+        if other >= own { return "\(module) imports \(imported), which is not below it" }
+        if let narrow = narrow[module], !narrow.contains(imported) {
+            return "\(module) is not to know \(imported)"
+        }
+        return nil
+    }
+
+    private static func level(of module: String) -> Int? {
+        levels.firstIndex { $0.contains(module) }
+    }
+
+    // MARK: - Words of the code
+
+    static func impureCore(_ file: SourceFile) -> [String] {
+        guard file.module == "TideoverCore" else { return [] }
+        let words = [
+            "Date(", "UUID(", "clock_gettime", "ContinuousClock", "SuspendingClock", "random",
+            "randomElement", "shuffled", "SystemRandomNumberGenerator", "Task", "async", "await",
+            "actor", "print(",
+        ]
+        return found(words, in: file) { "the core is pure; `\($0)` is not" }
+    }
+
+    static func tooNewForTheKit(_ file: SourceFile) -> [String] {
+        guard let module = file.module, kitVisible.contains(module) else { return [] }
+        let words = [
+            "Synchronization", "Task.immediate", "InlineArray", "Span<", "RawSpan", "MutableSpan<",
+            "Int128", "UInt128",
+        ]
+        return found(words, in: file) { "`\($0)` needs a system newer than the kit's oldest" }
+    }
+
+    static func crashesWithoutAReason(_ file: SourceFile) -> [String] {
+        guard file.module != nil else { return [] }
+        return found(["fatalError("], in: file) {
+            "`\($0)`: say what was violated by `precondition`"
+        }
+    }
+
+    static func unexplainedEscapes(_ file: SourceFile) -> [String] {
+        ["@unchecked Sendable", "nonisolated(unsafe)"].flatMap { word in
+            file.code.containing(word).filter { !isExplained($0, file) }.map {
+                file.violation($0, "`\(word)` without its reason on this line or the one before")
+            }
+        }
+    }
+
+    private static func isExplained(_ index: Int, _ file: SourceFile) -> Bool {
+        let before =
+            index > 0 ? file.written.all[index - 1].trimmingCharacters(in: .whitespaces) : ""
+        return before.hasPrefix("//") || file.written.all[index].contains("//")
+    }
+
+    static func strayStatements(_ file: SourceFile) -> [String] {
+        guard let module = file.module, module != "TideoverSQLite" else { return [] }
+        let words = [
+            "SELECT", "INSERT INTO", "INSERT OR", "DELETE FROM", "CREATE TABLE", "CREATE INDEX",
+            "CREATE UNIQUE INDEX", "ALTER TABLE", "DROP TABLE", "PRAGMA",
+        ]
+        return words.flatMap { word in
+            file.literals.containing(word).map {
+                file.violation($0, "`\(word)`: statements for a database stand in its own module")
+            }
+        }
+    }
+
+    private static func found(
+        _ words: [String],
+        in file: SourceFile,
+        _ sentence: (String) -> String
+    ) -> [String] {
+        words.flatMap { word in
+            file.code.containing(word).map { file.violation($0, sentence(word)) }
+        }
+    }
+
+    // MARK: - Words anywhere
+
+    /// Put together here, so that this file does not hold what it looks for.
+    private static let unfinished = ["TO" + "DO", "FIX" + "ME", "XX" + "X"]
+    private static let machinePaths = ["/wo" + "rk/", "/tmp" + "/w/"]
+
+    static func unfinishedWork(_ file: SourceFile) -> [String] {
+        unfinished.flatMap { word in
+            file.written.containing(word).map { file.violation($0, "unfinished: \(word)") }
+        }
+    }
+
+    static func pathsOfOneMachine(_ file: SourceFile) -> [String] {
+        machinePaths.flatMap { path in
+            file.written.all.indices.filter { file.written.all[$0].contains(path) }.map {
+                file.violation($0, "`\(path)` exists on one machine only")
+            }
+        }
+    }
+
+    // MARK: - Names
+
+    /// The names of the targets that a manifest declares, by the words it declares them with.
+    static func targets(of manifest: SourceFile) -> [(index: Int, name: String)] {
+        let openings = [
+            "library(", "tests(", ".target(", ".testTarget(", ".systemLibrary(",
+            ".executableTarget(", ".plugin(", ".macro(",
+        ]
+        return manifest.written.all.indices.compactMap { index in
+            let line = manifest.written.all[index].trimmingCharacters(in: .whitespaces)
+            guard openings.contains(where: line.hasPrefix) else { return nil }
+            let rest = manifest.written.all[index...].prefix(3).joined(separator: "\n")
+            guard let opening = rest.firstIndex(of: "("),
+                let name = firstLiteral(in: rest[opening...])
+            else { return nil }
+            return (index, name)
+        }
+    }
+
+    private static func firstLiteral(in text: Substring) -> String? {
+        guard let quote = text.firstIndex(of: "\"") else { return nil }
+        // `name: name` is the helper's own parameter: the name is given where it is called.
+        let lead = text[text.index(after: text.startIndex)..<quote]
+        guard ["", "name:"].contains(lead.trimmingCharacters(in: .whitespacesAndNewlines)) else {
+            return nil
+        }
+        return String(text[text.index(after: quote)...].prefix { $0 != "\"" })
+    }
+
+    static func foreignTargetNames(_ manifest: SourceFile) -> [String] {
+        let prefixes = ["Tideover", "CTideover", "tideover"]
+        return targets(of: manifest).filter { target in
+            !prefixes.contains(where: target.name.hasPrefix)
+        }.map {
+            manifest.violation(
+                $0.index,
+                "`\($0.name)` may be a target in a user's package graph too"
+            )
+        }
+    }
+
+    static func undrawnModules(_ architecture: String, modules: [String]) -> [String] {
+        let file = SourceFile(path: "ARCHITECTURE.md", text: architecture)
+        return modules.filter { file.written.containing($0).isEmpty }
+            .map { "ARCHITECTURE.md: does not name \($0)" }
+    }
+}
