@@ -64,36 +64,42 @@ extension Base64 {
         _ bytes: UnsafeBufferPointer<UInt8>,
         _ alphabet: Alphabet
     ) -> [UInt8] {
-        let isPadded = alphabet == .standard
-        let table = isPadded ? standardCharacters : urlSafeCharacters
-        let whole = bytes.count / 3
-        let capacity = (whole + 1) * 4
+        let table = alphabet == .standard ? standardCharacters : urlSafeCharacters
+        let groups = bytes.count / 3
         return table.withUnsafeBufferPointer { table in
-            [UInt8](unsafeUninitializedCapacity: capacity) { target, count in
-                for group in 0..<whole {
+            [UInt8](unsafeUninitializedCapacity: (groups + 1) * 4) { target, count in
+                for group in 0..<groups {
                     let (a, b, c) = (bytes[group * 3], bytes[group * 3 + 1], bytes[group * 3 + 2])
                     target[group * 4] = table[Int(a >> 2)]
                     target[group * 4 + 1] = table[Int((a & 3) << 4 | b >> 4)]
                     target[group * 4 + 2] = table[Int((b & 15) << 2 | c >> 6)]
                     target[group * 4 + 3] = table[Int(c & 63)]
                 }
-                count = whole * 4
-                let rest = bytes[(whole * 3)...]
-                guard let a = rest.first else { return }
-                let b = rest.dropFirst().first
-                target[count] = table[Int(a >> 2)]
-                target[count + 1] = table[Int((a & 3) << 4 | (b ?? 0) >> 4)]
-                count += 2
-                if let b {
-                    target[count] = table[Int((b & 15) << 2)]
-                    count += 1
-                }
-                while isPadded && count % 4 != 0 {
-                    target[count] = UInt8(ascii: "=")
+                let last = lastGroup(bytes[(groups * 3)...], table, isPadded: alphabet == .standard)
+                count = groups * 4
+                for character in last {
+                    target[count] = character
                     count += 1
                 }
             }
         }
+    }
+
+    /// The characters for one or two bytes; none for none.
+    private static func lastGroup(
+        _ bytes: Slice<UnsafeBufferPointer<UInt8>>,
+        _ table: UnsafeBufferPointer<UInt8>,
+        isPadded: Bool
+    ) -> [UInt8] {
+        guard let a = bytes.first else { return [] }
+        let padding = UInt8(ascii: "=")
+        let first = table[Int(a >> 2)]
+        guard let b = bytes.dropFirst().first else {
+            let characters = [first, table[Int((a & 3) << 4)]]
+            return isPadded ? characters + [padding, padding] : characters
+        }
+        let characters = [first, table[Int((a & 3) << 4 | b >> 4)], table[Int((b & 15) << 2)]]
+        return isPadded ? characters + [padding] : characters
     }
 
     private static func decode(
@@ -111,26 +117,33 @@ extension Base64 {
         _ text: UnsafeBufferPointer<UInt8>,
         _ table: [UInt32]
     ) -> [UInt8]? {
-        guard text.count % 4 != 1 else { return nil }
-        var bad: UInt32 = 0
+        let rest = text.count % 4
+        guard rest != 1 else { return nil }
+        var seen: UInt32 = 0
+        // Each group is written as four bytes, of which the next group overwrites the last.
+        let capacity = text.count / 4 * 3 + 4
         let bytes = table.withUnsafeBufferPointer { table in
-            [UInt8](unsafeUninitializedCapacity: text.count / 4 * 3 + 2) { target, count in
-                count = 0
+            [UInt8](unsafeUninitializedCapacity: capacity) { target, count in
+                let target = UnsafeMutableRawBufferPointer(target)
                 for group in 0..<text.count / 4 {
                     let bits = sum(text, group * 4, 4, table)
-                    bad |= bits
-                    store(bits, 3, into: target, at: &count)
+                    seen |= bits
+                    target.storeBytes(
+                        of: bits.littleEndian,
+                        toByteOffset: group * 3,
+                        as: UInt32.self
+                    )
                 }
-                let rest = text.count % 4
+                count = text.count / 4 * 3
                 guard rest > 0 else { return }
                 let bits = sum(text, text.count - rest, rest, table)
-                bad |= bits
-                // The bits below the last whole byte are unused, and zero in canonical text.
-                if bits >> (8 * UInt32(rest - 1)) != 0 { bad |= invalid }
-                store(bits, rest - 1, into: target, at: &count)
+                target.storeBytes(of: bits.littleEndian, toByteOffset: count, as: UInt32.self)
+                count += rest - 1
+                // The bits past the last byte are unused: canonical text has zeros there.
+                seen |= bits >> (8 * UInt32(rest - 1)) == 0 ? 0 : invalid
             }
         }
-        return bad & invalid == 0 ? bytes : nil
+        return seen & invalid == 0 ? bytes : nil
     }
 
     @inline(__always)
@@ -143,18 +156,5 @@ extension Base64 {
         var bits: UInt32 = 0
         for place in 0..<count { bits |= table[place << 8 | Int(text[start + place])] }
         return bits
-    }
-
-    @inline(__always)
-    private static func store(
-        _ bits: UInt32,
-        _ bytes: Int,
-        into target: UnsafeMutableBufferPointer<UInt8>,
-        at count: inout Int
-    ) {
-        for place in 0..<bytes {
-            target[count] = UInt8(truncatingIfNeeded: bits >> (8 * UInt32(place)))
-            count += 1
-        }
     }
 }

@@ -73,14 +73,16 @@ package struct DuplicateKeys {
         in keys: ArraySlice<UInt64>,
         same: (UInt32, UInt32) -> Bool
     ) -> (first: UInt32, second: UInt32)? {
-        for later in keys.indices {
-            for earlier in keys.startIndex..<later where keys[earlier] >> 32 == keys[later] >> 32 {
-                comparisons += 1
-                let pair = (first: Self.number(keys[earlier]), second: Self.number(keys[later]))
-                if same(pair.first, pair.second) { return pair }
+        keys.withUnsafeBufferPointer { keys in
+            for later in keys.indices {
+                for earlier in 0..<later where (keys[earlier] ^ keys[later]) >> 32 == 0 {
+                    comparisons += 1
+                    let pair = (first: Self.number(keys[earlier]), second: Self.number(keys[later]))
+                    if same(pair.first, pair.second) { return pair }
+                }
             }
+            return nil
         }
-        return nil
     }
 
     private static func number(_ key: UInt64) -> UInt32 { UInt32(truncatingIfNeeded: key) }

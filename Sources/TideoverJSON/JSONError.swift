@@ -53,7 +53,7 @@ public struct JSONError: Error, Hashable, Sendable {
         case trailingComma
         /// An object has one key twice; the place is the second, the key is here shortened.
         case duplicateKey(String, firstLine: Int)
-        /// The text ends inside an array or object.
+        /// The text ends inside an array, an object or a number.
         case unexpectedEnd
         /// Something follows the document.
         case trailingContent
@@ -80,7 +80,7 @@ extension JSONError.Reason: CustomStringConvertible {
         case .unterminatedString: "this string has no closing quote"
         case .unterminatedComment: "this comment is never closed"
         case .unknownWord(let word):
-            "\(word) is no value; text needs quotes, and the words are true, false and null"
+            "\"\(word)\" is no value; text needs quotes, and the words are true, false and null"
         case .leadingZero: "a number cannot start with 0 before other digits"
         case .missingDigit: "a digit is missing in this number"
         case .numberOutOfRange: "this number is too great"
@@ -90,7 +90,8 @@ extension JSONError.Reason: CustomStringConvertible {
         case .expectedCommaOrBracket: "a comma or ] is expected here"
         case .expectedCommaOrBrace: "a comma or } is expected here"
         case .trailingComma: "a comma cannot stand before the end"
-        case .duplicateKey(let key, let line): "the key \(key) is used twice, first on line \(line)"
+        case .duplicateKey(let key, let line):
+            "the key \"\(key)\" is used twice, first on line \(line)"
         case .unexpectedEnd: "the document ends before it is complete"
         case .trailingContent: "the document is complete, but more follows"
         }
@@ -137,13 +138,19 @@ extension JSONFault {
     /// How much of a key or word an error shows, in Unicode scalars.
     static let wordLength = 40
 
-    /// The start of a text, fit for one line of a message.
+    /// The start of a text, fit for one line of a message: nothing in it moves the cursor.
     static func shortened(_ text: String) -> String {
         var shown = ""
         for scalar in text.unicodeScalars.prefix(wordLength) {
-            let isPlain = scalar.value >= 0x20 && !(0x7F..<0xA0).contains(scalar.value)
-            shown.unicodeScalars.append(isPlain ? scalar : "\u{FFFD}")
+            shown.unicodeScalars.append(isVisible(scalar) ? scalar : "\u{FFFD}")
         }
         return text.unicodeScalars.count > wordLength ? shown + "..." : shown
+    }
+
+    private static func isVisible(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator: false
+        default: true
+        }
     }
 }

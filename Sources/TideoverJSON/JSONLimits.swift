@@ -6,9 +6,9 @@ public struct JSONLimits: Hashable, Sendable {
     public let maxDepth: Int
 
     /// What no limit exceeds: token fields are 32 bits wide, and values are visited recursively.
-    static let ceiling = (bytes: 1 << 30, depth: 512)
+    static let ceiling = (bytes: 1 << 30, depth: 128)
 
-    /// Limits of `maxBytes` bytes and `maxDepth` levels; asked for more than 1 GiB or 512 levels,
+    /// Limits of `maxBytes` bytes and `maxDepth` levels; asked for more than 1 GiB or 128 levels,
     /// they stop there.
     public init(maxBytes: Int, maxDepth: Int) {
         self.maxBytes = min(maxBytes, Self.ceiling.bytes)

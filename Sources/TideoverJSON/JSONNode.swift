@@ -2,7 +2,18 @@
 public struct JSONNode: Sendable {
     /// What a value can be.
     public enum Kind: Hashable, Sendable {
-        case null, bool, number, string, array, object
+        /// The word `null`.
+        case null
+        /// `true` or `false`.
+        case bool
+        /// A number, integral or not.
+        case number
+        /// A text.
+        case string
+        /// Elements in order.
+        case array
+        /// Members, each with a key.
+        case object
     }
 
     let storage: JSONStorage

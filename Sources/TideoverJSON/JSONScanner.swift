@@ -105,6 +105,7 @@ struct JSONScanner {
 
     private mutating func refuseDuplicates() throws(JSONFault) {
         keys.removeAll(keepingCapacity: true)
+        keys.reserveCapacity(tape[Int(open)].count)
         var index = Int(open) + 1
         while index < tape.count {
             keys.append(UInt64(tape[index].link) << 32 | UInt64(index))
@@ -246,7 +247,7 @@ struct JSONScanner {
                 flags |= JSONToken.isEscaped
                 try escape()
             } else if byte >= 0x80 {
-                try scalar()
+                try scalars()
             } else {
                 throw fault(.controlCharacter(byte))
             }
@@ -293,8 +294,9 @@ struct JSONScanner {
         offset = at
     }
 
+    /// Passes an escape; a backslash at the end of the text, which is then met as such.
     private mutating func escape() throws(JSONFault) {
-        guard offset + 1 < text.count else { throw fault(.invalidEscape) }
+        guard offset + 1 < text.count else { return offset += 1 }
         switch base[offset + 1] {
         case UInt8(ascii: "\""), JSONText.backslash, UInt8(ascii: "/"), UInt8(ascii: "b"),
             UInt8(ascii: "f"), UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
@@ -318,11 +320,14 @@ struct JSONScanner {
         offset += 12
     }
 
-    private mutating func scalar() throws(JSONFault) {
-        guard let length = JSONText.sequenceLength(text, at: offset) else {
-            throw fault(.invalidUTF8)
-        }
-        offset += length
+    /// Passes what is not ASCII, one scalar or more.
+    private mutating func scalars() throws(JSONFault) {
+        repeat {
+            guard let length = JSONText.sequenceLength(text, at: offset) else {
+                throw fault(.invalidUTF8)
+            }
+            offset += length
+        } while offset < text.count && base[offset] >= 0x80
     }
 
     // MARK: what stands between
@@ -365,7 +370,7 @@ struct JSONScanner {
     }
 
     private mutating func commentScalar(_ byte: UInt8) throws(JSONFault) {
-        if byte < 0x80 { offset += 1 } else { try scalar() }
+        if byte < 0x80 { offset += 1 } else { try scalars() }
     }
 
     // MARK: the ground

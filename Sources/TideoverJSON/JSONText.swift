@@ -171,7 +171,8 @@ enum JSONText {
         default: return nil
         }
         guard offset + length <= text.count, second.contains(text[offset + 1]) else { return nil }
-        for byte in text[offset + 2..<offset + length] where byte & 0xC0 != 0x80 { return nil }
+        if length > 2 && text[offset + 2] & 0xC0 != 0x80 { return nil }
+        if length > 3 && text[offset + 3] & 0xC0 != 0x80 { return nil }
         return length
     }
 }

@@ -4,12 +4,19 @@
 /// in range, else `double`; `1` and `1.0` are unlike each other. Strings are the same if their
 /// Unicode scalars are.
 public enum JSONValue: Sendable {
+    /// Null.
     case null
+    /// True or false.
     case bool(Bool)
+    /// A number known to be integral.
     case integer(Int64)
+    /// Any other number; JSON can write only finite ones.
     case double(Double)
+    /// A text.
     case string(String)
+    /// Values in order.
     case array([JSONValue])
+    /// Values by key.
     case object(JSONObject)
 
     /// The value at a place in a document.
