@@ -22,6 +22,8 @@ enum Vectors {
     }
 
     static func bytes(_ name: String) throws -> [UInt8] {
-        Array(try Data(contentsOf: parsing.appendingPathComponent(name)))
+        let file = try FileHandle(forReadingFrom: parsing.appendingPathComponent(name))
+        defer { try? file.close() }
+        return Array(try file.readToEnd() ?? Data())
     }
 }

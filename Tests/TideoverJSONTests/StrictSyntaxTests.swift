@@ -1,0 +1,170 @@
+import Testing
+import TideoverJSON
+
+struct StrictSyntaxTests {
+    struct Fault: CustomTestStringConvertible, Sendable {
+        let text: [UInt8]
+        let reason: JSONError.Reason
+        let offset: Int
+        var testDescription: String { String(decoding: text, as: UTF8.self) }
+
+        init(_ text: String, _ reason: JSONError.Reason, at offset: Int) {
+            self.init(Array(text.utf8), reason, at: offset)
+        }
+
+        init(_ text: [UInt8], _ reason: JSONError.Reason, at offset: Int) {
+            (self.text, self.reason, self.offset) = (text, reason, offset)
+        }
+    }
+
+    static let faults = [
+        Fault("", .empty, at: 0),
+        Fault(" \r\n\t", .empty, at: 0),
+        Fault("\u{FEFF}{}", .byteOrderMark, at: 0),
+        Fault("{}\u{FEFF}", .trailingContent, at: 2),
+        Fault("\u{A0}1", .expectedValue, at: 0),
+        Fault("1 2", .trailingContent, at: 2),
+        Fault("[1]]", .trailingContent, at: 3),
+        Fault("{}//", .trailingContent, at: 2),
+        Fault("tru", .unknownWord("tru"), at: 0),
+        Fault("[nullx]", .unknownWord("nullx"), at: 1),
+        Fault("True", .unknownWord("True"), at: 0),
+        Fault("NaN", .unknownWord("NaN"), at: 0),
+        Fault("01", .leadingZero, at: 0),
+        Fault("-01", .leadingZero, at: 0),
+        Fault("+1", .expectedValue, at: 0),
+        Fault(".5", .expectedValue, at: 0),
+        Fault("[-]", .missingDigit, at: 2),
+        Fault("[1.]", .missingDigit, at: 3),
+        Fault("[1e]", .missingDigit, at: 3),
+        Fault("[1e+]", .missingDigit, at: 4),
+        Fault("-", .unexpectedEnd, at: 1),
+        Fault("[0x1]", .expectedCommaOrBracket, at: 2),
+        Fault("[1e400]", .numberOutOfRange, at: 1),
+        Fault("-1.7976931348623159e308", .numberOutOfRange, at: 0),
+        Fault("[1,]", .trailingComma, at: 2),
+        Fault("{\"a\":1 , }", .trailingComma, at: 7),
+        Fault("[,1]", .expectedValue, at: 1),
+        Fault("[1 2]", .expectedCommaOrBracket, at: 3),
+        Fault("[1}", .expectedCommaOrBracket, at: 2),
+        Fault("{\"a\":1]", .expectedCommaOrBrace, at: 6),
+        Fault("{\"a\":1 \"b\":2}", .expectedCommaOrBrace, at: 7),
+        Fault("{\"a\" 1}", .expectedColon, at: 5),
+        Fault("{\"a\":}", .expectedValue, at: 5),
+        Fault("{a:1}", .expectedKey, at: 1),
+        Fault("{'a':1}", .expectedKey, at: 1),
+        Fault("{1:1}", .expectedKey, at: 1),
+        Fault("['a']", .expectedValue, at: 1),
+        Fault("[/**/]", .expectedValue, at: 1),
+        Fault("[", .unexpectedEnd, at: 1),
+        Fault("[1", .unexpectedEnd, at: 2),
+        Fault("{\"a\"", .unexpectedEnd, at: 4),
+        Fault("{\"a\":", .unexpectedEnd, at: 5),
+        Fault("[\"abc", .unterminatedString, at: 1),
+        Fault("[\"abc\\", .unterminatedString, at: 1),
+        Fault("[\"abc\\\"]", .unterminatedString, at: 1),
+        Fault("\"a\nb\"", .controlCharacter(0x0A), at: 2),
+        Fault("\"12345678\t\"", .controlCharacter(0x09), at: 9),
+        Fault("\"\u{0}\"", .controlCharacter(0), at: 1),
+        Fault("\"a\\x\"", .invalidEscape, at: 2),
+        Fault("\"\\'\"", .invalidEscape, at: 1),
+        Fault("\"\\u12G4\"", .invalidEscape, at: 1),
+        Fault("\"\\u12", .invalidEscape, at: 1),
+        Fault("\"\\uD800\"", .loneSurrogate, at: 1),
+        Fault("\"\\uDC00\"", .loneSurrogate, at: 1),
+        Fault("\"\\uD800\\u0041\"", .loneSurrogate, at: 1),
+        Fault("\"\\uD800\\uD800\"", .loneSurrogate, at: 1),
+        Fault("\"\\uD800\\n\"", .loneSurrogate, at: 1),
+    ]
+
+    @Test(arguments: faults)
+    func `each fault has its reason and place`(fault: Fault) {
+        let refused = refusal(of: fault.text)
+        #expect(refused?.reason == fault.reason)
+        #expect(refused?.offset == fault.offset)
+    }
+
+    static let brokenUTF8: [[UInt8]] = [
+        [0x80], [0xBF], [0xC0, 0x80], [0xC1, 0xBF], [0xC3], [0xC3, 0x28], [0xE0, 0x9F, 0xBF],
+        [0xE2, 0x82], [0xE2, 0x28, 0xA1], [0xED, 0xA0, 0x80], [0xED, 0xBF, 0xBF],
+        [0xF0, 0x8F, 0xBF, 0xBF], [0xF0, 0x9F, 0x98], [0xF0, 0x9F, 0x28, 0x80],
+        [0xF4, 0x90, 0x80, 0x80], [0xF5, 0x80, 0x80, 0x80], [0xF8, 0x88, 0x80, 0x80, 0x80],
+        [0xFE], [0xFF],
+    ]
+
+    @Test(arguments: brokenUTF8, [0, 3, 7, 8, 9])
+    func `broken UTF-8 is refused wherever it stands in a string`(bytes: [UInt8], before: Int) {
+        let text = [0x22] + [UInt8](repeating: 0x61, count: before) + bytes + [0x22]
+        #expect(refusal(of: text)?.reason == .invalidUTF8)
+        #expect(refusal(of: text)?.offset == before + 1)
+    }
+
+    @Test(arguments: brokenUTF8)
+    func `broken UTF-8 is refused outside of strings too`(bytes: [UInt8]) {
+        #expect(refusal(of: bytes)?.reason == .invalidUTF8)
+        #expect(refusal(of: Array("[1".utf8) + bytes)?.reason == .invalidUTF8)
+        let comment = Array("// ".utf8) + bytes + Array("\n1".utf8)
+        #expect(refusal(of: comment, syntax: .relaxed)?.reason == .invalidUTF8)
+    }
+
+    @Test func `the edges of UTF-8 are accepted`() throws {
+        let edges = "\u{7F}\u{80}\u{7FF}\u{800}\u{D7FF}\u{E000}\u{FFFF}\u{10000}\u{10FFFF}"
+        #expect(try value(of: "\"\(edges)\"") == .string(edges))
+    }
+
+    @Test(arguments: 0..<40)
+    func `a string ends at its quote, however long it is`(length: Int) throws {
+        let text = String(repeating: "x", count: length)
+        #expect(try value(of: "\"\(text)\"").string == text)
+        #expect(
+            try value(of: "[\"\(text)\\n\", \"\(text)é\"]") == [
+                .string(text + "\n"), .string(text + "é"),
+            ]
+        )
+        let broken = "\"\(text)\u{1}\(text)\""
+        #expect(refusal(of: broken)?.offset == length + 1)
+    }
+
+    @Test func `escapes mean what they should`() throws {
+        let text = #""\"\\\/\b\f\n\r\t\u0041\u00e9\u20AC\ud83d\uDE00\u0000""#
+        #expect(try value(of: text) == "\"\\/\u{8}\u{C}\n\r\tAé€😀\0")
+    }
+
+    @Test func `places are counted in lines and scalars`() {
+        let cases: [(String, Int, Int)] = [
+            ("[1,\n  2,\n  é😀]", 3, 3), ("[\"é😀\", x]", 1, 8), ("[\r\n\r\n x]", 3, 2),
+            ("[\r\r x]", 3, 2), ("[\n\r x]", 3, 2), ("x", 1, 1),
+        ]
+        for (text, line, column) in cases {
+            let refused = refusal(of: text)
+            #expect(refused?.line == line, "\(text)")
+            #expect(refused?.column == column, "\(text)")
+        }
+    }
+
+    @Test func `a fault is told on one line`() {
+        #expect(
+            refusal(of: "{\n  \"a\": 1,\n  \"a\": 2\n}")?.description
+                == "line 3, column 3: the key \"a\" is used twice, first on line 2"
+        )
+        #expect(
+            refusal(of: "[yes]")?.description
+                == "line 1, column 2: \"yes\" is no value; text needs quotes, "
+                + "and the words are true, false and null"
+        )
+        for fault in Self.faults {
+            let words = refusal(of: fault.text)?.description ?? ""
+            #expect(!words.contains { $0.isNewline })
+            #expect(words.count < 140)
+        }
+    }
+
+    @Test func `a hostile key cannot break the line that tells of it`() {
+        let key = "\u{1B}[2J\n\u{2028}\u{202E}" + String(repeating: "k", count: 5000)
+        let written = String(decoding: JSONValue.string(key).encoded(), as: UTF8.self)
+        let words = refusal(of: "{\(written):1,\(written):2}")?.description ?? ""
+        #expect(words.contains("\u{FFFD}[2J\u{FFFD}\u{FFFD}\u{FFFD}kkk"))
+        #expect(words.count < 140)
+        #expect(refusal(of: String(repeating: "y", count: 5000))?.description.count ?? 999 < 160)
+    }
+}
