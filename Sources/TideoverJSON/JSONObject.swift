@@ -12,7 +12,7 @@ public struct JSONObject: Sendable {
         self.members = members
     }
 
-    /// The value of a member; nil if it is absent. Set to nil, the member goes; a new one comes last.
+    /// The value of a member; nil if it is absent. Set to nil it goes; a new one comes last.
     public subscript(_ key: String) -> JSONValue? {
         get { place(of: key).map { members[$0].value } }
         set {
