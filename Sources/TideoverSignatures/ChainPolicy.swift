@@ -1,0 +1,59 @@
+/// What certificates must say beyond being signed: the rules of a chain, as pure functions.
+public struct ChainPolicy: Hashable, Sendable {
+    /// Dotted identifier of the extension that every leaf must have.
+    public let leafMarker: String
+    /// Dotted identifier of the extension that every intermediate must have.
+    public let intermediateMarker: String
+
+    /// A policy that requires these two markers.
+    public init(leafMarker: String, intermediateMarker: String) {
+        self.leafMarker = leafMarker
+        self.intermediateMarker = intermediateMarker
+    }
+}
+
+extension ChainPolicy {
+    /// Throws unless the certificate may stand between an anchor and a leaf.
+    ///
+    /// Any path length will do: no further authority follows below it.
+    func check(intermediate facts: CertificateFacts) throws(SignatureRefusal) {
+        try checkForm(facts, .intermediate)
+        guard facts.basicConstraints?.isAuthority == true else { throw .notAnAuthority }
+        guard facts.keyUsage?.contains(.certificateSigning) != false else {
+            throw .keyUsage(.intermediate)
+        }
+        guard facts.key != nil else { throw .authorityKeyUnsupported }
+        guard facts.has(intermediateMarker) else { throw .markerMissing(.intermediate) }
+    }
+
+    /// Throws unless the certificate may sign documents; returns its P-256 point.
+    ///
+    /// The same root and even the same intermediates also issue certificates to developers: the
+    /// marker alone tells the store's signer from them. And a leaf that were an authority could
+    /// mint signers of its own.
+    func check(leaf facts: CertificateFacts) throws(SignatureRefusal) -> [UInt8] {
+        try checkForm(facts, .leaf)
+        guard facts.basicConstraints?.isAuthority != true else { throw .leafIsAnAuthority }
+        guard facts.keyUsage?.contains(.digitalSignature) != false else { throw .keyUsage(.leaf) }
+        guard facts.has(leafMarker) else { throw .markerMissing(.leaf) }
+        guard let key = facts.key, key.curve == .p256 else { throw .leafKeyNotP256 }
+        return key.point
+    }
+
+    private func checkForm(
+        _ facts: CertificateFacts, _ position: ChainPosition
+    ) throws(SignatureRefusal) {
+        guard facts.isSignedByECDSA else { throw .certificateAlgorithm(position) }
+        for found in facts.extensions where found.isCritical && !isHandled(found.identifier) {
+            throw .unhandledCriticalExtension(position, found.identifier)
+        }
+    }
+
+    private func isHandled(_ identifier: String) -> Bool {
+        let handled = [Self.basicConstraints, Self.keyUsage, leafMarker, intermediateMarker]
+        return handled.contains(identifier)
+    }
+
+    private static let keyUsage = "2.5.29.15"
+    private static let basicConstraints = "2.5.29.19"
+}

@@ -1,0 +1,255 @@
+import Synchronization
+import TideoverJSON
+
+/// Believes documents whose signer a pinned anchor vouches for through exactly one intermediate.
+///
+/// The path is checked by direct calls instead of `X509_verify_cert`. Only one shape of chain is
+/// allowed, leaf, intermediate and anchor, so there is no path to search for; and a direct check
+/// cannot look at the system's store or the wall clock, cannot take the sender's third certificate
+/// for an anchor, and does its public-key operations in an order that we choose: the intermediate
+/// is checked against the anchor before anything below it is even decoded. Whoever makes up a chain
+/// costs us one operation.
+///
+/// Chains that held are remembered by the exact text of the header that carried them, refusals
+/// never are. The validity of all three certificates is checked at each instant asked about,
+/// remembered or not.
+public final class ChainVerifier: Sendable {
+    /// What the certificates must say.
+    public let policy: ChainPolicy
+    /// The pinned certificates, in order of preference.
+    public let anchors: [TrustAnchor]
+
+    private let chains: Mutex<RecentlyUsed<VerifiedChain>>
+    private let intermediates: Mutex<RecentlyUsed<TrustAnchor>>
+    private let uncachedChecks = Lanes<Void>(count: 2) { () }
+    private let operations = Atomic<Int>(0)
+
+    /// A verifier that remembers at most `cacheCapacity` chains.
+    public init(policy: ChainPolicy, anchors: [TrustAnchor], cacheCapacity: Int = 32) {
+        self.policy = policy
+        self.anchors = anchors
+        chains = Mutex(RecentlyUsed(capacity: cacheCapacity))
+        intermediates = Mutex(RecentlyUsed(capacity: 8))
+    }
+
+    /// How many public-key operations were spent on chains that were not remembered.
+    public var publicKeyOperationCount: Int { operations.load(ordering: .relaxed) }
+
+    /// How many chains are remembered.
+    public var cachedChainCount: Int { chains.withLock { $0.count } }
+
+    /// Returns the anchor that vouches for the document's signer at an instant, in milliseconds
+    /// since 1970; throws when none does, or when the document is not signed by it with ES256.
+    public func verify(
+        _ jws: JWS, at milliseconds: Int64
+    ) throws(SignatureRefusal) -> TrustAnchor {
+        if let chain = remembered(jws.headerText) {
+            return try chain.vouch(for: jws, at: milliseconds)
+        }
+        try jws.checkHeader(forbidding: JWS.parametersThatChangeMeaning + ["kid"])
+        try jws.checkSignatureLength()
+        let entries = try ChainEntries(header: jws.header)
+        return try uncachedChecks.withOne { (_) throws(SignatureRefusal) in
+            // Another thread may have verified the same chain while this one waited for its turn.
+            if let chain = remembered(jws.headerText) {
+                return try chain.vouch(for: jws, at: milliseconds)
+            }
+            let chain = try verifiedChain(entries, at: milliseconds)
+            let anchor = try chain.vouch(for: jws, at: milliseconds)
+            // Only now: a true chain in front of a false signature must not displace others.
+            chains.withLock { $0.remember(chain, for: jws.headerText) }
+            return anchor
+        }
+    }
+
+    /// Returns the anchor that vouches for a chain at an instant, in milliseconds since 1970,
+    /// without a document: leaf, intermediate and a third certificate as DER. Not remembered.
+    public func verifyChain(
+        der certificates: [[UInt8]], at milliseconds: Int64
+    ) throws(SignatureRefusal) -> TrustAnchor {
+        let entries = try ChainEntries(der: certificates)
+        return try uncachedChecks.withOne { (_) throws(SignatureRefusal) in
+            try verifiedChain(entries, at: milliseconds).anchor
+        }
+    }
+}
+
+extension ChainVerifier {
+    private func remembered(_ headerText: ArraySlice<UInt8>) -> VerifiedChain? {
+        chains.withLock { $0.value(for: headerText) }
+    }
+
+    /// No statement of a certificate is relied on before its issuer's signature holds.
+    private func verifiedChain(
+        _ entries: ChainEntries, at milliseconds: Int64
+    ) throws(SignatureRefusal) -> VerifiedChain {
+        let intermediate = try entries.decodedIntermediate()
+        let anchor = try anchor(of: intermediate)
+        let intermediateFacts = try facts(of: intermediate, .intermediate)
+        try policy.check(intermediate: intermediateFacts)
+        try anchor.facts.validity.check(.anchor, at: milliseconds)
+        try intermediateFacts.validity.check(.intermediate, at: milliseconds)
+
+        let leaf = try entries.decodedLeaf()
+        guard leaf.issuer == intermediateFacts.subject, isSigned(leaf, by: intermediate) else {
+            throw .leafNotIssued
+        }
+        let leafFacts = try facts(of: leaf, .leaf)
+        let point = try policy.check(leaf: leafFacts)
+        guard let key = try? P256PublicKey(x963: point) else { throw .leafKeyNotP256 }
+        try leafFacts.validity.check(.leaf, at: milliseconds)
+        return VerifiedChain(
+            anchor: anchor, intermediate: intermediateFacts.validity, leaf: leafFacts.validity,
+            leafKey: key)
+    }
+
+    /// The anchor that signed the intermediate. It is remembered for the intermediate's exact
+    /// bytes, so that also a made-up leaf under a true intermediate soon costs one operation.
+    private func anchor(
+        of intermediate: borrowing Certificate
+    ) throws(SignatureRefusal) -> TrustAnchor {
+        let der = intermediate.der[...]
+        if let anchor = intermediates.withLock({ $0.value(for: der) }) {
+            return anchor
+        }
+        guard let anchor = candidate(for: intermediate),
+            let certificate = Certificate(der: anchor.der),
+            isSigned(intermediate, by: certificate)
+        else { throw .untrustedRoot }
+        intermediates.withLock { $0.remember(anchor, for: der) }
+        return anchor
+    }
+
+    /// The one anchor that can have signed the intermediate: only one is tried, whatever the
+    /// number of anchors. Names are compared as bytes, since authorities must encode them alike;
+    /// anchors of one name are told apart by the key identifier.
+    private func candidate(for intermediate: borrowing Certificate) -> TrustAnchor? {
+        guard let issuer = intermediate.issuer else { return nil }
+        let named = anchors.filter { $0.facts.subject == issuer }
+        guard named.count > 1, let identifier = intermediate.authorityKeyIdentifier else {
+            return named.first
+        }
+        return named.first { $0.keyIdentifier == identifier } ?? named.first
+    }
+
+    private func isSigned(
+        _ certificate: borrowing Certificate, by authority: borrowing Certificate
+    ) -> Bool {
+        operations.wrappingAdd(1, ordering: .relaxed)
+        return certificate.isSigned(by: authority)
+    }
+
+    private func facts(
+        of certificate: borrowing Certificate, _ position: ChainPosition
+    ) throws(SignatureRefusal) -> CertificateFacts {
+        guard let facts = certificate.facts else { throw .certificateMalformed(position) }
+        return facts
+    }
+}
+
+/// A chain whose signatures and statements hold; its validity is still a question of the instant.
+private struct VerifiedChain: Sendable {
+    let anchor: TrustAnchor
+    let intermediate: Validity
+    let leaf: Validity
+    let leafKey: P256PublicKey
+
+    func vouch(for jws: JWS, at milliseconds: Int64) throws(SignatureRefusal) -> TrustAnchor {
+        try anchor.facts.validity.check(.anchor, at: milliseconds)
+        try intermediate.check(.intermediate, at: milliseconds)
+        try leaf.check(.leaf, at: milliseconds)
+        try jws.checkSignature(by: leafKey)
+        return anchor
+    }
+}
+
+/// The three entries of a chain, not yet decoded.
+private struct ChainEntries {
+    /// The largest certificate that is decoded, in bytes; real ones have about 1 KiB.
+    private static let maximumCertificateByteCount = 4096
+    private static let maximumBase64Count = (maximumCertificateByteCount + 2) / 3 * 4
+
+    private enum Entry {
+        case base64(String)
+        case der([UInt8])
+    }
+
+    private let leaf: Entry
+    private let intermediate: Entry
+
+    init(header: JSONDocument) throws(SignatureRefusal) {
+        guard let chain = header.root["x5c"] else { throw .missingChain }
+        guard chain.kind == .array else { throw .malformedChain }
+        guard chain.count == 3 else { throw .chainLength(chain.count) }
+        let texts = chain.elements.compactMap(\.string)
+        guard texts.count == 3 else { throw .malformedChain }
+        try self.init(texts.map { .base64($0) })
+    }
+
+    init(der certificates: [[UInt8]]) throws(SignatureRefusal) {
+        try self.init(certificates.map { .der($0) })
+    }
+
+    /// The third is what the sender takes for the anchor. Which anchor holds is not the sender's to
+    /// say, so beyond its size it is never looked at.
+    private init(_ entries: [Entry]) throws(SignatureRefusal) {
+        guard entries.count == 3 else { throw .chainLength(entries.count) }
+        (leaf, intermediate) = (entries[0], entries[1])
+        for (entry, position) in zip(entries, [ChainPosition.leaf, .intermediate, .anchor]) {
+            try Self.checkSize(entry, position)
+        }
+    }
+
+    private static func checkSize(
+        _ entry: Entry, _ position: ChainPosition
+    ) throws(SignatureRefusal) {
+        let byteCount =
+            switch entry {
+            case .der(let bytes): bytes.count
+            case .base64(let text) where text.utf8.count <= maximumBase64Count: 0
+            case .base64(let text): text.utf8.count / 4 * 3
+            }
+        guard byteCount <= maximumCertificateByteCount else {
+            throw .certificateTooLarge(position, byteCount)
+        }
+    }
+
+    func decodedLeaf() throws(SignatureRefusal) -> Certificate { try Self.decoded(leaf, .leaf) }
+
+    func decodedIntermediate() throws(SignatureRefusal) -> Certificate {
+        try Self.decoded(intermediate, .intermediate)
+    }
+
+    private static func decoded(
+        _ entry: Entry, _ position: ChainPosition
+    ) throws(SignatureRefusal) -> Certificate {
+        let der = try bytes(entry, position)
+        try checkSize(.der(der), position)
+        guard let certificate = Certificate(der: der) else { throw .certificateMalformed(position) }
+        return certificate
+    }
+
+    private static func bytes(
+        _ entry: Entry, _ position: ChainPosition
+    ) throws(SignatureRefusal) -> [UInt8] {
+        switch entry {
+        case .der(let bytes): return bytes
+        case .base64(let text):
+            guard let bytes = Base64.decode(text.utf8, .standard) else {
+                throw .certificateNotBase64(position)
+            }
+            return bytes
+        }
+    }
+}
+
+extension Validity {
+    fileprivate func check(
+        _ position: ChainPosition, at milliseconds: Int64
+    ) throws(SignatureRefusal) {
+        guard contains(milliseconds) else {
+            throw .certificateNotValidAt(
+                position, notBefore: notBefore, notAfter: notAfter, at: milliseconds)
+        }
+    }
+}

@@ -1,0 +1,156 @@
+import CTideoverOpenSSL
+
+/// An X.509 certificate taken apart by libcrypto.
+///
+/// It lives inside one call on one thread: what outlasts the call is `CertificateFacts`, or the DER
+/// itself, which is taken apart again. That costs a few percent of a public-key operation, and no
+/// handle of libcrypto is ever shared between threads.
+struct Certificate: ~Copyable {
+    /// The bytes that were taken apart.
+    let der: [UInt8]
+    private let handle: OpaquePointer
+
+    /// nil when the bytes are not exactly one certificate.
+    init?(der: [UInt8]) {
+        let handle = withCleanErrors {
+            decodeExactly(der, free: X509_free) { d2i_X509(nil, &$0, $1) }
+        }
+        guard let handle else { return nil }
+        self.der = der
+        self.handle = handle
+    }
+
+    deinit {
+        X509_free(handle)
+    }
+
+    /// The DER of the name of whoever signed this certificate.
+    var issuer: [UInt8]? { name(X509_get_issuer_name(handle)) }
+
+    /// The identifier of the key that signed this certificate, where it says.
+    var authorityKeyIdentifier: [UInt8]? { bytes(X509_get0_authority_key_id(handle)) }
+
+    /// The identifier of this certificate's own key, where it says.
+    var subjectKeyIdentifier: [UInt8]? { bytes(X509_get0_subject_key_id(handle)) }
+
+    /// Whether the key in `authority` signed this certificate. One public-key operation.
+    func isSigned(by authority: borrowing Certificate) -> Bool {
+        withCleanErrors {
+            guard let key = X509_get0_pubkey(authority.handle) else { return false }
+            return X509_verify(handle, key) == 1
+        }
+    }
+
+    /// What the certificate says; nil when a part that the rules need is malformed, an extension
+    /// comes twice, or there are more extensions than any certificate has reason to carry.
+    var facts: CertificateFacts? {
+        withCleanErrors {
+            guard let subject = name(X509_get_subject_name(handle)), let validity,
+                let extensions, let basicConstraints, let keyUsage
+            else { return nil }
+            return CertificateFacts(
+                subject: subject, validity: validity, isSignedByECDSA: isSignedByECDSA,
+                basicConstraints: basicConstraints.value, keyUsage: keyUsage.value,
+                extensions: extensions, key: SubjectKey(X509_get_X509_PUBKEY(handle)))
+        }
+    }
+}
+
+extension Certificate {
+    private static let maximumExtensionCount: Int32 = 32
+
+    /// An extension that may be absent; the whole is nil when it is there but malformed.
+    private struct Reading<Value> {
+        var value: Value?
+    }
+
+    private func name(_ name: OpaquePointer?) -> [UInt8]? {
+        encode { i2d_X509_NAME(name, $0) }
+    }
+
+    private func bytes(_ string: UnsafePointer<ASN1_OCTET_STRING>?) -> [UInt8]? {
+        guard let string else { return nil }
+        let count = Int(ASN1_STRING_length(string))
+        return Array(UnsafeBufferPointer(start: ASN1_STRING_get0_data(string), count: count))
+    }
+
+    private var validity: Validity? {
+        guard let notBefore = instant(X509_get0_notBefore(handle)),
+            let notAfter = instant(X509_get0_notAfter(handle))
+        else { return nil }
+        return Validity(notBefore: notBefore, notAfter: notAfter)
+    }
+
+    private func instant(_ time: UnsafePointer<ASN1_TIME>?) -> Int64? {
+        guard let time, let text = bytes(time) else { return nil }
+        return switch ASN1_STRING_type(time) {
+        case V_ASN1_UTCTIME: CertificateTime.utcTime(text)
+        case V_ASN1_GENERALIZEDTIME: CertificateTime.generalizedTime(text)
+        default: nil
+        }
+    }
+
+    private var isSignedByECDSA: Bool {
+        let algorithms = [
+            NID_ecdsa_with_SHA256, NID_ecdsa_with_SHA384, NID_ecdsa_with_SHA512,
+        ]
+        return algorithms.contains(X509_get_signature_nid(handle))
+    }
+
+    private var extensions: [CertificateFacts.Extension]? {
+        let count = X509_get_ext_count(handle)
+        guard count <= Self.maximumExtensionCount else { return nil }
+        var found: [CertificateFacts.Extension] = []
+        for index in 0..<max(0, count) {
+            let item = X509_get_ext(handle, index)
+            guard let identifier = dotted(X509_EXTENSION_get_object(item)),
+                !found.contains(where: { $0.identifier == identifier })
+            else { return nil }
+            let isCritical = X509_EXTENSION_get_critical(item) != 0
+            found.append(.init(identifier: identifier, isCritical: isCritical))
+        }
+        return found
+    }
+
+    private func dotted(_ identifier: OpaquePointer?) -> String? {
+        var text = [CChar](repeating: 0, count: 256)
+        let count = Int(OBJ_obj2txt(&text, Int32(text.count), identifier, 1))
+        guard count > 0, count < text.count else { return nil }
+        return String(decoding: text.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
+    private var basicConstraints: Reading<BasicConstraints>? {
+        guard let reading = decoded(NID_basic_constraints) else { return nil }
+        guard let value = reading.value else { return Reading() }
+        let constraints = value.assumingMemoryBound(to: BASIC_CONSTRAINTS.self)
+        defer { BASIC_CONSTRAINTS_free(constraints) }
+        var pathLength: Int?
+        if let number = constraints.pointee.pathlen {
+            var wide: Int64 = -1
+            guard ASN1_INTEGER_get_int64(&wide, number) == 1, wide >= 0 else { return nil }
+            pathLength = Int(wide)
+        }
+        return Reading(
+            value: BasicConstraints(
+                isAuthority: constraints.pointee.ca != 0, pathLength: pathLength))
+    }
+
+    private var keyUsage: Reading<KeyUsage>? {
+        guard let reading = decoded(NID_key_usage) else { return nil }
+        guard let value = reading.value else { return Reading() }
+        let string = value.assumingMemoryBound(to: ASN1_BIT_STRING.self)
+        defer { ASN1_BIT_STRING_free(string) }
+        var usage: KeyUsage = []
+        for bit in 0..<KeyUsage.bitCount where ASN1_BIT_STRING_get_bit(string, Int32(bit)) == 1 {
+            usage.insert(KeyUsage(rawValue: 1 << UInt16(bit)))
+        }
+        return Reading(value: usage)
+    }
+
+    /// libcrypto says -1 for an absent extension, and gives nothing for a malformed one.
+    private func decoded(_ nid: Int32) -> Reading<UnsafeMutableRawPointer>? {
+        var critical: Int32 = 0
+        let value = X509_get_ext_d2i(handle, nid, &critical, nil)
+        return value == nil && critical != -1 ? nil : Reading(value: value)
+    }
+}

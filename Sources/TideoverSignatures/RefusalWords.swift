@@ -1,0 +1,137 @@
+/// The words for a refusal, all in one place.
+extension SignatureRefusal: CustomStringConvertible {
+    /// A short stable name of the reason, such as `untrusted-root`, for answers and counters.
+    public var code: String {
+        switch self {
+        case .tooLarge: "too-large"
+        case .notCompactJWS: "not-compact-jws"
+        case .notBase64URL: "not-base64url"
+        case .headerNotJSON: "header-not-json"
+        case .headerNotObject: "header-not-object"
+        case .algorithm: "algorithm"
+        case .forbiddenHeader: "forbidden-header"
+        case .signatureLength: "signature-length"
+        case .badSignature: "signature"
+        case .missingChain: "chain-missing"
+        case .malformedChain: "chain-malformed"
+        case .chainLength: "chain-length"
+        case .certificateTooLarge: "certificate-too-large"
+        case .certificateNotBase64: "certificate-not-base64"
+        case .certificateMalformed: "certificate-malformed"
+        case .untrustedRoot: "untrusted-root"
+        case .leafNotIssued: "leaf-not-issued"
+        case .certificateAlgorithm: "certificate-algorithm"
+        case .unhandledCriticalExtension: "critical-extension"
+        case .markerMissing: "marker-missing"
+        case .notAnAuthority: "not-an-authority"
+        case .leafIsAnAuthority: "leaf-is-an-authority"
+        case .keyUsage: "key-usage"
+        case .authorityKeyUnsupported: "authority-key"
+        case .leafKeyNotP256: "leaf-key"
+        case .certificateNotValidAt: "certificate-not-valid"
+        }
+    }
+
+    /// The reason as one sentence without the final full stop.
+    ///
+    /// It quotes nothing of the payload; what it quotes of the header is cut to a bounded length
+    /// and stripped of everything that could break a line of a log.
+    public var description: String {
+        switch self {
+        case .tooLarge, .notCompactJWS, .notBase64URL, .headerNotJSON, .headerNotObject,
+            .algorithm, .forbiddenHeader, .signatureLength, .badSignature:
+            documentSentence
+        default:
+            chainSentence
+        }
+    }
+
+    private var documentSentence: String {
+        switch self {
+        case .tooLarge(let count):
+            "The signed document has \(count) bytes, more than the \(JWS.maximumByteCount) allowed"
+        case .notCompactJWS(let segments):
+            "The signed document has \(segments) dot-separated segments instead of 3"
+        case .notBase64URL(let segment):
+            "The \(segment.rawValue) of the signed document is not canonical base64url"
+        case .headerNotJSON(let error):
+            "The header of the signed document is not strict JSON: \(error)"
+        case .algorithm(let found?):
+            "The header names the algorithm \"\(quoted(found))\"; only ES256 is believed"
+        case .algorithm(nil):
+            "The header names no algorithm; only ES256 is believed"
+        case .forbiddenHeader(let name):
+            "The header has the parameter \"\(quoted(name))\", which is not accepted"
+        case .signatureLength(let count):
+            "The signature has \(count) bytes; an ES256 signature has 64"
+        case .badSignature:
+            "The signature does not match the document"
+        default:
+            "The header of the signed document is not a JSON object"
+        }
+    }
+
+    private var chainSentence: String {
+        switch self {
+        case .missingChain:
+            "The header has no certificate chain (x5c)"
+        case .malformedChain:
+            "The certificate chain (x5c) is not an array of strings"
+        case .chainLength(let count):
+            "The certificate chain has \(count) certificates instead of 3"
+        case .untrustedRoot:
+            "No pinned root signed the intermediate certificate"
+        case .leafNotIssued:
+            "The intermediate certificate did not sign the leaf certificate"
+        case .notAnAuthority:
+            "The intermediate certificate is not marked as an authority"
+        case .leafIsAnAuthority:
+            "The leaf certificate is marked as an authority"
+        case .authorityKeyUnsupported:
+            "The key of the intermediate certificate is neither P-256 nor P-384"
+        case .leafKeyNotP256:
+            "The key of the leaf certificate is not P-256"
+        default:
+            certificateSentence
+        }
+    }
+
+    private var certificateSentence: String {
+        switch self {
+        case .certificateTooLarge(let position, let count):
+            "The \(position.words) has \(count) bytes, more than the 4096 allowed"
+        case .certificateNotBase64(let position):
+            "The \(position.words) is not canonical base64"
+        case .certificateMalformed(let position):
+            "The \(position.words) is not a well-formed X.509 certificate"
+        case .certificateAlgorithm(let position):
+            "The \(position.words) is signed otherwise than by ECDSA with SHA-2"
+        case .unhandledCriticalExtension(let position, let identifier):
+            "The \(position.words) has the unknown critical extension \(quoted(identifier))"
+        case .markerMissing(let position):
+            "The \(position.words) lacks the marker that only the store's own certificates have"
+        case .keyUsage(let position):
+            "The key usage of the \(position.words) does not allow what its key was used for"
+        case .certificateNotValidAt(let position, let notBefore, let notAfter, let instant):
+            "The \(position.words) is valid from \(CertificateTime.text(notBefore)) "
+                + "to \(CertificateTime.text(notAfter)), not at \(CertificateTime.text(instant))"
+        default:
+            preconditionFailure("a refusal without a sentence: \(code)")
+        }
+    }
+
+    private func quoted(_ text: String) -> String {
+        let allowed = text.unicodeScalars.filter { (" "..."~").contains($0) && $0 != "\"" }
+        return String(String.UnicodeScalarView(allowed.prefix(64)))
+    }
+}
+
+extension ChainPosition {
+    fileprivate var words: String {
+        switch self {
+        case .leaf: "leaf certificate"
+        case .intermediate: "intermediate certificate"
+        case .anchor: "root certificate"
+        }
+    }
+}

@@ -1,0 +1,73 @@
+public import TideoverJSON
+
+/// Why a signed document is not believed: an expected answer, one case per reason.
+public enum SignatureRefusal: Error, Hashable, Sendable {
+    // The document itself.
+
+    /// The compact form is longer than `JWS.maximumByteCount`; carries its length in bytes.
+    case tooLarge(Int)
+    /// The compact form has not exactly three segments; carries how many it has.
+    case notCompactJWS(segments: Int)
+    /// A segment is not canonical base64url without padding.
+    case notBase64URL(JWS.Segment)
+    /// The header is not strict JSON.
+    case headerNotJSON(JSONError)
+    /// The header is JSON, but not an object.
+    case headerNotObject
+    /// The header names another algorithm than ES256, or none; carries the name found.
+    case algorithm(found: String?)
+    /// The header has a parameter that would change what or whom to believe; carries its name.
+    case forbiddenHeader(String)
+    /// The signature has not the 64 bytes of r and s; carries its length in bytes.
+    case signatureLength(Int)
+    /// The signature is not that of the key over these bytes.
+    case badSignature
+
+    // The chain of certificates.
+
+    /// The header has no `x5c`.
+    case missingChain
+    /// The header's `x5c` is not an array of strings.
+    case malformedChain
+    /// The chain has not exactly three certificates; carries how many it has.
+    case chainLength(Int)
+    /// A certificate is larger than 4 KiB; carries its length in bytes.
+    case certificateTooLarge(ChainPosition, Int)
+    /// An entry of `x5c` is not canonical, padded, standard base64.
+    case certificateNotBase64(ChainPosition)
+    /// The bytes are not one well-formed X.509 certificate.
+    case certificateMalformed(ChainPosition)
+    /// No pinned anchor signed the intermediate.
+    case untrustedRoot
+    /// The intermediate did not sign the leaf.
+    case leafNotIssued
+    /// A certificate is signed otherwise than by ECDSA with SHA-2.
+    case certificateAlgorithm(ChainPosition)
+    /// A certificate has a critical extension that we do not know; carries its dotted identifier.
+    case unhandledCriticalExtension(ChainPosition, String)
+    /// A certificate lacks the extension that tells the store's signers from all other holders of
+    /// certificates under the same root.
+    case markerMissing(ChainPosition)
+    /// The intermediate is not marked as an authority.
+    case notAnAuthority
+    /// The leaf is marked as an authority.
+    case leafIsAnAuthority
+    /// A certificate's key usage does not cover what its key is used for here.
+    case keyUsage(ChainPosition)
+    /// The intermediate's key is neither on P-256 nor on P-384.
+    case authorityKeyUnsupported
+    /// The leaf's key is not on P-256.
+    case leafKeyNotP256
+    /// A certificate was not valid at the instant asked about; all in milliseconds since 1970.
+    case certificateNotValidAt(ChainPosition, notBefore: Int64, notAfter: Int64, at: Int64)
+}
+
+/// Where in a chain a certificate stands.
+public enum ChainPosition: String, Hashable, Sendable, CaseIterable {
+    /// The certificate whose key signed the document.
+    case leaf
+    /// The certificate whose key signed the leaf.
+    case intermediate
+    /// The pinned certificate whose key signed the intermediate; as an entry of `x5c`, the third.
+    case anchor
+}

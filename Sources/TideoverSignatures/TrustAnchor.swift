@@ -1,0 +1,39 @@
+/// A root certificate that was pinned: what it vouches for is decided by whoever pinned it.
+public struct TrustAnchor: Hashable, Sendable {
+    /// What the anchor is called, such as `apple` or `simulated`.
+    public let name: String
+    /// The certificate as DER.
+    public let der: [UInt8]
+    let facts: CertificateFacts
+    let keyIdentifier: [UInt8]?
+
+    /// Pins a certificate, which must be an authority with a P-256 or P-384 key that allows one
+    /// intermediate below it. Being pinned, it needs no signature; whether it is expired is judged
+    /// at the instant of each check.
+    public init(name: String, der: [UInt8]) throws(TrustAnchorError) {
+        guard let certificate = Certificate(der: der), let facts = certificate.facts else {
+            throw .malformed
+        }
+        guard facts.key != nil else { throw .unsupportedKey }
+        guard facts.basicConstraints?.isAuthority == true,
+            facts.keyUsage?.contains(.certificateSigning) != false
+        else { throw .notAnAuthority }
+        guard facts.basicConstraints?.pathLength != 0 else { throw .noIntermediateAllowed }
+        self.name = name
+        self.der = der
+        self.facts = facts
+        keyIdentifier = certificate.subjectKeyIdentifier
+    }
+}
+
+/// Why a certificate cannot be pinned: a mistake in configuration, found before anything is served.
+public enum TrustAnchorError: Error, Hashable, Sendable {
+    /// The bytes are not exactly one well-formed X.509 certificate in DER.
+    case malformed
+    /// The key is neither on P-256 nor on P-384.
+    case unsupportedKey
+    /// The certificate is not marked as an authority that may sign certificates.
+    case notAnAuthority
+    /// The certificate's path length forbids an intermediate below it.
+    case noIntermediateAllowed
+}
