@@ -41,7 +41,8 @@ extension ChainPolicy {
     }
 
     private func checkForm(
-        _ facts: CertificateFacts, _ position: ChainPosition
+        _ facts: CertificateFacts,
+        _ position: ChainPosition
     ) throws(SignatureRefusal) {
         guard facts.isSignedByECDSA else { throw .certificateAlgorithm(position) }
         for found in facts.extensions where found.isCritical && !isHandled(found.identifier) {

@@ -41,14 +41,18 @@ public final class ChainVerifier: Sendable {
     /// Returns the anchor that vouches for the document's signer at an instant, in milliseconds
     /// since 1970; throws when none does, or when the document is not signed by it with ES256.
     public func verify(
-        _ jws: JWS, at milliseconds: Int64
+        _ jws: JWS,
+        at milliseconds: Int64
     ) throws(SignatureRefusal) -> TrustAnchor {
         if let chain = remembered(jws.headerText) {
             return try chain.vouch(for: jws, at: milliseconds)
         }
-        try jws.checkHeader(forbidding: JWS.parametersThatChangeMeaning + ["kid"])
+        try jws.checkHeader(forbidding: JWS.parametersThatChangeMeaning)
         try jws.checkSignatureLength()
         let entries = try ChainEntries(header: jws.header)
+        // After the chain's shape: of Xcode's local documents, which have both a `kid` and a single
+        // certificate, the certificate is what tells what they are.
+        try jws.checkHeader(forbidding: ["kid"])
         return try uncachedChecks.withOne { (_) throws(SignatureRefusal) in
             // Another thread may have verified the same chain while this one waited for its turn.
             if let chain = remembered(jws.headerText) {
@@ -65,7 +69,8 @@ public final class ChainVerifier: Sendable {
     /// Returns the anchor that vouches for a chain at an instant, in milliseconds since 1970,
     /// without a document: leaf, intermediate and a third certificate as DER. Not remembered.
     public func verifyChain(
-        der certificates: [[UInt8]], at milliseconds: Int64
+        der certificates: [[UInt8]],
+        at milliseconds: Int64
     ) throws(SignatureRefusal) -> TrustAnchor {
         let entries = try ChainEntries(der: certificates)
         return try uncachedChecks.withOne { (_) throws(SignatureRefusal) in
@@ -81,7 +86,8 @@ extension ChainVerifier {
 
     /// No statement of a certificate is relied on before its issuer's signature holds.
     private func verifiedChain(
-        _ entries: ChainEntries, at milliseconds: Int64
+        _ entries: ChainEntries,
+        at milliseconds: Int64
     ) throws(SignatureRefusal) -> VerifiedChain {
         let intermediate = try entries.decodedIntermediate()
         let anchor = try anchor(of: intermediate)
@@ -99,8 +105,11 @@ extension ChainVerifier {
         guard let key = try? P256PublicKey(x963: point) else { throw .leafKeyNotP256 }
         try leafFacts.validity.check(.leaf, at: milliseconds)
         return VerifiedChain(
-            anchor: anchor, intermediate: intermediateFacts.validity, leaf: leafFacts.validity,
-            leafKey: key)
+            anchor: anchor,
+            intermediate: intermediateFacts.validity,
+            leaf: leafFacts.validity,
+            leafKey: key
+        )
     }
 
     /// The anchor that signed the intermediate. It is remembered for the intermediate's exact
@@ -133,14 +142,16 @@ extension ChainVerifier {
     }
 
     private func isSigned(
-        _ certificate: borrowing Certificate, by authority: borrowing Certificate
+        _ certificate: borrowing Certificate,
+        by authority: borrowing Certificate
     ) -> Bool {
         operations.wrappingAdd(1, ordering: .relaxed)
         return certificate.isSigned(by: authority)
     }
 
     private func facts(
-        of certificate: borrowing Certificate, _ position: ChainPosition
+        of certificate: borrowing Certificate,
+        _ position: ChainPosition
     ) throws(SignatureRefusal) -> CertificateFacts {
         guard let facts = certificate.facts else { throw .certificateMalformed(position) }
         return facts
@@ -167,11 +178,19 @@ private struct VerifiedChain: Sendable {
 private struct ChainEntries {
     /// The largest certificate that is decoded, in bytes; real ones have about 1 KiB.
     private static let maximumCertificateByteCount = 4096
-    private static let maximumBase64Count = (maximumCertificateByteCount + 2) / 3 * 4
 
     private enum Entry {
-        case base64(String)
+        case base64(ArraySlice<UInt8>)
         case der([UInt8])
+
+        /// For text that is not canonical base64, and so never decoded, the nearest lower figure.
+        var byteCount: Int {
+            switch self {
+            case .base64(let text):
+                text.count / 4 * 3 - text.suffix(2).count { $0 == UInt8(ascii: "=") }
+            case .der(let bytes): bytes.count
+            }
+        }
     }
 
     private let leaf: Entry
@@ -181,7 +200,7 @@ private struct ChainEntries {
         guard let chain = header.root["x5c"] else { throw .missingChain }
         guard chain.kind == .array else { throw .malformedChain }
         guard chain.count == 3 else { throw .chainLength(chain.count) }
-        let texts = chain.elements.compactMap(\.string)
+        let texts = chain.elements.compactMap(\.utf8)
         guard texts.count == 3 else { throw .malformedChain }
         try self.init(texts.map { .base64($0) })
     }
@@ -196,21 +215,9 @@ private struct ChainEntries {
         guard entries.count == 3 else { throw .chainLength(entries.count) }
         (leaf, intermediate) = (entries[0], entries[1])
         for (entry, position) in zip(entries, [ChainPosition.leaf, .intermediate, .anchor]) {
-            try Self.checkSize(entry, position)
-        }
-    }
-
-    private static func checkSize(
-        _ entry: Entry, _ position: ChainPosition
-    ) throws(SignatureRefusal) {
-        let byteCount =
-            switch entry {
-            case .der(let bytes): bytes.count
-            case .base64(let text) where text.utf8.count <= maximumBase64Count: 0
-            case .base64(let text): text.utf8.count / 4 * 3
+            guard entry.byteCount <= Self.maximumCertificateByteCount else {
+                throw .certificateTooLarge(position, entry.byteCount)
             }
-        guard byteCount <= maximumCertificateByteCount else {
-            throw .certificateTooLarge(position, byteCount)
         }
     }
 
@@ -221,21 +228,22 @@ private struct ChainEntries {
     }
 
     private static func decoded(
-        _ entry: Entry, _ position: ChainPosition
+        _ entry: Entry,
+        _ position: ChainPosition
     ) throws(SignatureRefusal) -> Certificate {
         let der = try bytes(entry, position)
-        try checkSize(.der(der), position)
         guard let certificate = Certificate(der: der) else { throw .certificateMalformed(position) }
         return certificate
     }
 
     private static func bytes(
-        _ entry: Entry, _ position: ChainPosition
+        _ entry: Entry,
+        _ position: ChainPosition
     ) throws(SignatureRefusal) -> [UInt8] {
         switch entry {
         case .der(let bytes): return bytes
         case .base64(let text):
-            guard let bytes = Base64.decode(text.utf8, .standard) else {
+            guard let bytes = Base64.decode(text, .standard) else {
                 throw .certificateNotBase64(position)
             }
             return bytes
@@ -245,11 +253,16 @@ private struct ChainEntries {
 
 extension Validity {
     fileprivate func check(
-        _ position: ChainPosition, at milliseconds: Int64
+        _ position: ChainPosition,
+        at milliseconds: Int64
     ) throws(SignatureRefusal) {
         guard contains(milliseconds) else {
             throw .certificateNotValidAt(
-                position, notBefore: notBefore, notAfter: notAfter, at: milliseconds)
+                position,
+                notBefore: notBefore,
+                notAfter: notAfter,
+                at: milliseconds
+            )
         }
     }
 }

@@ -1,10 +1,10 @@
 /// The two forms of an ECDSA P-256 signature: JWS carries r and s side by side, libcrypto DER.
-enum ECDSASignature {
+package enum ECDSASignature {
     /// How many bytes r and s have together, 32 each (RFC 7518 section 3.4).
-    static let rawCount = 64
+    package static let rawCount = 64
 
     /// `SEQUENCE { INTEGER r, INTEGER s }` for 64 bytes of r and s.
-    static func der(raw: some RandomAccessCollection<UInt8>) -> [UInt8] {
+    package static func der(raw: some RandomAccessCollection<UInt8>) -> [UInt8] {
         precondition(raw.count == rawCount, "a P-256 signature has 64 bytes")
         var body: [UInt8] = []
         body.reserveCapacity(72)
@@ -17,7 +17,8 @@ enum ECDSASignature {
 
     /// A DER integer is as short as can be, and its first bit is its sign.
     private static func appendInteger(
-        _ bigEndian: some Collection<UInt8>, to body: inout [UInt8]
+        _ bigEndian: some Collection<UInt8>,
+        to body: inout [UInt8]
     ) {
         let digits = bigEndian.drop { $0 == 0 }
         let needsZero = (digits.first ?? 0x80) >= 0x80
@@ -30,7 +31,7 @@ enum ECDSASignature {
     }
 
     /// The 64 bytes of r and s in a DER signature, nil when it is not one of P-256.
-    static func raw(der: [UInt8]) -> [UInt8]? {
+    package static func raw(der: [UInt8]) -> [UInt8]? {
         guard der.count >= 2, der[0] == 0x30, Int(der[1]) == der.count - 2 else { return nil }
         var rest = der.dropFirst(2)
         guard let r = takeInteger(&rest), let s = takeInteger(&rest), rest.isEmpty else {

@@ -54,7 +54,9 @@ public struct JWS: Sendable {
     /// The compact form of `payload` signed with ES256. The header is written as given: saying
     /// `"alg": "ES256"` is the caller's part. Throws `tooLarge` when nobody here would read it.
     public static func sign(
-        header: JSONObject, payload: [UInt8], with key: P256PrivateKey
+        header: JSONObject,
+        payload: [UInt8],
+        with key: P256PrivateKey
     ) throws(SignatureRefusal) -> [UInt8] {
         var compact = Base64.encode(JSONValue.object(header).encoded(), .urlSafe)
         compact.append(dot)
@@ -116,21 +118,21 @@ extension JWS {
     }
 
     private static func decode(
-        _ text: ArraySlice<UInt8>, _ segment: Segment
+        _ text: ArraySlice<UInt8>,
+        _ segment: Segment
     ) throws(SignatureRefusal) -> [UInt8] {
         guard let bytes = Base64.decode(text, .urlSafe) else { throw .notBase64URL(segment) }
         return bytes
     }
 
     private static func header(_ bytes: [UInt8]) throws(SignatureRefusal) -> JSONDocument {
+        let document: JSONDocument
         do {
-            let document = try JSONDocument(bytes)
-            guard document.root.kind == .object else { throw SignatureRefusal.headerNotObject }
-            return document
-        } catch let error as JSONError {
-            throw .headerNotJSON(error)
+            document = try JSONDocument(bytes)
         } catch {
-            throw .headerNotObject
+            throw .headerNotJSON(error)
         }
+        guard document.root.kind == .object else { throw .headerNotObject }
+        return document
     }
 }

@@ -1,10 +1,10 @@
 import TideoverJSON
 
 /// The text form of keys and certificates (RFC 7468): base64 between two labelled lines.
-enum PEM {
+package enum PEM {
     /// The bytes of the one block with this label; nil when there is no such block, more than one,
     /// or anything but white space around it.
-    static func decode(_ text: String, label: String) -> [UInt8]? {
+    package static func decode(_ text: String, label: String) -> [UInt8]? {
         let lines = text.split(whereSeparator: \.isNewline).map(trimmed).filter { !$0.isEmpty }
         guard lines.count >= 3, lines.first == begin(label), lines.last == end(label) else {
             return nil
@@ -13,7 +13,7 @@ enum PEM {
     }
 
     /// The block with lines of 64 characters and a line break at the end.
-    static func encode(_ bytes: [UInt8], label: String) -> String {
+    package static func encode(_ bytes: [UInt8], label: String) -> String {
         var rest = Base64.encode(bytes, .standard)[...]
         var lines = [begin(label)]
         while !rest.isEmpty {

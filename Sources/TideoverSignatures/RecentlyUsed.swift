@@ -18,7 +18,9 @@ package struct RecentlyUsed<Value> {
 
     /// The value remembered for these bytes, which counts as a use.
     package mutating func value(for key: ArraySlice<UInt8>) -> Value? {
-        guard let index = entries.firstIndex(where: { isSame($0.key, key) }) else { return nil }
+        guard let index = entries.firstIndex(where: { Self.isSame($0.key, key) }) else {
+            return nil
+        }
         if index > 0 {
             entries.insert(entries.remove(at: index), at: 0)
         }
@@ -27,14 +29,14 @@ package struct RecentlyUsed<Value> {
 
     /// Remembers a value as the one used last, in place of any other for the same bytes.
     package mutating func remember(_ value: Value, for key: ArraySlice<UInt8>) {
-        entries.removeAll { isSame($0.key, key) }
+        entries.removeAll { Self.isSame($0.key, key) }
         if entries.count == capacity {
             entries.removeLast()
         }
         entries.insert((Array(key), value), at: 0)
     }
 
-    private func isSame(_ one: [UInt8], _ other: ArraySlice<UInt8>) -> Bool {
+    private static func isSame(_ one: [UInt8], _ other: ArraySlice<UInt8>) -> Bool {
         guard one.count == other.count else { return false }
         return one.withUnsafeBytes { one in
             other.withUnsafeBytes { other in

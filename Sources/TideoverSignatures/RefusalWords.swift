@@ -38,16 +38,6 @@ extension SignatureRefusal: CustomStringConvertible {
     /// and stripped of everything that could break a line of a log.
     public var description: String {
         switch self {
-        case .tooLarge, .notCompactJWS, .notBase64URL, .headerNotJSON, .headerNotObject,
-            .algorithm, .forbiddenHeader, .signatureLength, .badSignature:
-            documentSentence
-        default:
-            chainSentence
-        }
-    }
-
-    private var documentSentence: String {
-        switch self {
         case .tooLarge(let count):
             "The signed document has \(count) bytes, more than the \(JWS.maximumByteCount) allowed"
         case .notCompactJWS(let segments):
@@ -56,6 +46,8 @@ extension SignatureRefusal: CustomStringConvertible {
             "The \(segment.rawValue) of the signed document is not canonical base64url"
         case .headerNotJSON(let error):
             "The header of the signed document is not strict JSON: \(error)"
+        case .headerNotObject:
+            "The header of the signed document is not a JSON object"
         case .algorithm(let found?):
             "The header names the algorithm \"\(quoted(found))\"; only ES256 is believed"
         case .algorithm(nil):
@@ -66,57 +58,41 @@ extension SignatureRefusal: CustomStringConvertible {
             "The signature has \(count) bytes; an ES256 signature has 64"
         case .badSignature:
             "The signature does not match the document"
-        default:
-            "The header of the signed document is not a JSON object"
-        }
-    }
-
-    private var chainSentence: String {
-        switch self {
         case .missingChain:
             "The header has no certificate chain (x5c)"
         case .malformedChain:
             "The certificate chain (x5c) is not an array of strings"
         case .chainLength(let count):
             "The certificate chain has \(count) certificates instead of 3"
-        case .untrustedRoot:
-            "No pinned root signed the intermediate certificate"
-        case .leafNotIssued:
-            "The intermediate certificate did not sign the leaf certificate"
-        case .notAnAuthority:
-            "The intermediate certificate is not marked as an authority"
-        case .leafIsAnAuthority:
-            "The leaf certificate is marked as an authority"
-        case .authorityKeyUnsupported:
-            "The key of the intermediate certificate is neither P-256 nor P-384"
-        case .leafKeyNotP256:
-            "The key of the leaf certificate is not P-256"
-        default:
-            certificateSentence
-        }
-    }
-
-    private var certificateSentence: String {
-        switch self {
         case .certificateTooLarge(let position, let count):
             "The \(position.words) has \(count) bytes, more than the 4096 allowed"
         case .certificateNotBase64(let position):
             "The \(position.words) is not canonical base64"
         case .certificateMalformed(let position):
             "The \(position.words) is not a well-formed X.509 certificate"
+        case .untrustedRoot:
+            "No pinned root signed the intermediate certificate"
+        case .leafNotIssued:
+            "The intermediate certificate did not sign the leaf certificate"
         case .certificateAlgorithm(let position):
             "The \(position.words) is signed otherwise than by ECDSA with SHA-2"
         case .unhandledCriticalExtension(let position, let identifier):
             "The \(position.words) has the unknown critical extension \(quoted(identifier))"
         case .markerMissing(let position):
             "The \(position.words) lacks the marker that only the store's own certificates have"
+        case .notAnAuthority:
+            "The intermediate certificate is not marked as an authority"
+        case .leafIsAnAuthority:
+            "The leaf certificate is marked as an authority"
         case .keyUsage(let position):
             "The key usage of the \(position.words) does not allow what its key was used for"
+        case .authorityKeyUnsupported:
+            "The key of the intermediate certificate is neither P-256 nor P-384"
+        case .leafKeyNotP256:
+            "The key of the leaf certificate is not P-256"
         case .certificateNotValidAt(let position, let notBefore, let notAfter, let instant):
             "The \(position.words) is valid from \(CertificateTime.text(notBefore)) "
                 + "to \(CertificateTime.text(notAfter)), not at \(CertificateTime.text(instant))"
-        default:
-            preconditionFailure("a refusal without a sentence: \(code)")
         }
     }
 

@@ -49,9 +49,14 @@ struct Certificate: ~Copyable {
                 let extensions, let basicConstraints, let keyUsage
             else { return nil }
             return CertificateFacts(
-                subject: subject, validity: validity, isSignedByECDSA: isSignedByECDSA,
-                basicConstraints: basicConstraints.value, keyUsage: keyUsage.value,
-                extensions: extensions, key: SubjectKey(X509_get_X509_PUBKEY(handle)))
+                subject: subject,
+                validity: validity,
+                isSignedByECDSA: isSignedByECDSA,
+                basicConstraints: basicConstraints.value,
+                keyUsage: keyUsage.value,
+                extensions: extensions,
+                key: SubjectKey(X509_get_X509_PUBKEY(handle))
+            )
         }
     }
 }
@@ -132,7 +137,10 @@ extension Certificate {
         }
         return Reading(
             value: BasicConstraints(
-                isAuthority: constraints.pointee.ca != 0, pathLength: pathLength))
+                isAuthority: constraints.pointee.ca != 0,
+                pathLength: pathLength
+            )
+        )
     }
 
     private var keyUsage: Reading<KeyUsage>? {

@@ -135,7 +135,12 @@ extension PrivateKeyStorage {
                 let isSigned =
                     EVP_PKEY_sign_init(context) == 1
                     && EVP_PKEY_sign(
-                        context, signature.baseAddress, &count, digest, digest.count) == 1
+                        context,
+                        signature.baseAddress,
+                        &count,
+                        digest,
+                        digest.count
+                    ) == 1
                 precondition(isSigned, "libcrypto could not sign")
                 written = count
             }
@@ -179,7 +184,9 @@ extension PrivateKeyStorage {
     }
 
     private static func coordinate(
-        _ name: String, of key: OpaquePointer, on curve: EllipticCurve
+        _ name: String,
+        of key: OpaquePointer,
+        on curve: EllipticCurve
     ) -> [UInt8]? {
         var number: OpaquePointer?
         guard EVP_PKEY_get_bn_param(key, name, &number) == 1 else { return nil }

@@ -9,10 +9,9 @@ public enum SHA256 {
 
     /// The 32 bytes of the SHA-256 digest of `bytes`.
     public static func hash(_ bytes: some Collection<UInt8>) -> [UInt8] {
-        let digest = bytes.withContiguousStorageIfAvailable { bytes in
-            contexts.withOne { $0.hash(bytes) }
-        }
-        return digest ?? hash(Array(bytes))
+        // A slice is read where it is; what is an array underneath is not copied either.
+        let slice = bytes as? ArraySlice<UInt8> ?? ArraySlice(bytes)
+        return contexts.withOne { $0.hash(slice) }
     }
 }
 
@@ -33,12 +32,13 @@ private struct DigestContext: ~Copyable {
         EVP_MD_free(algorithm)
     }
 
-    func hash(_ bytes: UnsafeBufferPointer<UInt8>) -> [UInt8] {
+    func hash(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: SHA256.digestCount) { digest, count in
-            let isDone =
+            let isDone = bytes.withUnsafeBufferPointer { bytes in
                 EVP_DigestInit_ex2(context, algorithm, nil) == 1
-                && EVP_DigestUpdate(context, bytes.baseAddress, bytes.count) == 1
-                && EVP_DigestFinal_ex(context, digest.baseAddress, nil) == 1
+                    && EVP_DigestUpdate(context, bytes.baseAddress, bytes.count) == 1
+                    && EVP_DigestFinal_ex(context, digest.baseAddress, nil) == 1
+            }
             precondition(isDone, "libcrypto could not compute a SHA-256 digest")
             count = SHA256.digestCount
         }

@@ -1,22 +1,25 @@
 /// The two ways certificates write an instant (RFC 5280 section 4.1.2.5): UTC, to the second.
-enum CertificateTime {
+package enum CertificateTime {
+    /// The years 0 to 9999, in milliseconds since 1970.
+    static let writable: ClosedRange<Int64> = -62_167_219_200_000...253_402_300_799_999
+
     /// Milliseconds since 1970 for `YYMMDDHHMMSSZ`, whose years are 1950 to 2049.
-    static func utcTime(_ text: some Collection<UInt8>) -> Int64? {
+    package static func utcTime(_ text: some Collection<UInt8>) -> Int64? {
         guard text.count == 13, let year = number(text.prefix(2)) else { return nil }
         return instant(year: year + (year < 50 ? 2000 : 1900), rest: text.dropFirst(2))
     }
 
     /// Milliseconds since 1970 for `YYYYMMDDHHMMSSZ`.
-    static func generalizedTime(_ text: some Collection<UInt8>) -> Int64? {
+    package static func generalizedTime(_ text: some Collection<UInt8>) -> Int64? {
         guard text.count == 15, let year = number(text.prefix(4)) else { return nil }
         return instant(year: year, rest: text.dropFirst(4))
     }
 
     /// The instant in RFC 3339, UTC, with milliseconds only when there are any.
-    static func text(_ milliseconds: Int64) -> String {
-        let (day, time) = milliseconds.quotientAndRemainderFloored(by: 86_400_000)
+    package static func text(_ milliseconds: Int64) -> String {
+        let (day, time) = milliseconds.dividedFloored(by: 86_400_000)
         let (year, month, dayOfMonth) = civilDate(day: day)
-        let (seconds, fraction) = time.quotientAndRemainderFloored(by: 1000)
+        let (seconds, fraction) = time.dividedFloored(by: 1000)
         let clock = [seconds / 3600, seconds / 60 % 60, seconds % 60].map { padded($0, 2) }
         let date = [padded(year, 4), padded(month, 2), padded(dayOfMonth, 2)]
         let tail = fraction == 0 ? "" : "." + padded(fraction, 3)
@@ -75,7 +78,7 @@ enum CertificateTime {
     }
 
     private static func floored(_ value: Int64, _ divisor: Int64) -> Int64 {
-        value.quotientAndRemainderFloored(by: divisor).quotient
+        value.dividedFloored(by: divisor).quotient
     }
 
     private static func padded(_ value: Int64, _ width: Int) -> String {
@@ -85,7 +88,8 @@ enum CertificateTime {
 }
 
 extension Int64 {
-    fileprivate func quotientAndRemainderFloored(
+    /// Quotient and remainder of a division that rounds towards the past, also before 1970.
+    func dividedFloored(
         by divisor: Int64
     ) -> (quotient: Int64, remainder: Int64) {
         let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)

@@ -1,0 +1,217 @@
+import CTideoverOpenSSL
+
+/// A private key on either curve, to be certified or to certify others.
+public struct CertificateKey: Sendable {
+    /// The curve that the key is on.
+    public var curve: EllipticCurve { storage.curve }
+    fileprivate let storage: PrivateKeyStorage
+
+    /// The same key, as one that certificates can be made for.
+    public init(_ key: P256PrivateKey) {
+        storage = key.storage
+    }
+
+    private init(_ storage: PrivateKeyStorage) {
+        self.storage = storage
+    }
+
+    /// A new random key.
+    public static func generate(_ curve: EllipticCurve) -> CertificateKey {
+        CertificateKey(PrivateKeyStorage(generating: curve))
+    }
+}
+
+/// A certificate with its private key, which makes further certificates: the authority behind a
+/// simulated store's documents.
+public struct CertificateAuthority: Sendable {
+    /// The authority's own certificate as DER.
+    public let certificate: [UInt8]
+    private let key: CertificateKey
+    private let subject: String
+    private let keyIdentifier: [UInt8]
+
+    private init(certificate: [UInt8], key: CertificateKey, subject: String) {
+        self.certificate = certificate
+        self.key = key
+        self.subject = subject
+        keyIdentifier = key.identifier
+    }
+
+    /// An authority that vouches for itself: a root.
+    public static func selfSigned(
+        _ template: CertificateTemplate,
+        key: CertificateKey
+    ) throws(MintingError) -> CertificateAuthority {
+        let issuer = CertificateAuthority(certificate: [], key: key, subject: template.subject)
+        return try issuer.authority(template, key: key)
+    }
+
+    /// An authority that this one vouches for.
+    public func authority(
+        _ template: CertificateTemplate,
+        key: CertificateKey
+    ) throws(MintingError) -> CertificateAuthority {
+        let certificate = try certificate(template, for: key)
+        return CertificateAuthority(certificate: certificate, key: key, subject: template.subject)
+    }
+
+    /// The DER of a certificate for another's key, signed by this authority with ECDSA: SHA-256
+    /// for a key on P-256, SHA-384 on P-384.
+    public func certificate(
+        _ template: CertificateTemplate,
+        for subjectKey: CertificateKey
+    ) throws(MintingError) -> [UInt8] {
+        let draft = CertificateDraft()
+        try draft.write(template)
+        try draft.writeIssuer(subject, keyIdentifier: keyIdentifier)
+        draft.write(subjectKey)
+        return draft.signed(by: key)
+    }
+}
+
+extension CertificateKey {
+    /// 160 bits of the point's SHA-256 (RFC 7093 section 2, method 1).
+    fileprivate var identifier: [UInt8] {
+        Array(SHA256.hash(storage.point).prefix(20))
+    }
+}
+
+/// A certificate in the making.
+private struct CertificateDraft: ~Copyable {
+    private let handle: OpaquePointer
+
+    init() {
+        guard let handle = X509_new(), X509_set_version(handle, 2) == 1 else {
+            preconditionFailure("libcrypto could not make a certificate")
+        }
+        self.handle = handle
+    }
+
+    deinit {
+        X509_free(handle)
+    }
+
+    func write(_ template: CertificateTemplate) throws(MintingError) {
+        let serial = X509_get_serialNumber(handle)
+        must(ASN1_INTEGER_set_uint64(serial, template.serial) == 1)
+        try write(template.notBefore, to: X509_getm_notBefore(handle))
+        try write(template.notAfter, to: X509_getm_notAfter(handle))
+        try write(template.subject, to: X509_get_subject_name(handle))
+        if let constraints = template.basicConstraints {
+            try write(constraints)
+        }
+        if let usage = template.keyUsage {
+            write(usage)
+        }
+        for item in template.extensions {
+            try write(item)
+        }
+    }
+
+    func writeIssuer(_ name: String, keyIdentifier: [UInt8]) throws(MintingError) {
+        try write(name, to: X509_get_issuer_name(handle))
+        let identifier = made(AUTHORITY_KEYID_new())
+        defer { AUTHORITY_KEYID_free(identifier) }
+        identifier.pointee.keyid = octets(keyIdentifier)
+        add(NID_authority_key_identifier, identifier, isCritical: false)
+    }
+
+    func write(_ key: CertificateKey) {
+        must(key.storage.withKey { X509_set_pubkey(handle, $0) } == 1)
+        let identifier = octets(key.identifier)
+        defer { ASN1_OCTET_STRING_free(identifier) }
+        add(NID_subject_key_identifier, identifier, isCritical: false)
+    }
+
+    func signed(by key: CertificateKey) -> [UInt8] {
+        let digest = key.curve == .p256 ? EVP_sha256() : EVP_sha384()
+        must(key.storage.withKey { X509_sign(handle, $0, digest) } > 0)
+        guard let der = encode({ i2d_X509(handle, $0) }) else {
+            preconditionFailure("libcrypto could not write a certificate")
+        }
+        return der
+    }
+}
+
+extension CertificateDraft {
+    private func write(
+        _ milliseconds: Int64,
+        to time: UnsafeMutablePointer<ASN1_TIME>?
+    ) throws(MintingError) {
+        // libcrypto itself would write years of five digits, and then fail to sign them.
+        guard CertificateTime.writable.contains(milliseconds) else { throw .instant(milliseconds) }
+        let seconds = milliseconds.dividedFloored(by: 1000).quotient
+        must(ASN1_TIME_set(time, time_t(seconds)) != nil)
+    }
+
+    private func write(_ commonName: String, to name: OpaquePointer?) throws(MintingError) {
+        let text = Array(commonName.utf8)
+        let isWritten = withCleanErrors {
+            !text.isEmpty
+                && X509_NAME_add_entry_by_NID(
+                    name,
+                    NID_commonName,
+                    MBSTRING_UTF8,
+                    text,
+                    Int32(text.count),
+                    -1,
+                    0
+                ) == 1
+        }
+        guard isWritten else { throw .subject(commonName) }
+    }
+
+    private func write(_ constraints: BasicConstraints) throws(MintingError) {
+        let value = made(BASIC_CONSTRAINTS_new())
+        defer { BASIC_CONSTRAINTS_free(value) }
+        value.pointee.ca = constraints.isAuthority ? 0xFF : 0
+        if let length = constraints.pathLength {
+            guard length >= 0 else { throw .pathLength(length) }
+            value.pointee.pathlen = ASN1_INTEGER_new()
+            must(ASN1_INTEGER_set_uint64(value.pointee.pathlen, UInt64(length)) == 1)
+        }
+        add(NID_basic_constraints, value, isCritical: true)
+    }
+
+    private func write(_ usage: KeyUsage) {
+        let bits = made(ASN1_BIT_STRING_new())
+        defer { ASN1_BIT_STRING_free(bits) }
+        for bit in 0..<KeyUsage.bitCount
+        where usage.contains(KeyUsage(rawValue: 1 << UInt16(bit))) {
+            must(ASN1_BIT_STRING_set_bit(bits, Int32(bit), 1) == 1)
+        }
+        add(NID_key_usage, bits, isCritical: true)
+    }
+
+    private func write(_ item: CertificateExtension) throws(MintingError) {
+        let object = withCleanErrors { OBJ_txt2obj(item.identifier, 1) }
+        guard let object else { throw .objectIdentifier(item.identifier) }
+        defer { ASN1_OBJECT_free(object) }
+        let value = octets(item.value)
+        defer { ASN1_OCTET_STRING_free(value) }
+        let ready = made(
+            X509_EXTENSION_create_by_OBJ(nil, object, item.isCritical ? 1 : 0, value)
+        )
+        defer { X509_EXTENSION_free(ready) }
+        must(X509_add_ext(handle, ready, -1) == 1)
+    }
+
+    private func add(_ nid: Int32, _ value: UnsafeMutableRawPointer?, isCritical: Bool) {
+        must(X509_add1_ext_i2d(handle, nid, value, isCritical ? 1 : 0, 0) == 1)
+    }
+
+    private func octets(_ bytes: [UInt8]) -> UnsafeMutablePointer<ASN1_OCTET_STRING> {
+        let string = made(ASN1_OCTET_STRING_new())
+        must(ASN1_OCTET_STRING_set(string, bytes, Int32(bytes.count)) == 1)
+        return string
+    }
+
+    private func must(_ isDone: Bool) {
+        precondition(isDone, "libcrypto could not write a certificate")
+    }
+
+    private func made<Value>(_ value: Value?) -> Value {
+        guard let value else { preconditionFailure("libcrypto has no memory left") }
+        return value
+    }
+}

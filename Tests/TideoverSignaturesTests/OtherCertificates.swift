@@ -1,0 +1,157 @@
+import Testing
+import TideoverJSON
+
+/// Certificates of kinds that we do not make ourselves, made once with the `openssl` command: valid
+/// from 2026-11-20 for a hundred years, with markers where they belong.
+enum OtherCertificates {
+    /// An instant at which all are valid: 2027-01-01T00:00:00Z.
+    static let instant: Int64 = 1_798_761_600_000
+
+    /// An authority on P-256; all below is made by it or by `intermediate`.
+    static let root = """
+        MIIBYTCCAQegAwIBAgIBATAKBggqhkjOPQQDAjAXMRUwEwYDVQQDDAxGaXh0dXJlIFJvb3QwIBcNMjYxMTIwMTEw
+        MjI5WhgPMjEyNjEwMjcxMTAyMjlaMBcxFTATBgNVBAMMDEZpeHR1cmUgUm9vdDBZMBMGByqGSM49AgEGCCqGSM49
+        AwEHA0IABECqivrWgeNUktzM0m1f/xE+eiTAlznl0ltgUyYx0mPdZ9gxgilhgZL1/RxTiN25/yzsR2K3FHzwdAvw
+        4bcpusOjQjBAMA8GA1UdEwEB/wQFMAMBAf8wDgYDVR0PAQH/BAQDAgEGMB0GA1UdDgQWBBR0i542GbBQGZht7IVb
+        DMQ8yRP3kTAKBggqhkjOPQQDAgNIADBFAiB1rtbHvgUX6Fk6viSW5zWsVeEdflDpqFvdRAPurPlgGAIhAKnpVNAq
+        nHHr04QM8+UDGi3DkhveNkVsLcpPpX0hYRLZ
+        """
+
+    /// An authority with an RSA key.
+    static let rsaRoot = """
+        MIIC9TCCAd2gAwIBAgIBATANBgkqhkiG9w0BAQsFADAbMRkwFwYDVQQDDBBGaXh0dXJlIFJTQSBSb290MCAXDTI2
+        MTEyMDExMDIyOVoYDzIxMjYxMDI3MTEwMjI5WjAbMRkwFwYDVQQDDBBGaXh0dXJlIFJTQSBSb290MIIBIjANBgkq
+        hkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA5RQoKtIeqH6J3atbW8feXnvKg/HhOAcEK3Ja87oixdQSKIskCCirD4ne
+        AWF6tFZ0N/b9cWvnFIylJBIhHjOoYiw+16Rcsbp8zp4Y/IpLhZKd5PNoZiuz1Wey3/KqDaXkj1wX9c92c/yqdShN
+        mvb3cK+uTOniaCfRgQaq4o3YdB+bsaLK9aIPqk0InAmL7fy9lNYZnMiAetLyiyuQVFzDBl73VsyWCWhi6JKLtFYp
+        99fRa2gUFwFzuGE8nrnS0n09z2Puj168i3XHu0INchsIk3GV9gmz6RHgNY6dz9J8vM8cfZeSbCz4Z6BXGSX5Hw6q
+        /G9HHPw2WaWXTu8vA8sIHQIDAQABo0IwQDAPBgNVHRMBAf8EBTADAQH/MA4GA1UdDwEB/wQEAwIBBjAdBgNVHQ4E
+        FgQUwahZ2ng+QX9uKXBZHjnI/zKcIqgwDQYJKoZIhvcNAQELBQADggEBAMjP4Pd9Lh4ilKNPU5DfkrAVqm4oQSuK
+        edBFasXtXyxmq21g9WOqo+HKOr75yTRgLRnZ1yhv6u5MbgFq4wLfIIxIM8/q/HGYgLzyKmSRisbLbpUuICAy1XB2
+        veJZclfkJH+sMnTdPiCDOCKf3WWNzokZYQDtHReSud2IjBFbvJQ971hNMevy1b8wCn5A+Mk1ESmjxZ49l2jJMErr
+        XNREDc+cmnmndel0SoU89+vAStHMTQLgWDfwbrVp2FQeZScSTY0KiAoDBSSte9UYYY093UB+pzPV/qmANFMtjEyz
+        P/5sNvSvCM4adQDqeAihbfI4G3A4VxhUXjCWZ7RDZUE7TpU=
+        """
+
+    /// As it should be.
+    static let intermediate = """
+        MIIBoDCCAUWgAwIBAgIBBzAKBggqhkjOPQQDAjAXMRUwEwYDVQQDDAxGaXh0dXJlIFJvb3QwIBcNMjYxMTIwMTEw
+        MjI5WhgPMjEyNjEwMjcxMTAyMjlaMB8xHTAbBgNVBAMMFEZpeHR1cmUgSW50ZXJtZWRpYXRlMFkwEwYHKoZIzj0C
+        AQYIKoZIzj0DAQcDQgAE/MgdGiI8xhJvb9a5+YnGCl+nRG6WonnLBEjDg3JJdN6xgXek99Bx31oNSv7DjK66+bK4
+        tiyUNl6gCj1AEFc/yqN4MHYwEgYDVR0TAQH/BAgwBgEB/wIBADAOBgNVHQ8BAf8EBAMCAQYwEAYKKoZIhvdjZAYC
+        AQQCBQAwHQYDVR0OBBYEFCIYxmD+GBD5tGcDQeifPTH1uHQKMB8GA1UdIwQYMBaAFHSLnjYZsFAZmG3shVsMxDzJ
+        E/eRMAoGCCqGSM49BAMCA0kAMEYCIQDBHB6idvtgHJAkpFpHqaT+jgOiCXiCq0j4J8sCzR/ZhwIhAOAeArq8KAHO
+        zlgXl4KNXSCFFwmTVAlAko434lJ+EInB
+        """
+
+    /// Signed by ECDSA with SHA-1.
+    static let intermediateBySHA1 = """
+        MIIBnDCCAUSgAwIBAgIBBzAJBgcqhkjOPQQBMBcxFTATBgNVBAMMDEZpeHR1cmUgUm9vdDAgFw0yNjExMjAxMTAy
+        MzBaGA8yMTI2MTAyNzExMDIzMFowHzEdMBsGA1UEAwwURml4dHVyZSBJbnRlcm1lZGlhdGUwWTATBgcqhkjOPQIB
+        BggqhkjOPQMBBwNCAAT8yB0aIjzGEm9v1rn5icYKX6dEbpaiecsESMODckl03rGBd6T30HHfWg1K/sOMrrr5sri2
+        LJQ2XqAKPUAQVz/Ko3gwdjASBgNVHRMBAf8ECDAGAQH/AgEAMA4GA1UdDwEB/wQEAwIBBjAQBgoqhkiG92NkBgIB
+        BAIFADAdBgNVHQ4EFgQUIhjGYP4YEPm0ZwNB6J89MfW4dAowHwYDVR0jBBgwFoAUdIueNhmwUBmYbeyFWwzEPMkT
+        95EwCQYHKoZIzj0EAQNHADBEAiAuUHlsXjeXMTqZjUHChXPA8cpIRf8yrEZhofcH5Z0IXAIgdmEfjpsS0nZB0wyV
+        0JHs/zM6NeQosfjFUDeKGNsysf0=
+        """
+
+    /// With a key on P-521.
+    static let intermediateOnP521 = """
+        MIIB4TCCAYigAwIBAgIBBzAKBggqhkjOPQQDAjAXMRUwEwYDVQQDDAxGaXh0dXJlIFJvb3QwIBcNMjYxMTIwMTEw
+        MjMwWhgPMjEyNjEwMjcxMTAyMzBaMB8xHTAbBgNVBAMMFEZpeHR1cmUgSW50ZXJtZWRpYXRlMIGbMBAGByqGSM49
+        AgEGBSuBBAAjA4GGAAQAGKr4zXsAxPTSW1c9VmSEucwZR/qO+BMGjD4OEh2py1CSZxwrSaJ4D/ekYLx37MuiS8b+
+        q9IN6GClQClh4ZyCbO4AnbWcbD3cHaJNTcXx3l0vfsGdeYlPjrpLozOZK7dR6Njr46arRoy5lPwFiMHEMmSpg7XR
+        CT2RNduenz+ducbrBNGjeDB2MBIGA1UdEwEB/wQIMAYBAf8CAQAwDgYDVR0PAQH/BAQDAgEGMBAGCiqGSIb3Y2QG
+        AgEEAgUAMB0GA1UdDgQWBBQKKFxBjfiPrbHXwD+/3UEr+cDMXDAfBgNVHSMEGDAWgBR0i542GbBQGZht7IVbDMQ8
+        yRP3kTAKBggqhkjOPQQDAgNHADBEAiBHnt4RM/IKmsVja9kDPGecUa/vPLQMZrOYLTefUYV5KAIgAdRr2xWznhUV
+        ViPQxR9f2g028xbSie1eYAUnRI+KM8g=
+        """
+
+    /// With an RSA key.
+    static let intermediateWithRSA = """
+        MIICajCCAhCgAwIBAgIBBzAKBggqhkjOPQQDAjAXMRUwEwYDVQQDDAxGaXh0dXJlIFJvb3QwIBcNMjYxMTIwMTEw
+        MjMwWhgPMjEyNjEwMjcxMTAyMzBaMB8xHTAbBgNVBAMMFEZpeHR1cmUgSW50ZXJtZWRpYXRlMIIBIjANBgkqhkiG
+        9w0BAQEFAAOCAQ8AMIIBCgKCAQEA5RQoKtIeqH6J3atbW8feXnvKg/HhOAcEK3Ja87oixdQSKIskCCirD4neAWF6
+        tFZ0N/b9cWvnFIylJBIhHjOoYiw+16Rcsbp8zp4Y/IpLhZKd5PNoZiuz1Wey3/KqDaXkj1wX9c92c/yqdShNmvb3
+        cK+uTOniaCfRgQaq4o3YdB+bsaLK9aIPqk0InAmL7fy9lNYZnMiAetLyiyuQVFzDBl73VsyWCWhi6JKLtFYp99fR
+        a2gUFwFzuGE8nrnS0n09z2Puj168i3XHu0INchsIk3GV9gmz6RHgNY6dz9J8vM8cfZeSbCz4Z6BXGSX5Hw6q/G9H
+        HPw2WaWXTu8vA8sIHQIDAQABo3gwdjASBgNVHRMBAf8ECDAGAQH/AgEAMA4GA1UdDwEB/wQEAwIBBjAQBgoqhkiG
+        92NkBgIBBAIFADAdBgNVHQ4EFgQUwahZ2ng+QX9uKXBZHjnI/zKcIqgwHwYDVR0jBBgwFoAUdIueNhmwUBmYbeyF
+        WwzEPMkT95EwCgYIKoZIzj0EAwIDSAAwRQIgEdtIJ728kK4i8YVG/7dxD2krRTgafEDJ1qIG34+FkzoCIQDf1HOW
+        PO0hOakLSYhoHvQg8bGLejLfFh7EDnRU9pYaRA==
+        """
+
+    /// As it should be.
+    static let leaf = """
+        MIIBmjCCAT+gAwIBAgIBBzAKBggqhkjOPQQDAjAfMR0wGwYDVQQDDBRGaXh0dXJlIEludGVybWVkaWF0ZTAgFw0y
+        NjExMjAxMTAyMzBaGA8yMTI2MTAyNzExMDIzMFowFzEVMBMGA1UEAwwMRml4dHVyZSBMZWFmMFkwEwYHKoZIzj0C
+        AQYIKoZIzj0DAQcDQgAEym/oxBM6aDe1RIbJs2GQ5ygyeOdM0NL/ia006bykoU2GjDZt6bw55wGBtLARbKOTL6rZ
+        yzd/iYzsyddmMZ9XgKNyMHAwDAYDVR0TAQH/BAIwADAOBgNVHQ8BAf8EBAMCB4AwEAYKKoZIhvdjZAYLAQQCBQAw
+        HQYDVR0OBBYEFDsn6p6+161sTC52EdfQC+wFv2dSMB8GA1UdIwQYMBaAFCIYxmD+GBD5tGcDQeifPTH1uHQKMAoG
+        CCqGSM49BAMCA0kAMEYCIQDg0CG6mJj99JZjfzsmjOIHEfKWFOxYsCvRwtZeyD6UtgIhAPwA3CcHUlWvSKWpGqvN
+        hwD8JGA2j5hvjibVMUvPxe5Y
+        """
+
+    /// Signed by ECDSA with SHA-1.
+    static let leafBySHA1 = """
+        MIIBmDCCAT6gAwIBAgIBBzAJBgcqhkjOPQQBMB8xHTAbBgNVBAMMFEZpeHR1cmUgSW50ZXJtZWRpYXRlMCAXDTI2
+        MTEyMDExMDIzMFoYDzIxMjYxMDI3MTEwMjMwWjAXMRUwEwYDVQQDDAxGaXh0dXJlIExlYWYwWTATBgcqhkjOPQIB
+        BggqhkjOPQMBBwNCAATKb+jEEzpoN7VEhsmzYZDnKDJ450zQ0v+JrTTpvKShTYaMNm3pvDnnAYG0sBFso5MvqtnL
+        N3+JjOzJ12Yxn1eAo3IwcDAMBgNVHRMBAf8EAjAAMA4GA1UdDwEB/wQEAwIHgDAQBgoqhkiG92NkBgsBBAIFADAd
+        BgNVHQ4EFgQUOyfqnr7XrWxMLnYR19AL7AW/Z1IwHwYDVR0jBBgwFoAUIhjGYP4YEPm0ZwNB6J89MfW4dAowCQYH
+        KoZIzj0EAQNJADBGAiEA8GhiGvXh3GVZt7XTQi/7OYErVvxmLAM6pmQADOlua3gCIQCXr4masCzReLB8kyaCm66v
+        qk2Y4EE4MC+BmSwrVd5E1A==
+        """
+
+    /// With an RSA key.
+    static let leafWithRSA = """
+        MIICYzCCAgqgAwIBAgIBBzAKBggqhkjOPQQDAjAfMR0wGwYDVQQDDBRGaXh0dXJlIEludGVybWVkaWF0ZTAgFw0y
+        NjExMjAxMTAyMzBaGA8yMTI2MTAyNzExMDIzMFowFzEVMBMGA1UEAwwMRml4dHVyZSBMZWFmMIIBIjANBgkqhkiG
+        9w0BAQEFAAOCAQ8AMIIBCgKCAQEA5RQoKtIeqH6J3atbW8feXnvKg/HhOAcEK3Ja87oixdQSKIskCCirD4neAWF6
+        tFZ0N/b9cWvnFIylJBIhHjOoYiw+16Rcsbp8zp4Y/IpLhZKd5PNoZiuz1Wey3/KqDaXkj1wX9c92c/yqdShNmvb3
+        cK+uTOniaCfRgQaq4o3YdB+bsaLK9aIPqk0InAmL7fy9lNYZnMiAetLyiyuQVFzDBl73VsyWCWhi6JKLtFYp99fR
+        a2gUFwFzuGE8nrnS0n09z2Puj168i3XHu0INchsIk3GV9gmz6RHgNY6dz9J8vM8cfZeSbCz4Z6BXGSX5Hw6q/G9H
+        HPw2WaWXTu8vA8sIHQIDAQABo3IwcDAMBgNVHRMBAf8EAjAAMA4GA1UdDwEB/wQEAwIHgDAQBgoqhkiG92NkBgsB
+        BAIFADAdBgNVHQ4EFgQUwahZ2ng+QX9uKXBZHjnI/zKcIqgwHwYDVR0jBBgwFoAUIhjGYP4YEPm0ZwNB6J89MfW4
+        dAowCgYIKoZIzj0EAwIDRwAwRAIgAUnVceDL8ZsVSArcuacP7ywb4UgbLkqLzVuSJcdYRBMCICnsqUgUMGYIXX3F
+        F77uyIBPpdt3in7k5J7sqgB9GaLX
+        """
+
+    /// With an Ed25519 key.
+    static let leafWithEd25519 = """
+        MIIBaTCCARCgAwIBAgIBBzAKBggqhkjOPQQDAjAfMR0wGwYDVQQDDBRGaXh0dXJlIEludGVybWVkaWF0ZTAgFw0y
+        NjExMjAxMTAyMzBaGA8yMTI2MTAyNzExMDIzMFowFzEVMBMGA1UEAwwMRml4dHVyZSBMZWFmMCowBQYDK2VwAyEA
+        cHgtiFg1kyYcxMlnUCsw1HTE6UlvdiSn4W5yj4n1Bc2jcjBwMAwGA1UdEwEB/wQCMAAwDgYDVR0PAQH/BAQDAgeA
+        MBAGCiqGSIb3Y2QGCwEEAgUAMB0GA1UdDgQWBBQ4vhEUkJBNvxFHei2oxc1NtHg0BTAfBgNVHSMEGDAWgBQiGMZg
+        /hgQ+bRnA0Honz0x9bh0CjAKBggqhkjOPQQDAgNHADBEAiBbmrAS3Vd84mDbutCcu+45st5rP+oPBCxAjn8obpXT
+        +QIgctgvJg+qELGMAlSMuI+IUxO5ysfKjdrlm75XJRRbMTM=
+        """
+
+    /// On P-256, with the curve spelled out in the certificate instead of named.
+    static let leafWithOwnCurve = """
+        MIICjTCCAjOgAwIBAgIBBzAKBggqhkjOPQQDAjAfMR0wGwYDVQQDDBRGaXh0dXJlIEludGVybWVkaWF0ZTAgFw0y
+        NjExMjAxMTAyMzBaGA8yMTI2MTAyNzExMDIzMFowFzEVMBMGA1UEAwwMRml4dHVyZSBMZWFmMIIBSzCCAQMGByqG
+        SM49AgEwgfcCAQEwLAYHKoZIzj0BAQIhAP////8AAAABAAAAAAAAAAAAAAAA////////////////MFsEIP////8A
+        AAABAAAAAAAAAAAAAAAA///////////////8BCBaxjXYqjqT57PrvVV2mIa8ZR0GsMxTsPY7zjw+J9JgSwMVAMSd
+        NgiG5wSTamZ44ROdJreBn36QBEEEaxfR8uEsQkf4vOblY6RA8ncDfYEt6zOg9KE5RdiYwpZP40Li/hp/m47n60p8
+        D54WK84zV2sxXs7LtkBoN79R9QIhAP////8AAAAA//////////+85vqtpxeehPO5ysL8YyVRAgEBA0IABF9ataSU
+        mDhqmJLt4lWMv6smQLCoBG2x9tuBalF3t+O7FG5goMaV7f9AJQiSLDP2iLSS8fLh5o8+72bB9D90VESjcjBwMAwG
+        A1UdEwEB/wQCMAAwDgYDVR0PAQH/BAQDAgeAMBAGCiqGSIb3Y2QGCwEEAgUAMB0GA1UdDgQWBBSSmbxi4D8qyWQo
+        gfSZWMQzS3QTbjAfBgNVHSMEGDAWgBQiGMZg/hgQ+bRnA0Honz0x9bh0CjAKBggqhkjOPQQDAgNIADBFAiEAgN1O
+        ZV4EyvZtp+Iaq06srvHL5Swx1Ff7ln40TVHS3WwCICsLovr+GRDNXQ4fYZc4mzu+ZpybCSHbUHjbIXMn/nRD
+        """
+
+    /// On P-256, with only half of the point.
+    static let leafWithCompressedPoint = """
+        MIIBeTCCAR+gAwIBAgIBBzAKBggqhkjOPQQDAjAfMR0wGwYDVQQDDBRGaXh0dXJlIEludGVybWVkaWF0ZTAgFw0y
+        NjExMjAxMTAyMzBaGA8yMTI2MTAyNzExMDIzMFowFzEVMBMGA1UEAwwMRml4dHVyZSBMZWFmMDkwEwYHKoZIzj0C
+        AQYIKoZIzj0DAQcDIgACym/oxBM6aDe1RIbJs2GQ5ygyeOdM0NL/ia006bykoU2jcjBwMAwGA1UdEwEB/wQCMAAw
+        DgYDVR0PAQH/BAQDAgeAMBAGCiqGSIb3Y2QGCwEEAgUAMB0GA1UdDgQWBBQP3h1I+/r+t192ZMp//blPkMNiiDAf
+        BgNVHSMEGDAWgBQiGMZg/hgQ+bRnA0Honz0x9bh0CjAKBggqhkjOPQQDAgNIADBFAiB8l0RyBmapKTOQcBqh0F7m
+        SLloV+UK20RQlFbNMjLjnAIhANTLHMvdBrs+vU1ALPTWT7T9I3hYOKGF4FWHcPyQjMHV
+        """
+
+    static func der(_ text: String) throws -> [UInt8] {
+        try #require(Base64.decode(text.utf8.filter { $0 != UInt8(ascii: "\n") }, .standard))
+    }
+}

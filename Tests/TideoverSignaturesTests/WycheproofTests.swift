@@ -1,0 +1,106 @@
+import Testing
+import TideoverJSON
+import TideoverSignatures
+
+/// The verdicts of Project Wycheproof, every one of them.
+@Suite(.enabled(if: Vectors.present, "vectors are not beside the project"))
+struct WycheproofTests {
+    @Test func `all 262 signatures on P-256 get the verdict of the file`() throws {
+        let file = try Vectors.json("ecdsa/ecdsa_secp256r1_sha256_p1363_test.json")
+        var counts: [String: Int] = [:]
+        for group in try #require(file["testGroups"]).elements {
+            let spki = try bytes(hex: #require(group["publicKeyDer"]?.string))
+            let key = try P256PublicKey(spki: spki)
+            for test in try #require(group["tests"]).elements {
+                let verdict = try #require(test["result"]?.string)
+                let isAccepted = key.verify(
+                    signature: try bytes(hex: #require(test["sig"]?.string)),
+                    of: try bytes(hex: #require(test["msg"]?.string))
+                )
+                #expect(isAccepted == (verdict == "valid"), "\(name(of: test))")
+                counts[verdict, default: 0] += 1
+            }
+        }
+        #expect(counts == ["valid": 173, "invalid": 89])
+    }
+
+    /// ES256 documents get the verdict of the file. All others are refused, also those that the
+    /// file calls valid, since no other algorithm is believed here. Two are to be refused because
+    /// their JSON Web Key is meant for encryption; such keys are none of ours, so for these two it
+    /// is the reading of the key, in this test, that refuses.
+    @Test func `all 401 signed documents are accounted for`() throws {
+        let file = try Vectors.json("ecdsa/json_web_signature_test.json")
+        var counts = Counts()
+        for group in try #require(file["testGroups"]).elements {
+            for test in try #require(group["tests"]).elements {
+                try judge(test, key: group["public"], &counts)
+            }
+        }
+        #expect(counts == Counts(accepted: 2, refused: 37, wrongKeyUse: 2, otherAlgorithm: 360))
+        #expect(
+            counts.accepted + counts.refused + counts.wrongKeyUse + counts.otherAlgorithm == 401
+        )
+    }
+
+    @Test func `without a chain none of the 401 is believed`() throws {
+        let verifier = try TestChain().verifier()
+        let file = try Vectors.json("ecdsa/json_web_signature_test.json")
+        var refused = 0
+        for group in try #require(file["testGroups"]).elements {
+            for test in try #require(group["tests"]).elements {
+                let text = try #require(test["jws"]?.string)
+                #expect(throws: SignatureRefusal.self, "\(name(of: test))") {
+                    try verifier.verify(JWS(text.utf8), at: TestChain.instant)
+                }
+                refused += 1
+            }
+        }
+        #expect(refused == 401)
+        #expect(verifier.publicKeyOperationCount == 0)
+    }
+
+    private struct Counts: Equatable {
+        var accepted = 0
+        var refused = 0
+        var wrongKeyUse = 0
+        var otherAlgorithm = 0
+    }
+
+    private func judge(_ test: JSONNode, key: JSONNode?, _ counts: inout Counts) throws {
+        let text = try #require(test["jws"]?.string)
+        let verdict = try #require(test["result"]?.string)
+        guard let key, key["kty"]?.string == "EC", key["crv"]?.string == "P-256" else {
+            let anyKey = P256PrivateKey.generate().publicKey
+            let reason = try refusal { try JWS(text.utf8).verify(with: anyKey) }
+            #expect(reason != nil && reason != .badSignature, "\(name(of: test))")
+            counts.otherAlgorithm += 1
+            return
+        }
+        guard isForSigning(key) else {
+            #expect(verdict == "invalid")
+            counts.wrongKeyUse += 1
+            return
+        }
+        let publicKey = try publicKey(key)
+        let reason = try refusal { try JWS(text.utf8).verify(with: publicKey) }
+        #expect((reason == nil) == (verdict == "valid"), "\(name(of: test))")
+        counts.accepted += reason == nil ? 1 : 0
+        counts.refused += reason == nil ? 0 : 1
+    }
+
+    private func isForSigning(_ key: JSONNode) -> Bool {
+        let operations = key["key_ops"]?.elements.compactMap(\.string)
+        return key["use"]?.string ?? "sig" == "sig" && operations?.contains("verify") ?? true
+    }
+
+    private func publicKey(_ key: JSONNode) throws -> P256PublicKey {
+        let (xText, yText) = try (#require(key["x"]?.utf8), #require(key["y"]?.utf8))
+        let x = try #require(Base64.decode(xText, .urlSafe))
+        let y = try #require(Base64.decode(yText, .urlSafe))
+        return try P256PublicKey(x963: [0x04] + x + y)
+    }
+
+    private func name(of test: JSONNode) -> String {
+        "\(test["tcId"]?.int64 ?? 0) \(test["comment"]?.string ?? "")"
+    }
+}
