@@ -1,0 +1,161 @@
+/// An app as App Store Connect knows it: what notifications say of it, and what it sells.
+public struct AppStoreApp: Hashable, Sendable {
+    public let bundleId: String
+    /// The app's number in the store.
+    public let appAppleId: Int64
+    public let bundleVersion: String
+    /// What the store writes into every payload.
+    public let environment: AppStoreEnvironment
+    public let products: [AppStoreProduct]
+
+    public init(
+        bundleId: String, appAppleId: Int64 = 1_234_567_890, bundleVersion: String = "1",
+        environment: AppStoreEnvironment = .production, products: [AppStoreProduct]
+    ) {
+        self.bundleId = bundleId
+        self.appAppleId = appAppleId
+        self.bundleVersion = bundleVersion
+        self.environment = environment
+        self.products = products
+    }
+
+    func product(_ id: String) -> AppStoreProduct? {
+        products.first { $0.id == id }
+    }
+}
+
+/// The environment a simulated store claims. The claim proves nothing: a receiver must go by the root
+/// certificate that vouches for the signature.
+public enum AppStoreEnvironment: String, CaseIterable, Hashable, Sendable {
+    case production = "Production"
+    case sandbox = "Sandbox"
+}
+
+/// An auto-renewable subscription on sale.
+public struct AppStoreProduct: Hashable, Sendable {
+    public let id: String
+    /// The group's name; a customer holds at most one subscription of a group.
+    public let group: String
+    public let period: StorePeriod
+    /// The length of the free trial that new customers of the group are offered.
+    public let trial: StorePeriod?
+    public let price: StorePrice
+    public let grace: BillingGrace
+
+    public init(
+        id: String, group: String, period: StorePeriod, trial: StorePeriod? = nil,
+        price: StorePrice, grace: BillingGrace = .off
+    ) {
+        self.id = id
+        self.group = group
+        self.period = period
+        self.trial = trial
+        self.price = price
+        self.grace = grace
+    }
+
+    /// The group's number in the store. It belongs to the catalogue, so no seed changes it.
+    var groupNumber: String {
+        let hash = group.utf8.reduce(UInt64(0xCBF2_9CE4_8422_2325)) { hash, byte in
+            (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3
+        }
+        return String(20_000_000 + hash % 10_000_000)
+    }
+
+    /// When billing grace for a failed renewal ends; nil when the app has no grace. A weekly
+    /// subscription gets 6 days at most.
+    func graceEnd(failedAt instant: Int64) -> Int64? {
+        guard let days = grace.days else { return nil }
+        let isWeekly = period.months == 0 && period.milliseconds <= 7 * CivilDate.millisecondsPerDay
+        return instant + Int64(isWeekly ? min(days, 6) : days) * CivilDate.millisecondsPerDay
+    }
+}
+
+/// How long the App Store keeps a subscription in service while it retries a failed payment.
+public enum BillingGrace: String, CaseIterable, Hashable, Sendable {
+    case off
+    case threeDays = "P3D"
+    case sixteenDays = "P16D"
+    case twentyEightDays = "P28D"
+
+    var days: Int? {
+        switch self {
+        case .off: nil
+        case .threeDays: 3
+        case .sixteenDays: 16
+        case .twentyEightDays: 28
+        }
+    }
+}
+
+/// A price as the App Store writes it.
+public struct StorePrice: Hashable, Sendable {
+    /// Thousandths of the currency's main unit, whatever the currency.
+    public let milliunits: Int64
+    /// ISO 4217.
+    public let currency: String
+
+    public init(milliunits: Int64, currency: String) {
+        self.milliunits = milliunits
+        self.currency = currency
+    }
+
+    /// Reads an amount with at most three decimals and a currency, such as `9.99 USD`.
+    public init?(_ text: String) {
+        let parts = text.split(separator: " ", omittingEmptySubsequences: false)
+        guard parts.count == 2, parts[1].utf8.count == 3,
+            parts[1].utf8.allSatisfy({ (0x41...0x5A).contains($0) }),
+            let milliunits = StorePrice.milliunits(parts[0])
+        else { return nil }
+        self.init(milliunits: milliunits, currency: String(parts[1]))
+    }
+
+    private static func milliunits(_ amount: Substring) -> Int64? {
+        let parts = amount.split(separator: ".", omittingEmptySubsequences: false)
+        guard let whole = parts.first, (1...2).contains(parts.count), (1...9).contains(whole.count),
+            parts.allSatisfy({ $0.utf8.allSatisfy { (0x30...0x39).contains($0) } })
+        else { return nil }
+        guard parts.count == 2 else { return Int64(whole).map { $0 * 1000 } }
+        guard (1...3).contains(parts[1].count) else { return nil }
+        let decimals = parts[1] + String(repeating: "0", count: 3 - parts[1].count)
+        return Int64(whole + decimals)
+    }
+}
+
+/// A country's store.
+public struct Storefront: Hashable, Sendable {
+    /// ISO 3166-1 alpha-3.
+    public let country: String
+    /// Apple's number for it.
+    public let id: String
+
+    public init(country: String, id: String) {
+        self.country = country
+        self.id = id
+    }
+
+    public static let unitedStates = Storefront(country: "USA", id: "143441")
+
+    /// The countries that a scenario can name.
+    public static let known: [Storefront] = [
+        unitedStates,
+        Storefront(country: "AUS", id: "143460"), Storefront(country: "CAN", id: "143455"),
+        Storefront(country: "DEU", id: "143443"), Storefront(country: "FRA", id: "143442"),
+        Storefront(country: "GBR", id: "143444"), Storefront(country: "JPN", id: "143462"),
+    ]
+}
+
+/// A person with an Apple Account who uses the app.
+public struct StoreCustomer: Hashable, Sendable {
+    /// How the story calls the person; never on the wire.
+    public let name: String
+    /// The token that the app sets at every purchase; without one the store sends none.
+    public let appAccountToken: String?
+    public let storefront: Storefront
+
+    public init(name: String, appAccountToken: String?, storefront: Storefront = .unitedStates) {
+        self.name = name
+        self.appAccountToken = appAccountToken
+        self.storefront = storefront
+    }
+}

@@ -1,0 +1,49 @@
+/// Something that happened in the store and that it notifies servers of. Instants are milliseconds since
+/// 1970.
+public enum AppStoreEvent: Hashable, Sendable {
+    case subscribed(until: Int64, trial: Bool, again: Bool)
+    case renewed(until: Int64, endedTrial: Bool)
+    case failedToRenew(graceUntil: Int64?, retryUntil: Int64)
+    case graceEnded(retryUntil: Int64)
+    case recovered(until: Int64, inGrace: Bool)
+    case renewalTurnedOff(endsAt: Int64)
+    case renewalTurnedOn(renewsAt: Int64)
+    case expired(Expiry)
+    case refunded(reason: AppStoreAction.RefundReason)
+    case refundReversed(until: Int64)
+    case tested
+
+    public enum Expiry: Hashable, Sendable {
+        case voluntary
+        case billingRetry
+    }
+
+    /// Apple's `notificationType`.
+    public var notificationType: String {
+        switch self {
+        case .subscribed: "SUBSCRIBED"
+        case .renewed, .recovered: "DID_RENEW"
+        case .failedToRenew: "DID_FAIL_TO_RENEW"
+        case .graceEnded: "GRACE_PERIOD_EXPIRED"
+        case .renewalTurnedOff, .renewalTurnedOn: "DID_CHANGE_RENEWAL_STATUS"
+        case .expired: "EXPIRED"
+        case .refunded: "REFUND"
+        case .refundReversed: "REFUND_REVERSED"
+        case .tested: "TEST"
+        }
+    }
+
+    /// Apple's `subtype`, where the event has one.
+    public var subtype: String? {
+        switch self {
+        case .subscribed(_, _, let again): again ? "RESUBSCRIBE" : "INITIAL_BUY"
+        case .failedToRenew(let graceUntil, _): graceUntil == nil ? nil : "GRACE_PERIOD"
+        case .recovered: "BILLING_RECOVERY"
+        case .renewalTurnedOff: "AUTO_RENEW_DISABLED"
+        case .renewalTurnedOn: "AUTO_RENEW_ENABLED"
+        case .expired(.voluntary): "VOLUNTARY"
+        case .expired(.billingRetry): "BILLING_RETRY"
+        case .renewed, .graceEnded, .refunded, .refundReversed, .tested: nil
+        }
+    }
+}

@@ -1,0 +1,29 @@
+/// Draws every number the store gives away, in rising order as the App Store's are, from one seed.
+struct AppStoreIdentifiers: Sendable {
+    private var random: SeededRandom
+    private var transaction: Int64
+    private var lineItem: Int64
+
+    init(seed: UInt64) {
+        random = SeededRandom(seed: seed)
+        transaction = random.number(in: 200_000_000_000_000...799_999_999_999_999)
+        lineItem = random.number(in: 200_000_000_000_000...799_999_999_999_999)
+    }
+
+    mutating func term() -> AppStoreSubscription.TermIds {
+        transaction += random.number(in: 1...9999)
+        lineItem += random.number(in: 1...9999)
+        return AppStoreSubscription.TermIds(
+            transactionId: String(transaction), webOrderLineItemId: String(lineItem))
+    }
+
+    /// The number of one account's copy of the app.
+    mutating func appTransaction() -> String {
+        String(random.number(in: 700_000_000_000_000_000...799_999_999_999_999_999))
+    }
+
+    mutating func uuid() -> String { random.uuid() }
+
+    /// How long the store takes over one signature, in milliseconds.
+    mutating func signingTime() -> Int64 { random.number(in: 1...40) }
+}

@@ -1,0 +1,286 @@
+public import TideoverJSON
+
+/// A simulated App Store: customers, their subscriptions and the passing of time, as one value. It reads
+/// no clock and draws every number from its seed, so that the same calls give the same notifications.
+///
+/// What it does follows Apple's documents, foremost "Testing failing subscription renewals and In-App
+/// Purchases" and "Reducing involuntary subscriber churn".
+public struct AppStoreMachine: Sendable {
+    /// A customer and what the store keeps of him or her.
+    struct Account: Sendable {
+        let customer: StoreCustomer
+        let appTransactionId: String
+        var paymentsFail = false
+        /// Groups whose introductory offer is used up.
+        var triedGroups: [String] = []
+        /// At most one for a group, in the order first bought.
+        var subscriptions: [AppStoreSubscription] = []
+    }
+
+    public let app: AppStoreApp
+    /// The store's clock, in milliseconds since 1970.
+    public private(set) var now: Int64
+    private var accounts: [Account] = []
+    private var identifiers: AppStoreIdentifiers
+    private var lastSigned: Int64
+
+    public init(app: AppStoreApp, seed: UInt64, now: Int64) {
+        self.app = app
+        self.now = now
+        identifiers = AppStoreIdentifiers(seed: seed)
+        lastSigned = now
+    }
+
+    /// Makes a customer known; refused with `customerExists` when the name is taken.
+    public mutating func register(_ customer: StoreCustomer) throws(AppStoreRefusal) {
+        guard !accounts.contains(where: { $0.customer.name == customer.name }) else {
+            throw AppStoreRefusal(reason: .customerExists, customer: customer.name, product: nil)
+        }
+        let number = identifiers.appTransaction()
+        accounts.append(Account(customer: customer, appTransactionId: number))
+    }
+
+    /// What the store held to be so at an instant up to `now`; of several subscriptions the best one.
+    public func truth(of customer: String, at instant: Int64) -> AppStoreTruth {
+        precondition(instant <= now, "the store knows the truth only up to its own now")
+        let account = accounts.first { $0.customer.name == customer }
+        let truths = account?.subscriptions.map { $0.truth(at: instant) } ?? []
+        return truths.max { $0.rank < $1.rank } ?? .never
+    }
+}
+
+// MARK: - Time
+
+extension AppStoreMachine {
+    /// When the store will next do something by itself.
+    public var nextEvent: Int64? { nextDue?.at }
+
+    /// Lets time pass, and does on the way whatever falls due up to and including the instant.
+    public mutating func advance(to instant: Int64) -> [AppStoreNotification] {
+        precondition(instant >= now, "the store's clock never runs backwards")
+        var notifications: [AppStoreNotification] = []
+        while let due = nextDue, due.at <= instant {
+            now = due.at
+            let event = happen(due.what, at: due.place)
+            notifications.append(notify(event, of: due.place))
+        }
+        now = instant
+        return notifications
+    }
+
+    /// Where a subscription stands: the account's index and the index in the account.
+    private struct Place {
+        let account: Int
+        let subscription: Int
+    }
+
+    private typealias NextDue = (at: Int64, what: AppStoreSubscription.Due, place: Place)
+
+    /// Of several things due at one instant, the one of the customer first registered.
+    private var nextDue: NextDue? {
+        var earliest: NextDue?
+        for (account, holder) in accounts.enumerated() {
+            for (index, subscription) in holder.subscriptions.enumerated() {
+                guard let due = subscription.due, due.at < earliest?.at ?? .max else { continue }
+                earliest = (due.at, due.what, Place(account: account, subscription: index))
+            }
+        }
+        return earliest
+    }
+
+    private mutating func happen(
+        _ due: AppStoreSubscription.Due, at place: Place
+    ) -> AppStoreEvent {
+        switch due {
+        case .charge where accounts[place.account].paymentsFail:
+            self[place].failToRenew()
+        case .charge: self[place].renew(identifiers.term())
+        case .voluntaryEnd: self[place].endVoluntarily()
+        case .graceEnd: self[place].endGrace()
+        case .retryEnd: self[place].endRetry()
+        }
+    }
+
+    private subscript(place: Place) -> AppStoreSubscription {
+        get { accounts[place.account].subscriptions[place.subscription] }
+        set { accounts[place.account].subscriptions[place.subscription] = newValue }
+    }
+}
+
+// MARK: - What people do
+
+extension AppStoreMachine {
+    /// Carries out an action now, and returns what the store notifies of at once.
+    public mutating func perform(
+        _ action: AppStoreAction, by customer: String
+    ) throws(AppStoreRefusal) -> [AppStoreNotification] {
+        let account = try index(of: customer)
+        switch action {
+        case .subscribe(let product, let trial):
+            return [try subscribe(account, to: product, trial)]
+        case .failPayments:
+            accounts[account].paymentsFail = true
+            return []
+        case .fixPayments: return fixPayments(of: account)
+        case .cancel(let product): return try cancel(place(account, product))
+        case .reenable(let product): return [try reenable(place(account, product))]
+        case .refund(let product, let reason):
+            return [try refund(place(account, product), reason)]
+        case .reverseRefund(let product): return [try reverseRefund(place(account, product))]
+        }
+    }
+
+    /// The notification that a server can ask for to see whether any arrive.
+    public mutating func requestTestNotification() -> AppStoreNotification {
+        let signed = sign(after: 1)
+        return AppStoreNotification(
+            at: now, signedDate: signed, uuid: identifiers.uuid(), event: .tested, customer: nil,
+            data: AppStoreWire.data(app), transaction: nil, renewal: nil)
+    }
+
+    private func index(of customer: String) throws(AppStoreRefusal) -> Int {
+        if let index = accounts.firstIndex(where: { $0.customer.name == customer }) {
+            return index
+        }
+        throw AppStoreRefusal(reason: .unknownCustomer, customer: customer, product: nil)
+    }
+
+    private func place(_ account: Int, _ product: String?) throws(AppStoreRefusal) -> Place {
+        let index = accounts[account].subscriptions.lastIndex {
+            product == nil || $0.current.product.id == product
+        }
+        guard let index else { throw refusal(.notSubscribed, account, product) }
+        return Place(account: account, subscription: index)
+    }
+
+    private func refusal(
+        _ reason: AppStoreRefusal.Reason, _ account: Int, _ product: String?
+    ) -> AppStoreRefusal {
+        let customer = accounts[account].customer.name
+        return AppStoreRefusal(reason: reason, customer: customer, product: product)
+    }
+
+    private func refusal(_ reason: AppStoreRefusal.Reason, _ place: Place) -> AppStoreRefusal {
+        refusal(reason, place.account, self[place].current.product.id)
+    }
+}
+
+// MARK: - Buying
+
+extension AppStoreMachine {
+    private mutating func subscribe(
+        _ account: Int, to id: String, _ choice: AppStoreAction.TrialChoice
+    ) throws(AppStoreRefusal) -> AppStoreNotification {
+        guard let product = app.product(id) else { throw refusal(.unknownProduct, account, id) }
+        let held = accounts[account].subscriptions.firstIndex {
+            $0.current.product.group == product.group
+        }
+        if let held, accounts[account].subscriptions[held].isAlive {
+            throw refusal(.alreadySubscribed, account, id)
+        }
+        let trial = try trial(of: product, for: account, choice)
+        guard !accounts[account].paymentsFail else { throw refusal(.paymentDeclined, account, id) }
+        if trial != nil { accounts[account].triedGroups.append(product.group) }
+        let purchase = AppStoreSubscription.Purchase(
+            of: product, trial: trial, at: now, ids: identifiers.term())
+        return buy(purchase, for: account, held)
+    }
+
+    /// The trial a purchase begins with, nil for none.
+    private func trial(
+        of product: AppStoreProduct, for account: Int, _ choice: AppStoreAction.TrialChoice
+    ) throws(AppStoreRefusal) -> StorePeriod? {
+        let isTried = accounts[account].triedGroups.contains(product.group)
+        switch choice {
+        case .declined: return nil
+        case .ifEligible: return isTried ? nil : product.trial
+        case .required:
+            guard let trial = product.trial else {
+                throw refusal(.trialNotOffered, account, product.id)
+            }
+            guard !isTried else { throw refusal(.trialAlreadyUsed, account, product.id) }
+            return trial
+        }
+    }
+
+    private mutating func buy(
+        _ purchase: AppStoreSubscription.Purchase, for account: Int, _ held: Int?
+    ) -> AppStoreNotification {
+        if let held {
+            let place = Place(account: account, subscription: held)
+            return notify(self[place].resubscribe(purchase), of: place)
+        }
+        accounts[account].subscriptions.append(AppStoreSubscription(purchase))
+        let place = Place(
+            account: account, subscription: accounts[account].subscriptions.count - 1)
+        let term = purchase.term
+        return notify(.subscribed(until: term.end, trial: term.isTrial, again: false), of: place)
+    }
+
+    private mutating func fixPayments(of account: Int) -> [AppStoreNotification] {
+        accounts[account].paymentsFail = false
+        var notifications: [AppStoreNotification] = []
+        for index in accounts[account].subscriptions.indices {
+            let place = Place(account: account, subscription: index)
+            guard self[place].isAlive, self[place].phase != .running else { continue }
+            let event = self[place].recover(at: now, identifiers.term())
+            notifications.append(notify(event, of: place))
+        }
+        return notifications
+    }
+}
+
+// MARK: - Cancelling and refunding
+
+extension AppStoreMachine {
+    private mutating func cancel(_ place: Place) throws(AppStoreRefusal) -> [AppStoreNotification] {
+        guard self[place].isAlive else { throw refusal(.ended, place) }
+        guard self[place].renews else { throw refusal(.renewalAlreadyOff, place) }
+        return self[place].turnRenewalOff(at: now).map { notify($0, of: place) }
+    }
+
+    private mutating func reenable(_ place: Place) throws(AppStoreRefusal) -> AppStoreNotification {
+        guard self[place].isAlive else { throw refusal(.ended, place) }
+        guard !self[place].renews else { throw refusal(.renewalAlreadyOn, place) }
+        return notify(self[place].turnRenewalOn(), of: place)
+    }
+
+    private mutating func refund(
+        _ place: Place, _ reason: AppStoreAction.RefundReason
+    ) throws(AppStoreRefusal) -> AppStoreNotification {
+        guard !self[place].isRevoked else { throw refusal(.alreadyRefunded, place) }
+        return notify(self[place].refund(reason, at: now), of: place)
+    }
+
+    private mutating func reverseRefund(
+        _ place: Place
+    ) throws(AppStoreRefusal) -> AppStoreNotification {
+        guard self[place].isRevoked else { throw refusal(.notRefunded, place) }
+        return notify(self[place].reverseRefund(at: now), of: place)
+    }
+}
+
+// MARK: - Notifying
+
+extension AppStoreMachine {
+    /// Writes down what the store says of a subscription as it stands after the event.
+    private mutating func notify(_ event: AppStoreEvent, of place: Place) -> AppStoreNotification {
+        let account = accounts[place.account]
+        let subject = AppStoreWire.Subject(
+            app: app, account: account, subscription: self[place])
+        let transaction = subject.transaction(signedDate: sign(after: identifiers.signingTime()))
+        let renewal = subject.renewalInfo(signedDate: sign(after: identifiers.signingTime()))
+        let signed = sign(after: identifiers.signingTime())
+        return AppStoreNotification(
+            at: now, signedDate: signed, uuid: identifiers.uuid(), event: event,
+            customer: account.customer.name,
+            data: AppStoreWire.data(app, status: subject.status), transaction: transaction,
+            renewal: renewal)
+    }
+
+    /// The date of a signature: later than what it speaks of, and than every signature before it.
+    private mutating func sign(after milliseconds: Int64) -> Int64 {
+        lastSigned = max(now, lastSigned) + milliseconds
+        return lastSigned
+    }
+}

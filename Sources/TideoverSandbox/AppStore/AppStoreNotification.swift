@@ -1,0 +1,43 @@
+public import TideoverJSON
+
+/// A server notification (V2) before anything in it is signed. Apple's pages:
+/// https://developer.apple.com/documentation/appstoreservernotifications/responsebodyv2decodedpayload
+public struct AppStoreNotification: Hashable, Sendable {
+    /// When it happened in the store, in milliseconds since 1970.
+    public let at: Int64
+    /// The date of the outer signature, later than `at` by the time that signing took.
+    public let signedDate: Int64
+    /// The same however often it is sent; receivers tell repeats by it.
+    public let uuid: String
+    public let event: AppStoreEvent
+    /// The name of the customer it is about, if it is about one.
+    public let customer: String?
+    /// The payload's `data` without the two signed parts.
+    public let data: JSONObject
+    /// The content of `signedTransactionInfo`.
+    public let transaction: JSONObject?
+    /// The content of `signedRenewalInfo`.
+    public let renewal: JSONObject?
+
+    /// The whole content as JSON, with the two signed parts as plain objects: everything a receiver will
+    /// learn, and the same for the same seed, which signatures are not.
+    public var unsigned: [UInt8] {
+        let parts = (transaction.map(JSONValue.object), renewal.map(JSONValue.object))
+        return JSONValue.object(payload(transaction: parts.0, renewal: parts.1)).encoded()
+    }
+
+    /// The outer payload, given the two parts as they are to stand in it.
+    func payload(transaction: JSONValue?, renewal: JSONValue?) -> JSONObject {
+        var data = data
+        data["signedTransactionInfo"] = transaction
+        data["signedRenewalInfo"] = renewal
+        var payload: JSONObject = [:]
+        payload["notificationType"] = .string(event.notificationType)
+        payload["subtype"] = event.subtype.map(JSONValue.string)
+        payload["notificationUUID"] = .string(uuid)
+        payload["data"] = .object(data)
+        payload["version"] = "2.0"
+        payload["signedDate"] = .integer(signedDate)
+        return payload
+    }
+}

@@ -1,0 +1,123 @@
+import TideoverJSON
+
+/// Apple's wire JSON, written from Apple's pages alone: no type is shared with anything that reads it.
+enum AppStoreWire {
+    /// The `data` object without its signed parts.
+    static func data(_ app: AppStoreApp, status: Int64? = nil) -> JSONObject {
+        var data: JSONObject = [:]
+        if app.environment == .production { data["appAppleId"] = .integer(app.appAppleId) }
+        data["bundleId"] = .string(app.bundleId)
+        data["bundleVersion"] = .string(app.bundleVersion)
+        data["environment"] = .string(app.environment.rawValue)
+        data["status"] = status.map(JSONValue.integer)
+        return data
+    }
+
+    /// One subscription, seen together with whose it is and what app it belongs to.
+    struct Subject {
+        let app: AppStoreApp
+        let account: AppStoreMachine.Account
+        let subscription: AppStoreSubscription
+    }
+}
+
+extension AppStoreWire.Subject {
+    /// 1 active, 2 expired, 3 billing retry, 4 billing grace period, 5 revoked.
+    /// https://developer.apple.com/documentation/appstoreserverapi/status
+    var status: Int64 {
+        if subscription.isRevoked { return 5 }
+        switch subscription.phase {
+        case .running: return 1
+        case .ended: return 2
+        case .retry: return 3
+        case .grace: return 4
+        }
+    }
+
+    /// https://developer.apple.com/documentation/appstoreserverapi/jwstransactiondecodedpayload
+    func transaction(signedDate: Int64) -> JSONObject {
+        let term = subscription.current
+        var json = identity(of: term)
+        json["purchaseDate"] = .integer(term.start)
+        json["originalPurchaseDate"] = .integer(subscription.original.start)
+        json["expiresDate"] = .integer(term.end)
+        json["quantity"] = 1
+        json["type"] = "Auto-Renewable Subscription"
+        json["appAccountToken"] = account.customer.appAccountToken.map(JSONValue.string)
+        json["inAppOwnershipType"] = "PURCHASED"
+        json["signedDate"] = .integer(signedDate)
+        addRevocation(of: term, to: &json)
+        addOffer(of: term, to: &json)
+        json["environment"] = .string(app.environment.rawValue)
+        json["transactionReason"] = term.isRenewal ? "RENEWAL" : "PURCHASE"
+        json["storefront"] = .string(account.customer.storefront.country)
+        json["storefrontId"] = .string(account.customer.storefront.id)
+        json["price"] = .integer(term.isTrial ? 0 : term.product.price.milliunits)
+        json["currency"] = .string(term.product.price.currency)
+        json["appTransactionId"] = .string(account.appTransactionId)
+        return json
+    }
+
+    /// https://developer.apple.com/documentation/appstoreserverapi/jwsrenewalinfodecodedpayload
+    func renewalInfo(signedDate: Int64) -> JSONObject {
+        let term = subscription.current
+        var json: JSONObject = [:]
+        addFailure(to: &json)
+        json["originalTransactionId"] = .string(subscription.original.ids.transactionId)
+        json["autoRenewProductId"] = .string(term.product.id)
+        json["productId"] = .string(term.product.id)
+        json["autoRenewStatus"] = subscription.renews ? 1 : 0
+        if subscription.renews {
+            json["renewalPrice"] = .integer(term.product.price.milliunits)
+            json["currency"] = .string(term.product.price.currency)
+        }
+        json["signedDate"] = .integer(signedDate)
+        json["environment"] = .string(app.environment.rawValue)
+        json["recentSubscriptionStartDate"] = .integer(subscription.recentStart)
+        json["renewalDate"] = .integer(term.end)
+        json["appTransactionId"] = .string(account.appTransactionId)
+        json["appAccountToken"] = account.customer.appAccountToken.map(JSONValue.string)
+        return json
+    }
+
+    private func identity(of term: AppStoreSubscription.Term) -> JSONObject {
+        var json: JSONObject = [:]
+        json["transactionId"] = .string(term.ids.transactionId)
+        json["originalTransactionId"] = .string(subscription.original.ids.transactionId)
+        json["webOrderLineItemId"] = .string(term.ids.webOrderLineItemId)
+        json["bundleId"] = .string(app.bundleId)
+        json["productId"] = .string(term.product.id)
+        json["subscriptionGroupIdentifier"] = .string(term.product.groupNumber)
+        return json
+    }
+
+    private func addRevocation(
+        of term: AppStoreSubscription.Term, to json: inout JSONObject
+    ) {
+        guard let revocation = term.revocation else { return }
+        json["revocationReason"] = .integer(revocation.reason.rawValue)
+        json["revocationDate"] = .integer(revocation.at)
+        json["revocationType"] = "REFUND_FULL"
+    }
+
+    private func addOffer(of term: AppStoreSubscription.Term, to json: inout JSONObject) {
+        guard term.isTrial, let trial = term.product.trial else { return }
+        json["offerType"] = 1
+        json["offerDiscountType"] = "FREE_TRIAL"
+        json["offerPeriod"] = .string(trial.iso)
+    }
+
+    /// Apple writes these only once a subscription has ended or a charge for it has failed.
+    private func addFailure(to json: inout JSONObject) {
+        switch subscription.phase {
+        case .running: return
+        case .grace, .retry:
+            json["expirationIntent"] = 2
+            json["isInBillingRetryPeriod"] = true
+        case .ended(let intent):
+            json["expirationIntent"] = .integer(intent.rawValue)
+            json["isInBillingRetryPeriod"] = false
+        }
+        json["gracePeriodExpiresDate"] = subscription.statedGraceEnd.map(JSONValue.integer)
+    }
+}

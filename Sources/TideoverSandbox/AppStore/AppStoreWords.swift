@@ -1,0 +1,84 @@
+// Everything the simulated App Store says to people is worded here.
+
+extension AppStoreNotification {
+    /// What happened, in one sentence.
+    public var words: String {
+        guard let customer else { return "The store sends a test notification." }
+        return event.words(customer)
+    }
+}
+
+extension AppStoreEvent {
+    fileprivate func words(_ customer: String) -> String {
+        switch self {
+        case .subscribed(let until, let trial, let again):
+            let verb = again ? "subscribes again" : "subscribes"
+            return "\(customer) \(verb)\(trial ? " with a free trial" : ""), until \(day(until))."
+        case .renewed(let until, true):
+            return "\(customer)'s trial becomes a paid period until \(day(until))."
+        case .renewed(let until, false):
+            return "\(customer)'s subscription renews until \(day(until))."
+        case .failedToRenew(let graceUntil?, _):
+            return "\(customer)'s payment fails; grace until \(day(graceUntil))."
+        case .failedToRenew(nil, let retryUntil):
+            return "\(customer)'s payment fails; no grace, retries until \(day(retryUntil))."
+        case .graceEnded(let retryUntil):
+            return "\(customer)'s grace is over; retries until \(day(retryUntil))."
+        case .recovered(let until, true):
+            return "\(customer)'s payment is recovered in grace: same cycle, until \(day(until))."
+        case .recovered(let until, false):
+            return "\(customer)'s payment is recovered: a new cycle, until \(day(until))."
+        case .renewalTurnedOff(let endsAt):
+            return "\(customer) turns renewal off; the subscription ends \(day(endsAt))."
+        case .renewalTurnedOn(let renewsAt):
+            return "\(customer) turns renewal on; it renews \(day(renewsAt))."
+        case .expired(.voluntary): return "\(customer)'s subscription ends as the customer chose."
+        case .expired(.billingRetry):
+            return "\(customer)'s subscription ends; no payment was collected in 60 days."
+        case .refunded(.appIssue): return "\(customer) is refunded, naming an issue with the app."
+        case .refunded(.other): return "\(customer) is refunded."
+        case .refundReversed(let until):
+            return "\(customer)'s refund is taken back; the period still ends \(day(until))."
+        case .tested: return "The store sends a test notification."
+        }
+    }
+
+    private func day(_ instant: Int64) -> String { InstantText.writeForPeople(instant) }
+}
+
+extension AppStoreAction {
+    /// What a customer does, in one sentence.
+    public func words(_ customer: String) -> String {
+        switch self {
+        case .subscribe(let product, _): "\(customer) buys \(product)."
+        case .failPayments: "From now on \(customer)'s payments are declined."
+        case .fixPayments: "\(customer) corrects the payment method."
+        case .cancel: "\(customer) cancels."
+        case .reenable: "\(customer) turns renewal back on."
+        case .refund: "\(customer) gets the money back."
+        case .reverseRefund: "The store takes \(customer)'s refund back."
+        }
+    }
+}
+
+extension AppStoreRefusal: CustomStringConvertible {
+    /// Why the store did not do it, in one sentence.
+    public var description: String {
+        let product = product ?? "a subscription"
+        return switch reason {
+        case .unknownCustomer: "The store knows no customer \(customer)."
+        case .customerExists: "The store knows a customer \(customer) already."
+        case .unknownProduct: "The store does not sell \(product)."
+        case .alreadySubscribed: "\(customer) is subscribed to \(product)'s group already."
+        case .notSubscribed: "\(customer) has never bought \(product)."
+        case .trialNotOffered: "\(product) has no free trial."
+        case .trialAlreadyUsed: "\(customer) has used the free trial of \(product)'s group."
+        case .paymentDeclined: "\(customer)'s payment for \(product) was declined."
+        case .renewalAlreadyOff: "\(customer) has turned renewal of \(product) off already."
+        case .renewalAlreadyOn: "\(customer)'s renewal of \(product) is on already."
+        case .ended: "\(customer)'s subscription to \(product) has ended."
+        case .alreadyRefunded: "\(customer)'s payment for \(product) is refunded already."
+        case .notRefunded: "\(customer)'s payment for \(product) was not refunded."
+        }
+    }
+}

@@ -1,0 +1,98 @@
+/// Instants (milliseconds since 1970) as RFC 3339 text and back.
+public enum InstantText {
+    /// UTC with milliseconds, such as `2026-05-17T09:59:59.000Z`.
+    public static func write(_ milliseconds: Int64) -> String {
+        let (date, time) = split(milliseconds)
+        return "\(text(date))T\(clock(time)).\(padded(Int(time % 1000), 3))Z"
+    }
+
+    /// For people: UTC to the second, without milliseconds, such as `2026-05-17 09:59:59`.
+    public static func writeForPeople(_ milliseconds: Int64) -> String {
+        let (date, time) = split(milliseconds)
+        return "\(text(date)) \(clock(time))"
+    }
+
+    /// Reads `YYYY-MM-DDThh:mm:ss[.fraction](Z|±hh:mm)`; nil for anything else. A fraction finer than
+    /// a millisecond is cut off.
+    public static func read(_ text: String) -> Int64? {
+        var scanner = DigitScanner(text)
+        guard let year = scanner.digits(4), scanner.take("-"), let month = scanner.digits(2),
+            scanner.take("-"), let day = scanner.digits(2), scanner.take("T"),
+            let date = CivilDate(year: year, month: month, day: day),
+            let hour = scanner.digits(2), hour < 24, scanner.take(":"),
+            let minute = scanner.digits(2), minute < 60, scanner.take(":"),
+            let second = scanner.digits(2), second < 60,
+            let fraction = scanner.fractionInMilliseconds(),
+            let offset = scanner.offsetInMinutes(), scanner.isAtEnd
+        else { return nil }
+        let seconds = Int64(hour * 3600 + minute * 60 + second) - Int64(offset) * 60
+        let midnight = Int64(date.daysSince1970) * CivilDate.millisecondsPerDay
+        return midnight + seconds * 1000 + Int64(fraction)
+    }
+
+    private static func split(_ milliseconds: Int64) -> (date: CivilDate, time: Int64) {
+        let days = floorDivide(milliseconds, CivilDate.millisecondsPerDay)
+        let time = milliseconds - days * CivilDate.millisecondsPerDay
+        return (CivilDate(daysSince1970: Int(days)), time)
+    }
+
+    private static func text(_ date: CivilDate) -> String {
+        "\(padded(date.year, 4))-\(padded(date.month, 2))-\(padded(date.day, 2))"
+    }
+
+    private static func clock(_ time: Int64) -> String {
+        let seconds = Int(time / 1000)
+        return "\(padded(seconds / 3600, 2)):\(padded(seconds / 60 % 60, 2)):\(padded(seconds % 60, 2))"
+    }
+
+    private static func padded(_ number: Int, _ width: Int) -> String {
+        let digits = String(number)
+        return String(repeating: "0", count: max(0, width - digits.count)) + digits
+    }
+}
+
+/// Takes fixed-width ASCII numbers and separators off the front of a text.
+private struct DigitScanner {
+    private var rest: Substring.UTF8View
+
+    init(_ text: String) {
+        rest = text[...].utf8
+    }
+
+    var isAtEnd: Bool { rest.isEmpty }
+
+    mutating func take(_ character: Unicode.Scalar) -> Bool {
+        guard let first = rest.first, UInt32(first) == character.value else { return false }
+        rest.removeFirst()
+        return true
+    }
+
+    mutating func digits(_ count: Int) -> Int? {
+        guard rest.count >= count, rest.prefix(count).allSatisfy(isDigit) else { return nil }
+        let value = rest.prefix(count).reduce(0) { $0 * 10 + Int($1 - 0x30) }
+        rest.removeFirst(count)
+        return value
+    }
+
+    /// 0 when there is no fraction; nil when a point is followed by no digit.
+    mutating func fractionInMilliseconds() -> Int? {
+        guard take(".") else { return 0 }
+        let digits = rest.prefix(while: isDigit)
+        guard !digits.isEmpty else { return nil }
+        rest.removeFirst(digits.count)
+        return (0..<3).reduce(0) { sum, place in
+            sum * 10 + (digits.dropFirst(place).first.map { Int($0 - 0x30) } ?? 0)
+        }
+    }
+
+    mutating func offsetInMinutes() -> Int? {
+        if take("Z") { return 0 }
+        let sign: Int
+        if take("+") { sign = 1 } else if take("-") { sign = -1 } else { return nil }
+        guard let hours = digits(2), hours < 24, take(":"), let minutes = digits(2), minutes < 60
+        else { return nil }
+        return sign * (hours * 60 + minutes)
+    }
+
+    private func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
+}
