@@ -9,8 +9,11 @@ public struct AppStoreApp: Hashable, Sendable {
     public let products: [AppStoreProduct]
 
     public init(
-        bundleId: String, appAppleId: Int64 = 1_234_567_890, bundleVersion: String = "1",
-        environment: AppStoreEnvironment = .production, products: [AppStoreProduct]
+        bundleId: String,
+        appAppleId: Int64 = 1_234_567_890,
+        bundleVersion: String = "1",
+        environment: AppStoreEnvironment = .production,
+        products: [AppStoreProduct]
     ) {
         self.bundleId = bundleId
         self.appAppleId = appAppleId
@@ -43,8 +46,12 @@ public struct AppStoreProduct: Hashable, Sendable {
     public let grace: BillingGrace
 
     public init(
-        id: String, group: String, period: StorePeriod, trial: StorePeriod? = nil,
-        price: StorePrice, grace: BillingGrace = .off
+        id: String,
+        group: String,
+        period: StorePeriod,
+        trial: StorePeriod? = nil,
+        price: StorePrice,
+        grace: BillingGrace = .off
     ) {
         self.id = id
         self.group = group

@@ -14,7 +14,9 @@ struct AppStoreIdentifiers: Sendable {
         transaction += random.number(in: 1...9999)
         lineItem += random.number(in: 1...9999)
         return AppStoreSubscription.TermIds(
-            transactionId: String(transaction), webOrderLineItemId: String(lineItem))
+            transactionId: String(transaction),
+            webOrderLineItemId: String(lineItem)
+        )
     }
 
     /// The number of one account's copy of the app.

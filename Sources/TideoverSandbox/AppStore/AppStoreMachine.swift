@@ -1,5 +1,3 @@
-public import TideoverJSON
-
 /// A simulated App Store: customers, their subscriptions and the passing of time, as one value. It reads
 /// no clock and draws every number from its seed, so that the same calls give the same notifications.
 ///
@@ -89,7 +87,8 @@ extension AppStoreMachine {
     }
 
     private mutating func happen(
-        _ due: AppStoreSubscription.Due, at place: Place
+        _ due: AppStoreSubscription.Due,
+        at place: Place
     ) -> AppStoreEvent {
         switch due {
         case .charge where accounts[place.account].paymentsFail:
@@ -112,7 +111,8 @@ extension AppStoreMachine {
 extension AppStoreMachine {
     /// Carries out an action now, and returns what the store notifies of at once.
     public mutating func perform(
-        _ action: AppStoreAction, by customer: String
+        _ action: AppStoreAction,
+        by customer: String
     ) throws(AppStoreRefusal) -> [AppStoreNotification] {
         let account = try index(of: customer)
         switch action {
@@ -134,8 +134,15 @@ extension AppStoreMachine {
     public mutating func requestTestNotification() -> AppStoreNotification {
         let signed = sign(after: 1)
         return AppStoreNotification(
-            at: now, signedDate: signed, uuid: identifiers.uuid(), event: .tested, customer: nil,
-            data: AppStoreWire.data(app), transaction: nil, renewal: nil)
+            at: now,
+            signedDate: signed,
+            uuid: identifiers.uuid(),
+            event: .tested,
+            customer: nil,
+            data: AppStoreWire.data(app),
+            transaction: nil,
+            renewal: nil
+        )
     }
 
     private func index(of customer: String) throws(AppStoreRefusal) -> Int {
@@ -154,7 +161,9 @@ extension AppStoreMachine {
     }
 
     private func refusal(
-        _ reason: AppStoreRefusal.Reason, _ account: Int, _ product: String?
+        _ reason: AppStoreRefusal.Reason,
+        _ account: Int,
+        _ product: String?
     ) -> AppStoreRefusal {
         let customer = accounts[account].customer.name
         return AppStoreRefusal(reason: reason, customer: customer, product: product)
@@ -169,7 +178,9 @@ extension AppStoreMachine {
 
 extension AppStoreMachine {
     private mutating func subscribe(
-        _ account: Int, to id: String, _ choice: AppStoreAction.TrialChoice
+        _ account: Int,
+        to id: String,
+        _ choice: AppStoreAction.TrialChoice
     ) throws(AppStoreRefusal) -> AppStoreNotification {
         guard let product = app.product(id) else { throw refusal(.unknownProduct, account, id) }
         let held = accounts[account].subscriptions.firstIndex {
@@ -182,13 +193,19 @@ extension AppStoreMachine {
         guard !accounts[account].paymentsFail else { throw refusal(.paymentDeclined, account, id) }
         if trial != nil { accounts[account].triedGroups.append(product.group) }
         let purchase = AppStoreSubscription.Purchase(
-            of: product, trial: trial, at: now, ids: identifiers.term())
+            of: product,
+            trial: trial,
+            at: now,
+            ids: identifiers.term()
+        )
         return buy(purchase, for: account, held)
     }
 
     /// The trial a purchase begins with, nil for none.
     private func trial(
-        of product: AppStoreProduct, for account: Int, _ choice: AppStoreAction.TrialChoice
+        of product: AppStoreProduct,
+        for account: Int,
+        _ choice: AppStoreAction.TrialChoice
     ) throws(AppStoreRefusal) -> StorePeriod? {
         let isTried = accounts[account].triedGroups.contains(product.group)
         switch choice {
@@ -204,7 +221,9 @@ extension AppStoreMachine {
     }
 
     private mutating func buy(
-        _ purchase: AppStoreSubscription.Purchase, for account: Int, _ held: Int?
+        _ purchase: AppStoreSubscription.Purchase,
+        for account: Int,
+        _ held: Int?
     ) -> AppStoreNotification {
         if let held {
             let place = Place(account: account, subscription: held)
@@ -212,7 +231,9 @@ extension AppStoreMachine {
         }
         accounts[account].subscriptions.append(AppStoreSubscription(purchase))
         let place = Place(
-            account: account, subscription: accounts[account].subscriptions.count - 1)
+            account: account,
+            subscription: accounts[account].subscriptions.count - 1
+        )
         let term = purchase.term
         return notify(.subscribed(until: term.end, trial: term.isTrial, again: false), of: place)
     }
@@ -246,7 +267,8 @@ extension AppStoreMachine {
     }
 
     private mutating func refund(
-        _ place: Place, _ reason: AppStoreAction.RefundReason
+        _ place: Place,
+        _ reason: AppStoreAction.RefundReason
     ) throws(AppStoreRefusal) -> AppStoreNotification {
         guard !self[place].isRevoked else { throw refusal(.alreadyRefunded, place) }
         return notify(self[place].refund(reason, at: now), of: place)
@@ -267,15 +289,23 @@ extension AppStoreMachine {
     private mutating func notify(_ event: AppStoreEvent, of place: Place) -> AppStoreNotification {
         let account = accounts[place.account]
         let subject = AppStoreWire.Subject(
-            app: app, account: account, subscription: self[place])
+            app: app,
+            account: account,
+            subscription: self[place]
+        )
         let transaction = subject.transaction(signedDate: sign(after: identifiers.signingTime()))
         let renewal = subject.renewalInfo(signedDate: sign(after: identifiers.signingTime()))
         let signed = sign(after: identifiers.signingTime())
         return AppStoreNotification(
-            at: now, signedDate: signed, uuid: identifiers.uuid(), event: event,
+            at: now,
+            signedDate: signed,
+            uuid: identifiers.uuid(),
+            event: event,
             customer: account.customer.name,
-            data: AppStoreWire.data(app, status: subject.status), transaction: transaction,
-            renewal: renewal)
+            data: AppStoreWire.data(app, status: subject.status),
+            transaction: transaction,
+            renewal: renewal
+        )
     }
 
     /// The date of a signature: later than what it speaks of, and than every signature before it.

@@ -133,8 +133,13 @@ extension AppStoreSubscription {
         init(of product: AppStoreProduct, trial: StorePeriod?, at instant: Int64, ids: TermIds) {
             let end = (trial ?? product.period).end(of: 1, from: instant)
             term = Term(
-                ids: ids, product: product, start: instant, end: end, isTrial: trial != nil,
-                isRenewal: false)
+                ids: ids,
+                product: product,
+                start: instant,
+                end: end,
+                isTrial: trial != nil,
+                isRenewal: false
+            )
             cycle =
                 trial == nil ? Cycle(anchor: instant, count: 1) : Cycle(anchor: end, count: 0)
         }
@@ -143,7 +148,7 @@ extension AppStoreSubscription {
     /// The charge at the end of the current term succeeded.
     mutating func renew(_ ids: TermIds) -> AppStoreEvent {
         let ended = current
-        begin(nextTerm(ids, after: ended))
+        begin(nextTerm(ids, startingAt: ended.end))
         return .renewed(until: current.end, endedTrial: ended.isTrial)
     }
 
@@ -161,7 +166,7 @@ extension AppStoreSubscription {
     mutating func recover(at instant: Int64, _ ids: TermIds) -> AppStoreEvent {
         let inGrace = if case .grace = phase { true } else { false }
         if inGrace {
-            begin(nextTerm(ids, after: current), at: instant)
+            begin(nextTerm(ids, startingAt: current.end), at: instant)
         } else {
             cycle = Cycle(anchor: instant, count: 0)
             begin(nextTerm(ids, startingAt: instant), at: instant)
@@ -179,16 +184,17 @@ extension AppStoreSubscription {
         return .subscribed(until: current.end, trial: current.isTrial, again: true)
     }
 
-    private mutating func nextTerm(_ ids: TermIds, after ended: Term) -> Term {
-        nextTerm(ids, startingAt: ended.end)
-    }
-
     private mutating func nextTerm(_ ids: TermIds, startingAt start: Int64) -> Term {
         cycle.count += 1
         let end = current.product.period.end(of: cycle.count, from: cycle.anchor)
         return Term(
-            ids: ids, product: current.product, start: start, end: end, isTrial: false,
-            isRenewal: true)
+            ids: ids,
+            product: current.product,
+            start: start,
+            end: end,
+            isTrial: false,
+            isRenewal: true
+        )
     }
 
     private mutating func begin(_ term: Term, at instant: Int64? = nil) {
@@ -238,7 +244,8 @@ extension AppStoreSubscription {
 
     /// Takes the newest payment back, and ends any attempt at collecting another.
     mutating func refund(
-        _ reason: AppStoreAction.RefundReason, at instant: Int64
+        _ reason: AppStoreAction.RefundReason,
+        at instant: Int64
     ) -> AppStoreEvent {
         terms[terms.count - 1].revocation = Revocation(at: instant, reason: reason)
         switch phase {

@@ -92,7 +92,8 @@ extension AppStoreWire.Subject {
     }
 
     private func addRevocation(
-        of term: AppStoreSubscription.Term, to json: inout JSONObject
+        of term: AppStoreSubscription.Term,
+        to json: inout JSONObject
     ) {
         guard let revocation = term.revocation else { return }
         json["revocationReason"] = .integer(revocation.reason.rawValue)

@@ -42,7 +42,8 @@ public enum InstantText {
 
     private static func clock(_ time: Int64) -> String {
         let seconds = Int(time / 1000)
-        return "\(padded(seconds / 3600, 2)):\(padded(seconds / 60 % 60, 2)):\(padded(seconds % 60, 2))"
+        return
+            "\(padded(seconds / 3600, 2)):\(padded(seconds / 60 % 60, 2)):\(padded(seconds % 60, 2))"
     }
 
     private static func padded(_ number: Int, _ width: Int) -> String {

@@ -16,7 +16,11 @@ public struct StorePeriod: Hashable, Sendable {
         guard let dates = parts.first, parts.count <= 2, parts.count == 1 || !parts[1].isEmpty,
             StorePeriod.add(dates, StorePeriod.dateUnits, &months, &milliseconds),
             StorePeriod.add(
-                parts.dropFirst().first ?? "", StorePeriod.timeUnits, &months, &milliseconds),
+                parts.dropFirst().first ?? "",
+                StorePeriod.timeUnits,
+                &months,
+                &milliseconds
+            ),
             months > 0 || milliseconds > 0
         else { return nil }
         self.init(iso: text, months: Int(months), milliseconds: milliseconds)
@@ -49,7 +53,10 @@ public struct StorePeriod: Hashable, Sendable {
 
     /// Adds up `number unit` pairs; false if the text is not made of them in the units' order.
     private static func add(
-        _ text: Substring, _ units: [Unit], _ months: inout Int64, _ milliseconds: inout Int64
+        _ text: Substring,
+        _ units: [Unit],
+        _ months: inout Int64,
+        _ milliseconds: inout Int64
     ) -> Bool {
         var rest = text
         for unit in units {

@@ -1,0 +1,49 @@
+/// A rehearsal: what is on sale, who the customers are, what happens to them and what the system under
+/// test must then answer. Instants and spans are in milliseconds (since 1970).
+public struct Scenario: Hashable, Sendable {
+    /// One sentence that names the case.
+    public let name: String
+    /// The document that says how it must come out.
+    public let source: String
+    public let app: ScenarioApp
+    /// When the story starts.
+    public let start: Int64
+    /// What every number the store gives away follows from.
+    public let seed: UInt64
+    /// How long after its signature a notification arrives.
+    public let lag: Int64
+    public let customers: [StoreCustomer]
+    /// In order of time.
+    public let steps: [ScenarioStep]
+}
+
+/// The app a scenario is about, as the system under test and the store know it.
+public struct ScenarioApp: Hashable, Sendable {
+    /// The id in the system under test.
+    public let id: String
+    /// The store's side, products included.
+    public let store: AppStoreApp
+    /// What each product unlocks: entitlements by product id.
+    public let entitlements: [String: [String]]
+}
+
+/// One line of a scenario: time passes, then something is done, then something is expected.
+public struct ScenarioStep: Hashable, Sendable {
+    /// The line of the file it stands on, from 1.
+    public let line: Int
+    public let at: Int64
+    /// The name of the customer it is about; nil for what concerns nobody in particular.
+    public let customer: String?
+    public let action: ScenarioAction?
+    /// The reason for which the store must refuse the action; nil if it must not.
+    public let refusal: AppStoreRefusal.Reason?
+    public let expectations: [ScenarioExpectation]
+    public let note: String?
+}
+
+/// What a step can do.
+public enum ScenarioAction: Hashable, Sendable {
+    case store(AppStoreAction)
+    /// The operator asks the store for a test notification.
+    case requestTestNotification
+}

@@ -1,0 +1,129 @@
+public import TideoverJSON
+
+/// Why a file is no scenario, and where.
+public struct ScenarioError: Error, Hashable, Sendable {
+    public let reason: Reason
+    /// From 1.
+    public let line: Int
+    /// From 1, in Unicode scalars.
+    public let column: Int
+
+    public enum Reason: Hashable, Sendable {
+        case syntax(JSONError.Reason)
+        case unknownKey(String, in: String, suggestion: String?)
+        case missingKey(String, in: String)
+        case expected(Kind, for: String)
+        case notAnInstant(String)
+        case notASpan(String)
+        case notAPrice(String)
+        /// A name or value that is not one of those allowed.
+        case unknown(String, Naming, suggestion: String?, allowed: [String])
+        case duplicateCustomer(String)
+        case duplicateToken(String)
+        /// A step that names an instant before that of the step above it.
+        case goesBack(to: Int64, from: Int64)
+        case bothAtAndAfter
+        /// There are several customers, and the step does not say which it means.
+        case whichCustomer
+        /// There are several products, and the step does not say which it means.
+        case whichProduct
+        case emptyStep
+        case emptyExpectation
+        case refusalWithoutAction
+        case none(of: String)
+    }
+
+    public enum Kind: Hashable, Sendable {
+        case string, bool, wholeNumber, object, list, listOfStrings, pair
+    }
+
+    /// What kind of thing a name or value should have been.
+    public enum Naming: Hashable, Sendable {
+        case customer, product, entitlement, action, refusal, refundReason, storefront
+        case environment, period, grace
+    }
+}
+
+extension ScenarioError: CustomStringConvertible {
+    /// One line for people: the place, then what is wrong there.
+    public var description: String { "line \(line), column \(column): \(reason)" }
+}
+
+extension ScenarioError.Reason: CustomStringConvertible {
+    /// What is wrong, in a sentence without its full stop.
+    public var description: String {
+        switch self {
+        case .syntax(let reason): "\(reason)"
+        case .unknownKey(let key, let place, let suggestion):
+            "\(place) has no key \"\(key)\"" + hint(suggestion)
+        case .missingKey(let key, let place): "\(place) needs \"\(key)\""
+        case .expected(let kind, let key): "\"\(key)\" must be \(kind)"
+        case .notAnInstant(let text):
+            "\"\(text)\" is no instant; write it like 2026-05-17T09:59:59Z"
+        case .notASpan(let text):
+            "\"\(text)\" is no length of time; write it like 16 d, 90 min or P1M"
+        case .notAPrice(let text): "\"\(text)\" is no price; write it like 9.99 USD"
+        case .unknown(let text, let naming, let suggestion, let allowed):
+            "\"\(text)\" is no \(naming)"
+                + (suggestion == nil ? "; known: \(allowed.joined(separator: ", "))" : "")
+                + hint(suggestion)
+        default: simpleDescription
+        }
+    }
+
+    private var simpleDescription: String {
+        switch self {
+        case .duplicateCustomer(let name): "there are two customers called \"\(name)\""
+        case .duplicateToken(let name):
+            "\"\(name)\" has the appAccountToken of a customer above"
+        case .goesBack(let to, let from):
+            "this step goes back to \(InstantText.write(to)), but the one above it stands at "
+                + InstantText.write(from)
+        case .bothAtAndAfter: "a step has either \"at\" or \"after\""
+        case .whichCustomer: "there are several customers; say which with \"customer\""
+        case .whichProduct: "there are several products; say which with \"product\""
+        case .emptyStep: "a step needs \"do\" or \"expect\""
+        case .emptyExpectation: "this expects nothing"
+        case .refusalWithoutAction: "\"refused\" needs \"do\" beside it"
+        case .none(let what): "a scenario needs at least one of \(what)"
+        default: ""
+        }
+    }
+
+    private func hint(_ suggestion: String?) -> String {
+        suggestion.map { "; did you mean \"\($0)\"?" } ?? ""
+    }
+}
+
+extension ScenarioError.Kind: CustomStringConvertible {
+    /// The kind as words.
+    public var description: String {
+        switch self {
+        case .string: "a text"
+        case .bool: "true or false"
+        case .wholeNumber: "a whole number, 0 or more"
+        case .object: "an object"
+        case .list: "a list"
+        case .listOfStrings: "a list of texts"
+        case .pair: "a list of two"
+        }
+    }
+}
+
+extension ScenarioError.Naming: CustomStringConvertible {
+    /// The kind of thing as words.
+    public var description: String {
+        switch self {
+        case .customer: "customer of this scenario"
+        case .product: "product of this scenario"
+        case .entitlement: "entitlement of this scenario"
+        case .action: "action"
+        case .refusal: "reason to refuse"
+        case .refundReason: "reason for a refund"
+        case .storefront: "known storefront"
+        case .environment: "environment of the App Store"
+        case .period: "period that the App Store sells"
+        case .grace: "length of grace that the App Store has"
+        }
+    }
+}

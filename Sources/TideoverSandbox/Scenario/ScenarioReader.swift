@@ -1,0 +1,199 @@
+import TideoverJSON
+
+extension Scenario {
+    /// Reads a scenario file (JSON5: comments, bare keys and trailing commas are welcome).
+    ///
+    /// - Throws: the first fault met, with its line and column.
+    public init(reading bytes: [UInt8]) throws(ScenarioError) {
+        let document: JSONDocument
+        do {
+            document = try JSONDocument(bytes, syntax: .relaxed, limits: .local)
+        } catch {
+            throw ScenarioError(
+                reason: .syntax(error.reason),
+                line: error.line,
+                column: error.column
+            )
+        }
+        self = try ScenarioReader(document.root).scenario()
+    }
+}
+
+/// Reads the parts of a scenario in the order in which later ones refer to earlier ones.
+private struct ScenarioReader {
+    private let top: ObjectReader
+
+    init(_ root: JSONNode) throws(ScenarioError) {
+        top = try ObjectReader(
+            root,
+            "a scenario",
+            keys: [
+                "scenario", "source", "app", "products", "customers", "start", "seed", "delivery",
+                "steps",
+            ]
+        )
+    }
+
+    func scenario() throws(ScenarioError) -> Scenario {
+        let products = try top.required("products", ProductReader.products)
+        let app = try app(products)
+        let seed = UInt64(try top.wholeNumber("seed") ?? 1)
+        let customers = try CustomerReader(seed: seed).customers(top.member("customers"))
+        let start = try top.required("start", readInstant)
+        let steps = try StepReader(app: app, customers: customers, products: products)
+            .steps(top.member("steps"), from: start)
+        return Scenario(
+            name: try top.required("scenario", readString),
+            source: try top.required("source", readString),
+            app: app,
+            start: start,
+            seed: seed,
+            lag: try lag(),
+            customers: customers,
+            steps: steps
+        )
+    }
+
+    private func app(_ products: [ScenarioProduct]) throws(ScenarioError) -> ScenarioApp {
+        let node = try top.member("app")
+        let reader = try ObjectReader(
+            node,
+            "app",
+            keys: ["id", "bundleId", "appAppleId", "environment"]
+        )
+        let environment = try reader.optional("environment") { (node) throws(ScenarioError) in
+            try named(node, .environment, AppStoreEnvironment.allCases) { $0.rawValue }
+        }
+        let store = AppStoreApp(
+            bundleId: try reader.required("bundleId", readString),
+            appAppleId: try reader.wholeNumber("appAppleId") ?? 1_234_567_890,
+            environment: environment ?? .production,
+            products: products.map(\.product)
+        )
+        var entitlements: [String: [String]] = [:]
+        for product in products { entitlements[product.product.id] = product.entitlements }
+        return ScenarioApp(
+            id: try reader.required("id", readString),
+            store: store,
+            entitlements: entitlements
+        )
+    }
+
+    private func lag() throws(ScenarioError) -> Int64 {
+        guard let node = top.node["delivery"] else { return 1000 }
+        let reader = try ObjectReader(node, "delivery", keys: ["lag"])
+        return try reader.optional("lag", readSpan)?.end(of: 1, from: 0) ?? 1000
+    }
+}
+
+/// A product, and what it unlocks in the system under test.
+struct ScenarioProduct {
+    let product: AppStoreProduct
+    let entitlements: [String]
+}
+
+private enum ProductReader {
+    private static let periods = ["P1W", "P1M", "P2M", "P3M", "P6M", "P1Y"]
+    private static let trials = ["P3D", "P1W", "P2W", "P1M", "P2M", "P3M", "P6M", "P1Y"]
+
+    static func products(_ node: JSONNode) throws(ScenarioError) -> [ScenarioProduct] {
+        try checkKind(node, .object, "products", .object)
+        var products: [ScenarioProduct] = []
+        for (id, member) in node.members { products.append(try product(id, member)) }
+        guard !products.isEmpty else { throw fault(.none(of: "products"), node) }
+        return products
+    }
+
+    private static func product(
+        _ id: String,
+        _ node: JSONNode
+    ) throws(ScenarioError) -> ScenarioProduct {
+        let reader = try ObjectReader(
+            node,
+            "a product",
+            keys: ["entitlements", "group", "period", "trial", "price", "grace"]
+        )
+        let product = AppStoreProduct(
+            id: id,
+            group: try reader.required("group", readString),
+            period: try reader.required("period") { (node) throws(ScenarioError) in
+                try period(node, periods)
+            },
+            trial: try reader.optional("trial") { (node) throws(ScenarioError) in
+                try period(node, trials)
+            },
+            price: try reader.required("price", price),
+            grace: try reader.optional("grace") { (node) throws(ScenarioError) in
+                try named(node, .grace, BillingGrace.allCases) { $0.rawValue }
+            } ?? .off
+        )
+        return ScenarioProduct(
+            product: product,
+            entitlements: try reader.required("entitlements", readStrings)
+        )
+    }
+
+    private static func period(
+        _ node: JSONNode,
+        _ allowed: [String]
+    ) throws(ScenarioError) -> StorePeriod {
+        let text = try named(node, .period, allowed) { $0 }
+        guard let period = StorePeriod(iso: text) else { throw fault(.notASpan(text), node) }
+        return period
+    }
+
+    private static func price(_ node: JSONNode) throws(ScenarioError) -> StorePrice {
+        let text = try readString(node)
+        guard let price = StorePrice(text) else { throw fault(.notAPrice(text), node) }
+        return price
+    }
+}
+
+private struct CustomerReader {
+    let seed: UInt64
+
+    func customers(_ node: JSONNode) throws(ScenarioError) -> [StoreCustomer] {
+        try checkKind(node, .object, "customers", .object)
+        // A stream of its own: who the customers are does not change what the store gives away.
+        var random = SeededRandom(seed: seed ^ 0x6375_7374_6F6D_6572)
+        var customers: [StoreCustomer] = []
+        for (name, member) in node.members {
+            let drawn = random.uuid()
+            let customer = try customer(name, member, drawn: drawn)
+            if let token = customer.appAccountToken,
+                customers.contains(where: { $0.appAccountToken == token })
+            {
+                throw fault(.duplicateToken(name), member)
+            }
+            customers.append(customer)
+        }
+        guard !customers.isEmpty else { throw fault(.none(of: "customers"), node) }
+        return customers
+    }
+
+    private func customer(
+        _ name: String,
+        _ node: JSONNode,
+        drawn: String
+    ) throws(ScenarioError) -> StoreCustomer {
+        let reader = try ObjectReader(
+            node,
+            "a customer",
+            keys: ["appAccountToken", "storefront"]
+        )
+        let storefront = try reader.optional("storefront") { (node) throws(ScenarioError) in
+            try named(node, .storefront, Storefront.known) { $0.country }
+        }
+        return StoreCustomer(
+            name: name,
+            appAccountToken: try token(reader, drawn),
+            storefront: storefront ?? .unitedStates
+        )
+    }
+
+    /// Written out, drawn from the seed, or by an explicit null none at all.
+    private func token(_ reader: ObjectReader, _ drawn: String) throws(ScenarioError) -> String? {
+        guard let node = reader.node["appAccountToken"] else { return drawn }
+        return node.isNull ? nil : try readString(node)
+    }
+}

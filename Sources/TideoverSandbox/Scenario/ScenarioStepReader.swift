@@ -1,0 +1,254 @@
+import TideoverJSON
+
+/// Reads the steps of a scenario, and checks that what they refer to exists.
+struct StepReader {
+    let app: ScenarioApp
+    let customers: [StoreCustomer]
+    let products: [ScenarioProduct]
+
+    private static let commonKeys = [
+        "at", "after", "do", "customer", "refused", "expect", "note",
+    ]
+
+    func steps(
+        _ node: JSONNode,
+        from start: Int64
+    ) throws(ScenarioError) -> [ScenarioStep] {
+        try checkKind(node, .array, "steps", .list)
+        var steps: [ScenarioStep] = []
+        for element in node.elements {
+            steps.append(try step(element, after: steps.last?.at ?? start))
+        }
+        guard !steps.isEmpty else { throw fault(.none(of: "steps"), node) }
+        return steps
+    }
+
+    private func step(
+        _ node: JSONNode,
+        after previous: Int64
+    ) throws(ScenarioError) -> ScenarioStep {
+        let verb = try node["do"].map { (node) throws(ScenarioError) in
+            try named(node, .action, Verb.allCases) { $0.rawValue }
+        }
+        let reader = try ObjectReader(
+            node,
+            verb.map { "a step that does \"\($0.rawValue)\"" } ?? "a step",
+            keys: StepReader.commonKeys + (verb?.keys ?? [])
+        )
+        guard verb != nil || node["expect"] != nil else { throw fault(.emptyStep, node) }
+        let refusal = try reader.optional("refused") { (node) throws(ScenarioError) in
+            try named(node, .refusal, AppStoreRefusal.Reason.allCases) { $0.rawValue }
+        }
+        if refusal != nil, verb == nil { throw fault(.refusalWithoutAction, node) }
+        return ScenarioStep(
+            line: node.position.line,
+            at: try instant(reader, after: previous),
+            customer: verb == .requestTestNotification && node["expect"] == nil
+                ? nil : try customer(reader),
+            action: try verb.map { (verb) throws(ScenarioError) in try action(verb, reader) },
+            refusal: refusal,
+            expectations: try expectations(reader),
+            note: try reader.optional("note", readString)
+        )
+    }
+
+    private func instant(
+        _ reader: ObjectReader,
+        after previous: Int64
+    ) throws(ScenarioError) -> Int64 {
+        let span = try reader.optional("after", readSpan)
+        guard let node = reader.node["at"] else {
+            return span?.end(of: 1, from: previous) ?? previous
+        }
+        if span != nil { throw fault(.bothAtAndAfter, reader.node) }
+        let instant = try readInstant(node)
+        guard instant >= previous else {
+            throw fault(.goesBack(to: instant, from: previous), node)
+        }
+        return instant
+    }
+
+    private func customer(_ reader: ObjectReader) throws(ScenarioError) -> String {
+        guard let node = reader.node["customer"] else {
+            guard let only = customers.first, customers.count == 1 else {
+                throw fault(.whichCustomer, reader.node)
+            }
+            return only.name
+        }
+        return try named(node, .customer, customers) { $0.name }.name
+    }
+}
+
+// MARK: - Doing
+
+extension StepReader {
+    private enum Verb: String, CaseIterable {
+        case subscribe, failPayments, fixPayments, cancel, reenable, refund, reverseRefund
+        case requestTestNotification
+
+        /// What a step may say beside what every step may.
+        var keys: [String] {
+            switch self {
+            case .subscribe: ["product", "trial"]
+            case .cancel, .reenable, .reverseRefund: ["product"]
+            case .refund: ["product", "reason"]
+            case .failPayments, .fixPayments, .requestTestNotification: []
+            }
+        }
+    }
+
+    private func action(
+        _ verb: Verb,
+        _ reader: ObjectReader
+    ) throws(ScenarioError) -> ScenarioAction {
+        let product = try reader.optional("product", product)
+        switch verb {
+        case .subscribe:
+            return .store(
+                .subscribe(product: try product ?? onlyProduct(reader), trial: try trial(reader))
+            )
+        case .failPayments: return .store(.failPayments)
+        case .fixPayments: return .store(.fixPayments)
+        case .cancel: return .store(.cancel(product: product))
+        case .reenable: return .store(.reenable(product: product))
+        case .refund: return .store(.refund(product: product, reason: try reason(reader)))
+        case .reverseRefund: return .store(.reverseRefund(product: product))
+        case .requestTestNotification: return .requestTestNotification
+        }
+    }
+
+    private func product(_ node: JSONNode) throws(ScenarioError) -> String {
+        try named(node, .product, products) { $0.product.id }.product.id
+    }
+
+    private func onlyProduct(_ reader: ObjectReader) throws(ScenarioError) -> String {
+        guard let only = products.first, products.count == 1 else {
+            throw fault(.whichProduct, reader.node)
+        }
+        return only.product.id
+    }
+
+    private func trial(
+        _ reader: ObjectReader
+    ) throws(ScenarioError) -> AppStoreAction.TrialChoice {
+        guard let node = reader.node["trial"] else { return .ifEligible }
+        guard let wanted = node.bool else { throw fault(.expected(.bool, for: "trial"), node) }
+        return wanted ? .required : .declined
+    }
+
+    private func reason(
+        _ reader: ObjectReader
+    ) throws(ScenarioError) -> AppStoreAction.RefundReason {
+        try reader.optional("reason") { (node) throws(ScenarioError) in
+            try named(node, .refundReason, AppStoreAction.RefundReason.allCases) { $0.name }
+        } ?? .other
+    }
+}
+
+extension AppStoreAction.RefundReason {
+    /// What a scenario calls it.
+    fileprivate var name: String {
+        switch self {
+        case .other: "other"
+        case .appIssue: "appIssue"
+        }
+    }
+}
+
+// MARK: - Expecting
+
+extension StepReader {
+    /// The key under which places of the whole answer are named.
+    private static let wholeAnswer = "answer"
+
+    private func expectations(
+        _ reader: ObjectReader
+    ) throws(ScenarioError) -> [ScenarioExpectation] {
+        guard let node = reader.node["expect"] else { return [] }
+        try checkKind(node, .object, "expect", .object)
+        let known = Set(products.flatMap(\.entitlements)).sorted() + [StepReader.wholeAnswer]
+        var expectations: [ScenarioExpectation] = []
+        for (name, member) in node.members {
+            _ = try named(name, at: member.key ?? member, .entitlement, known) { $0 }
+            try checkKind(member, .object, name, .object)
+            expectations += try self.expectations(about: name, member)
+        }
+        guard !expectations.isEmpty else { throw fault(.emptyExpectation, node) }
+        return expectations
+    }
+
+    /// Inside an entitlement a place is one of that entitlement, except that `prompt` and what lies
+    /// below it are the answer's: there is one prompt for a customer.
+    private func expectations(
+        about name: String,
+        _ node: JSONNode
+    ) throws(ScenarioError) -> [ScenarioExpectation] {
+        var expectations: [ScenarioExpectation] = []
+        for (key, member) in node.members {
+            let steps = steps(of: key)
+            let isTop = name == StepReader.wholeAnswer || steps.first == "prompt"
+            let place = Place(
+                label: isTop ? key : "\(name).\(key)",
+                path: isTop ? steps : ["entitlements", name] + steps
+            )
+            expectations += try place.expectations(member)
+        }
+        return expectations
+    }
+
+    private func steps(of key: String) -> [String] {
+        key.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    }
+}
+
+/// A place of the answer that a scenario names.
+private struct Place {
+    let label: String
+    let path: [String]
+
+    private static let operators = ["not", "oneOf", "between", "present"]
+
+    /// An object is either one of the operators or a set of places below this one.
+    func expectations(_ node: JSONNode) throws(ScenarioError) -> [ScenarioExpectation] {
+        guard node.kind == .object else {
+            return [expectation(.equals(JSONValue(node)))]
+        }
+        let members = Array(node.members)
+        guard let first = members.first else { throw fault(.emptyExpectation, node) }
+        if members.count == 1, Place.operators.contains(first.key) {
+            return [expectation(try requirement(first.key, first.value))]
+        }
+        var expectations: [ScenarioExpectation] = []
+        for (key, member) in members {
+            let below = Place(label: "\(label).\(key)", path: path + [key])
+            expectations += try below.expectations(member)
+        }
+        return expectations
+    }
+
+    private func expectation(
+        _ requirement: ScenarioExpectation.Requirement
+    ) -> ScenarioExpectation {
+        ScenarioExpectation(label: label, path: path, requirement: requirement)
+    }
+
+    private func requirement(
+        _ name: String,
+        _ node: JSONNode
+    ) throws(ScenarioError) -> ScenarioExpectation.Requirement {
+        switch name {
+        case "not": return .not(JSONValue(node))
+        case "oneOf":
+            try checkKind(node, .array, name, .list)
+            return .oneOf(node.elements.map { JSONValue($0) })
+        case "between":
+            guard let low = node[0], let high = node[1], node.count == 2 else {
+                throw fault(.expected(.pair, for: name), node)
+            }
+            return .between(JSONValue(low), JSONValue(high))
+        default:
+            guard let present = node.bool else { throw fault(.expected(.bool, for: name), node) }
+            return .present(present)
+        }
+    }
+}
