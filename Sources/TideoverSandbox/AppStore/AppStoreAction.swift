@@ -25,6 +25,7 @@ public enum AppStoreAction: Hashable, Sendable {
         case declined
     }
 
+    /// Apple's `revocationReason`.
     public enum RefundReason: Int64, CaseIterable, Hashable, Sendable {
         case other = 0
         /// An actual or perceived issue within the app.
@@ -34,11 +35,14 @@ public enum AppStoreAction: Hashable, Sendable {
 
 /// The store's answer to an action that it does not carry out.
 public struct AppStoreRefusal: Error, Hashable, Sendable {
+    /// Which rule of the store stands in the way.
     public let reason: Reason
     /// The customer's name.
     public let customer: String
+    /// The product asked for or held, if one is meant.
     public let product: String?
 
+    /// One case for each rule of the store that an action can meet.
     public enum Reason: String, CaseIterable, Hashable, Sendable {
         case unknownCustomer
         case customerExists

@@ -1,13 +1,17 @@
 /// An app as App Store Connect knows it: what notifications say of it, and what it sells.
 public struct AppStoreApp: Hashable, Sendable {
+    /// The id in the bundle, such as `com.example.cards`.
     public let bundleId: String
     /// The app's number in the store.
     public let appAppleId: Int64
+    /// The version of the build that the customers use.
     public let bundleVersion: String
     /// What the store writes into every payload.
     public let environment: AppStoreEnvironment
+    /// What is on sale.
     public let products: [AppStoreProduct]
 
+    /// An app that sells these products.
     public init(
         bundleId: String,
         appAppleId: Int64 = 1_234_567_890,
@@ -36,15 +40,20 @@ public enum AppStoreEnvironment: String, CaseIterable, Hashable, Sendable {
 
 /// An auto-renewable subscription on sale.
 public struct AppStoreProduct: Hashable, Sendable {
+    /// The product id, such as `cards.pro.monthly`.
     public let id: String
     /// The group's name; a customer holds at most one subscription of a group.
     public let group: String
+    /// How long one payment lasts.
     public let period: StorePeriod
     /// The length of the free trial that new customers of the group are offered.
     public let trial: StorePeriod?
+    /// What one period costs.
     public let price: StorePrice
+    /// How long service goes on after a failed payment.
     public let grace: BillingGrace
 
+    /// A product, by default without free trial and without grace.
     public init(
         id: String,
         group: String,
@@ -102,6 +111,7 @@ public struct StorePrice: Hashable, Sendable {
     /// ISO 4217.
     public let currency: String
 
+    /// An amount in thousandths of the main unit.
     public init(milliunits: Int64, currency: String) {
         self.milliunits = milliunits
         self.currency = currency
@@ -136,11 +146,13 @@ public struct Storefront: Hashable, Sendable {
     /// Apple's number for it.
     public let id: String
 
+    /// A store by its country and number.
     public init(country: String, id: String) {
         self.country = country
         self.id = id
     }
 
+    /// The store of the United States.
     public static let unitedStates = Storefront(country: "USA", id: "143441")
 
     /// The countries that a scenario can name.
@@ -158,8 +170,10 @@ public struct StoreCustomer: Hashable, Sendable {
     public let name: String
     /// The token that the app sets at every purchase; without one the store sends none.
     public let appAccountToken: String?
+    /// The country that the account is registered in.
     public let storefront: Storefront
 
+    /// A customer, by default of the United States.
     public init(name: String, appAccountToken: String?, storefront: Storefront = .unitedStates) {
         self.name = name
         self.appAccountToken = appAccountToken

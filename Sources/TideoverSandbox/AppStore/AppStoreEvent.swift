@@ -13,6 +13,7 @@ public enum AppStoreEvent: Hashable, Sendable {
     case refundReversed(until: Int64)
     case tested
 
+    /// Why a subscription came to its end.
     public enum Expiry: Hashable, Sendable {
         case voluntary
         case billingRetry

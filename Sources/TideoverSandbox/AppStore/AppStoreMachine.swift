@@ -15,6 +15,7 @@ public struct AppStoreMachine: Sendable {
         var subscriptions: [AppStoreSubscription] = []
     }
 
+    /// The app on sale.
     public let app: AppStoreApp
     /// The store's clock, in milliseconds since 1970.
     public private(set) var now: Int64
@@ -22,6 +23,7 @@ public struct AppStoreMachine: Sendable {
     private var identifiers: AppStoreIdentifiers
     private var lastSigned: Int64
 
+    /// A store without customers, whose clock shows `now` (milliseconds since 1970).
     public init(app: AppStoreApp, seed: UInt64, now: Int64) {
         self.app = app
         self.now = now

@@ -9,6 +9,7 @@ public struct AppStoreNotification: Hashable, Sendable {
     public let signedDate: Int64
     /// The same however often it is sent; receivers tell repeats by it.
     public let uuid: String
+    /// What happened.
     public let event: AppStoreEvent
     /// The name of the customer it is about, if it is about one.
     public let customer: String?

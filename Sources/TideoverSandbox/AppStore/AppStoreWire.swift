@@ -105,7 +105,7 @@ extension AppStoreWire.Subject {
         guard term.isTrial, let trial = term.product.trial else { return }
         json["offerType"] = 1
         json["offerDiscountType"] = "FREE_TRIAL"
-        json["offerPeriod"] = .string(trial.iso)
+        json["offerPeriod"] = .string(trial.text)
     }
 
     /// Apple writes these only once a subscription has ended or a charge for it has failed.

@@ -80,7 +80,7 @@ func readInstant(_ node: JSONNode) throws(ScenarioError) -> Int64 {
 
 func readSpan(_ node: JSONNode) throws(ScenarioError) -> StorePeriod {
     let text = try readString(node)
-    guard let span = StorePeriod.span(text) else { throw fault(.notASpan(text), node) }
+    guard let span = StorePeriod(span: text) else { throw fault(.notASpan(text), node) }
     return span
 }
 

@@ -5,6 +5,7 @@ public struct Scenario: Hashable, Sendable {
     public let name: String
     /// The document that says how it must come out.
     public let source: String
+    /// The app that the customers use.
     public let app: ScenarioApp
     /// When the story starts.
     public let start: Int64
@@ -12,6 +13,7 @@ public struct Scenario: Hashable, Sendable {
     public let seed: UInt64
     /// How long after its signature a notification arrives.
     public let lag: Int64
+    /// Who takes part, in the order of the file.
     public let customers: [StoreCustomer]
     /// In order of time.
     public let steps: [ScenarioStep]
@@ -31,13 +33,17 @@ public struct ScenarioApp: Hashable, Sendable {
 public struct ScenarioStep: Hashable, Sendable {
     /// The line of the file it stands on, from 1.
     public let line: Int
+    /// When it happens, unless the step before takes longer.
     public let at: Int64
     /// The name of the customer it is about; nil for what concerns nobody in particular.
     public let customer: String?
+    /// What is done.
     public let action: ScenarioAction?
     /// The reason for which the store must refuse the action; nil if it must not.
     public let refusal: AppStoreRefusal.Reason?
+    /// What the answer about the customer must say afterwards.
     public let expectations: [ScenarioExpectation]
+    /// What the author wants the reader of a report to know.
     public let note: String?
 }
 

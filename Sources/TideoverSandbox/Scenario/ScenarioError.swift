@@ -2,12 +2,14 @@ public import TideoverJSON
 
 /// Why a file is no scenario, and where.
 public struct ScenarioError: Error, Hashable, Sendable {
+    /// What is wrong at the place.
     public let reason: Reason
     /// From 1.
     public let line: Int
     /// From 1, in Unicode scalars.
     public let column: Int
 
+    /// One case for each way in which a file can fail to be a scenario.
     public enum Reason: Hashable, Sendable {
         case syntax(JSONError.Reason)
         case unknownKey(String, in: String, suggestion: String?)
@@ -18,10 +20,11 @@ public struct ScenarioError: Error, Hashable, Sendable {
         case notAPrice(String)
         /// A name or value that is not one of those allowed.
         case unknown(String, Naming, suggestion: String?, allowed: [String])
-        case duplicateCustomer(String)
         case duplicateToken(String)
         /// A step that names an instant before that of the step above it.
         case goesBack(to: Int64, from: Int64)
+        /// A step after the last instant that can be written, the end of the year 9999.
+        case tooFar
         case bothAtAndAfter
         /// There are several customers, and the step does not say which it means.
         case whichCustomer
@@ -33,6 +36,7 @@ public struct ScenarioError: Error, Hashable, Sendable {
         case none(of: String)
     }
 
+    /// What a value should have been.
     public enum Kind: Hashable, Sendable {
         case string, bool, wholeNumber, object, list, listOfStrings, pair
     }
@@ -67,18 +71,12 @@ extension ScenarioError.Reason: CustomStringConvertible {
             "\"\(text)\" is no \(naming)"
                 + (suggestion == nil ? "; known: \(allowed.joined(separator: ", "))" : "")
                 + hint(suggestion)
-        default: simpleDescription
-        }
-    }
-
-    private var simpleDescription: String {
-        switch self {
-        case .duplicateCustomer(let name): "there are two customers called \"\(name)\""
         case .duplicateToken(let name):
             "\"\(name)\" has the appAccountToken of a customer above"
         case .goesBack(let to, let from):
             "this step goes back to \(InstantText.write(to)), but the one above it stands at "
                 + InstantText.write(from)
+        case .tooFar: "this step lies after the year 9999"
         case .bothAtAndAfter: "a step has either \"at\" or \"after\""
         case .whichCustomer: "there are several customers; say which with \"customer\""
         case .whichProduct: "there are several products; say which with \"product\""
@@ -86,7 +84,6 @@ extension ScenarioError.Reason: CustomStringConvertible {
         case .emptyExpectation: "this expects nothing"
         case .refusalWithoutAction: "\"refused\" needs \"do\" beside it"
         case .none(let what): "a scenario needs at least one of \(what)"
-        default: ""
         }
     }
 

@@ -6,8 +6,10 @@ public struct ScenarioExpectation: Hashable, Sendable {
     public let label: String
     /// The way from the top of the answer: keys, and positions in arrays.
     public let path: [String]
+    /// What must stand at the place.
     public let requirement: Requirement
 
+    /// What a place can be required to hold.
     public enum Requirement: Hashable, Sendable {
         case equals(JSONValue)
         case not(JSONValue)
@@ -16,6 +18,13 @@ public struct ScenarioExpectation: Hashable, Sendable {
         case between(JSONValue, JSONValue)
         /// Whether anything, be it null, stands there.
         case present(Bool)
+    }
+
+    /// A requirement for one place.
+    public init(label: String, path: [String], requirement: Requirement) {
+        self.label = label
+        self.path = path
+        self.requirement = requirement
     }
 
     /// The value at the place; nil if the answer has no such place.

@@ -56,17 +56,22 @@ struct StepReader {
         _ reader: ObjectReader,
         after previous: Int64
     ) throws(ScenarioError) -> Int64 {
+        if let node = reader.node["at"] {
+            guard reader.node["after"] == nil else { throw fault(.bothAtAndAfter, reader.node) }
+            let instant = try readInstant(node)
+            guard instant >= previous else {
+                throw fault(.goesBack(to: instant, from: previous), node)
+            }
+            return instant
+        }
         let span = try reader.optional("after", readSpan)
-        guard let node = reader.node["at"] else {
-            return span?.end(of: 1, from: previous) ?? previous
-        }
-        if span != nil { throw fault(.bothAtAndAfter, reader.node) }
-        let instant = try readInstant(node)
-        guard instant >= previous else {
-            throw fault(.goesBack(to: instant, from: previous), node)
-        }
+        let instant = span?.end(of: 1, from: previous) ?? previous
+        guard instant <= StepReader.lastInstant else { throw fault(.tooFar, reader.node) }
         return instant
     }
+
+    /// The end of the year 9999, after which RFC 3339 has no words.
+    private static let lastInstant: Int64 = 253_402_300_799_999
 
     private func customer(_ reader: ObjectReader) throws(ScenarioError) -> String {
         guard let node = reader.node["customer"] else {
@@ -103,10 +108,7 @@ extension StepReader {
     ) throws(ScenarioError) -> ScenarioAction {
         let product = try reader.optional("product", product)
         switch verb {
-        case .subscribe:
-            return .store(
-                .subscribe(product: try product ?? onlyProduct(reader), trial: try trial(reader))
-            )
+        case .subscribe: return .store(try purchase(of: product, reader))
         case .failPayments: return .store(.failPayments)
         case .fixPayments: return .store(.fixPayments)
         case .cancel: return .store(.cancel(product: product))
@@ -115,6 +117,15 @@ extension StepReader {
         case .reverseRefund: return .store(.reverseRefund(product: product))
         case .requestTestNotification: return .requestTestNotification
         }
+    }
+
+    private func purchase(
+        of product: String?,
+        _ reader: ObjectReader
+    ) throws(ScenarioError) -> AppStoreAction {
+        let trial = try trial(reader)
+        if let product { return .subscribe(product: product, trial: trial) }
+        return .subscribe(product: try onlyProduct(reader), trial: trial)
     }
 
     private func product(_ node: JSONNode) throws(ScenarioError) -> String {

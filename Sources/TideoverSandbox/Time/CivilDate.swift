@@ -1,11 +1,13 @@
 /// A day of the proleptic Gregorian calendar in UTC.
 package struct CivilDate: Hashable, Sendable {
+    /// The year, 0 being the one before 1.
     package let year: Int
     /// 1 to 12.
     package let month: Int
     /// 1 to 31.
     package let day: Int
 
+    /// In UTC every day has as many.
     package static let millisecondsPerDay: Int64 = 86_400_000
 
     /// Nil unless the day exists.
@@ -40,6 +42,7 @@ package struct CivilDate: Hashable, Sendable {
         self.day = day
     }
 
+    /// How many days after 1 January 1970 the day lies.
     package var daysSince1970: Int {
         let shiftedYear = month <= 2 ? year - 1 : year
         let era = floorDivide(shiftedYear, 400)

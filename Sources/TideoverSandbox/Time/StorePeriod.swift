@@ -1,35 +1,45 @@
 /// A length of time as a store's catalogue states it: calendar months plus a fixed part.
 public struct StorePeriod: Hashable, Sendable {
-    /// The ISO 8601 text it was read from, such as `P1M`; what the store puts on the wire.
-    public let iso: String
+    /// The text it was read from, such as `P1M`; for a catalogue's period what the store puts on the
+    /// wire.
+    public let text: String
+    /// Calendar months.
     public let months: Int
     /// What is not months, in milliseconds; in UTC every day has 24 hours.
     public let milliseconds: Int64
 
-    /// Reads an ISO 8601 duration such as `P1M`, `P3D` or `PT90S`; nil for anything else, a zero
-    /// length included.
+    /// Reads an ISO 8601 duration such as `P1M`, `P3D` or `PT90S`; nil for anything else, for a zero
+    /// length and for one beyond 10,000 years.
     public init?(iso text: String) {
-        var months: Int64 = 0
-        var milliseconds: Int64 = 0
-        guard text.hasPrefix("P") else { return nil }
         let parts = text.dropFirst().split(separator: "T", omittingEmptySubsequences: false)
-        guard let dates = parts.first, parts.count <= 2, parts.count == 1 || !parts[1].isEmpty,
-            StorePeriod.add(dates, StorePeriod.dateUnits, &months, &milliseconds),
-            StorePeriod.add(
-                parts.dropFirst().first ?? "",
-                StorePeriod.timeUnits,
-                &months,
-                &milliseconds
-            ),
-            months > 0 || milliseconds > 0
+        guard text.hasPrefix("P"), let dates = parts.first, parts.count <= 2, parts.last != "",
+            var length = Length(pairs: dates, units: Unit.dates)
         else { return nil }
-        self.init(iso: text, months: Int(months), milliseconds: milliseconds)
+        if parts.count == 2 {
+            guard let times = Length(pairs: parts[1], units: Unit.times), length.add(times)
+            else { return nil }
+        }
+        guard length != Length() else { return nil }
+        self.init(text: text, length: length)
     }
 
-    private init(iso: String, months: Int, milliseconds: Int64) {
-        self.iso = iso
-        self.months = months
-        self.milliseconds = milliseconds
+    /// Reads what a person writes for a stretch of time: an ISO 8601 duration (`P1M`), or numbers with
+    /// units (`16 d`, `1h 30min`, `2 months`), which may be zero (`0s`). Nil for anything else; `m` alone
+    /// is refused, because it could be minutes or months.
+    package init?(span text: String) {
+        if let period = StorePeriod(iso: text) {
+            self = period
+        } else if let length = Length(words: text) {
+            self.init(text: text, length: length)
+        } else {
+            return nil
+        }
+    }
+
+    private init(text: String, length: Length) {
+        self.text = text
+        months = Int(length.months)
+        milliseconds = length.milliseconds
     }
 
     /// The instant a number of periods after an anchor. Counted from the anchor each time, so that a
@@ -41,73 +51,98 @@ public struct StorePeriod: Hashable, Sendable {
         return Int64(date.daysSince1970) * CivilDate.millisecondsPerDay + timeOfDay
             + milliseconds * Int64(count)
     }
+}
 
-    private typealias Unit = (letter: Character, months: Int64, milliseconds: Int64)
+/// What one unit of time stands for.
+private struct Unit {
+    let name: Character
+    let length: Length
 
-    private static let dateUnits: [Unit] = [
-        ("Y", 12, 0), ("M", 1, 0), ("W", 0, 7 * 86_400_000), ("D", 0, 86_400_000),
+    static let dates = [
+        Unit(name: "Y", length: .year), Unit(name: "M", length: .month),
+        Unit(name: "W", length: .week), Unit(name: "D", length: .day),
     ]
-    private static let timeUnits: [Unit] = [
-        ("H", 0, 3_600_000), ("M", 0, 60_000), ("S", 0, 1000),
+    static let times = [
+        Unit(name: "H", length: .hour), Unit(name: "M", length: .minute),
+        Unit(name: "S", length: .second),
     ]
+}
 
-    /// Adds up `number unit` pairs; false if the text is not made of them in the units' order.
-    private static func add(
-        _ text: Substring,
-        _ units: [Unit],
-        _ months: inout Int64,
-        _ milliseconds: inout Int64
-    ) -> Bool {
+/// Months and milliseconds being added up, within bounds in which no sum overflows.
+private struct Length: Equatable {
+    var months: Int64 = 0
+    var milliseconds: Int64 = 0
+
+    static let year = Length(months: 12)
+    static let month = Length(months: 1)
+    static let week = Length(milliseconds: 7 * CivilDate.millisecondsPerDay)
+    static let day = Length(milliseconds: CivilDate.millisecondsPerDay)
+    static let hour = Length(milliseconds: 3_600_000)
+    static let minute = Length(milliseconds: 60_000)
+    static let second = Length(milliseconds: 1000)
+    static let millisecond = Length(milliseconds: 1)
+
+    private static let longest = Length(
+        months: 120_000,
+        milliseconds: 3_652_425 * CivilDate.millisecondsPerDay
+    )
+
+    init(months: Int64 = 0, milliseconds: Int64 = 0) {
+        self.months = months
+        self.milliseconds = milliseconds
+    }
+
+    /// False if the sum is longer than 10,000 years.
+    mutating func add(_ other: Length, times count: Int64 = 1) -> Bool {
+        months += other.months * count
+        milliseconds += other.milliseconds * count
+        return months <= Length.longest.months && milliseconds <= Length.longest.milliseconds
+    }
+
+    /// Reads pairs of a number and a unit's letter, in the order of the units.
+    init?(pairs text: Substring, units: [Unit]) {
+        self.init()
         var rest = text
         for unit in units {
             let digits = rest.prefix { $0.isASCII && $0.isNumber }
-            guard rest.dropFirst(digits.count).first == unit.letter else { continue }
-            guard digits.count <= 6, let number = Int64(digits) else { return false }
-            months += number * unit.months
-            milliseconds += number * unit.milliseconds
+            guard rest.dropFirst(digits.count).first == unit.name else { continue }
+            guard let number = Length.number(digits), add(unit.length, times: number)
+            else { return nil }
             rest = rest.dropFirst(digits.count + 1)
         }
-        return rest.isEmpty
+        guard rest.isEmpty else { return nil }
     }
-}
 
-extension StorePeriod {
-    /// Reads what a person writes for a stretch of time: an ISO 8601 duration (`P1M`), or numbers with
-    /// units (`16 d`, `1h 30min`, `2 months`). Nil for anything else; `m` alone is refused, because it
-    /// could be minutes or months. Unlike a catalogue's period it may be zero (`0s`).
-    package static func span(_ text: String) -> StorePeriod? {
-        if let period = StorePeriod(iso: text) { return period }
-        var months: Int64 = 0
-        var milliseconds: Int64 = 0
-        var rest = text[...]
-        while true {
-            rest = rest.drop { $0 == " " }
-            if rest.isEmpty { break }
+    /// Reads pairs of a number and a unit's word, in any order.
+    init?(words text: String) {
+        self.init()
+        var rest = text.drop { $0 == " " }
+        guard !rest.isEmpty else { return nil }
+        while !rest.isEmpty {
             let digits = rest.prefix { $0.isASCII && $0.isNumber }
             rest = rest.dropFirst(digits.count).drop { $0 == " " }
             let word = rest.prefix { $0.isASCII && $0.isLetter }
-            rest = rest.dropFirst(word.count)
-            guard digits.count <= 9, let number = Int64(digits), let unit = spokenUnits(word)
+            rest = rest.dropFirst(word.count).drop { $0 == " " }
+            guard let number = Length.number(digits), let unit = Length.called(word),
+                add(unit, times: number)
             else { return nil }
-            months += number * unit.months
-            milliseconds += number * unit.milliseconds
         }
-        guard !text.allSatisfy({ $0 == " " }) else { return nil }
-        return StorePeriod(iso: text, months: Int(months), milliseconds: milliseconds)
     }
 
-    private static func spokenUnits(
-        _ word: Substring
-    ) -> (months: Int64, milliseconds: Int64)? {
+    private static func number(_ digits: Substring) -> Int64? {
+        digits.count <= 9 ? Int64(digits) : nil
+    }
+
+    private static func called(_ word: Substring) -> Length? {
         switch word {
-        case "ms": (0, 1)
-        case "s", "second", "seconds": (0, 1000)
-        case "min", "minute", "minutes": (0, 60_000)
-        case "h", "hour", "hours": (0, 3_600_000)
-        case "d", "day", "days": (0, 86_400_000)
-        case "w", "week", "weeks": (0, 7 * 86_400_000)
-        case "month", "months": (1, 0)
-        case "year", "years": (12, 0)
+        case "ms": .millisecond
+        case "s", "second", "seconds": .second
+        case "min", "minute", "minutes": .minute
+        case "h", "hour", "hours": .hour
+        case "d", "day", "days": .day
+        case "w", "week", "weeks": .week
+        case "month", "months": .month
+        case "year", "years": .year
         default: nil
         }
     }

@@ -1,0 +1,240 @@
+import TideoverHTTP
+import TideoverJSON
+public import TideoverSignatures
+
+/// Plays scenarios against a system under test, which it sees only through two handlers and a clock.
+public struct ScenarioRunner: Sendable {
+    private let target: ScenarioTarget
+    private let authority: SandboxAuthority
+
+    /// A runner whose store signs with this authority, which the target must trust.
+    public init(target: ScenarioTarget, authority: SandboxAuthority) {
+        self.target = target
+        self.authority = authority
+    }
+
+    /// Plays one scenario from start to end. Whatever goes wrong on the other side is in the report.
+    ///
+    /// - Throws: `tooLarge` when the scenario makes the store say more than one notification holds.
+    public func run(_ scenario: Scenario) async throws(SignatureRefusal) -> ScenarioReport {
+        var play = ScenarioPlay(scenario, target, authority)
+        await target.setClock(scenario.start)
+        for step in scenario.steps { try await play.take(step) }
+        try await play.settle()
+        return ScenarioReport(scenario: scenario, moments: play.moments)
+    }
+}
+
+/// One scenario being played: the store, what is on its way from it, and the story so far.
+private struct ScenarioPlay {
+    private struct Letter {
+        let arrives: Int64
+        let notification: AppStoreNotification
+    }
+
+    private(set) var moments: [Moment] = []
+    private let scenario: Scenario
+    private let target: ScenarioTarget
+    private let authority: SandboxAuthority
+    private var store: AppStoreMachine
+    /// Sorted by arrival, then by when they were sent.
+    private var letters: [Letter] = []
+    private var naive: [String: NaiveCheck] = [:]
+
+    init(_ scenario: Scenario, _ target: ScenarioTarget, _ authority: SandboxAuthority) {
+        self.scenario = scenario
+        self.target = target
+        self.authority = authority
+        store = AppStoreMachine(
+            app: scenario.app.store,
+            seed: scenario.seed,
+            now: scenario.start
+        )
+        for customer in scenario.customers {
+            do {
+                try store.register(customer)
+            } catch {
+                preconditionFailure("a scenario names each customer once: \(error)")
+            }
+        }
+    }
+
+    /// A step happens at its instant, or as soon after it as the answers to the step before were read.
+    mutating func take(_ step: ScenarioStep) async throws(SignatureRefusal) {
+        try await pass(until: max(step.at, store.now))
+        if let action = step.action { perform(action, step) }
+        guard !step.expectations.isEmpty, let customer = customer(step.customer) else { return }
+        try await settle()
+        await check(step, customer)
+    }
+
+    /// Waits until everything the store has said so far has arrived.
+    mutating func settle() async throws(SignatureRefusal) {
+        guard let last = letters.last else { return }
+        try await pass(until: last.arrives)
+    }
+
+    /// Lets time pass for the store and for what is on its way, each thing at its own instant.
+    private mutating func pass(until instant: Int64) async throws(SignatureRefusal) {
+        while true {
+            let arrival = letters.first?.arrives ?? .max
+            let event = store.nextEvent ?? .max
+            guard min(arrival, event) <= instant else { break }
+            if event <= arrival {
+                send(store.advance(to: event))
+            } else {
+                send(store.advance(to: arrival))
+                try await deliver(letters.removeFirst())
+            }
+        }
+        send(store.advance(to: instant))
+    }
+
+    private mutating func send(_ notifications: [AppStoreNotification]) {
+        for notification in notifications {
+            let arrives = notification.signedDate + scenario.lag
+            let place = letters.firstIndex { $0.arrives > arrives } ?? letters.endIndex
+            letters.insert(Letter(arrives: arrives, notification: notification), at: place)
+        }
+    }
+
+    private func customer(_ name: String?) -> StoreCustomer? {
+        name.flatMap { name in scenario.customers.first { $0.name == name } }
+    }
+
+    private mutating func note(_ customer: String?, _ happening: Moment.Happening) {
+        moments.append(Moment(at: store.now, customer: customer, happening: happening))
+    }
+}
+
+// MARK: - Doing
+
+extension ScenarioPlay {
+    private mutating func perform(_ action: ScenarioAction, _ step: ScenarioStep) {
+        switch action {
+        case .requestTestNotification:
+            note(nil, .action(deed(step, "The operator asks for a test notification.", nil)))
+            send([store.requestTestNotification()])
+        case .store(let action):
+            guard let customer = step.customer else { return }
+            perform(action, by: customer, step)
+        }
+    }
+
+    private mutating func perform(
+        _ action: AppStoreAction,
+        by customer: String,
+        _ step: ScenarioStep
+    ) {
+        let words = action.words(customer)
+        do {
+            let notifications = try store.perform(action, by: customer)
+            note(customer, .action(deed(step, words, nil)))
+            send(notifications)
+        } catch {
+            note(customer, .action(deed(step, words, error)))
+        }
+    }
+
+    private func deed(
+        _ step: ScenarioStep,
+        _ words: String,
+        _ refusal: AppStoreRefusal?
+    ) -> Deed {
+        Deed(
+            line: step.line,
+            words: words,
+            note: step.note,
+            refusal: refusal,
+            verdict: verdict(refusal?.reason, expected: step.refusal)
+        )
+    }
+
+    private func verdict(
+        _ actual: AppStoreRefusal.Reason?,
+        expected: AppStoreRefusal.Reason?
+    ) -> Verdict? {
+        guard actual != nil || expected != nil else { return nil }
+        return Verdict(
+            label: "refused",
+            expected: expected?.rawValue ?? "done",
+            actual: .string(actual?.rawValue ?? "done"),
+            holds: actual == expected
+        )
+    }
+}
+
+// MARK: - Delivering and reading
+
+extension ScenarioPlay {
+    private mutating func deliver(_ letter: Letter) async throws(SignatureRefusal) {
+        let notification = letter.notification
+        let body = try authority.body(of: notification)
+        await target.setClock(store.now)
+        let outcome = await outcome(of: target.delivery(of: body, app: scenario.app.id))
+        let isHeard = Delivery(notification: notification, outcome: outcome, reading: nil)
+            .isAccepted
+        if isHeard, let customer = notification.customer, let heard = notification.transaction {
+            naive[customer, default: NaiveCheck()].hear(heard)
+        }
+        var reading: Reading?
+        if let customer = customer(notification.customer) { reading = await read(customer) }
+        let delivery = Delivery(notification: notification, outcome: outcome, reading: reading)
+        note(notification.customer, .notification(delivery))
+    }
+
+    private func outcome(of request: Request) async -> Delivery.Outcome {
+        do {
+            return .answered(status: try await target.deliver(request).status)
+        } catch {
+            return .failed("\(error)")
+        }
+    }
+
+    private mutating func check(_ step: ScenarioStep, _ customer: StoreCustomer) async {
+        let reading = await read(customer)
+        let verdicts = step.expectations.map { expectation in
+            let actual = reading.document.flatMap(expectation.actual)
+            return Verdict(
+                label: expectation.label,
+                expected: "\(expectation.requirement)",
+                actual: actual,
+                holds: reading.document != nil && expectation.holds(for: actual)
+            )
+        }
+        let readBack = ReadBack(
+            line: step.line,
+            note: step.action == nil ? step.note : nil,
+            reading: reading,
+            verdicts: verdicts
+        )
+        note(customer.name, .readBack(readBack))
+    }
+
+    private func read(_ customer: StoreCustomer) async -> Reading {
+        await target.setClock(store.now)
+        let answer = await answer(to: target.question(about: customer, app: scenario.app.id))
+        return Reading(
+            at: store.now,
+            customer: customer.name,
+            answer: answer,
+            truth: store.truth(of: customer.name, at: store.now),
+            naive: naive[customer.name] ?? NaiveCheck()
+        )
+    }
+
+    private func answer(to request: Request) async -> Reading.Answer {
+        let response: Response
+        do {
+            response = try await target.readBack(request)
+        } catch {
+            return .failed("\(error)")
+        }
+        guard response.status == 200 else { return .status(response.status) }
+        do {
+            return .document(JSONValue(try JSONDocument(response.body).root))
+        } catch {
+            return .unreadable(error)
+        }
+    }
+}

@@ -1,0 +1,108 @@
+public import TideoverHTTP
+
+/// The system under test, as a scenario meets it.
+public struct ScenarioTarget: Sendable {
+    /// Takes what the store sends.
+    public var deliver: Handler
+    /// Answers questions about customers.
+    public var readBack: Handler
+    /// Sets the clock of the system under test, in milliseconds since 1970; called before each request.
+    public var setClock: @Sendable (Int64) async -> Void
+    /// Where notifications are posted; `{app}` stands for the app's id.
+    public var deliverPath: String
+    /// Where answers are read; `{customer}` stands for the customer's `appAccountToken`, or without one
+    /// for the name.
+    public var readPath: String
+    /// Sent with each question, such as `Authorization`.
+    public var readHeaders: Headers
+
+    /// A system with the paths that Tideover itself has.
+    public init(
+        deliver: @escaping Handler,
+        readBack: @escaping Handler,
+        setClock: @escaping @Sendable (Int64) async -> Void,
+        deliverPath: String = "/v1/apps/{app}/notifications/app-store",
+        readPath: String = "/v1/apps/{app}/customers/{customer}?environment=simulated",
+        readHeaders: Headers = [:]
+    ) {
+        self.deliver = deliver
+        self.readBack = readBack
+        self.setClock = setClock
+        self.deliverPath = deliverPath
+        self.readPath = readPath
+        self.readHeaders = readHeaders
+    }
+
+    func delivery(of body: [UInt8], app: String) -> Request {
+        let length = String(body.count)
+        return request(
+            "POST",
+            deliverPath,
+            ["app": app],
+            headers: ["Content-Type": "application/json", "Content-Length": length],
+            body: body
+        )
+    }
+
+    func question(about customer: StoreCustomer, app: String) -> Request {
+        let id = customer.appAccountToken ?? customer.name
+        var headers = readHeaders
+        if headers["Accept"] == nil { headers["Accept"] = "application/json" }
+        return request(
+            "GET",
+            readPath,
+            ["app": app, "customer": id],
+            headers: headers,
+            body: []
+        )
+    }
+
+    /// The values fill the template's path percent-encoded, and its query as they are.
+    private func request(
+        _ method: String,
+        _ template: String,
+        _ values: KeyValuePairs<String, String>,
+        headers: Headers,
+        body: [UInt8]
+    ) -> Request {
+        let parts = template.split(separator: "?", maxSplits: 1).map(String.init)
+        let path = fill(parts.first ?? "/", values, percentEncoded)
+        let query = (parts.dropFirst().first ?? "").split(separator: "&").map { item in
+            let pair = item.split(separator: "=", maxSplits: 1).map(String.init)
+            let value = pair.dropFirst().first ?? ""
+            return QueryItem(name: pair.first ?? "", value: fill(value, values) { $0 })
+        }
+        return Request(method: method, path: path, query: query, headers: headers, body: body)
+    }
+}
+
+/// Puts values in the place of their names in braces.
+private func fill(
+    _ template: String,
+    _ values: KeyValuePairs<String, String>,
+    _ encode: (String) -> String
+) -> String {
+    var text = ""
+    var rest = template[...]
+    while let open = rest.firstIndex(of: "{"), let close = rest[open...].firstIndex(of: "}") {
+        let name = rest[rest.index(after: open)..<close]
+        text += rest[..<open]
+        text +=
+            values.first { $0.key == name }.map { encode($0.value) } ?? String(rest[open...close])
+        rest = rest[rest.index(after: close)...]
+    }
+    return text + rest
+}
+
+/// RFC 3986: everything but unreserved characters.
+private func percentEncoded(_ text: String) -> String {
+    text.utf8.map { byte in
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E:
+            return String(UnicodeScalar(byte))
+        default:
+            let digits = String(byte, radix: 16, uppercase: true)
+            return digits.count == 1 ? "%0\(digits)" : "%\(digits)"
+        }
+    }.joined()
+}

@@ -1,0 +1,259 @@
+import Testing
+import TideoverJSON
+import TideoverSandbox
+
+@Suite struct ScenarioReaderTests {
+    /// A scenario with these lines as its steps; the first of them stands on line 9.
+    private func scenario(_ steps: String, customers: String = "anna: {}") throws -> Scenario {
+        try Scenario(
+            reading: Array(
+                """
+                {
+                  scenario: "A case", source: "a page",
+                  app: { id: "cards", bundleId: "com.example.cards" },
+                  products: { "cards.pro.monthly": { entitlements: ["premium"], group: "pro",
+                              period: "P1M", price: "9.99 USD" } },
+                  customers: { \(customers) },
+                  start: "2026-05-01T10:00:00Z",
+                  steps: [
+                \(steps)
+                  ],
+                }
+                """.utf8
+            )
+        )
+    }
+
+    private func fault(_ steps: String, customers: String = "anna: {}") throws -> ScenarioError {
+        try #require(throws: ScenarioError.self) {
+            try scenario(steps, customers: customers)
+        }
+    }
+
+    @Test func `the example in the documentation is a scenario`() throws {
+        let text = String(decoding: try ScenarioFiles.read("README.md"), as: UTF8.self)
+        let block = try #require(text.split(separator: "```json5\n").dropFirst().first)
+        let example = try #require(block.split(separator: "```").first)
+        let scenario = try Scenario(reading: Array(example.utf8))
+        #expect(scenario.steps.count == 4)
+        #expect(scenario.steps.last?.line == 15)
+    }
+
+    @Test func `steps stand at instants that add up`() throws {
+        let steps = try scenario(
+            """
+            { do: "subscribe" },
+            { after: "2 d", do: "failPayments" },
+            { at: "2026-06-01T10:00:00Z", expect: { premium: { access: true } } },
+            { after: "P1M", expect: { premium: { access: false } } },
+            """
+        ).steps
+        #expect(
+            steps.map { InstantText.writeForPeople($0.at) } == [
+                "2026-05-01 10:00:00", "2026-05-03 10:00:00", "2026-06-01 10:00:00",
+                "2026-07-01 10:00:00",
+            ]
+        )
+        #expect(steps.map(\.line) == [9, 10, 11, 12])
+        #expect(steps.map(\.customer) == ["anna", "anna", "anna", "anna"])
+    }
+
+    @Test func `expectations name places of the answer`() throws {
+        let step = try #require(
+            try scenario(
+                """
+                { do: "subscribe", expect: {
+                    premium: { state: "active", trial: { urgent: false }, "prompt.kind": "none",
+                               prompt: { action: { present: false } }, reason: { not: "trial" } },
+                    answer: { "entitlements.premium.pending.0": 3 } } },
+                """
+            ).steps.first
+        )
+        let places = step.expectations.map { "\($0.label): \($0.path.joined(separator: "/"))" }
+        #expect(
+            places == [
+                "premium.state: entitlements/premium/state",
+                "premium.trial.urgent: entitlements/premium/trial/urgent",
+                "prompt.kind: prompt/kind", "prompt.action: prompt/action",
+                "premium.reason: entitlements/premium/reason",
+                "entitlements.premium.pending.0: entitlements/premium/pending/0",
+            ]
+        )
+        #expect(
+            step.expectations.map { "\($0.requirement)" } == [
+                "active", "false", "none", "absent", "not trial", "3",
+            ]
+        )
+    }
+
+    @Test func `an expectation holds for what it requires and nothing else`() throws {
+        let answer: JSONValue = [
+            "until": "2026-05-17T09:59:59.000Z", "count": 3, "list": ["a", "b"], "none": nil,
+        ]
+        func holds(_ path: String..., requirement: ScenarioExpectation.Requirement) -> Bool {
+            let expectation = ScenarioExpectation(
+                label: "",
+                path: path,
+                requirement: requirement
+            )
+            return expectation.holds(for: expectation.actual(in: answer))
+        }
+        #expect(holds("until", requirement: .equals("2026-05-17T11:59:59+02:00")))
+        #expect(!holds("until", requirement: .equals("2026-05-17T09:59:58Z")))
+        #expect(
+            holds("until", requirement: .between("2026-05-17T00:00:00Z", "2026-05-18T00:00:00Z"))
+        )
+        #expect(holds("count", requirement: .equals(3.0)))
+        #expect(!holds("count", requirement: .equals("3")))
+        #expect(holds("count", requirement: .between(3, 4)))
+        #expect(!holds("count", requirement: .between(4, 5)))
+        #expect(holds("list", "1", requirement: .equals("b")))
+        #expect(holds("list", requirement: .equals(["a", "b"])))
+        #expect(!holds("list", "2", requirement: .not("b")))
+        #expect(holds("none", requirement: .equals(nil)))
+        #expect(!holds("nothing", requirement: .equals(nil)))
+        #expect(holds("nothing", requirement: .present(false)))
+        #expect(holds("none", requirement: .present(true)))
+        #expect(holds("count", requirement: .oneOf([1, 3])))
+    }
+
+    @Test func `an unknown key is refused with a suggestion`() throws {
+        let error = try fault("{ do: \"subscribe\", custmer: \"anna\" },")
+        #expect(
+            error.reason
+                == .unknownKey(
+                    "custmer",
+                    in: "a step that does \"subscribe\"",
+                    suggestion: "customer"
+                )
+        )
+        #expect((error.line, error.column) == (9, 20))
+        #expect(
+            "\(error)" == """
+                line 9, column 20: a step that does "subscribe" has no key "custmer"; \
+                did you mean "customer"?
+                """
+        )
+    }
+
+    @Test func `a key of another action is refused`() throws {
+        let error = try fault("{ do: \"cancel\", reason: \"other\" },")
+        #expect(
+            error.reason
+                == .unknownKey("reason", in: "a step that does \"cancel\"", suggestion: nil)
+        )
+    }
+
+    @Test func `a bad instant is refused where it stands`() throws {
+        let error = try fault(
+            "{ do: \"subscribe\" },\n{ at: \"2026-02-30T00:00:00Z\", do: \"cancel\" },"
+        )
+        #expect(error.reason == .notAnInstant("2026-02-30T00:00:00Z"))
+        #expect((error.line, error.column) == (10, 7))
+    }
+
+    @Test(arguments: [
+        ("{ do: \"failPayment\" },", "failPayments"), ("{ do: \"refnud\" },", "refund"),
+        ("{ expect: { premum: { access: true } } },", "premium"),
+        ("{ do: \"subscribe\", product: \"cards.pro.montly\" },", "cards.pro.monthly"),
+        ("{ do: \"cancel\", refused: \"notsubscribed\" },", "notSubscribed"),
+        ("{ do: \"cancel\", customer: \"ana\" },", "anna"),
+    ])
+    func `a mistyped name is refused with the one meant`(step: String, meant: String) throws {
+        guard case .unknown(_, _, let suggestion, _) = try fault(step).reason else {
+            Issue.record("another fault was met")
+            return
+        }
+        #expect(suggestion == meant)
+    }
+
+    @Test func `a far-off name is refused with the names known`() throws {
+        let error = try fault("{ do: \"explode\" },")
+        #expect("\(error)".contains("known: subscribe, failPayments"))
+    }
+
+    @Test(
+        arguments: [
+            ("", .none(of: "steps")), ("{},", .emptyStep), ("{ note: \"x\" },", .emptyStep),
+            ("{ do: \"cancel\", expect: {} },", .emptyExpectation),
+            ("{ do: \"cancel\", expect: { premium: { trial: {} } } },", .emptyExpectation),
+            ("{ after: \"5m\", do: \"cancel\" },", .notASpan("5m")),
+            ("{ after: \"9999 years\", do: \"cancel\" },", .tooFar),
+            ("{ after: \"5s\", at: \"2026-05-02T00:00:00Z\", do: \"cancel\" },", .bothAtAndAfter),
+            (
+                "{ at: \"2026-04-30T00:00:00Z\", do: \"cancel\" },",
+                .goesBack(to: 1_777_507_200_000, from: 1_777_629_600_000)
+            ),
+            (
+                "{ refused: \"ended\", expect: { premium: { access: true } } },",
+                .refusalWithoutAction
+            ),
+            ("{ do: \"subscribe\", trial: 1 },", .expected(.bool, for: "trial")),
+            ("{ do: \"cancel\", expect: { premium: true } },", .expected(.object, for: "premium")),
+        ] as [(String, ScenarioError.Reason)]
+    )
+    func `a step that makes no sense is refused`(
+        step: String,
+        reason: ScenarioError.Reason
+    ) throws {
+        #expect(try fault(step).reason == reason)
+    }
+
+    @Test func `with two customers a step says which`() throws {
+        let customers = "anna: {}, ben: {}"
+        #expect(try fault("{ do: \"cancel\" },", customers: customers).reason == .whichCustomer)
+        let named = try scenario("{ do: \"cancel\", customer: \"ben\" },", customers: customers)
+        #expect(named.steps.first?.customer == "ben")
+    }
+
+    @Test func `two customers cannot share a token`() throws {
+        let error = try fault(
+            "{ do: \"cancel\" },",
+            customers: "anna: { appAccountToken: \"t\" }, ben: { appAccountToken: \"t\" }"
+        )
+        #expect(error.reason == .duplicateToken("ben"))
+    }
+
+    @Test func `tokens are drawn from the seed unless given or refused`() throws {
+        let customers = try scenario(
+            "{ do: \"cancel\", customer: \"anna\" },",
+            customers: "anna: {}, ben: { appAccountToken: \"t\" }, carl: { appAccountToken: null }"
+        ).customers
+        #expect(customers.first?.appAccountToken?.count == 36)
+        #expect(customers.dropFirst().map(\.appAccountToken) == ["t", nil])
+    }
+
+    @Test(arguments: [
+        ("period: \"P5W\"", "is no period that the App Store sells"),
+        ("period: \"P1M\", grace: \"P7D\"", "is no length of grace that the App Store has"),
+        ("period: \"P1M\", trial: \"P5D\"", "is no period that the App Store sells"),
+        ("period: \"P1M\", price: 9.99", "\"price\" must be a text"),
+        ("period: \"P1M\", price: \"9.99\"", "is no price"),
+        ("period: \"P1M\", colour: 1", "a product has no key \"colour\""),
+        ("perod: \"P1M\"", "did you mean \"period\"?"),
+    ])
+    func `a product that the store cannot sell is refused`(keys: String, words: String) throws {
+        let price = keys.contains("price") ? "" : ", price: \"1 EUR\""
+        let error = try #require(throws: ScenarioError.self) {
+            try Scenario(
+                reading: Array(
+                    """
+                    { scenario: "A", source: "B", app: { id: "c", bundleId: "d" },
+                      products: { p: { entitlements: ["e"], group: "g", \(keys)\(price) } },
+                      customers: { anna: {} }, start: "2026-05-01T10:00:00Z",
+                      steps: [{ do: "subscribe" }] }
+                    """.utf8
+                )
+            )
+        }
+        #expect("\(error)".contains(words))
+        #expect(error.line == 2)
+    }
+
+    @Test func `a file that is not JSON is refused where it breaks`() throws {
+        let error = try #require(throws: ScenarioError.self) {
+            try Scenario(reading: Array("{\n  scenario: \"A\",\n  scenario: \"B\" }".utf8))
+        }
+        #expect(error.line == 3)
+    }
+}

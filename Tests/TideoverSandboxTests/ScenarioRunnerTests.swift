@@ -1,0 +1,197 @@
+import Testing
+import TideoverHTTP
+import TideoverJSON
+import TideoverSandbox
+
+@Suite struct ScenarioRunnerTests {
+    private let authority: SandboxAuthority
+
+    init() throws {
+        authority = try SandboxAuthority()
+    }
+
+    private func play(
+        _ scenario: Scenario,
+        against kind: FakeBackEnd.Kind
+    ) async throws -> ScenarioReport {
+        let backEnd = try FakeBackEnd(kind, trusting: authority)
+        return try await ScenarioRunner(target: backEnd.target, authority: authority)
+            .run(scenario)
+    }
+
+    private func scenario(_ steps: String, lag: String = "1s") throws -> Scenario {
+        try Scenario(
+            reading: Array(
+                """
+                { scenario: "A case", source: "a page",
+                  app: { id: "my cards", bundleId: "com.example.cards" },
+                  products: { "cards.pro.monthly": { entitlements: ["premium"], group: "pro",
+                              period: "P1M", price: "9.99 USD", grace: "P16D" } },
+                  customers: { anna: {} }, delivery: { lag: "\(lag)" },
+                  start: "2026-05-01T10:00:00Z",
+                  steps: [\(steps)] }
+                """.utf8
+            )
+        )
+    }
+
+    private var life: Scenario {
+        get throws { try Scenario(reading: ScenarioFiles.read("one-subscribers-life.json5")) }
+    }
+
+    @Test func `one subscriber's life passes where grace, retry and refunds are understood`()
+        async throws
+    {
+        let report = try await play(life, against: .right)
+        for moment in report.failures { Issue.record("\(moment)") }
+        #expect(report.passed)
+        #expect(report.verdicts.count > 80)
+        #expect(report.readings.allSatisfy { $0.mistake(about: "premium") == nil })
+        #expect(report.readings.contains { $0.naiveMistake == .lockedOut })
+        #expect(report.readings.contains { $0.naiveMistake == .servedUnpaid })
+    }
+
+    @Test func `one subscriber's life tells its story in the order in which it happened`()
+        async throws
+    {
+        let moments = try await play(life, against: .right).moments
+        #expect(moments.map(\.at) == moments.map(\.at).sorted())
+        let heard = moments.compactMap { moment -> String? in
+            guard case .notification(let delivery) = moment.happening, moment.customer == "anna"
+            else { return nil }
+            let event = delivery.notification.event
+            return [event.notificationType, event.subtype].compactMap { $0 }
+                .joined(separator: "/")
+        }
+        #expect(
+            heard == [
+                "SUBSCRIBED/INITIAL_BUY", "DID_RENEW", "DID_RENEW",
+                "DID_FAIL_TO_RENEW/GRACE_PERIOD", "GRACE_PERIOD_EXPIRED",
+                "DID_RENEW/BILLING_RECOVERY", "DID_RENEW", "DID_FAIL_TO_RENEW/GRACE_PERIOD",
+                "DID_RENEW/BILLING_RECOVERY", "DID_RENEW", "REFUND", "REFUND_REVERSED",
+                "DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_DISABLED", "EXPIRED/VOLUNTARY",
+            ]
+        )
+    }
+
+    @Test func `one subscriber's life fails where only the expiry date is looked at`() async throws
+    {
+        let report = try await play(life, against: .naive)
+        #expect(!report.passed)
+        let wrong = report.verdicts.filter { $0.label == "premium.state" && !$0.holds }
+        #expect(
+            wrong.map { "\($0.expected), not \($0.actual?.string ?? "?")" } == [
+                "grace, not expired", "grace, not expired", "hold, not expired",
+                "grace, not expired", "expired, not active",
+            ]
+        )
+        #expect(report.readings.contains { $0.mistake(about: "premium") == .lockedOut })
+    }
+
+    @Test func `one seed plays one story, to the last number`() async throws {
+        func words(_ report: ScenarioReport) -> [[UInt8]] {
+            report.moments.compactMap { moment in
+                guard case .notification(let delivery) = moment.happening else { return nil }
+                return delivery.notification.unsigned
+            }
+        }
+        let first = try await play(life, against: .right)
+        let second = try await play(life, against: .right)
+        #expect(words(first) == words(second))
+        #expect(first.moments == second.moments)
+    }
+
+    @Test func `a message is posted where and when it arrives, and read back right after`()
+        async throws
+    {
+        let backEnd = try FakeBackEnd(.right, trusting: authority)
+        let scenario = try scenario("{ do: 'subscribe' }", lag: "90 s")
+        let report = try await ScenarioRunner(target: backEnd.target, authority: authority)
+            .run(scenario)
+        let moment = try #require(report.moments.last)
+        guard case .notification(let delivery) = moment.happening else {
+            Issue.record("the last moment is no notification")
+            return
+        }
+        #expect(delivery.outcome == .answered(status: 200))
+        #expect(delivery.notification.at == scenario.start)
+        #expect(moment.at == delivery.notification.signedDate + 90_000)
+        #expect(delivery.reading?.at == moment.at)
+        #expect(delivery.reading?.entitlement("premium")?["state"] == "active")
+        #expect(await backEnd.requests == ["POST /v1/apps/my%20cards/notifications/app-store"])
+        #expect(await backEnd.clocks == [scenario.start, moment.at, moment.at])
+    }
+
+    @Test func `a slow message is overtaken by what people do meanwhile`() async throws {
+        let report = try await play(
+            scenario(
+                """
+                { do: 'subscribe' }, { after: '1 h', do: 'cancel' },
+                { after: '1 h', do: 'reenable' },
+                """,
+                lag: "90 min"
+            ),
+            against: .right
+        )
+        let kinds = report.moments.map { moment in
+            switch moment.happening {
+            case .action(let deed): deed.words
+            case .notification(let delivery): delivery.notification.event.notificationType
+            case .readBack: "read"
+            }
+        }
+        #expect(
+            kinds == [
+                "anna buys cards.pro.monthly.", "anna cancels.", "SUBSCRIBED",
+                "anna turns renewal back on.", "DID_CHANGE_RENEWAL_STATUS",
+                "DID_CHANGE_RENEWAL_STATUS",
+            ]
+        )
+    }
+
+    @Test func `a refusal that was expected passes, any other fails`() async throws {
+        func passed(_ steps: String) async throws -> Bool {
+            try await play(scenario(steps), against: .right).passed
+        }
+        #expect(
+            try await passed(
+                "{ do: 'failPayments' }, { do: 'subscribe', refused: 'paymentDeclined' }"
+            )
+        )
+        #expect(try await !passed("{ do: 'failPayments' }, { do: 'subscribe' }"))
+        #expect(try await !passed("{ do: 'subscribe', refused: 'paymentDeclined' }"))
+        #expect(try await !passed("{ do: 'cancel', refused: 'ended' }"))
+        #expect(try await passed("{ do: 'requestTestNotification' }"))
+    }
+
+    @Test func `a system that answers badly fails, and the report says how`() async throws {
+        struct Unreachable: Error {}
+        let scenario = try scenario(
+            "{ do: 'subscribe', expect: { premium: { access: true } } }"
+        )
+        let answers: [(Handler, Reading.Answer)] = [
+            ({ _ in Response(status: 500) }, .status(500)),
+            ({ _ in throw Unreachable() }, .failed("Unreachable()")),
+        ]
+        for (handler, answer) in answers {
+            let target = ScenarioTarget(deliver: handler, readBack: handler, setClock: { _ in })
+            let report = try await ScenarioRunner(target: target, authority: authority)
+                .run(scenario)
+            #expect(report.failures.count == 2)
+            #expect(report.readings.map(\.answer) == [answer, answer])
+            #expect(report.verdicts.map(\.holds) == [false])
+        }
+    }
+
+    @Test func `what was not delivered a naive check does not know`() async throws {
+        let deaf = ScenarioTarget(
+            deliver: { _ in Response(status: 503) },
+            readBack: { _ in Response(status: 404) },
+            setClock: { _ in }
+        )
+        let report = try await ScenarioRunner(target: deaf, authority: authority)
+            .run(scenario("{ do: 'subscribe' }"))
+        #expect(report.readings.map(\.naiveMistake) == [.lockedOut])
+        #expect(!report.passed)
+    }
+}
