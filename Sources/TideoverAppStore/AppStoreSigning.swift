@@ -1,0 +1,39 @@
+public import TideoverCore
+public import TideoverJSON
+
+/// What a signature must show to be the App Store's.
+public enum AppStoreSigning {
+    /// The extension that Apple puts into certificates that sign App Store data.
+    public static let leafMarker = "1.2.840.113635.100.6.11.1"
+    /// The extension of Apple's intermediate authority for them.
+    public static let intermediateMarker = "1.2.840.113635.100.6.2.1"
+
+    /// Apple Root CA - G3 in DER, valid 2014-04-30 to 2039-04-30, as published at
+    /// https://www.apple.com/certificateauthority/
+    public static let appleRoot: [UInt8] = {
+        guard let der = Base64.decode(appleRootText.utf8, .standard) else {
+            preconditionFailure("the built-in root certificate is base64")
+        }
+        return der
+    }()
+
+    /// When a payload says that it was signed: the instant its certificates must be valid at. Nil
+    /// when it does not say; nothing else may be read from a payload before its signature holds.
+    public static func signedDate(of payload: JSONDocument) -> Instant? {
+        let root = payload.root
+        return (root["signedDate"] ?? root["receiptCreationDate"]).flatMap(Instant.init(wire:))
+    }
+
+    private static let appleRootText =
+        "MIICQzCCAcmgAwIBAgIILcX8iNLFS5UwCgYIKoZIzj0EAwMwZzEbMBkGA1UEAwwSQXBwbGUgUm9v"
+        + "dCBDQSAtIEczMSYwJAYDVQQLDB1BcHBsZSBDZXJ0aWZpY2F0aW9uIEF1dGhvcml0eTETMBEGA1UE"
+        + "CgwKQXBwbGUgSW5jLjELMAkGA1UEBhMCVVMwHhcNMTQwNDMwMTgxOTA2WhcNMzkwNDMwMTgxOTA2"
+        + "WjBnMRswGQYDVQQDDBJBcHBsZSBSb290IENBIC0gRzMxJjAkBgNVBAsMHUFwcGxlIENlcnRpZmlj"
+        + "YXRpb24gQXV0aG9yaXR5MRMwEQYDVQQKDApBcHBsZSBJbmMuMQswCQYDVQQGEwJVUzB2MBAGByqG"
+        + "SM49AgEGBSuBBAAiA2IABJjpLz1AcqTtkyJygRMc3RCV8cWjTnHcFBbZDuWmBSp3ZHtfTjjTuxxE"
+        + "tX/1H7YyYl3J6YRbTzBPEVoA/VhYDKX1DyxNB0cTddqXl5dvMVztK517IDvYuVTZXpmkOlEKMaNC"
+        + "MEAwHQYDVR0OBBYEFLuw3qFYM4iapIqZ3r6966/ayySrMA8GA1UdEwEB/wQFMAMBAf8wDgYDVR0P"
+        + "AQH/BAQDAgEGMAoGCCqGSM49BAMDA2gAMGUCMQCD6cHEFl4aXTQY2e3v9GwOAEZLuN+yRhHFD/3m"
+        + "eoyhpmvOwgPUnPWTxnS4at+qIxUCMG1mihDK1A3UT82NQz60imOlM27jbdoXt2QfyFMm+YhidDkL"
+        + "F1vLUagM6BgD56KyKA=="
+}

@@ -1,0 +1,101 @@
+import TideoverCore
+import TideoverJSON
+
+extension AppStoreRefusal: CustomStringConvertible {
+    /// The reason in one word; it never changes, and nothing but the case decides it.
+    public var code: String {
+        switch self {
+        case .malformedJSON: "malformed-json"
+        case .missingMember: "missing-member"
+        case .malformed: "malformed"
+        case .unrecognisedContent: "unrecognised-content"
+        case .notANotification: "not-a-notification"
+        case .ambiguousContent: "ambiguous-content"
+        case .wrongBundle: "wrong-bundle"
+        case .wrongApp: "wrong-app"
+        case .environmentNotVouchedFor: "environment-not-vouched-for"
+        case .wrongEnvironment: "wrong-environment"
+        case .nestedMismatch: "nested-mismatch"
+        }
+    }
+
+    /// The reason in one sentence, fit for a log: of the content it shows only bundle ids,
+    /// environments and the names of fields.
+    public var sentence: String {
+        switch self {
+        case .malformedJSON(let error):
+            "The body is not valid JSON at line \(error.line), column \(error.column)."
+        case .missingMember(let name): "The member \(name) is missing."
+        case .malformed(let field): "The value of \(field) has the wrong type or is out of range."
+        case .unrecognisedContent: "The signed content is nothing the App Store is known to send."
+        case .notANotification: "This is signed by the App Store, but is not a notification."
+        case .ambiguousContent(let members):
+            "Only one of \(members.joined(separator: ", ")) may be present."
+        case .wrongBundle(let expected, let found):
+            "This is for \(found ?? "an app without a bundle id"), not for \(expected)."
+        case .wrongApp: "This is for an app with another appAppleId than the configured one."
+        case .environmentNotVouchedFor(let found):
+            "Whoever signed this does not vouch for \(found ?? "an unnamed environment")."
+        case .wrongEnvironment(let accepted, let found):
+            "This is of the environment \(found.rawValue); the app takes part in \(accepted.list)."
+        case .nestedMismatch(let part, let field, let outer, let inner):
+            Self.mismatch(part, field, outer, inner)
+        }
+    }
+
+    public var description: String { sentence }
+
+    private static func mismatch(
+        _ part: SignedPart,
+        _ field: String,
+        _ outer: String?,
+        _ inner: String?
+    ) -> String {
+        let general = "The \(field) of \(part.rawValue) is not that of what surrounds it"
+        guard field == "bundleId" || field == "environment" else { return general + "." }
+        return general + ": \(inner ?? "none") instead of \(outer ?? "none")."
+    }
+}
+
+extension [Environment] {
+    fileprivate var list: String {
+        isEmpty ? "none" : map(\.rawValue).joined(separator: ", ")
+    }
+}
+
+extension AppStoreNote: CustomStringConvertible {
+    /// The note in one sentence.
+    public var sentence: String {
+        switch self {
+        case .test: "A test notification: it speaks of no purchase."
+        case .unknownType(let type):
+            "The notification type \(type) is not known to this version: it changes nothing."
+        case .unknownOwnership(let type):
+            "The ownership type \(type) is not known to this version: it changes nothing."
+        case .claimsEnvironment(let claim, let environment):
+            "It claims \(claim), but its signer vouches only for \(environment.rawValue)."
+        case .incompleteTransaction(let missing):
+            "The transaction names no \(missing.joined(separator: ", ")), so it states nothing."
+        case .incompleteRenewalInfo(let missing):
+            "The renewal info names no \(missing.joined(separator: ", ")), so it states nothing."
+        case .renewalInfoAlone:
+            "A renewal info alone does not say whose it is; it is taken for a purchaser's."
+        case .nothingTakenBack(let type):
+            "\(type) is announced, but the transaction carries no revocation: access stays."
+        case .upgradedAway:
+            "The transaction was replaced by an upgrade; its revocation date is no refund."
+        case .familyShared: "The purchase is shared by another member of the family."
+        case .extensionSummary(let succeeded, let failed):
+            "Renewal dates were extended: \(count(succeeded)) succeeded, \(count(failed)) failed."
+        case .externalPurchaseToken: "A token for purchases outside the App Store."
+        case .consentRescinded: "Consent for a child to use the app was withdrawn."
+        case .appTransaction: "An app transaction: it speaks of no purchase."
+        }
+    }
+
+    public var description: String { sentence }
+
+    private func count(_ number: Int64?) -> String {
+        number.map(String.init) ?? "an unstated number"
+    }
+}

@@ -1,0 +1,234 @@
+public import TideoverCore
+package import TideoverJSON
+
+/// The payload of an App Store server notification, version 2. The JWS inside it are still closed.
+/// https://developer.apple.com/documentation/appstoreservernotifications/responsebodyv2decodedpayload
+public struct AppStoreNotification: Hashable, Sendable {
+    public let notificationType: Stated<NotificationType>?
+    public let subtype: Stated<Subtype>?
+    /// The id that all deliveries of one notification share.
+    public let notificationUUID: String?
+    /// The version of the format, `2.0`.
+    public let version: String?
+    public let signedDate: Instant?
+    /// The one object that says what it is about; nil when it holds none that this version knows.
+    public let content: Content?
+
+    /// What a notification is about.
+    public enum Content: Hashable, Sendable {
+        case data(Data)
+        case summary(Summary)
+        case externalPurchaseToken(ExternalPurchaseToken)
+        case appData(AppData)
+    }
+
+    /// A purchase, or the app alone for a test.
+    public struct Data: Hashable, Sendable {
+        /// The app's number in the store; absent in the sandbox.
+        public let appAppleId: Int64?
+        public let bundleId: String?
+        public let bundleVersion: String?
+        public let environment: Stated<StoreEnvironment>?
+        /// A transaction as a JWS.
+        public let signedTransactionInfo: ArraySlice<UInt8>?
+        /// A renewal info as a JWS; only for auto-renewable subscriptions.
+        public let signedRenewalInfo: ArraySlice<UInt8>?
+        /// The state of the subscription when the notification was signed.
+        public let status: Stated<SubscriptionStatus>?
+        /// Why a customer asked for a refund.
+        public let consumptionRequestReason: Stated<ConsumptionRequestReason>?
+    }
+
+    /// The outcome of extending the renewal date of all subscribers of a product.
+    public struct Summary: Hashable, Sendable {
+        public let requestIdentifier: String?
+        public let environment: Stated<StoreEnvironment>?
+        public let appAppleId: Int64?
+        public let bundleId: String?
+        public let productId: String?
+        /// ISO 3166-1 alpha-3.
+        public let storefrontCountryCodes: [String]?
+        public let succeededCount: Int64?
+        public let failedCount: Int64?
+    }
+
+    /// A token for purchases made outside the store.
+    public struct ExternalPurchaseToken: Hashable, Sendable {
+        /// The token's id; it starts with `SANDBOX` in the sandbox.
+        public let externalPurchaseId: String?
+        public let tokenCreationDate: Instant?
+        public let appAppleId: Int64?
+        public let bundleId: String?
+        public let tokenType: String?
+        public let tokenExpirationDate: Instant?
+    }
+
+    /// The app as one customer has it.
+    public struct AppData: Hashable, Sendable {
+        public let appAppleId: Int64?
+        public let bundleId: String?
+        public let environment: Stated<StoreEnvironment>?
+        /// An app transaction as a JWS.
+        public let signedAppTransactionInfo: ArraySlice<UInt8>?
+    }
+}
+
+extension AppStoreNotification {
+    /// What a notification announces.
+    /// https://developer.apple.com/documentation/appstoreservernotifications/notificationtype
+    public enum NotificationType: String, Hashable, Sendable, CaseIterable {
+        case subscribed = "SUBSCRIBED"
+        case didRenew = "DID_RENEW"
+        case didChangeRenewalPref = "DID_CHANGE_RENEWAL_PREF"
+        case didChangeRenewalStatus = "DID_CHANGE_RENEWAL_STATUS"
+        case offerRedeemed = "OFFER_REDEEMED"
+        case didFailToRenew = "DID_FAIL_TO_RENEW"
+        case gracePeriodExpired = "GRACE_PERIOD_EXPIRED"
+        case expired = "EXPIRED"
+        case priceIncrease = "PRICE_INCREASE"
+        case refund = "REFUND"
+        case refundDeclined = "REFUND_DECLINED"
+        case refundReversed = "REFUND_REVERSED"
+        case revoke = "REVOKE"
+        case consumptionRequest = "CONSUMPTION_REQUEST"
+        case renewalExtended = "RENEWAL_EXTENDED"
+        case renewalExtension = "RENEWAL_EXTENSION"
+        case test = "TEST"
+        case externalPurchaseToken = "EXTERNAL_PURCHASE_TOKEN"
+        case oneTimeCharge = "ONE_TIME_CHARGE"
+        case rescindConsent = "RESCIND_CONSENT"
+        case metadataUpdate = "METADATA_UPDATE"
+        case migration = "MIGRATION"
+        case priceChange = "PRICE_CHANGE"
+    }
+
+    /// What a notification's type leaves open.
+    /// https://developer.apple.com/documentation/appstoreservernotifications/subtype
+    public enum Subtype: String, Hashable, Sendable, CaseIterable {
+        case initialBuy = "INITIAL_BUY"
+        case resubscribe = "RESUBSCRIBE"
+        case billingRecovery = "BILLING_RECOVERY"
+        case upgrade = "UPGRADE"
+        case downgrade = "DOWNGRADE"
+        case autoRenewEnabled = "AUTO_RENEW_ENABLED"
+        case autoRenewDisabled = "AUTO_RENEW_DISABLED"
+        case gracePeriod = "GRACE_PERIOD"
+        case voluntary = "VOLUNTARY"
+        case billingRetry = "BILLING_RETRY"
+        case priceIncrease = "PRICE_INCREASE"
+        case productNotForSale = "PRODUCT_NOT_FOR_SALE"
+        case pending = "PENDING"
+        case accepted = "ACCEPTED"
+        case summary = "SUMMARY"
+        case failure = "FAILURE"
+        case unreported = "UNREPORTED"
+        case created = "CREATED"
+        case activeTokenReminder = "ACTIVE_TOKEN_REMINDER"
+    }
+
+    /// Why a customer asked for a refund.
+    public enum ConsumptionRequestReason: String, Hashable, Sendable, CaseIterable {
+        case unintendedPurchase = "UNINTENDED_PURCHASE"
+        case fulfillmentIssue = "FULFILLMENT_ISSUE"
+        case unsatisfiedWithPurchase = "UNSATISFIED_WITH_PURCHASE"
+        case legal = "LEGAL"
+        case other = "OTHER"
+    }
+}
+
+// MARK: - Reading
+
+extension AppStoreNotification {
+    /// Reads a payload whose signature the caller has checked.
+    package init(payload: JSONNode) throws(AppStoreRefusal) {
+        try self.init(WireFields(payload))
+    }
+
+    init(_ fields: WireFields) throws(AppStoreRefusal) {
+        notificationType = try fields.word("notificationType")
+        subtype = try fields.word("subtype")
+        notificationUUID = try fields.string("notificationUUID")
+        version = try fields.string("version")
+        signedDate = try fields.date("signedDate")
+        content = try Content(fields)
+    }
+
+    /// What the notification holds about a purchase.
+    var data: Data? {
+        if case .data(let data) = content { data } else { nil }
+    }
+}
+
+extension AppStoreNotification.Content {
+    fileprivate init?(_ fields: WireFields) throws(AppStoreRefusal) {
+        var found: [(name: String, content: Self)] = []
+        if let data = try fields.fields("data") {
+            found.append(("data", .data(try .init(data))))
+        }
+        if let summary = try fields.fields("summary") {
+            found.append(("summary", .summary(try .init(summary))))
+        }
+        if let token = try fields.fields("externalPurchaseToken") {
+            found.append(("externalPurchaseToken", .externalPurchaseToken(try .init(token))))
+        }
+        if let appData = try fields.fields("appData") {
+            found.append(("appData", .appData(try .init(appData))))
+        }
+        guard found.count <= 1 else { throw .ambiguousContent(members: found.map(\.name)) }
+        guard let only = found.first else { return nil }
+        self = only.content
+    }
+}
+
+extension AppStoreNotification.Data {
+    fileprivate init(_ fields: WireFields) throws(AppStoreRefusal) {
+        appAppleId = try fields.integer("appAppleId")
+        bundleId = try fields.string("bundleId")
+        bundleVersion = try fields.string("bundleVersion")
+        environment = try fields.word("environment")
+        signedTransactionInfo = try fields.jws("signedTransactionInfo")
+        signedRenewalInfo = try fields.jws("signedRenewalInfo")
+        status = try fields.word("status")
+        consumptionRequestReason = try fields.word("consumptionRequestReason")
+    }
+}
+
+extension AppStoreNotification.Summary {
+    fileprivate init(_ fields: WireFields) throws(AppStoreRefusal) {
+        requestIdentifier = try fields.string("requestIdentifier")
+        environment = try fields.word("environment")
+        appAppleId = try fields.integer("appAppleId")
+        bundleId = try fields.string("bundleId")
+        productId = try fields.string("productId")
+        storefrontCountryCodes = try fields.strings("storefrontCountryCodes")
+        succeededCount = try fields.integer("succeededCount")
+        failedCount = try fields.integer("failedCount")
+    }
+}
+
+extension AppStoreNotification.ExternalPurchaseToken {
+    fileprivate init(_ fields: WireFields) throws(AppStoreRefusal) {
+        externalPurchaseId = try fields.string("externalPurchaseId")
+        tokenCreationDate = try fields.date("tokenCreationDate")
+        appAppleId = try fields.integer("appAppleId")
+        bundleId = try fields.string("bundleId")
+        tokenType = try fields.string("tokenType")
+        tokenExpirationDate = try fields.date("tokenExpirationDate")
+    }
+
+    /// A token names no environment; its id tells.
+    var environment: Stated<StoreEnvironment>? {
+        externalPurchaseId.map {
+            Stated($0.hasPrefix("SANDBOX") ? "Sandbox" : "Production")
+        }
+    }
+}
+
+extension AppStoreNotification.AppData {
+    fileprivate init(_ fields: WireFields) throws(AppStoreRefusal) {
+        appAppleId = try fields.integer("appAppleId")
+        bundleId = try fields.string("bundleId")
+        environment = try fields.word("environment")
+        signedAppTransactionInfo = try fields.jws("signedAppTransactionInfo")
+    }
+}

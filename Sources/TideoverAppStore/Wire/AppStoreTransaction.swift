@@ -1,0 +1,156 @@
+public import TideoverCore
+public import TideoverJSON
+
+/// A signed transaction's payload: one purchase or one period of a subscription. Every member is
+/// optional, because Apple's own examples leave out nearly all.
+/// https://developer.apple.com/documentation/appstoreserverapi/jwstransactiondecodedpayload
+public struct AppStoreTransaction: Hashable, Sendable {
+    public let transactionId: String?
+    /// The id that all transactions of one subscription share.
+    public let originalTransactionId: String?
+    /// The original transaction that this one continues after a move between subscriptions.
+    public let previousOriginalTransactionId: String?
+    /// The id of the billing period; `0` from Xcode.
+    public let webOrderLineItemId: String?
+    /// The id of one Apple Account's copy of the app.
+    public let appTransactionId: String?
+    public let bundleId: String?
+    public let productId: String?
+    public let subscriptionGroupIdentifier: String?
+    public let purchaseDate: Instant?
+    public let originalPurchaseDate: Instant?
+    public let expiresDate: Instant?
+    public let signedDate: Instant?
+    /// When the store took the purchase back, or when an upgrade replaced it.
+    public let revocationDate: Instant?
+    public let quantity: Int64?
+    public let type: Stated<ProductType>?
+    /// The UUID that the app gave at the purchase.
+    public let appAccountToken: String?
+    public let inAppOwnershipType: Stated<OwnershipType>?
+    /// Whether an upgrade has replaced it; usually absent when not.
+    public let isUpgraded: Bool?
+    public let offerType: Stated<OfferType>?
+    public let offerIdentifier: String?
+    public let offerDiscountType: Stated<OfferDiscountType>?
+    /// ISO 8601.
+    public let offerPeriod: String?
+    public let revocationReason: Stated<RevocationReason>?
+    public let revocationType: Stated<RevocationType>?
+    /// Thousandths of a percent of the price given back.
+    public let revocationPercentage: Int64?
+    public let transactionReason: Stated<TransactionReason>?
+    /// Thousandths of the currency's unit.
+    public let price: Int64?
+    /// ISO 4217.
+    public let currency: String?
+    /// ISO 3166-1 alpha-3.
+    public let storefront: String?
+    public let storefrontId: String?
+    public let environment: Stated<StoreEnvironment>?
+    public let billingPlanType: Stated<BillingPlanType>?
+    public let commitmentInfo: Commitment?
+    /// What the Advanced Commerce API adds, as it is.
+    public let advancedCommerceInfo: JSONObject?
+
+    /// The place of a monthly payment in a longer commitment.
+    public struct Commitment: Hashable, Sendable {
+        /// From 1.
+        public let billingPeriodNumber: Int64?
+        public let totalBillingPeriods: Int64?
+        public let commitmentExpiresDate: Instant?
+        /// Thousandths of the currency's unit.
+        public let commitmentPrice: Int64?
+    }
+
+    /// What was bought.
+    public enum ProductType: String, Hashable, Sendable, CaseIterable {
+        case autoRenewableSubscription = "Auto-Renewable Subscription"
+        case nonConsumable = "Non-Consumable"
+        case consumable = "Consumable"
+        case nonRenewingSubscription = "Non-Renewing Subscription"
+    }
+
+    /// How the customer came to it.
+    public enum OwnershipType: String, Hashable, Sendable, CaseIterable {
+        case purchased = "PURCHASED"
+        case familyShared = "FAMILY_SHARED"
+    }
+
+    /// Why a refund was given.
+    public enum RevocationReason: Int64, Hashable, Sendable, CaseIterable {
+        /// Other reasons, the loss of family sharing included.
+        case other = 0
+        /// An actual or perceived issue within the app.
+        case appIssue = 1
+    }
+
+    /// What was taken back.
+    public enum RevocationType: String, Hashable, Sendable, CaseIterable {
+        case fullRefund = "REFUND_FULL"
+        case proratedRefund = "REFUND_PRORATED"
+        case familyRevoke = "FAMILY_REVOKE"
+        case assignmentRevoke = "ASSIGNMENT_REVOKE"
+    }
+
+    /// Whether the customer bought it or the store renewed it.
+    public enum TransactionReason: String, Hashable, Sendable, CaseIterable {
+        case purchase = "PURCHASE"
+        case renewal = "RENEWAL"
+    }
+}
+
+// MARK: - Reading
+
+extension AppStoreTransaction {
+    /// Reads a payload whose signature the caller has checked.
+    package init(payload: JSONNode) throws(AppStoreRefusal) {
+        try self.init(WireFields(payload))
+    }
+
+    init(_ fields: WireFields) throws(AppStoreRefusal) {
+        transactionId = try fields.string("transactionId")
+        originalTransactionId = try fields.string("originalTransactionId")
+        previousOriginalTransactionId = try fields.string("previousOriginalTransactionId")
+        webOrderLineItemId = try fields.string("webOrderLineItemId")
+        appTransactionId = try fields.string("appTransactionId")
+        bundleId = try fields.string("bundleId")
+        productId = try fields.string("productId")
+        subscriptionGroupIdentifier = try fields.string("subscriptionGroupIdentifier")
+        purchaseDate = try fields.date("purchaseDate")
+        originalPurchaseDate = try fields.date("originalPurchaseDate")
+        expiresDate = try fields.date("expiresDate")
+        signedDate = try fields.date("signedDate")
+        revocationDate = try fields.date("revocationDate")
+        quantity = try fields.integer("quantity")
+        type = try fields.word("type")
+        appAccountToken = try fields.string("appAccountToken")
+        inAppOwnershipType = try fields.word("inAppOwnershipType")
+        isUpgraded = try fields.flag("isUpgraded")
+        offerType = try fields.word("offerType")
+        offerIdentifier = try fields.string("offerIdentifier")
+        offerDiscountType = try fields.word("offerDiscountType")
+        offerPeriod = try fields.string("offerPeriod")
+        revocationReason = try fields.word("revocationReason")
+        revocationType = try fields.word("revocationType")
+        revocationPercentage = try fields.integer("revocationPercentage")
+        transactionReason = try fields.word("transactionReason")
+        price = try fields.integer("price")
+        currency = try fields.string("currency")
+        storefront = try fields.string("storefront")
+        storefrontId = try fields.string("storefrontId")
+        environment = try fields.word("environment")
+        billingPlanType = try fields.word("billingPlanType")
+        commitmentInfo = try fields.fields("commitmentInfo").map(Commitment.init)
+        advancedCommerceInfo = try fields.object("advancedCommerceInfo")
+    }
+}
+
+extension AppStoreTransaction.Commitment {
+    fileprivate init(_ fields: WireFields) throws(AppStoreRefusal) {
+        billingPeriodNumber = try fields.integer("billingPeriodNumber")
+        totalBillingPeriods = try fields.integer("totalBillingPeriods")
+        commitmentExpiresDate = try fields.date("commitmentExpiresDate")
+        commitmentPrice = try fields.integer("commitmentPrice")
+    }
+}

@@ -1,0 +1,71 @@
+import TideoverCore
+
+/// A word or number from one of the App Store's lists, as written: the lists grow without notice.
+public struct Stated<Known>: Hashable, Sendable
+where Known: RawRepresentable & Hashable & Sendable, Known.RawValue: Hashable & Sendable {
+    /// What the App Store wrote.
+    public let raw: Known.RawValue
+
+    public init(_ raw: Known.RawValue) {
+        self.raw = raw
+    }
+
+    /// What it means; nil for what this version does not know.
+    public var known: Known? { Known(rawValue: raw) }
+}
+
+extension Optional {
+    /// What is to be counted when the App Store wrote something that this version does not know.
+    func unrecognised<Known>(as field: String) -> Unrecognised? where Wrapped == Stated<Known> {
+        guard let self, self.known == nil else { return nil }
+        return Unrecognised(field: field, value: "\(self.raw)")
+    }
+}
+
+/// Where the App Store says that something happened.
+public enum StoreEnvironment: String, Hashable, Sendable, CaseIterable {
+    case production = "Production"
+    case sandbox = "Sandbox"
+    case xcode = "Xcode"
+    case localTesting = "LocalTesting"
+
+    /// The environment it is part of.
+    var environment: Environment {
+        switch self {
+        case .production: .production
+        case .sandbox: .sandbox
+        case .xcode, .localTesting: .xcode
+        }
+    }
+}
+
+/// The App Store's word for a subscription's state, as of the date a notification was signed.
+public enum SubscriptionStatus: Int64, Hashable, Sendable, CaseIterable {
+    case active = 1
+    case expired = 2
+    case billingRetry = 3
+    case billingGracePeriod = 4
+    case revoked = 5
+}
+
+/// The kinds of offer that a purchase or the next renewal is discounted by.
+public enum OfferType: Int64, Hashable, Sendable, CaseIterable {
+    case introductory = 1
+    case promotional = 2
+    case offerCode = 3
+    case winBack = 4
+}
+
+/// How a discount is charged.
+public enum OfferDiscountType: String, Hashable, Sendable, CaseIterable {
+    case freeTrial = "FREE_TRIAL"
+    case payAsYouGo = "PAY_AS_YOU_GO"
+    case payUpFront = "PAY_UP_FRONT"
+    case oneTime = "ONE_TIME"
+}
+
+/// How a subscription period is paid for.
+public enum BillingPlanType: String, Hashable, Sendable, CaseIterable {
+    case billedUpfront = "BILLED_UPFRONT"
+    case monthly = "MONTHLY"
+}

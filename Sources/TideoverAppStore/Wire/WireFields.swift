@@ -1,0 +1,99 @@
+import TideoverCore
+import TideoverJSON
+
+/// The members of one JSON object of the App Store's. A member that is absent or null is nil, one
+/// of the wrong type is refused by name.
+struct WireFields {
+    private let object: JSONNode
+    /// Where the object stands in its payload, with a dot behind it; empty at the top.
+    private let path: String
+
+    init(_ object: JSONNode, path: String = "") throws(AppStoreRefusal) {
+        guard object.kind == .object else {
+            throw .malformed(field: path.isEmpty ? "payload" : path)
+        }
+        self.object = object
+        self.path = path.isEmpty ? "" : path + "."
+    }
+
+    func string(_ name: String) throws(AppStoreRefusal) -> String? {
+        try value(name) { $0.string }
+    }
+
+    func integer(_ name: String) throws(AppStoreRefusal) -> Int64? {
+        try value(name) { $0.int64 }
+    }
+
+    func flag(_ name: String) throws(AppStoreRefusal) -> Bool? {
+        try value(name) { $0.bool }
+    }
+
+    /// Milliseconds since 1970; Xcode writes fractions of them.
+    func date(_ name: String) throws(AppStoreRefusal) -> Instant? {
+        try value(name, Instant.init(wire:))
+    }
+
+    /// A JWS in compact serialization, not looked into.
+    func jws(_ name: String) throws(AppStoreRefusal) -> ArraySlice<UInt8>? {
+        try value(name) { $0.utf8 }
+    }
+
+    func word<Known>(_ name: String) throws(AppStoreRefusal) -> Stated<Known>?
+    where Known.RawValue == String {
+        try value(name) { $0.string.map(Stated.init) }
+    }
+
+    func word<Known>(_ name: String) throws(AppStoreRefusal) -> Stated<Known>?
+    where Known.RawValue == Int64 {
+        try value(name) { $0.int64.map(Stated.init) }
+    }
+
+    func strings(_ name: String) throws(AppStoreRefusal) -> [String]? {
+        try value(name) { node in
+            guard node.kind == .array else { return nil }
+            let strings = node.elements.map(\.string)
+            return strings.contains(nil) ? nil : strings.compactMap(\.self)
+        }
+    }
+
+    /// An object that is kept as it is.
+    func object(_ name: String) throws(AppStoreRefusal) -> JSONObject? {
+        try value(name) { $0.kind == .object ? JSONValue($0).object : nil }
+    }
+
+    /// An object that is read further.
+    func fields(_ name: String) throws(AppStoreRefusal) -> WireFields? {
+        guard let node = try value(name, { $0 }) else { return nil }
+        return try WireFields(node, path: path + name)
+    }
+
+    private func value<Value>(
+        _ name: String,
+        _ read: (JSONNode) -> Value?
+    ) throws(AppStoreRefusal) -> Value? {
+        guard let node = object[name], !node.isNull else { return nil }
+        guard let value = read(node) else { throw .malformed(field: path + name) }
+        return value
+    }
+}
+
+extension Instant {
+    /// Milliseconds since 1970 as the App Store writes them, rounded down. Nil for anything that is
+    /// no number, and for years beyond 0 to 9999.
+    init?(wire node: JSONNode) {
+        guard let milliseconds = node.int64 ?? node.double.flatMap(Int64.init(flooring:)) else {
+            return nil
+        }
+        self.init(millisecondsSince1970: milliseconds)
+        guard Self.writable.contains(self) else { return nil }
+    }
+}
+
+extension Int64 {
+    /// Nil beyond 2^62, where a fraction could not be told anyway.
+    fileprivate init?(flooring value: Double) {
+        guard value.magnitude < 0x1p62 else { return nil }
+        let truncated = Int64(value)
+        self = Double(truncated) > value ? truncated - 1 : truncated
+    }
+}
