@@ -1,0 +1,50 @@
+import TideoverCore
+
+extension AppStoreNotification {
+    /// What the type itself announces, where that is a state of the subscription.
+    var notice: Condition.Notice? {
+        switch notificationType?.known {
+        case .didFailToRenew:
+            subtype?.known == .gracePeriod ? .failedToRenewInGrace : .failedToRenew
+        case .gracePeriodExpired: .graceExpired
+        case .expired: .expired
+        case .subscribed, .didRenew, .didChangeRenewalPref, .didChangeRenewalStatus,
+            .offerRedeemed, .priceIncrease, .refund, .refundDeclined, .refundReversed, .revoke,
+            .consumptionRequest, .renewalExtended, .renewalExtension, .test,
+            .externalPurchaseToken, .oneTimeCharge, .rescindConsent, .metadataUpdate, .migration,
+            .priceChange, nil:
+            nil
+        }
+    }
+
+    /// The store's word for the subscription's state, for the term that ends at a renewal date. A
+    /// status that is not known is no word at all: it must not displace an older one that is.
+    func condition(renewalDate: Instant?) -> Condition? {
+        let status = data?.status?.known.map(Condition.Status.init)
+        guard status != nil || notice != nil else { return nil }
+        return Condition(status: status, notice: notice, renewalDate: renewalDate)
+    }
+
+    /// The words in it that this version does not know.
+    var unrecognised: [Unrecognised] {
+        [
+            notificationType.unrecognised(as: "notificationType"),
+            subtype.unrecognised(as: "subtype"),
+            data?.status.unrecognised(as: "status"),
+            data?.consumptionRequestReason.unrecognised(as: "consumptionRequestReason"),
+        ].compactMap(\.self)
+    }
+}
+
+extension Condition.Status {
+    fileprivate init(_ status: SubscriptionStatus) {
+        self =
+            switch status {
+            case .active: .active
+            case .expired: .expired
+            case .billingRetry: .retry
+            case .billingGracePeriod: .grace
+            case .revoked: .revoked
+            }
+    }
+}

@@ -1,0 +1,60 @@
+import TideoverCore
+
+extension AppStoreRenewalInfo {
+    /// The members without which a renewal info states nothing.
+    var missing: [String] {
+        var names: [String] = []
+        if (originalTransactionId ?? "").isEmpty { names.append("originalTransactionId") }
+        if signedDate == nil { names.append("signedDate") }
+        return names
+    }
+
+    /// What the store expects at the end of the period.
+    var outlook: Outlook {
+        Outlook(
+            renewalDate: renewalDate,
+            productId: productId,
+            renewsInto: autoRenewProductId,
+            willRenew: autoRenewStatus?.known.map { $0 == .on },
+            isRetrying: isInBillingRetryPeriod,
+            graceEnd: gracePeriodExpiresDate,
+            lapse: expirationIntent.map(Outlook.Lapse.init),
+            priceIncreasePending: priceIncreaseStatus?.known.map { $0 == .pendingConsent },
+            renewalPrice: Money(renewalPrice, currency),
+            offer: Offer(offerType, offerDiscountType, offerIdentifier, offerPeriod)
+        )
+    }
+
+    /// The words in it that this version does not know.
+    var unrecognised: [Unrecognised] {
+        [
+            autoRenewStatus.unrecognised(as: "autoRenewStatus"),
+            expirationIntent.unrecognised(as: "expirationIntent"),
+            priceIncreaseStatus.unrecognised(as: "priceIncreaseStatus"),
+            offerType.unrecognised(as: "offerType"),
+            offerDiscountType.unrecognised(as: "offerDiscountType"),
+            Period.unrecognised(offerPeriod, as: "offerPeriod"),
+            renewalBillingPlanType.unrecognised(as: "renewalBillingPlanType"),
+            commitmentInfo?.commitmentAutoRenewStatus.unrecognised(
+                as: "commitmentAutoRenewStatus"
+            ),
+            commitmentInfo?.commitmentRenewalBillingPlanType.unrecognised(
+                as: "commitmentRenewalBillingPlanType"
+            ),
+        ].compactMap(\.self)
+    }
+}
+
+extension Outlook.Lapse {
+    fileprivate init(_ intent: Stated<AppStoreRenewalInfo.ExpirationIntent>) {
+        self =
+            switch intent.known {
+            case .cancelled: .cancelled
+            case .billingError: .billingError
+            case .noConsentToPriceIncrease: .priceIncrease
+            case .productUnavailable: .productUnavailable
+            case .other: .other
+            case nil: .unrecognised("\(intent.raw)")
+            }
+    }
+}

@@ -1,0 +1,176 @@
+import TideoverCore
+
+extension AppStoreTransaction {
+    /// The members without which a transaction states nothing.
+    var missing: [String] {
+        let ids = [
+            ("originalTransactionId", originalTransactionId), ("transactionId", transactionId),
+            ("productId", productId), ("type", type?.raw),
+        ]
+        let dates = [("purchaseDate", purchaseDate), ("signedDate", signedDate)]
+        return ids.filter { ($0.1 ?? "").isEmpty }.map(\.0)
+            + dates.filter { $0.1 == nil }.map(\.0)
+    }
+
+    /// Whose it is; nil for a word that this version does not know.
+    var ownership: Ownership? {
+        guard let inAppOwnershipType else { return .purchased }
+        return switch inAppOwnershipType.known {
+        case .purchased: .purchased
+        case .familyShared: .familyShared
+        case nil: nil
+        }
+    }
+
+    /// Whether the store took it back; the date that an upgrade leaves is no refund.
+    var isRevoked: Bool { revocationDate != nil && isUpgraded != true }
+
+    /// The period or purchase it stands for; nil if anything essential is missing.
+    var term: Term? {
+        guard missing.isEmpty, let transactionId, let productId, let plan, let purchaseDate else {
+            return nil
+        }
+        return Term(
+            transactionId: transactionId,
+            webOrderLineItemId: webOrderLineItemId.flatMap { $0.isEmpty ? nil : $0 },
+            productId: productId,
+            plan: plan,
+            start: purchaseDate,
+            end: expiresDate,
+            offer: Offer(offerType, offerDiscountType, offerIdentifier, offerPeriod),
+            price: Money(price, currency),
+            isUpgraded: isUpgraded ?? false,
+            isRevoked: isRevoked,
+            origin: origin,
+            group: subscriptionGroupIdentifier,
+            storefront: storefront,
+            accountToken: appAccountToken.flatMap { CustomerID($0) }
+        )
+    }
+
+    private var plan: Term.Plan? {
+        guard let type else { return nil }
+        return switch type.known {
+        case .autoRenewableSubscription: .autoRenewable
+        case .nonRenewingSubscription: .nonRenewing
+        case .nonConsumable: .nonConsumable
+        case .consumable: .consumable
+        case nil: .unrecognised(type.raw)
+        }
+    }
+
+    private var origin: Term.Origin {
+        switch transactionReason?.known {
+        case .purchase: .purchase
+        case .renewal: .renewal
+        case nil: .unstated
+        }
+    }
+
+    /// The taking back of a term, if the transaction carries one.
+    func revocation(
+        of term: Term,
+        announcedBy type: AppStoreNotification.NotificationType?
+    ) -> Revocation? {
+        guard isRevoked, let revocationDate else { return nil }
+        return Revocation(
+            term: term.key,
+            date: revocationDate,
+            cause: cause(announcedBy: type),
+            percentage: revocationPercentage
+        )
+    }
+
+    /// The store's own word for it; transactions signed before that word existed are told apart by
+    /// what else is known.
+    private func cause(
+        announcedBy type: AppStoreNotification.NotificationType?
+    ) -> Revocation.Cause {
+        guard let revocationType else {
+            let isFamily = ownership == .familyShared || type == .revoke
+            return isFamily ? .familyAccessRemoved : .refund
+        }
+        return switch revocationType.known {
+        case .fullRefund: .refund
+        case .proratedRefund: .proratedRefund
+        case .familyRevoke: .familyAccessRemoved
+        case .assignmentRevoke: .assignmentRemoved
+        case nil: .unrecognised(revocationType.raw)
+        }
+    }
+
+    /// The words in it that this version does not know.
+    var unrecognised: [Unrecognised] {
+        [
+            type.unrecognised(as: "type"),
+            inAppOwnershipType.unrecognised(as: "inAppOwnershipType"),
+            offerType.unrecognised(as: "offerType"),
+            offerDiscountType.unrecognised(as: "offerDiscountType"),
+            Period.unrecognised(offerPeriod, as: "offerPeriod"),
+            revocationReason.unrecognised(as: "revocationReason"),
+            revocationType.unrecognised(as: "revocationType"),
+            transactionReason.unrecognised(as: "transactionReason"),
+            billingPlanType.unrecognised(as: "billingPlanType"),
+        ].compactMap(\.self)
+    }
+}
+
+extension Offer {
+    /// The discount that the store names; nil when it names no kind of offer.
+    init?(
+        _ type: Stated<OfferType>?,
+        _ discount: Stated<OfferDiscountType>?,
+        _ identifier: String?,
+        _ period: String?
+    ) {
+        guard let type else { return nil }
+        self.init(
+            kind: Kind(type),
+            discount: discount.map(Discount.init),
+            identifier: identifier,
+            period: period.flatMap { Period(iso8601: $0) }
+        )
+    }
+}
+
+extension Offer.Kind {
+    fileprivate init(_ type: Stated<OfferType>) {
+        self =
+            switch type.known {
+            case .introductory: .introductory
+            case .promotional: .promotional
+            case .offerCode: .code
+            case .winBack: .winBack
+            case nil: .unrecognised("\(type.raw)")
+            }
+    }
+}
+
+extension Offer.Discount {
+    fileprivate init(_ type: Stated<OfferDiscountType>) {
+        self =
+            switch type.known {
+            case .freeTrial: .freeTrial
+            case .payAsYouGo: .payAsYouGo
+            case .payUpFront: .payUpFront
+            case .oneTime: .oneTime
+            case nil: .unrecognised(type.raw)
+            }
+    }
+}
+
+extension Period {
+    /// A length that cannot be read is counted like a word that is not known.
+    static func unrecognised(_ text: String?, as field: String) -> Unrecognised? {
+        guard let text, Period(iso8601: text) == nil else { return nil }
+        return Unrecognised(field: field, value: text)
+    }
+}
+
+extension Money {
+    /// An amount needs its currency.
+    init?(_ milliunits: Int64?, _ currency: String?) {
+        guard let milliunits, let currency else { return nil }
+        self.init(milliunits: milliunits, currency: currency)
+    }
+}

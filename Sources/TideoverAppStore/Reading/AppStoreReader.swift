@@ -1,0 +1,176 @@
+import TideoverCore
+import TideoverJSON
+
+/// Reads what the App Store signed, for one app. Nothing is believed that the signature check did
+/// not pass, that is not for this app, or whose parts do not speak of the same thing.
+public struct AppStoreReader: Sendable {
+    public let app: AppStoreIdentity
+
+    public init(app: AppStoreIdentity) {
+        self.app = app
+    }
+
+    /// Reads a notification as the App Store posts it: `{"signedPayload": "..."}`.
+    ///
+    /// - Throws: ``AppStoreRefusal``, or whatever the check throws.
+    public func readNotification(
+        body: [UInt8],
+        check: SignatureCheck
+    ) throws -> AppStoreReading {
+        let reading = try open(Self.signedPayload(in: body), check)
+        guard reading.kind == .notification else { throw AppStoreRefusal.notANotification }
+        return reading
+    }
+
+    /// Reads a notification as posted, or any one JWS of the App Store's by itself: a
+    /// notification, a transaction, a renewal info or an app transaction.
+    ///
+    /// - Throws: ``AppStoreRefusal``, or whatever the check throws.
+    public func read(_ input: [UInt8], check: SignatureCheck) throws -> AppStoreReading {
+        let text = input.trimmed
+        guard text.first == UInt8(ascii: "{") else { return try open(text, check) }
+        return try open(Self.signedPayload(in: input), check)
+    }
+
+    private static func signedPayload(
+        in body: [UInt8]
+    ) throws(AppStoreRefusal) -> ArraySlice<UInt8> {
+        let document: JSONDocument
+        do {
+            document = try JSONDocument(body)
+        } catch {
+            throw .malformedJSON(error)
+        }
+        guard let payload = try WireFields(document.root, path: "body").jws("signedPayload") else {
+            throw .missingMember("signedPayload")
+        }
+        return payload
+    }
+
+    private func open(
+        _ jws: ArraySlice<UInt8>,
+        _ check: SignatureCheck
+    ) throws -> AppStoreReading {
+        let verified = try check(jws)
+        let root = verified.payload.root
+        guard let kind = AppStoreReading.Kind(of: root) else {
+            throw AppStoreRefusal.unrecognisedContent
+        }
+        let fields = try WireFields(root)
+        switch kind {
+        case .notification: return try notification(fields, verified.authority, check)
+        case .transaction: return try transaction(fields, verified.authority)
+        case .renewalInfo: return try renewalInfo(fields, verified.authority)
+        case .appTransaction: return try appTransaction(fields, verified.authority)
+        }
+    }
+
+    private func notification(
+        _ fields: WireFields,
+        _ authority: Authority,
+        _ check: SignatureCheck
+    ) throws -> AppStoreReading {
+        let notification = try AppStoreNotification(fields)
+        guard let content = notification.content else {
+            throw AppStoreRefusal.missingMember("data")
+        }
+        let envelope = Envelope(content, authority: authority)
+        // The app before the environment, as Apple's own libraries do: a message for somebody else
+        // is called that, wherever it comes from.
+        try app.require(bundleId: envelope.bundleId)
+        let vouched = authority.environment(claiming: envelope.environment?.known)
+        try app.require(appAppleId: envelope.appAppleId, in: vouched)
+        var message = Message(
+            kind: .notification,
+            environment: try app.require(vouched, claimed: envelope.environment),
+            claimedEnvironment: envelope.environment?.raw,
+            notification: notification
+        )
+        try message.openParts(of: content, in: envelope, check)
+        return try AppStoreReading(message)
+    }
+
+    private func transaction(
+        _ fields: WireFields,
+        _ authority: Authority
+    ) throws(AppStoreRefusal) -> AppStoreReading {
+        let transaction = try AppStoreTransaction(fields)
+        try app.require(bundleId: transaction.bundleId)
+        let claim = transaction.environment
+        let vouched = authority.environment(claiming: claim?.known)
+        return try AppStoreReading(
+            Message(
+                kind: .transaction,
+                environment: try app.require(vouched, claimed: claim),
+                claimedEnvironment: claim?.raw,
+                transaction: transaction
+            )
+        )
+    }
+
+    private func renewalInfo(
+        _ fields: WireFields,
+        _ authority: Authority
+    ) throws(AppStoreRefusal) -> AppStoreReading {
+        let renewal = try AppStoreRenewalInfo(fields)
+        let claim = renewal.environment
+        let vouched = authority.environment(claiming: claim?.known)
+        return try AppStoreReading(
+            Message(
+                kind: .renewalInfo,
+                environment: try app.require(vouched, claimed: claim),
+                claimedEnvironment: claim?.raw,
+                renewalInfo: renewal
+            )
+        )
+    }
+
+    private func appTransaction(
+        _ fields: WireFields,
+        _ authority: Authority
+    ) throws(AppStoreRefusal) -> AppStoreReading {
+        let transaction = try AppStoreAppTransaction(fields)
+        try app.require(bundleId: transaction.bundleId)
+        let claim = transaction.receiptType
+        let vouched = authority.environment(claiming: claim?.known)
+        try app.require(appAppleId: transaction.appAppleId, in: vouched)
+        return try AppStoreReading(
+            Message(
+                kind: .appTransaction,
+                environment: try app.require(vouched, claimed: claim),
+                claimedEnvironment: claim?.raw,
+                appTransaction: transaction
+            )
+        )
+    }
+}
+
+extension AppStoreReading.Kind {
+    /// Payloads do not say what they are; their members tell. A renewal info names neither app nor
+    /// request, unlike whatever else the App Store signs.
+    fileprivate init?(of payload: JSONNode) {
+        func has(_ names: String...) -> Bool { names.contains { payload[$0] != nil } }
+        if has("notificationType", "notificationUUID") {
+            self = .notification
+        } else if has("receiptType", "receiptCreationDate") {
+            self = .appTransaction
+        } else if has("bundleId", "transactionId") {
+            self = .transaction
+        } else if has("environment"), !has("appAppleId", "requestIdentifier") {
+            self = .renewalInfo
+        } else {
+            return nil
+        }
+    }
+}
+
+extension [UInt8] {
+    /// Without white space around it: files end with a line break.
+    fileprivate var trimmed: ArraySlice<UInt8> {
+        func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
+        guard let first = firstIndex(where: { !isSpace($0) }),
+            let last = lastIndex(where: { !isSpace($0) })
+        else { return [] }
+        return self[first...last]
+    }
+}

@@ -1,0 +1,89 @@
+public import TideoverCore
+
+/// One message of the App Store's, believed: every signature in it holds, it is for the app, and
+/// its parts agree.
+public struct AppStoreReading: Sendable {
+    public let kind: Kind
+    /// As decided by who vouches for the signatures.
+    public let environment: Environment
+    /// What the payload says of its environment, in the store's word.
+    public let claimedEnvironment: String?
+    /// What all deliveries of the same message share; unique within app and environment.
+    public let dedupeKey: String
+    /// The date of the outermost signature.
+    public let signedAt: Instant
+    /// The latest date of any signature in it.
+    public let latestSignedAt: Instant
+    public let notification: AppStoreNotification?
+    public let transaction: AppStoreTransaction?
+    public let renewalInfo: AppStoreRenewalInfo?
+    public let appTransaction: AppStoreAppTransaction?
+    /// The store's words that this version does not know, each once.
+    public let unrecognised: [Unrecognised]
+    /// What is worth saying of it to whoever inspects it.
+    public let notes: [AppStoreNote]
+    private let statements: [Statement]
+
+    /// What was read.
+    public enum Kind: String, Hashable, Sendable, CaseIterable {
+        case notification, transaction, renewalInfo, appTransaction
+    }
+
+    init(_ message: Message) throws(AppStoreRefusal) {
+        if let notification = message.notification, notification.notificationType == nil {
+            throw .missingMember("notificationType")
+        }
+        guard let signedAt = message.signedDate else {
+            let isApp = message.kind == .appTransaction
+            throw .missingMember(isApp ? "receiptCreationDate" : "signedDate")
+        }
+        self.signedAt = signedAt
+        dedupeKey = try message.dedupeKey(signedAt: signedAt)
+        latestSignedAt = message.latestSignedDate ?? signedAt
+        kind = message.kind
+        environment = message.environment
+        claimedEnvironment = message.claimedEnvironment
+        notification = message.notification
+        transaction = message.transaction
+        renewalInfo = message.renewalInfo
+        appTransaction = message.appTransaction
+        unrecognised = message.unrecognised
+        notes = message.notes
+        statements = message.statements
+    }
+
+    /// What a notification announces, in the store's word.
+    public var notificationType: String? { notification?.notificationType?.raw }
+
+    /// What the type leaves open, in the store's word.
+    public var subtype: String? { notification?.subtype?.raw }
+
+    public var notificationUUID: String? { notification?.notificationUUID }
+
+    /// Whether it is a test notification.
+    public var isTest: Bool { notification?.notificationType?.known == .test }
+
+    /// The facts it states, given when and how it reached us and the evidence it is kept as.
+    public func facts(learnedAt: Instant, source: Source, evidence: EvidenceID) -> [Fact] {
+        statements.map { statement in
+            Fact(
+                lineage: statement.lineage,
+                assertion: statement.assertion,
+                effectiveAt: statement.effectiveAt,
+                assertedAt: statement.assertedAt,
+                envelopeSignedAt: kind == .notification ? signedAt : nil,
+                learnedAt: learnedAt,
+                source: source,
+                evidence: evidence
+            )
+        }
+    }
+}
+
+/// What one part of a message asserts, before it is known when and how we heard.
+struct Statement {
+    let lineage: Lineage
+    let assertion: Assertion
+    let effectiveAt: Instant
+    let assertedAt: Instant
+}

@@ -1,0 +1,97 @@
+import TideoverCore
+import TideoverJSON
+
+/// What a notification's own signature has established, and everything signed inside must repeat.
+struct Envelope {
+    let authority: Authority
+    let bundleId: String?
+    let appAppleId: Int64?
+    let environment: Stated<StoreEnvironment>?
+
+    init(_ content: AppStoreNotification.Content, authority: Authority) {
+        self.authority = authority
+        switch content {
+        case .data(let data):
+            (bundleId, appAppleId) = (data.bundleId, data.appAppleId)
+            environment = data.environment
+        case .summary(let summary):
+            (bundleId, appAppleId) = (summary.bundleId, summary.appAppleId)
+            environment = summary.environment
+        case .externalPurchaseToken(let token):
+            (bundleId, appAppleId) = (token.bundleId, token.appAppleId)
+            environment = token.environment
+        case .appData(let appData):
+            (bundleId, appAppleId) = (appData.bundleId, appData.appAppleId)
+            environment = appData.environment
+        }
+    }
+
+    func transaction(
+        _ jws: ArraySlice<UInt8>,
+        _ check: SignatureCheck
+    ) throws -> AppStoreTransaction {
+        let transaction = try AppStoreTransaction(open(jws, .transaction, check))
+        try agree(.transaction, "bundleId", bundleId, transaction.bundleId)
+        try agree(.transaction, "environment", environment?.raw, transaction.environment?.raw)
+        return transaction
+    }
+
+    /// Renewal infos name no app; the transaction beside one does.
+    func renewalInfo(
+        _ jws: ArraySlice<UInt8>,
+        beside transaction: AppStoreTransaction?,
+        _ check: SignatureCheck
+    ) throws -> AppStoreRenewalInfo {
+        let renewal = try AppStoreRenewalInfo(open(jws, .renewalInfo, check))
+        try agree(.renewalInfo, "environment", environment?.raw, renewal.environment?.raw)
+        if let id = transaction?.originalTransactionId, let found = renewal.originalTransactionId {
+            try agree(.renewalInfo, "originalTransactionId", id, found)
+        }
+        return renewal
+    }
+
+    func appTransaction(
+        _ jws: ArraySlice<UInt8>,
+        _ check: SignatureCheck
+    ) throws -> AppStoreAppTransaction {
+        let transaction = try AppStoreAppTransaction(open(jws, .appTransaction, check))
+        try agree(.appTransaction, "bundleId", bundleId, transaction.bundleId)
+        try agree(.appTransaction, "environment", environment?.raw, transaction.receiptType?.raw)
+        if let id = appAppleId, let found = transaction.appAppleId {
+            try agree(.appTransaction, "appAppleId", "\(id)", "\(found)")
+        }
+        return transaction
+    }
+
+    private func open(
+        _ jws: ArraySlice<UInt8>,
+        _ part: SignedPart,
+        _ check: SignatureCheck
+    ) throws -> WireFields {
+        let inner = try check(jws)
+        try agree(part, "authority", authority.name, inner.authority.name)
+        return try WireFields(inner.payload.root, path: part.rawValue)
+    }
+
+    private func agree(
+        _ part: SignedPart,
+        _ field: String,
+        _ outer: String?,
+        _ inner: String?
+    ) throws(AppStoreRefusal) {
+        guard outer == inner else {
+            throw .nestedMismatch(part: part, field: field, outer: outer, inner: inner)
+        }
+    }
+}
+
+extension Authority {
+    /// Distinct for distinct authorities.
+    fileprivate var name: String {
+        switch self {
+        case .appStore: "appStore"
+        case .simulated: "simulated"
+        case .pinned(let environment): "pinned:\(environment.rawValue)"
+        }
+    }
+}

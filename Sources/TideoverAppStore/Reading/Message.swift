@@ -1,0 +1,70 @@
+import TideoverCore
+
+/// One message whose signatures hold and that is for this app, taken apart.
+struct Message {
+    let kind: AppStoreReading.Kind
+    /// As decided by who vouches for it.
+    let environment: Environment
+    let claimedEnvironment: String?
+    var notification: AppStoreNotification?
+    var transaction: AppStoreTransaction?
+    var renewalInfo: AppStoreRenewalInfo?
+    var appTransaction: AppStoreAppTransaction?
+
+    mutating func openParts(
+        of content: AppStoreNotification.Content,
+        in envelope: Envelope,
+        _ check: SignatureCheck
+    ) throws {
+        switch content {
+        case .data(let data):
+            transaction = try data.signedTransactionInfo.map {
+                try envelope.transaction($0, check)
+            }
+            renewalInfo = try data.signedRenewalInfo.map {
+                try envelope.renewalInfo($0, beside: transaction, check)
+            }
+        case .appData(let appData):
+            appTransaction = try appData.signedAppTransactionInfo.map {
+                try envelope.appTransaction($0, check)
+            }
+        case .summary, .externalPurchaseToken: break
+        }
+    }
+
+    /// The date of the outermost signature.
+    var signedDate: Instant? {
+        switch kind {
+        case .notification: notification?.signedDate
+        case .transaction: transaction?.signedDate
+        case .renewalInfo: renewalInfo?.signedDate
+        case .appTransaction: appTransaction?.receiptCreationDate
+        }
+    }
+
+    /// The latest date that anything in it was signed.
+    var latestSignedDate: Instant? {
+        [
+            notification?.signedDate, transaction?.signedDate, renewalInfo?.signedDate,
+            appTransaction?.receiptCreationDate,
+        ].compactMap(\.self).max()
+    }
+
+    /// What every delivery of the same message shares, whatever its signature's text.
+    func dedupeKey(signedAt: Instant) throws(AppStoreRefusal) -> String {
+        let date = signedAt.millisecondsSince1970
+        switch kind {
+        case .notification:
+            guard let uuid = notification?.notificationUUID, !uuid.isEmpty else {
+                throw .missingMember("notificationUUID")
+            }
+            return "notification:\(uuid)"
+        case .transaction:
+            return "transaction:\(transaction?.transactionId ?? ""):\(date)"
+        case .renewalInfo:
+            return "renewalInfo:\(renewalInfo?.originalTransactionId ?? ""):\(date)"
+        case .appTransaction:
+            return "appTransaction:\(appTransaction?.appTransactionId ?? ""):\(date)"
+        }
+    }
+}

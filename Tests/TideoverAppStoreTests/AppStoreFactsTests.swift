@@ -1,0 +1,574 @@
+import Testing
+import TideoverAppStore
+import TideoverCore
+import TideoverJSON
+
+@Suite struct AppStoreFactsTests {
+    // MARK: Every notification
+
+    struct Announcement: Sendable, CustomTestStringConvertible {
+        let type: String
+        let subtype: String?
+        let kinds: [String]
+        var notice: Condition.Notice?
+        var transaction: JSONObject? = FakeStore.transaction()
+        var renewalInfo: JSONObject? = FakeStore.renewalInfo()
+        var outer: JSONObject = [:]
+
+        var testDescription: String { type + (subtype.map { "/" + $0 } ?? "") }
+
+        var payload: JSONObject {
+            FakeStore.notification(
+                type,
+                subtype,
+                transaction: transaction,
+                renewalInfo: renewalInfo,
+                outer: outer
+            )
+        }
+    }
+
+    static let subscription = ["term", "outlook", "condition"]
+
+    /// Types whose facts are those of the parts signed inside, with their subtypes.
+    static let plain: [Announcement] = [
+        ("SUBSCRIBED", ["INITIAL_BUY", "RESUBSCRIBE"]), ("DID_RENEW", [nil, "BILLING_RECOVERY"]),
+        ("DID_CHANGE_RENEWAL_PREF", ["UPGRADE", "DOWNGRADE", nil]),
+        ("DID_CHANGE_RENEWAL_STATUS", ["AUTO_RENEW_ENABLED", "AUTO_RENEW_DISABLED"]),
+        ("OFFER_REDEEMED", [nil, "UPGRADE", "DOWNGRADE"]),
+        ("PRICE_INCREASE", ["PENDING", "ACCEPTED"]), ("REFUND_DECLINED", [nil]),
+        ("CONSUMPTION_REQUEST", [nil]), ("RENEWAL_EXTENDED", [nil]),
+        ("RENEWAL_EXTENSION", ["FAILURE"]), ("METADATA_UPDATE", [nil]), ("MIGRATION", [nil]),
+        ("PRICE_CHANGE", [nil]),
+        // Announced, but the transaction carries no revocation.
+        ("REFUND", [nil]), ("REVOKE", [nil]),
+    ].flatMap { type, subtypes in
+        subtypes.map { Announcement(type: type, subtype: $0, kinds: subscription) }
+    }
+
+    static let failures: [Announcement] = [
+        ("DID_FAIL_TO_RENEW", "GRACE_PERIOD", .failedToRenewInGrace),
+        ("DID_FAIL_TO_RENEW", nil, .failedToRenew), ("GRACE_PERIOD_EXPIRED", nil, .graceExpired),
+        ("EXPIRED", "VOLUNTARY", .expired), ("EXPIRED", "BILLING_RETRY", .expired),
+        ("EXPIRED", "PRICE_INCREASE", .expired), ("EXPIRED", "PRODUCT_NOT_FOR_SALE", .expired),
+        ("EXPIRED", nil, .expired),
+    ].map { Announcement(type: $0, subtype: $1, kinds: subscription, notice: $2) }
+
+    static let takenBack = FakeStore.transaction(["revocationDate": .integer(FakeStore.start + 500)]
+    )
+
+    static let others: [Announcement] = [
+        Announcement(
+            type: "REFUND",
+            subtype: nil,
+            kinds: ["term", "revocation", "outlook", "condition"],
+            transaction: takenBack
+        ),
+        Announcement(
+            type: "REVOKE",
+            subtype: nil,
+            kinds: ["term", "revocation", "outlook", "condition"],
+            transaction: takenBack
+        ),
+        Announcement(
+            type: "REFUND_REVERSED",
+            subtype: nil,
+            kinds: ["term", "reversal", "outlook", "condition"]
+        ),
+        Announcement(
+            type: "ONE_TIME_CHARGE",
+            subtype: nil,
+            kinds: ["term"],
+            transaction: FakeStore.transaction(["type": "Non-Consumable", "expiresDate": nil]),
+            renewalInfo: nil
+        ),
+        Announcement(type: "TEST", subtype: nil, kinds: [], transaction: nil, renewalInfo: nil),
+        Announcement(
+            type: "RENEWAL_EXTENSION",
+            subtype: "SUMMARY",
+            kinds: [],
+            outer: [
+                "data": nil,
+                "summary": [
+                    "bundleId": .string(FakeStore.bundleId), "environment": "Production",
+                    "appAppleId": .integer(FakeStore.appAppleId), "succeededCount": 5,
+                    "failedCount": 2,
+                ],
+            ]
+        ),
+        Announcement(
+            type: "RESCIND_CONSENT",
+            subtype: nil,
+            kinds: [],
+            outer: [
+                "data": nil,
+                "appData": [
+                    "bundleId": .string(FakeStore.bundleId), "environment": "Production",
+                    "appAppleId": .integer(FakeStore.appAppleId),
+                ],
+            ]
+        ),
+    ]
+
+    static let tokens: [Announcement] = ["UNREPORTED", "CREATED", "ACTIVE_TOKEN_REMINDER"].map {
+        Announcement(
+            type: "EXTERNAL_PURCHASE_TOKEN",
+            subtype: $0,
+            kinds: [],
+            outer: ["data": nil, "externalPurchaseToken": token("b2158121")]
+        )
+    }
+
+    static func token(_ id: String) -> JSONValue {
+        [
+            "externalPurchaseId": .string(id), "tokenCreationDate": .integer(FakeStore.start),
+            "bundleId": .string(FakeStore.bundleId), "appAppleId": .integer(FakeStore.appAppleId),
+        ]
+    }
+
+    @Test(arguments: plain + failures + others + tokens)
+    func `a notification states what is signed inside it`(announcement: Announcement) throws {
+        let reading = try FakeStore.read(announcement.payload)
+        #expect(reading.unrecognised.isEmpty)
+        let facts = try FakeStore.facts(announcement.payload)
+        #expect(facts.kinds == announcement.kinds)
+        if announcement.kinds.contains("condition") {
+            let end = Instant(millisecondsSince1970: FakeStore.end)
+            let expected = Condition(
+                status: .active,
+                notice: announcement.notice,
+                renewalDate: end
+            )
+            #expect(facts.conditions == [expected])
+        }
+    }
+
+    @Test func `every type of Apple's list is in the table above`() {
+        let all = Self.plain + Self.failures + Self.others + Self.tokens
+        let missing = Set(AppStoreNotification.NotificationType.allCases.map(\.rawValue))
+            .subtracting(all.map(\.type))
+        #expect(missing.isEmpty)
+        let subtypes = Set(AppStoreNotification.Subtype.allCases.map(\.rawValue))
+            .subtracting(all.compactMap(\.subtype))
+        #expect(subtypes.isEmpty)
+    }
+
+    // MARK: Dates and stamps
+
+    @Test func `facts carry the dates of the parts they were signed in`() throws {
+        let facts = try FakeStore.facts(
+            FakeStore.notification("DID_RENEW", transaction: Self.takenBack)
+        )
+        let start = FakeStore.start
+        #expect(facts.kinds == ["term", "revocation", "outlook", "condition"])
+        #expect(
+            facts.map(\.assertedAt.millisecondsSince1970)
+                == [start + 1000, start + 1000, start + 2000, start + 2000]
+        )
+        #expect(
+            facts.map(\.effectiveAt.millisecondsSince1970)
+                == [start, start + 500, start + 2000, start + 2000]
+        )
+        for fact in facts {
+            #expect(fact.envelopeSignedAt.millisecondsSince1970 == start + 3000)
+            #expect(fact.learnedAt.millisecondsSince1970 == start + 9000)
+            #expect(fact.rank == .store)
+            #expect(fact.source == .appStoreNotification)
+            #expect(fact.evidence == EvidenceID(hex: "00"))
+            #expect(
+                fact.lineage
+                    == Lineage(
+                        store: .appStore,
+                        environment: .production,
+                        id: "2000000000000001"
+                    )
+            )
+        }
+    }
+
+    @Test func `a bare transaction is its own envelope`() throws {
+        let facts = try FakeStore.facts(FakeStore.transaction())
+        #expect(facts.kinds == ["term"])
+        #expect(facts.map(\.envelopeSignedAt) == facts.map(\.assertedAt))
+    }
+
+    @Test func `a condition without a renewal info beside it has the outer date`() throws {
+        let payload = FakeStore.notification("EXPIRED", renewalInfo: nil, data: ["status": 2])
+        let facts = try FakeStore.facts(payload)
+        #expect(facts.kinds == ["term", "condition"])
+        #expect(facts.conditions == [Condition(status: .expired, notice: .expired)])
+        #expect(facts.last?.assertedAt.millisecondsSince1970 == FakeStore.start + 3000)
+    }
+
+    @Test func `a reversal is the word of the envelope, not of the older transaction in it`() throws
+    {
+        let old = FakeStore.transaction(["signedDate": .integer(FakeStore.start + 10)])
+        let facts = try FakeStore.facts(FakeStore.notification("REFUND_REVERSED", transaction: old))
+        let reversal = try #require(facts.first { $0.assertion.word == "reversal" })
+        #expect(reversal.assertedAt.millisecondsSince1970 == FakeStore.start + 3000)
+        #expect(
+            reversal.assertion == .reversal(Reversal(term: TermKey("w:3000000000000002")))
+        )
+    }
+
+    // MARK: Terms
+
+    @Test func `a term holds everything the transaction says of it`() throws {
+        let facts = try FakeStore.facts(
+            FakeStore.transaction([
+                "offerType": 1, "offerDiscountType": "FREE_TRIAL", "offerIdentifier": "spring",
+                "offerPeriod": "P3D",
+            ])
+        )
+        let expected = Term(
+            transactionId: "2000000000000002",
+            webOrderLineItemId: "3000000000000002",
+            productId: "cards.pro.monthly",
+            plan: .autoRenewable,
+            start: Instant(millisecondsSince1970: FakeStore.start),
+            end: Instant(millisecondsSince1970: FakeStore.end),
+            offer: Offer(
+                kind: .introductory,
+                discount: .freeTrial,
+                identifier: "spring",
+                period: Period(days: 3)
+            ),
+            price: Money(milliunits: 9990, currency: "USD"),
+            origin: .renewal,
+            group: "20000001",
+            storefront: "USA",
+            accountToken: CustomerID("7e3fb20b-4cdb-47cc-936d-99d65f608138")
+        )
+        #expect(facts.terms == [expected])
+    }
+
+    @Test(
+        arguments: [
+            ("Auto-Renewable Subscription", .autoRenewable), ("Non-Consumable", .nonConsumable),
+            ("Consumable", .consumable), ("Non-Renewing Subscription", .nonRenewing),
+            ("Bundle", .unrecognised("Bundle")),
+        ] as [(String, Term.Plan)]
+    )
+    func `the type of product is the plan`(type: String, plan: Term.Plan) throws {
+        let facts = try FakeStore.facts(FakeStore.transaction(["type": .string(type)]))
+        #expect(facts.terms.map(\.plan) == [plan])
+    }
+
+    @Test(
+        arguments: [
+            (["offerType": 2, "offerDiscountType": "PAY_AS_YOU_GO"], .promotional, .payAsYouGo),
+            (["offerType": 3, "offerDiscountType": "PAY_UP_FRONT"], .code, .payUpFront),
+            (["offerType": 4, "offerDiscountType": "ONE_TIME"], .winBack, .oneTime),
+            (["offerType": 1], .introductory, nil),
+            (
+                ["offerType": 7, "offerDiscountType": "HALF"], .unrecognised("7"),
+                .unrecognised("HALF")
+            ),
+            (["offerIdentifier": "x"], nil, nil),
+        ] as [(JSONObject, Offer.Kind?, Offer.Discount?)]
+    )
+    func `offers are read for the term and for the next one`(
+        changes: JSONObject,
+        kind: Offer.Kind?,
+        discount: Offer.Discount?
+    ) throws {
+        let facts = try FakeStore.facts(
+            FakeStore.notification(
+                "OFFER_REDEEMED",
+                transaction: FakeStore.transaction(changes),
+                renewalInfo: FakeStore.renewalInfo(changes)
+            )
+        )
+        for offer in facts.terms.map(\.offer) + facts.outlooks.map(\.offer) {
+            #expect(offer?.kind == kind)
+            #expect(offer?.discount == discount)
+        }
+    }
+
+    @Test func `Xcode's period id is none, so the transaction names the term`() throws {
+        let payload = FakeStore.transaction(["webOrderLineItemId": "0"])
+        #expect(try FakeStore.facts(payload).terms.map(\.key) == [TermKey("t:2000000000000002")])
+    }
+
+    @Test(arguments: ["00000000-0000-0000-0000-000000000000", ""])
+    func `an account token of nothing but zeros is none`(token: String) throws {
+        let payload = FakeStore.transaction(["appAccountToken": .string(token)])
+        #expect(try FakeStore.facts(payload).terms.map(\.accountToken) == [nil])
+    }
+
+    @Test func `a price needs its currency`() throws {
+        #expect(
+            try FakeStore.facts(FakeStore.transaction(["currency": nil])).terms.map(\.price) == [
+                nil
+            ]
+        )
+    }
+
+    @Test(arguments: [
+        "originalTransactionId", "transactionId", "productId", "type", "purchaseDate",
+    ])
+    func `a transaction without an essential member states nothing`(member: String) throws {
+        let payload = FakeStore.notification(
+            "DID_RENEW",
+            transaction: FakeStore.transaction([member: nil])
+        )
+        #expect(try FakeStore.facts(payload).isEmpty)
+        #expect(try FakeStore.read(payload).notes == [.incompleteTransaction(missing: [member])])
+    }
+
+    @Test func `an undated part states nothing`() throws {
+        let undated = FakeStore.transaction(["signedDate": nil])
+        let payload = FakeStore.notification("DID_RENEW", transaction: undated)
+        #expect(try FakeStore.facts(payload).isEmpty)
+        let renewal = FakeStore.notification(
+            "DID_RENEW",
+            renewalInfo: FakeStore.renewalInfo(["signedDate": nil])
+        )
+        #expect(try FakeStore.facts(renewal).kinds == ["term", "condition"])
+        #expect(
+            try FakeStore.read(renewal).notes == [.incompleteRenewalInfo(missing: ["signedDate"])]
+        )
+    }
+
+    // MARK: Family
+
+    @Test func `a family member's words are kept apart, the renewal info's too`() throws {
+        let payload = FakeStore.notification(
+            "DID_RENEW",
+            transaction: FakeStore.transaction(["inAppOwnershipType": "FAMILY_SHARED"])
+        )
+        let facts = try FakeStore.facts(payload)
+        #expect(facts.kinds == ["term", "outlook", "condition"])
+        #expect(facts.allSatisfy { $0.lineage.ownership == .familyShared })
+        #expect(try FakeStore.read(payload).notes == [.familyShared])
+    }
+
+    @Test func `an ownership that is not known makes nobody an owner`() throws {
+        let payload = FakeStore.notification(
+            "DID_RENEW",
+            transaction: FakeStore.transaction(["inAppOwnershipType": "ASSIGNED"])
+        )
+        let facts = try FakeStore.facts(payload)
+        #expect(facts.kinds == ["unrecognised"])
+        #expect(try FakeStore.read(payload).notes == [.unknownOwnership("ASSIGNED")])
+    }
+
+    // MARK: Revocations
+
+    @Test(
+        arguments: [
+            (["revocationType": "REFUND_FULL"], "REFUND", .refund),
+            (["revocationType": "REFUND_PRORATED"], "REFUND", .proratedRefund),
+            (["revocationType": "FAMILY_REVOKE"], "REVOKE", .familyAccessRemoved),
+            (["revocationType": "ASSIGNMENT_REVOKE"], "REVOKE", .assignmentRemoved),
+            (["revocationType": "OTHER"], "REFUND", .unrecognised("OTHER")),
+            (["revocationReason": 1], "REFUND", .refund),
+            (["revocationReason": 0], "REFUND", .refund),
+            (["revocationReason": 0], "REVOKE", .familyAccessRemoved),
+            (["inAppOwnershipType": "FAMILY_SHARED"], "REFUND", .familyAccessRemoved),
+            ([:], "DID_RENEW", .refund),
+        ] as [(JSONObject, String, Revocation.Cause)]
+    )
+    func `why a term was taken back is the store's word, or follows from whose it was`(
+        changes: JSONObject,
+        type: String,
+        cause: Revocation.Cause
+    ) throws {
+        let facts = try FakeStore.facts(
+            FakeStore.notification(type, transaction: Self.takenBack.changed(by: changes))
+        )
+        let expected = Revocation(
+            term: TermKey("w:3000000000000002"),
+            date: Instant(millisecondsSince1970: FakeStore.start + 500),
+            cause: cause
+        )
+        #expect(facts.revocations == [expected])
+        #expect(facts.terms.map(\.isRevoked) == [true])
+    }
+
+    @Test func `a prorated refund says how much`() throws {
+        let payload = Self.takenBack.changed(by: [
+            "revocationType": "REFUND_PRORATED", "revocationPercentage": 50_000,
+        ])
+        #expect(try FakeStore.facts(payload).revocations.map(\.percentage) == [50_000])
+    }
+
+    @Test func `an upgrade's revocation date takes nothing back`() throws {
+        let payload = Self.takenBack.changed(by: ["isUpgraded": true])
+        let facts = try FakeStore.facts(payload)
+        #expect(facts.kinds == ["term"])
+        #expect(facts.terms.map(\.isUpgraded) == [true])
+        #expect(facts.terms.map(\.isRevoked) == [false])
+        #expect(try FakeStore.read(payload).notes == [.upgradedAway])
+    }
+
+    @Test(arguments: ["REFUND", "REVOKE"])
+    func `a refund is not believed on its type alone`(type: String) throws {
+        let payload = FakeStore.notification(type)
+        #expect(try FakeStore.facts(payload).revocations.isEmpty)
+        #expect(try FakeStore.read(payload).notes == [.nothingTakenBack(type)])
+    }
+
+    // MARK: Outlooks
+
+    @Test func `an outlook holds everything the renewal info says`() throws {
+        let facts = try FakeStore.facts(
+            FakeStore.renewalInfo([
+                "autoRenewProductId": "cards.basic.monthly", "isInBillingRetryPeriod": true,
+                "gracePeriodExpiresDate": .integer(FakeStore.end + 5), "expirationIntent": 2,
+                "priceIncreaseStatus": 0, "offerType": 4, "offerPeriod": "P1Y",
+            ])
+        )
+        let expected = Outlook(
+            renewalDate: Instant(millisecondsSince1970: FakeStore.end),
+            productId: "cards.pro.monthly",
+            renewsInto: "cards.basic.monthly",
+            willRenew: true,
+            isRetrying: true,
+            graceEnd: Instant(millisecondsSince1970: FakeStore.end + 5),
+            lapse: .billingError,
+            priceIncreasePending: true,
+            renewalPrice: Money(milliunits: 9990, currency: "USD"),
+            offer: Offer(kind: .winBack, period: Period(years: 1))
+        )
+        #expect(facts.outlooks == [expected])
+        #expect(try FakeStore.read(FakeStore.renewalInfo()).notes == [.renewalInfoAlone])
+    }
+
+    @Test(
+        arguments: [
+            (1, .cancelled), (2, .billingError), (3, .priceIncrease), (4, .productUnavailable),
+            (5, .other), (9, .unrecognised("9")), (nil, nil),
+        ] as [(Int64?, Outlook.Lapse?)]
+    )
+    func `the expiration intent says why it lapsed`(intent: Int64?, lapse: Outlook.Lapse?) throws {
+        let value: JSONValue = intent.map { .integer($0) } ?? .null
+        let facts = try FakeStore.facts(FakeStore.renewalInfo(["expirationIntent": value]))
+        #expect(facts.outlooks.map(\.lapse) == [lapse])
+    }
+
+    @Test(arguments: [(0, false), (1, true), (2, nil), (nil, nil)] as [(Int64?, Bool?)])
+    func `the renewal status says whether it renews`(status: Int64?, renews: Bool?) throws {
+        let value: JSONValue = status.map { .integer($0) } ?? .null
+        let facts = try FakeStore.facts(FakeStore.renewalInfo(["autoRenewStatus": value]))
+        #expect(facts.outlooks.map(\.willRenew) == [renews])
+    }
+
+    @Test func `a renewal info that names no subscription states nothing`() throws {
+        let nameless = FakeStore.renewalInfo(["originalTransactionId": nil])
+        #expect(try FakeStore.facts(nameless).isEmpty)
+        let payload = FakeStore.notification("EXPIRED", renewalInfo: nameless)
+        let facts = try FakeStore.facts(payload)
+        #expect(facts.kinds == ["term", "condition"])
+        #expect(facts.conditions.map(\.renewalDate) == [nil])
+    }
+
+    // MARK: Conditions
+
+    @Test(
+        arguments: [
+            (1, .active), (2, .expired), (3, .retry), (4, .grace), (5, .revoked),
+        ] as [(Int64, Condition.Status)]
+    )
+    func `the status is the condition`(status: Int64, condition: Condition.Status) throws {
+        let payload = FakeStore.notification("DID_RENEW", data: ["status": .integer(status)])
+        #expect(try FakeStore.facts(payload).conditions.map(\.status) == [condition])
+    }
+
+    @Test func `a status that is not known displaces none that is`() throws {
+        let payload = FakeStore.notification("DID_RENEW", data: ["status": 9])
+        let facts = try FakeStore.facts(payload)
+        #expect(facts.kinds == ["term", "outlook", "unrecognised"])
+        let failing = FakeStore.notification("GRACE_PERIOD_EXPIRED", data: ["status": 9])
+        #expect(
+            try FakeStore.facts(failing).conditions == [
+                Condition(
+                    notice: .graceExpired,
+                    renewalDate: Instant(millisecondsSince1970: FakeStore.end)
+                )
+            ]
+        )
+    }
+
+    // MARK: What is not known
+
+    @Test func `a type that is not known changes nothing, whatever it carries`() throws {
+        let payload = FakeStore.notification("NEW_THING", transaction: Self.takenBack)
+        let word = Unrecognised(field: "notificationType", value: "NEW_THING")
+        let facts = try FakeStore.facts(payload)
+        #expect(facts.map(\.assertion) == [.unrecognised(word)])
+        #expect(facts.map(\.lineage.id) == ["2000000000000001"])
+        let reading = try FakeStore.read(payload)
+        #expect(reading.unrecognised == [word])
+        #expect(reading.notes == [.unknownType("NEW_THING")])
+    }
+
+    @Test func `a subtype that is not known leaves the signed facts standing`() throws {
+        let payload = FakeStore.notification("DID_FAIL_TO_RENEW", "NEW_WAY")
+        let facts = try FakeStore.facts(payload)
+        #expect(facts.kinds == ["term", "outlook", "condition", "unrecognised"])
+        #expect(facts.conditions.map(\.notice) == [.failedToRenew])
+        #expect(facts.unrecognised == [Unrecognised(field: "subtype", value: "NEW_WAY")])
+    }
+
+    @Test func `words that are not known are counted once each and kept with the lineage`() throws {
+        let payload = FakeStore.notification(
+            "CONSUMPTION_REQUEST",
+            transaction: FakeStore.transaction([
+                "type": "Bundle", "offerType": 7, "offerPeriod": "soon", "revocationReason": 9,
+                "transactionReason": "GIFT", "billingPlanType": "WEEKLY",
+            ]),
+            renewalInfo: FakeStore.renewalInfo([
+                "offerType": 7, "expirationIntent": 9, "priceIncreaseStatus": 4,
+                "autoRenewStatus": 3,
+                "commitmentInfo": ["commitmentRenewalBillingPlanType": "WEEKLY"],
+            ]),
+            data: ["status": 9, "consumptionRequestReason": "BORED"]
+        )
+        let expected: [String] = [
+            "status=9", "consumptionRequestReason=BORED", "type=Bundle", "offerType=7",
+            "offerPeriod=soon", "revocationReason=9", "transactionReason=GIFT",
+            "billingPlanType=WEEKLY", "autoRenewStatus=3", "expirationIntent=9",
+            "priceIncreaseStatus=4", "commitmentRenewalBillingPlanType=WEEKLY",
+        ]
+        let words = try FakeStore.read(payload).unrecognised
+        #expect(words.map { "\($0.field)=\($0.value)" } == expected)
+        let facts = try FakeStore.facts(payload)
+        #expect(facts.unrecognised == words)
+        #expect(facts.kinds.prefix(3) == ["term", "outlook", "unrecognised"])
+    }
+
+    // MARK: Messages about no purchase
+
+    @Test func `a test is a test`() throws {
+        let payload = FakeStore.notification("TEST", transaction: nil, renewalInfo: nil)
+        let reading = try FakeStore.read(payload)
+        #expect(reading.isTest)
+        #expect(reading.notes == [.test])
+    }
+
+    @Test(
+        arguments: [("SANDBOX_b2158121", .sandbox), ("b2158121", .production)]
+            as [(String, Environment)]
+    )
+    func `a token for outside purchases tells its environment by its id`(
+        id: String,
+        environment: Environment
+    ) throws {
+        let reading = try FakeStore.read(
+            FakeStore.notification(
+                "EXTERNAL_PURCHASE_TOKEN",
+                "UNREPORTED",
+                outer: ["data": nil, "externalPurchaseToken": Self.token(id)]
+            )
+        )
+        #expect(reading.environment == environment)
+        #expect(reading.notes == [.externalPurchaseToken])
+    }
+
+    @Test func `a summary says how many`() throws {
+        let summary = try #require(Self.others.first { $0.subtype == "SUMMARY" })
+        let reading = try FakeStore.read(summary.payload)
+        #expect(reading.notes == [.extensionSummary(succeeded: 5, failed: 2)])
+    }
+}
