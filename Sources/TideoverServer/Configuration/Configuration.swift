@@ -1,0 +1,150 @@
+public import TideoverCore
+
+/// What the operator has chosen: the file `tideover.json` and the environment variables that
+/// overrule it, checked as a whole.
+public struct Configuration: Hashable, Sendable {
+    /// How the server is reached.
+    public let server: Server
+    /// Where what is durable is kept.
+    public let storage: StorageLocation
+    /// The apps in the order of the file; their ids differ.
+    public let apps: [App]
+    /// What is set but has no effect, or looks like a slip: one sentence each.
+    public let notices: [String]
+
+    /// A configuration made in code; what a file must obey is not checked here.
+    public init(
+        server: Server,
+        storage: StorageLocation,
+        apps: [App],
+        notices: [String] = []
+    ) {
+        self.server = server
+        self.storage = storage
+        self.apps = apps
+        self.notices = notices
+    }
+
+    /// The app of an id; nil if none is configured.
+    public func app(_ id: String) -> App? {
+        apps.first { $0.id == id }
+    }
+}
+
+extension Configuration {
+    /// How the server is reached.
+    public struct Server: Hashable, Sendable {
+        /// Where connections are accepted.
+        public let listen: ListenAddress
+
+        /// A server that listens at an address.
+        public init(listen: ListenAddress = .standard) {
+            self.listen = listen
+        }
+    }
+
+    /// An address of this machine and a port.
+    public struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
+        /// An IPv4 or IPv6 address, without brackets.
+        public let host: String
+        /// A port from 0 to 65,535; 0 stands for any free one.
+        public let port: Int
+
+        /// Where the server listens unless told otherwise: `127.0.0.1:8080`.
+        public static let standard = ListenAddress(checkedHost: "127.0.0.1", port: 8080)
+
+        /// Reads `127.0.0.1:8080`, `[::1]:8080` or `localhost:8080`, which is `127.0.0.1:8080`.
+        /// Nil for anything else.
+        public init?(_ text: String) {
+            guard let colon = text.lastIndex(of: ":"),
+                let port = DecimalNumber.read(text[colon...].dropFirst(), through: 65_535)
+            else { return nil }
+            let host = text[..<colon]
+            if host.first == "[", host.last == "]" {
+                let address = String(host.dropFirst().dropLast())
+                guard IPAddress.family(of: address) == .six else { return nil }
+                self.init(checkedHost: address, port: port)
+            } else {
+                let address = host == "localhost" ? "127.0.0.1" : String(host)
+                guard IPAddress.family(of: address) == .four else { return nil }
+                self.init(checkedHost: address, port: port)
+            }
+        }
+
+        private init(checkedHost host: String, port: Int) {
+            self.host = host
+            self.port = port
+        }
+
+        /// The address as it stands in a URL, IPv6 in brackets.
+        public var description: String {
+            host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+        }
+    }
+
+    /// Where what is durable is kept.
+    public enum StorageLocation: Hashable, Sendable {
+        /// A database file of SQLite.
+        case sqlite(path: String)
+    }
+}
+
+extension Configuration {
+    /// One app: where its purchases come from, what they unlock, and the operator's choices.
+    public struct App: Hashable, Sendable {
+        /// Up to 63 lower-case letters, digits and hyphens; a hyphen does not come first.
+        public let id: String
+        /// The environments that are served, in the operator's order, at least one; never `xcode`.
+        public let environments: [Environment]
+        /// The app in the App Store; nil if it is not sold there.
+        public let appStore: AppStore?
+        /// The simulated store whose word counts; there is one exactly if `simulated` is served.
+        public let simulatedStore: SimulatedStore?
+        /// The products and what they unlock.
+        public let catalogue: Catalogue
+        /// The operator's choices where the stores leave one.
+        public let policy: Policy
+
+        /// An app made in code.
+        public init(
+            id: String,
+            environments: [Environment],
+            appStore: AppStore? = nil,
+            simulatedStore: SimulatedStore? = nil,
+            catalogue: Catalogue = Catalogue(),
+            policy: Policy = Policy()
+        ) {
+            self.id = id
+            self.environments = environments
+            self.appStore = appStore
+            self.simulatedStore = simulatedStore
+            self.catalogue = catalogue
+            self.policy = policy
+        }
+    }
+
+    /// The app as the App Store knows it.
+    public struct AppStore: Hashable, Sendable {
+        /// The bundle id that signed data must name.
+        public let bundleId: String
+        /// The number in the app's App Store URL; always there if production is served.
+        public let appAppleId: Int64?
+
+        /// An app in the App Store.
+        public init(bundleId: String, appAppleId: Int64? = nil) {
+            self.bundleId = bundleId
+            self.appAppleId = appAppleId
+        }
+    }
+
+    /// A simulated store that is believed in the environment `simulated`, and only there.
+    public struct SimulatedStore: Hashable, Sendable {
+        /// The store's root certificate, DER.
+        public let root: [UInt8]
+
+        /// A simulated store known by its root certificate, DER.
+        public init(root: [UInt8]) {
+            self.root = root
+        }
+    }
+}

@@ -1,0 +1,224 @@
+import Glibc
+import TideoverCore
+import TideoverJSON
+
+/// What a scalar of the configuration may look like, and what is read from it.
+///
+/// The file and the environment write the same text, except that the file writes numbers as such.
+struct ConfigurationForm<Value> {
+    let expectation: ConfigurationProblem.Expectation
+    /// What the scalar is in the file.
+    var kind: JSONNode.Kind = .string
+    /// Whether a value of another form may be shown: never where a secret could stand by mistake.
+    var isShown = true
+    /// The value; nil if the text has another form, an error if it has but is refused.
+    let read: (String) throws(ConfigurationProblem.Reason) -> Value?
+}
+
+// MARK: - Texts
+
+extension ConfigurationForm<String> {
+    /// What is no text on one line may be a key that was pasted in.
+    static var text: Self { Self(expectation: .text, isShown: false, read: lineOfText) }
+    static var fileName: Self {
+        Self(expectation: .fileName, isShown: false) { text in
+            text.contains("-----BEGIN") ? nil : lineOfText(text)
+        }
+    }
+
+    static var appId: Self {
+        Self(expectation: .appId) { text in
+            let isWord = text.utf8.allSatisfy { byte in
+                UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte || byte.isDigit
+                    || byte == UInt8(ascii: "-")
+            }
+            return isWord && (1...63).contains(text.utf8.count) && text.first != "-" ? text : nil
+        }
+    }
+
+    static var bundleId: Self {
+        Self(expectation: .bundleId) { $0.isDotted(alsoWith: UInt8(ascii: "-")) ? $0 : nil }
+    }
+
+    static var packageName: Self {
+        Self(expectation: .packageName) { $0.isDotted(alsoWith: UInt8(ascii: "_")) ? $0 : nil }
+    }
+
+    static var email: Self {
+        Self(expectation: .email) { text in
+            let parts = text.split(separator: "@", omittingEmptySubsequences: false)
+            return parts.count == 2 && parts.allSatisfy { !$0.isEmpty && $0.isPlain } ? text : nil
+        }
+    }
+
+    /// A user name or password has no place in a URL of ours, and is never repeated.
+    static var webAddress: Self {
+        Self(expectation: .webAddress, isShown: false) { text in
+            guard let scheme = ["https://", "http://"].first(where: { text.hasPrefix($0) }),
+                text.isPlain, !text.contains("\\")
+            else { return nil }
+            let authority = text.dropFirst(scheme.count).prefix { !"/?#".contains($0) }
+            return authority.isEmpty || authority.contains("@") || authority.first == ":"
+                ? nil : text
+        }
+    }
+
+    static var network: Self {
+        Self(expectation: .network) { text in
+            let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let family = IPAddress.family(of: String(parts[0])) else { return nil }
+            guard parts.count == 2 else { return text }
+            return DecimalNumber.read(parts[1], through: family.bits) == nil ? nil : text
+        }
+    }
+
+    static func oneOf(_ words: [String]) -> Self {
+        Self(expectation: .oneOf(words)) { words.contains($0) ? $0 : nil }
+    }
+
+    /// Xcode's file is meant to be read as it is; until then, no file name is right.
+    static var storeKitCatalogue: Self {
+        Self(expectation: .fileName) { _ throws(ConfigurationProblem.Reason) in
+            throw .unsupported(.storeKitCatalogue)
+        }
+    }
+
+    private static func lineOfText(_ text: String) -> String? {
+        let isLine = !text.unicodeScalars.contains(where: \.isControl)
+        return isLine && text.contains { !$0.isWhitespace } ? text : nil
+    }
+}
+
+// MARK: - Values of our own
+
+extension ConfigurationForm<Configuration.ListenAddress> {
+    static var listenAddress: Self {
+        Self(expectation: .listenAddress) { Configuration.ListenAddress($0) }
+    }
+}
+
+extension ConfigurationForm<Configuration.StorageLocation> {
+    /// A file in the notation of this configuration, not yet resolved against its folder.
+    static var storage: Self {
+        Self(expectation: .storage, isShown: false) {
+            text throws(ConfigurationProblem.Reason) in
+            if text.hasPrefix("postgres:") || text.hasPrefix("postgresql:") {
+                throw .unsupported(.postgres)
+            }
+            // `sqlite://a/b` would be read as the absolute path /a/b, which few who write it mean;
+            // a database in memory would lose what was acknowledged.
+            let path = text.dropFirst("sqlite:".count)
+            guard text.hasPrefix("sqlite:"), !path.hasPrefix("//"), path != ":memory:",
+                !path.isEmpty, !path.unicodeScalars.contains(where: \.isControl)
+            else { return nil }
+            return .sqlite(path: String(path))
+        }
+    }
+}
+
+extension ConfigurationForm<Environment> {
+    static var environment: Self {
+        Self(expectation: .environment) { text throws(ConfigurationProblem.Reason) in
+            let environment = Environment(rawValue: text)
+            if environment == .xcode { throw .unsupported(.xcode) }
+            return environment
+        }
+    }
+}
+
+extension ConfigurationForm<Int64> {
+    static var appAppleId: Self {
+        Self(expectation: .appAppleId, kind: .number) { text in
+            DecimalNumber.read(text, through: .max).flatMap { $0 > 0 ? Int64($0) : nil }
+        }
+    }
+}
+
+extension ConfigurationForm<Product.Kind> {
+    static var productKind: Self {
+        Self(expectation: .oneOf(Product.Kind.allCases.map(\.rawValue))) {
+            Product.Kind(rawValue: $0)
+        }
+    }
+}
+
+extension ConfigurationForm<Period> {
+    static var period: Self { Self(expectation: .period) { Period(iso8601: $0) } }
+}
+
+extension ConfigurationForm<Money> {
+    static var price: Self { Self(expectation: .price) { Money(text: $0) } }
+}
+
+extension ConfigurationForm<Milliseconds> {
+    static var duration: Self { Self(expectation: .duration) { Milliseconds(text: $0) } }
+}
+
+extension ConfigurationForm<Policy.BillingRetry> {
+    static var billingRetry: Self {
+        Self(expectation: .billingRetry) { text in
+            if text == "suspend" { return .suspend }
+            guard text.hasPrefix("keep "), let length = Milliseconds(text: text.dropFirst(5)),
+                length > .zero
+            else { return nil }
+            return .keep(length)
+        }
+    }
+}
+
+// MARK: - The small print
+
+/// Addresses of the internet protocol, as the system reads them.
+enum IPAddress {
+    enum Family {
+        case four, six
+
+        var bits: Int { self == .four ? 32 : 128 }
+    }
+
+    /// The family of an address literal; nil if it is none.
+    static func family(of text: String) -> Family? {
+        // A zero byte would end the text for the system, but not for us.
+        guard text.isPlain else { return nil }
+        var address = in6_addr()
+        if inet_pton(AF_INET, text, &address) == 1 { return .four }
+        return inet_pton(AF_INET6, text, &address) == 1 ? .six : nil
+    }
+}
+
+/// Numbers of decimal digits alone, without a sign.
+enum DecimalNumber {
+    static func read(_ text: some StringProtocol, through limit: Int) -> Int? {
+        guard !text.isEmpty, text.utf8.allSatisfy(\.isDigit), let number = Int(text) else {
+            return nil
+        }
+        return number <= limit ? number : nil
+    }
+}
+
+extension Unicode.Scalar {
+    /// Whether this is a control character or a line separator.
+    var isControl: Bool {
+        value < 0x20 || (0x7F..<0xA0).contains(value) || value == 0x2028 || value == 0x2029
+    }
+}
+
+extension UInt8 {
+    var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
+
+    var isLetter: Bool {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self | 0x20)
+    }
+}
+
+extension StringProtocol {
+    /// Whether this is ASCII that shows, without spaces.
+    fileprivate var isPlain: Bool { utf8.allSatisfy { (0x21...0x7E).contains($0) } }
+
+    /// Whether this is words of ASCII letters, digits and one more character, joined by dots.
+    fileprivate func isDotted(alsoWith extra: UInt8) -> Bool {
+        split(separator: ".", omittingEmptySubsequences: false).allSatisfy { word in
+            !word.isEmpty && word.utf8.allSatisfy { $0.isLetter || $0.isDigit || $0 == extra }
+        }
+    }
+}

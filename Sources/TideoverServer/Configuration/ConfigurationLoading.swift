@@ -1,0 +1,129 @@
+import TideoverJSON
+
+extension Configuration {
+    /// Reads a configuration from the text of its file and from the environment, which wins.
+    ///
+    /// Paths in the result are relative to what `file` is relative to: paths in the file start at
+    /// its folder.
+    ///
+    /// - Parameters:
+    ///   - file: the path of the file, for messages and as the place that paths start at.
+    ///   - text: what is in the file; JSON5, as far as `JSONDocument` reads it.
+    ///   - environment: the variables of the process; only those that begin with `TIDEOVER_` count.
+    ///   - readFile: gives the bytes of a file that the configuration names.
+    /// - Returns: the configuration, checked as a whole, with its notices.
+    /// - Throws: everything that is wrong, at once.
+    public static func load(
+        file: String,
+        text: [UInt8],
+        environment: [String: String],
+        readFile: (String) throws -> [UInt8]
+    ) throws(ConfigurationProblems) -> Configuration {
+        let document: JSONDocument
+        do {
+            document = try JSONDocument(text, syntax: .relaxed, limits: .local)
+        } catch {
+            throw ConfigurationProblems(notDocument: error, file: file)
+        }
+        let reading = ConfigurationReading(file: file, environment: environment)
+        let configuration = reading.read(document.root, readFile)
+        guard reading.problems.isEmpty else { throw ConfigurationProblems(of: reading) }
+        return configuration
+    }
+}
+
+extension ConfigurationReading {
+    fileprivate func read(
+        _ node: JSONNode,
+        _ readFile: ConfigurationFileReader
+    ) -> Configuration {
+        let root = ConfigurationSection(
+            node,
+            path: "",
+            variable: ConfigurationVariable.prefix,
+            source: .node(node),
+            parent: nil,
+            reading: self
+        )
+        let folder = ConfigurationFolder(ofFile: file)
+        let server = root.section("server").readServer()
+        let storage = root.value("storage", .storage) ?? .standard
+        let apps = root.readApps(in: folder, readFile)
+        root.readWebhooks()
+        root.close()
+        noteUnknownVariables()
+        return Configuration(
+            server: server,
+            storage: storage.resolved(in: folder),
+            apps: apps,
+            notices: notices.map(\.description)
+        )
+    }
+}
+
+extension Configuration.StorageLocation {
+    /// Where facts are kept unless told otherwise: `tideover.db` beside the configuration file.
+    fileprivate static let standard = Self.sqlite(path: "tideover.db")
+
+    fileprivate func resolved(in folder: ConfigurationFolder) -> Self {
+        switch self {
+        case .sqlite(let path): .sqlite(path: folder.path(of: path))
+        }
+    }
+}
+
+extension ConfigurationProblems {
+    fileprivate init(notDocument error: JSONError, file: String) {
+        let place = ConfigurationProblem.Place.file(
+            name: file,
+            line: error.line,
+            column: error.column
+        )
+        problems = [ConfigurationProblem(place: place, path: "", reason: .syntax(error.reason))]
+        notices = []
+    }
+
+    fileprivate init(of reading: ConfigurationReading) {
+        problems = reading.problems.sorted { $0.order < $1.order }
+        notices = reading.notices.map(\.description)
+    }
+}
+
+extension ConfigurationProblem {
+    /// From the top of the file to its end, then by variable.
+    fileprivate var order: (Int, Int, String, String) {
+        switch place {
+        case .file(_, let line, let column): (line, column, "", path)
+        case .variable(let name): (.max, .max, name, path)
+        }
+    }
+}
+
+/// The folder of the configuration file, where the paths in it start.
+struct ConfigurationFolder {
+    private let prefix: Substring
+
+    init(ofFile file: String) {
+        prefix = file.lastIndex(of: "/").map { file[...$0] } ?? ""
+    }
+
+    func path(of path: String) -> String {
+        path.hasPrefix("/") ? path : prefix + path
+    }
+}
+
+/// How a file holds a certificate, told by its first bytes.
+enum CertificateFile {
+    enum Encoding {
+        case der, pem
+    }
+
+    /// Nil for what is certainly no certificate.
+    static func encoding(of bytes: [UInt8]) -> Encoding? {
+        let text = bytes.drop { [0x20, 0x0A, 0x0D, 0x09, 0xEF, 0xBB, 0xBF].contains($0) }
+        if text.starts(with: "-----BEGIN".utf8) { return .pem }
+        // DER opens with a sequence whose length takes more than one byte.
+        let isSequence = bytes.count > 2 && bytes[0] == 0x30 && bytes[1] & 0x80 != 0
+        return isSequence ? .der : nil
+    }
+}

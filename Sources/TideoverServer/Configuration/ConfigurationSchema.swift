@@ -1,0 +1,253 @@
+import TideoverCore
+
+// The schema: what each object of the file may say, asked for member by member.
+
+/// Reads a file that the configuration names; throws whatever tells why it cannot.
+typealias ConfigurationFileReader = (String) throws -> [UInt8]
+
+extension ConfigurationSection {
+    func readServer() -> Configuration.Server {
+        let listen = value("listen", .listenAddress) ?? .standard
+        _ = value("publicURL", .webAddress)
+        noteNotActedOn(["publicURL"], .publicURL)
+        close()
+        return Configuration.Server(listen: listen)
+    }
+
+    /// The apps with their ids settled first, since variables address an app by its id.
+    func readApps(
+        in folder: ConfigurationFolder,
+        _ readFile: ConfigurationFileReader
+    ) -> [Configuration.App] {
+        guard let sections = sections("apps", .apps, isNeeded: true) else { return [] }
+        if sections.isEmpty { report(.mismatch(.apps, found: .emptyList), of: "apps") }
+        let base = variable.map { ConfigurationVariable.name($0, "apps") }
+        var first: [String: ConfigurationSource] = [:]
+        return sections.compactMap { app in
+            app.variable = nil
+            let id = app.value("id", .appId, isNeeded: true)
+            if let id, let earlier = first[id] {
+                app.report(.repeated(id, firstLine: earlier.line), of: "id")
+            } else if let id {
+                first[id] = app.source(of: "id")
+                app.variable = base.map { ConfigurationVariable.name($0, id) }
+            }
+            return app.readApp(id: id, in: folder, readFile)
+        }
+    }
+
+    private func readApp(
+        id: String?,
+        in folder: ConfigurationFolder,
+        _ readFile: ConfigurationFileReader
+    ) -> Configuration.App? {
+        let environments =
+            list("environments", of: .environment, .environments, isNeeded: true) ?? []
+        let appStore = readAppStore(environments)
+        let simulatedStore = readSimulatedStore(environments, in: folder, readFile)
+        readOtherStores()
+        let catalogue = readCatalogue()
+        let policy = section("policy").readPolicy()
+        close()
+        return id.map {
+            Configuration.App(
+                id: $0,
+                environments: environments,
+                appStore: appStore,
+                simulatedStore: simulatedStore,
+                catalogue: catalogue,
+                policy: policy
+            )
+        }
+    }
+
+    func readWebhooks() {
+        for webhook in sections("webhooks") ?? [] {
+            _ = webhook.value("url", .webAddress, isNeeded: true)
+            _ = webhook.list("events", of: .text, .events)
+            _ = webhook.value("secretFile", .fileName, isNeeded: true)
+            _ = webhook.list("allowNetworks", of: .network, mayBeEmpty: true)
+            webhook.noteNotActedOn(webhook.close(), .webhooks)
+        }
+    }
+}
+
+// MARK: - Stores
+
+extension ConfigurationSection {
+    private func readAppStore(_ environments: [Environment]) -> Configuration.AppStore? {
+        let store = section("appStore")
+        let isReal = environments.contains(.production)
+        let bundleId = store.value("bundleId", .bundleId, isNeeded: true)
+        let appAppleId = store.value("appAppleId", .appAppleId, isNeeded: isReal)
+        store.readAPIKey()
+        guard store.close() else {
+            note(.noStore(path: path))
+            return nil
+        }
+        return bundleId.map { Configuration.AppStore(bundleId: $0, appAppleId: appAppleId) }
+    }
+
+    /// A key of the App Store Server API: all of it or nothing.
+    private func readAPIKey() {
+        _ = value("issuerId", .text)
+        _ = value("keyId", .text)
+        _ = value("privateKeyFile", .fileName)
+        let members = ["issuerId", "keyId", "privateKeyFile"]
+        guard members.contains(where: has) else { return }
+        demand("issuerId", .text)
+        demand("keyId", .text)
+        demand("privateKeyFile", .fileName)
+        noteNotActedOn(members, .appStoreAPI)
+    }
+
+    /// A store whose environment is not served is not believed: its root is not even read.
+    private func readSimulatedStore(
+        _ environments: [Environment],
+        in folder: ConfigurationFolder,
+        _ readFile: ConfigurationFileReader
+    ) -> Configuration.SimulatedStore? {
+        let store = section("simulatedStore")
+        _ = store.value("url", .webAddress)
+        store.noteNotActedOn(["url"], .simulatedStoreURL)
+        let file = store.value("root", .fileName, isNeeded: true)
+        let isServed = environments.contains(.simulated)
+        guard store.close() else {
+            if isServed { report(.simulatedStoreMissing, of: "environments") }
+            return nil
+        }
+        guard isServed else {
+            note(.simulatedStoreUnused(path: store.path))
+            return nil
+        }
+        return file.flatMap { store.readCertificate(folder.path(of: $0), readFile) }
+            .map { Configuration.SimulatedStore(root: $0) }
+    }
+
+    private func readCertificate(
+        _ path: String,
+        _ readFile: ConfigurationFileReader
+    ) -> [UInt8]? {
+        do {
+            let bytes = try readFile(path)
+            switch CertificateFile.encoding(of: bytes) {
+            case .der: return bytes
+            case .pem: report(.certificateInPEM(path: path), of: "root")
+            case nil: report(.notACertificate(path: path), of: "root")
+            }
+        } catch {
+            report(.unreadableFile(path: path, cause: "\(error)"), of: "root")
+        }
+        return nil
+    }
+
+    private func readOtherStores() {
+        let play = section("googlePlay")
+        _ = play.value("packageName", .packageName, isNeeded: true)
+        _ = play.value("serviceAccountFile", .fileName)
+        let push = play.section("push")
+        _ = push.value("audience", .text, isNeeded: true)
+        _ = push.value("email", .email, isNeeded: true)
+        push.close()
+        play.noteNotActedOn(play.close(), .googlePlay)
+
+        let revenueCat = section("revenueCat")
+        _ = revenueCat.value("webhookAuthorizationFile", .fileName)
+        _ = revenueCat.value("apiKeyFile", .fileName)
+        revenueCat.noteNotActedOn(revenueCat.close(), .revenueCat)
+    }
+}
+
+// MARK: - Products
+
+extension ConfigurationSection {
+    private func readCatalogue() -> Catalogue {
+        _ = value("catalogue", .storeKitCatalogue)
+        let products = section("products").namedSections().compactMap { name, product in
+            product.readProduct().map { (name, $0) }
+        }
+        if products.isEmpty { note(.noProducts(path: path)) }
+        return Catalogue(products: Dictionary(products) { first, _ in first })
+    }
+
+    private func readProduct() -> Product? {
+        let kind = value("kind", .productKind)
+        // A kind that is not understood asks for nothing.
+        let assumed = kind ?? (has("kind") ? .consumable : .autoRenewable)
+        let product = Product(
+            entitlements: readEntitlements(assumed),
+            kind: assumed,
+            group: value("group", .text),
+            period: value("period", .period, isNeeded: assumed == .nonRenewing),
+            trial: value("trial", .period),
+            price: value("price", .price),
+            grace: value("grace", .period)
+        )
+        close()
+        guard kind != nil || !has("kind") else { return nil }
+        if kind == .consumable && !product.entitlements.isEmpty {
+            report(.consumableWithEntitlements, of: "entitlements")
+        }
+        noteOddities(assumed)
+        return product
+    }
+
+    private func readEntitlements(_ kind: Product.Kind) -> [String] {
+        let isConsumable = kind == .consumable
+        let entitlements = list(
+            "entitlements",
+            of: .text,
+            .entitlements,
+            isNeeded: !isConsumable,
+            mayBeEmpty: isConsumable
+        )
+        return entitlements ?? []
+    }
+
+    private func noteOddities(_ kind: Product.Kind) {
+        if kind == .autoRenewable && !has("period") { note(.noPeriod(path: path)) }
+        let foreign: [String] =
+            switch kind {
+            case .autoRenewable: []
+            case .nonRenewing: ["group", "trial", "grace"]
+            case .nonConsumable, .consumable: ["group", "period", "trial", "grace"]
+            }
+        for key in foreign where has(key) {
+            note(.withoutEffect(path: path(of: key), kind: kind.rawValue))
+        }
+    }
+}
+
+// MARK: - Policy
+
+extension ConfigurationSection {
+    private func readPolicy() -> Policy {
+        let standard = Policy()
+        let policy = Policy(
+            billingRetry: value("billingRetry", .billingRetry) ?? standard.billingRetry,
+            renewalLeeway: value("renewalLeeway", .duration) ?? standard.renewalLeeway
+        )
+        _ = value("unreachable", .duration)
+        _ = value("transfer", .oneOf(["claim"]))
+        _ = value("sandbox", .oneOf(["testers", "review", "deny"]))
+        noteNotActedOn(["unreachable", "transfer", "sandbox"], .policy)
+        let reminders = section("reminders")
+        _ = reminders.value("trialEnding", .duration)
+        _ = reminders.value("graceEnding", .duration)
+        reminders.noteNotActedOn(reminders.close(), .policy)
+        close()
+        return policy
+    }
+}
+
+extension ConfigurationSection {
+    /// Notes each of the members that is there although this version does not act on it.
+    private func noteNotActedOn(_ keys: [String], _ what: ConfigurationNotice.Unfinished) {
+        for key in keys where has(key) { note(.notActedOn(path: path(of: key), what)) }
+    }
+
+    /// Notes the whole object if it is there.
+    private func noteNotActedOn(_ isPresent: Bool, _ what: ConfigurationNotice.Unfinished) {
+        if isPresent { note(.notActedOn(path: path, what)) }
+    }
+}

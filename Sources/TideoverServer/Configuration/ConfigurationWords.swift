@@ -1,0 +1,181 @@
+import TideoverJSON
+
+// The words for whatever can be said about a configuration.
+
+extension ConfigurationProblems: CustomStringConvertible {
+    /// One line for each problem, then one for each notice.
+    public var description: String {
+        let lines = problems.map(\.description) + notices.map { "note: \($0)" }
+        return lines.joined(separator: "\n")
+    }
+}
+
+extension ConfigurationProblem: CustomStringConvertible {
+    /// One line for people: `tideover.json:3:12: server.listen: expected ..., found ...`.
+    public var description: String {
+        path.isEmpty ? "\(place): \(reason)" : "\(place): \(printable(path)): \(reason)"
+    }
+}
+
+extension ConfigurationProblem.Place: CustomStringConvertible {
+    /// The place as compilers write it, or the name of the variable.
+    public var description: String {
+        switch self {
+        case .file(let name, let line, let column): "\(printable(name)):\(line):\(column)"
+        case .variable(let name): name
+        }
+    }
+}
+
+extension ConfigurationProblem.Reason: CustomStringConvertible {
+    /// What is wrong, in one sentence without its full stop.
+    public var description: String {
+        switch self {
+        case .syntax(let reason): "\(reason)"
+        case .unknownKey(let key, let closest):
+            "unknown key \(quoted(key))" + suggestion(closest)
+        case .missing(let expectation): "missing; expected \(expectation)"
+        case .mismatch(let expectation, .hidden): "expected \(expectation)"
+        case .mismatch(let expectation, let found): "expected \(expectation), found \(found)"
+        case .repeated(let text, let line?): "\(quoted(text)) is used already on line \(line)"
+        case .repeated(let text, nil): "\(quoted(text)) is named twice"
+        case .unsupported(let what): "\(what)"
+        case .simulatedStoreMissing:
+            "`simulated` is served only beside a simulated store; set `simulatedStore.root` to its "
+                + "root certificate"
+        case .consumableWithEntitlements:
+            "a consumable product grants no entitlement; leave the list out, or choose another kind"
+        case .unreadableFile(let path, let cause):
+            "the file \(printable(path)) cannot be read: \(printable(cause))"
+        case .certificateInPEM(let path):
+            "\(printable(path)) is in PEM, but DER is needed; convert it with `openssl x509 "
+                + "-outform der -in FILE -out FILE.der`"
+        case .notACertificate(let path):
+            "\(printable(path)) holds no certificate in DER"
+        case .ambiguousVariable(let other):
+            "this variable is also the name of \(printable(other)); set both in the file instead"
+        }
+    }
+}
+
+extension ConfigurationProblem.Found: CustomStringConvertible {
+    /// What was found, as the end of a sentence.
+    public var description: String {
+        switch self {
+        case .kind(.null): "null"
+        case .kind(.bool): "true or false"
+        case .kind(.number): "a number"
+        case .kind(.string): "a text"
+        case .kind(.array): "a list"
+        case .kind(.object): "an object"
+        case .text(let text): text.isEmpty ? "an empty text" : quoted(text)
+        case .hidden: "something else"
+        case .emptyList: "an empty list"
+        }
+    }
+}
+
+extension ConfigurationProblem.Expectation: CustomStringConvertible {
+    /// What was expected, with an example where the form is not plain.
+    public var description: String {
+        switch self {
+        case .object: "an object"
+        case .list: "a list"
+        case .text: "a text on one line"
+        case .apps: "a list of at least one app"
+        case .appId:
+            "an id of up to 63 lower-case letters, digits and hyphens, such as `cards`"
+        case .environments:
+            "a list of at least one of `production`, `sandbox` and `simulated`"
+        case .environment: "`production`, `sandbox` or `simulated`"
+        case .listenAddress:
+            "an IP address and a port, such as `127.0.0.1:8080` or `[::1]:8080`"
+        case .storage:
+            "`sqlite:` and a file, such as `sqlite:tideover.db` or `sqlite:/var/lib/tideover.db`"
+        case .webAddress:
+            "a URL of http or https without user or password, such as `https://example.com/hooks`"
+        case .email: "an e-mail address"
+        case .network: "an IP network, such as `10.0.0.0/8`"
+        case .events: "a list of at least one kind of event; `*` is any"
+        case .bundleId: "a bundle id, such as `com.example.cards`"
+        case .appAppleId: "the app's number in the App Store, such as `1234567890`"
+        case .packageName: "a package name, such as `com.example.cards`"
+        case .fileName: "the name of a file (not what is in it)"
+        case .entitlements: "a list of at least one entitlement"
+        case .period: "a period of ISO 8601, such as `P1M` or `P14D`"
+        case .price: "an amount and its currency, such as `9.99 USD`"
+        case .duration: "a length of time, such as `30m`, `24h` or `3d`"
+        case .billingRetry: "`suspend`, or `keep` and a length of time, such as `keep 7d`"
+        case .oneOf(let words): words.map { "`\($0)`" }.joined(separator: " or ")
+        }
+    }
+}
+
+extension ConfigurationProblem.Unsupported: CustomStringConvertible {
+    /// What this version does instead.
+    public var description: String {
+        switch self {
+        case .postgres: "this version stores in SQLite only; write `sqlite:` and a file"
+        case .storeKitCatalogue:
+            "this version does not read StoreKit configuration files; list the `products` here"
+        case .xcode:
+            "purchases made in Xcode are not served; `production`, `sandbox` and "
+                + "`simulated` are"
+        }
+    }
+}
+
+extension ConfigurationNotice: CustomStringConvertible {
+    var description: String {
+        switch self {
+        case .notActedOn(let path, let what):
+            "\(printable(path)) is set but this version does not \(what)"
+        case .noStore(let path):
+            "\(printable(path)) has no appStore, the only store that this version reads: nothing "
+                + "will arrive for it"
+        case .noProducts(let path):
+            "\(printable(path)) has no products: purchases are kept but unlock nothing"
+        case .simulatedStoreUnused(let path):
+            "\(printable(path)) is set but `simulated` is not among the environments: its root "
+                + "vouches for nothing"
+        case .noPeriod(let path):
+            "\(printable(path)) has no period: how much faster a sandbox runs cannot be told for it"
+        case .withoutEffect(let path, let kind):
+            "\(printable(path)) is set but has no effect on a product of kind \(kind)"
+        case .emptyVariable(let name): "\(name) is empty and was taken as not set"
+        case .unknownVariable(let name, let closest):
+            "\(printable(name)) is set but means nothing here" + suggestion(closest)
+        }
+    }
+}
+
+extension ConfigurationNotice.Unfinished: CustomStringConvertible {
+    var description: String {
+        switch self {
+        case .publicURL, .policy: "act on it yet"
+        case .appStoreAPI: "call the App Store Server API yet"
+        case .googlePlay: "read Google Play yet"
+        case .simulatedStoreURL: "call the simulated store yet"
+        case .revenueCat: "read RevenueCat yet"
+        case .webhooks: "send webhooks yet"
+        }
+    }
+}
+
+private func suggestion(_ closest: String?) -> String {
+    closest.map { "; did you mean \(quoted($0))?" } ?? ""
+}
+
+private func quoted(_ text: String) -> String { "`\(printable(text))`" }
+
+/// How much of a text is shown, in Unicode scalars.
+private let shownLength = 200
+
+/// The text without what would break a line or steer a terminal, cut to a bearable length.
+private func printable(_ text: String) -> String {
+    var shown = ""
+    for scalar in text.unicodeScalars.prefix(shownLength) {
+        shown.unicodeScalars.append(scalar.isControl ? "\u{FFFD}" : scalar)
+    }
+    return text.unicodeScalars.count > shownLength ? shown + "..." : shown
+}

@@ -1,0 +1,122 @@
+import TideoverServer
+
+/// A file that is not there, as a reader of files tells it.
+struct NoSuchFile: Error, CustomStringConvertible {
+    var description: String { "No such file or directory" }
+}
+
+/// What the suites of the configuration have in common.
+protocol ConfigurationSuite {}
+
+extension ConfigurationSuite {
+    /// What looks like a certificate in DER to somebody who only reads its first bytes.
+    static var certificate: [UInt8] {
+        [0x30, 0x82, 0x01, 0x0A] + [UInt8](repeating: 7, count: 266)
+    }
+
+    /// Loads a configuration from `etc/tideover.json`, beside which `files` lie.
+    func load(
+        _ text: String,
+        _ environment: [String: String] = [:],
+        files: [String: [UInt8]] = [:]
+    ) throws(ConfigurationProblems) -> Configuration {
+        try Configuration.load(
+            file: "etc/tideover.json",
+            text: Array(text.utf8),
+            environment: environment,
+            readFile: { path in
+                guard let bytes = files[path] else { throw NoSuchFile() }
+                return bytes
+            }
+        )
+    }
+
+    /// What is wrong with a configuration, one line each, without the name of the file.
+    func problems(
+        _ text: String,
+        _ environment: [String: String] = [:],
+        files: [String: [UInt8]] = [:]
+    ) -> [String] {
+        do {
+            _ = try load(text, environment, files: files)
+            return []
+        } catch {
+            return error.problems.map(\.description).map { line in
+                let file = "etc/tideover.json:"
+                return line.hasPrefix(file) ? String(line.dropFirst(file.count)) : line
+            }
+        }
+    }
+
+    /// The reasons of what is wrong with a configuration.
+    func reasons(
+        _ text: String,
+        _ environment: [String: String] = [:],
+        files: [String: [UInt8]] = [:]
+    ) -> [ConfigurationProblem.Reason] {
+        do {
+            _ = try load(text, environment, files: files)
+            return []
+        } catch {
+            return error.problems.map(\.reason)
+        }
+    }
+
+    /// What was expected where something else was found.
+    func expectations(
+        _ text: String
+    ) -> [ConfigurationProblem.Expectation] {
+        reasons(text).compactMap { reason in
+            if case .mismatch(let expectation, _) = reason { expectation } else { nil }
+        }
+    }
+
+    /// A configuration of one app, to which members are added.
+    func app(_ members: String, environments: String = #"["sandbox"]"#) -> String {
+        #"{ apps: [{ id: "cards", environments: \#(environments), \#(members) }] }"#
+    }
+
+    /// A configuration of one app of one product, to which members are added.
+    func product(_ members: String) -> String {
+        app(#"appStore: { bundleId: "com.example.cards" }, products: { "a.b": { \#(members) } }"#)
+    }
+
+    /// The example of the design, as it stands there.
+    static var designExample: String {
+        #"""
+        {
+          server:  { listen: "127.0.0.1:8080", publicURL: "https://billing.example.com" },
+          storage: "sqlite:tideover.db",                      // or "postgres://..."
+          apps: [{
+            id: "cards",
+            environments: ["production", "sandbox"],          // "simulated" only beside a simulated store
+            appStore: {
+              bundleId: "com.example.cards", appAppleId: 1234567890,
+              issuerId: "...", keyId: "...", privateKeyFile: "AuthKey.p8",   // for the App Store Server API; optional
+            },
+            googlePlay: {
+              packageName: "com.example.cards", serviceAccountFile: "play.json",
+              push: { audience: "https://billing.example.com/...", email: "pusher@project.iam.gserviceaccount.com" },
+            },
+            simulatedStore: { url: "http://127.0.0.1:9090", root: "sandbox-root.der" },    // vouches for "simulated" only
+            revenueCat: { webhookAuthorizationFile: "rc.txt", apiKeyFile: "rc-key.txt" },
+            products: {                                        // or catalogue: "Products.storekit" (Xcode's file, read as it is)
+              "cards.pro.monthly": { entitlements: ["premium"], group: "pro", period: "P1M", trial: "P3D", price: "9.99 USD", grace: "P16D" },
+              "cards.lifetime":    { entitlements: ["premium"], kind: "nonConsumable" },
+            },
+            policy: { billingRetry: "suspend", renewalLeeway: "24h", unreachable: "24h", transfer: "claim", sandbox: "testers",   // testers | review | deny
+                      reminders: { trialEnding: "48h", graceEnding: "3d" } },
+          }],
+          webhooks: [{ url: "https://example.com/hooks", events: ["*"], secretFile: "whsec.txt" }],
+        }
+        """#
+    }
+
+    /// The same with the simulated store's environment served too.
+    static var fullExample: String {
+        designExample.replacing(
+            #"["production", "sandbox"]"#,
+            with: #"["production", "sandbox", "simulated"]"#
+        )
+    }
+}

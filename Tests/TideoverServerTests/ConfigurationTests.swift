@@ -1,0 +1,184 @@
+import Testing
+import TideoverCore
+import TideoverServer
+
+@Suite struct ConfigurationTests: ConfigurationSuite {
+    static let files = ["etc/sandbox-root.der": Self.certificate]
+
+    @Test func `the example of the design is understood`() throws {
+        let configuration = try load(Self.fullExample, files: Self.files)
+        #expect(configuration.server.listen.description == "127.0.0.1:8080")
+        #expect(configuration.storage == .sqlite(path: "etc/tideover.db"))
+        let app = try #require(configuration.app("cards"))
+        #expect(configuration.apps == [app])
+        #expect(configuration.app("chess") == nil)
+        #expect(app.environments == [.production, .sandbox, .simulated])
+        #expect(app.appStore?.bundleId == "com.example.cards")
+        #expect(app.appStore?.appAppleId == 1_234_567_890)
+        #expect(app.simulatedStore?.root == Self.certificate)
+        #expect(app.policy == Policy(billingRetry: .suspend, renewalLeeway: .hours(24)))
+        let monthly = Product(
+            entitlements: ["premium"],
+            group: "pro",
+            period: Period(months: 1),
+            trial: Period(days: 3),
+            price: Money(milliunits: 9990, currency: "USD"),
+            grace: Period(days: 16)
+        )
+        let lifetime = Product(entitlements: ["premium"], kind: .nonConsumable)
+        #expect(
+            app.catalogue
+                == Catalogue(products: ["cards.pro.monthly": monthly, "cards.lifetime": lifetime])
+        )
+    }
+
+    @Test func `what this version does not act on is noticed, never ignored`() throws {
+        let configuration = try load(Self.fullExample, files: Self.files)
+        #expect(
+            configuration.notices == [
+                "server.publicURL is set but this version does not act on it yet",
+                "apps[0].appStore.issuerId is set but this version does not call the App Store "
+                    + "Server API yet",
+                "apps[0].appStore.keyId is set but this version does not call the App Store "
+                    + "Server API yet",
+                "apps[0].appStore.privateKeyFile is set but this version does not call the App "
+                    + "Store Server API yet",
+                "apps[0].simulatedStore.url is set but this version does not call the simulated "
+                    + "store yet",
+                "apps[0].googlePlay is set but this version does not read Google Play yet",
+                "apps[0].revenueCat is set but this version does not read RevenueCat yet",
+                "apps[0].policy.unreachable is set but this version does not act on it yet",
+                "apps[0].policy.transfer is set but this version does not act on it yet",
+                "apps[0].policy.sandbox is set but this version does not act on it yet",
+                "apps[0].policy.reminders is set but this version does not act on it yet",
+                "webhooks[0] is set but this version does not send webhooks yet",
+            ]
+        )
+    }
+
+    @Test func `a simulated store vouches for nothing where its environment is not served`() throws
+    {
+        let configuration = try load(Self.designExample)
+        #expect(configuration.apps.first?.environments == [.production, .sandbox])
+        #expect(configuration.apps.first?.simulatedStore == nil)
+        #expect(
+            configuration.notices.contains(
+                "apps[0].simulatedStore is set but `simulated` is not among the environments: "
+                    + "its root vouches for nothing"
+            )
+        )
+    }
+
+    @Test func `the least that is needed is an app with its environments`() throws {
+        let configuration = try load(#"{ apps: [{ id: "a", environments: ["sandbox"] }] }"#)
+        let app = Configuration.App(id: "a", environments: [.sandbox])
+        #expect(configuration.apps == [app])
+        #expect(configuration.server.listen == .standard)
+        #expect(configuration.storage == .sqlite(path: "etc/tideover.db"))
+        #expect(
+            configuration.notices == [
+                "apps[0] has no appStore, the only store that this version reads: nothing will "
+                    + "arrive for it",
+                "apps[0] has no products: purchases are kept but unlock nothing",
+            ]
+        )
+    }
+
+    @Test(arguments: [
+        ("127.0.0.1:8080", "127.0.0.1", 8080), ("0.0.0.0:80", "0.0.0.0", 80),
+        ("[::1]:8080", "::1", 8080), ("[::]:65535", "::", 65535),
+        ("localhost:0", "127.0.0.1", 0),
+    ])
+    func `a server listens at an address and a port`(text: String, host: String, port: Int) throws {
+        let address = try #require(Configuration.ListenAddress(text))
+        #expect(address.host == host)
+        #expect(address.port == port)
+        #expect(Configuration.ListenAddress(address.description) == address)
+    }
+
+    @Test(arguments: [
+        "", "8080", ":8080", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:+1",
+        "127.0.0.1:8080 ", "127.1:80", "::1:8080", "[127.0.0.1]:80", "[::1]", "[]:80",
+        "example.com:80", "127.0.0.1\u{0}:80", "[::1%lo]:80", "localhost:99999999999999999999",
+        "127.0.0.1:٨٠",
+    ])
+    func `anything else is no place to listen at`(text: String) {
+        #expect(Configuration.ListenAddress(text) == nil)
+    }
+
+    @Test(arguments: [
+        ("sqlite:tideover.db", "etc/tideover.db"),
+        ("sqlite:data/tideover.db", "etc/data/tideover.db"),
+        ("sqlite:../tideover.db", "etc/../tideover.db"),
+        ("sqlite:/var/lib/tideover.db", "/var/lib/tideover.db"),
+    ])
+    func `relative paths start at the file's folder`(storage: String, path: String) throws {
+        let configuration = try load(
+            app("").replacing("{ apps", with: "{ storage: \"\(storage)\", apps")
+        )
+        #expect(configuration.storage == .sqlite(path: path))
+    }
+
+    @Test func `a file without a folder leaves relative paths as they are`() throws {
+        let configuration = try Configuration.load(
+            file: "tideover.json",
+            text: Array(app("").utf8),
+            environment: [:],
+            readFile: { _ in throw NoSuchFile() }
+        )
+        #expect(configuration.storage == .sqlite(path: "tideover.db"))
+    }
+
+    @Test(arguments: [
+        (#""suspend""#, Policy.BillingRetry.suspend), (#""keep 7d""#, .keep(.days(7))),
+        (#""keep 36h""#, .keep(.hours(36))),
+    ])
+    func `access in billing retry is suspended or kept for a while`(
+        text: String,
+        choice: Policy.BillingRetry
+    ) throws {
+        let configuration = try load(app("policy: { billingRetry: \(text) }"))
+        #expect(configuration.apps.first?.policy.billingRetry == choice)
+    }
+
+    @Test func `a simulated store can be the only one, or stand beside the real`() throws {
+        let members = #"appStore: { bundleId: "a.b" }, simulatedStore: { root: "/r.der" }"#
+        for environments in [#"["simulated"]"#, #"["sandbox", "simulated"]"#] {
+            let text = app(members, environments: environments)
+            let configuration = try load(text, files: ["/r.der": Self.certificate])
+            #expect(configuration.apps.first?.simulatedStore?.root == Self.certificate)
+        }
+    }
+
+    @Test func `oddities of products are noticed`() throws {
+        let configuration = try load(
+            app(
+                #"""
+                appStore: { bundleId: "a.b" }, products: {
+                  monthly: { entitlements: ["pro"] },
+                  pass: { entitlements: ["pro"], kind: "nonRenewing", period: "P30D", trial: "P3D" },
+                  coins: { kind: "consumable", period: "P1M" },
+                }
+                """#
+            )
+        )
+        #expect(configuration.apps.first?.catalogue["coins"]?.entitlements == [])
+        #expect(
+            configuration.notices == [
+                "apps[0].products.monthly has no period: how much faster a sandbox runs cannot be "
+                    + "told for it",
+                "apps[0].products.pass.trial is set but has no effect on a product of kind "
+                    + "nonRenewing",
+                "apps[0].products.coins.period is set but has no effect on a product of kind "
+                    + "consumable",
+            ]
+        )
+    }
+
+    @Test func `apps keep their order`() throws {
+        let ids = ["zoo", "cards", "a-1"]
+        let apps = ids.map { #"{ id: "\#($0)", environments: ["sandbox"] }"# }
+        let configuration = try load("{ apps: [\(apps.joined(separator: ", "))] }")
+        #expect(configuration.apps.map(\.id) == ids)
+    }
+}
