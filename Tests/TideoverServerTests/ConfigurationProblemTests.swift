@@ -1,6 +1,7 @@
 import Testing
 import TideoverJSON
 import TideoverServer
+import TideoverSignatures
 
 @Suite struct ConfigurationProblemTests: ConfigurationSuite {
     @Test func `all problems of a file come at once, from top to bottom`() {
@@ -77,7 +78,7 @@ import TideoverServer
     @Test(arguments: [
         ("", "1:1: the document is empty"),
         ("{ apps: [", "1:10: the document ends before it is complete"),
-        ("{\n apps: [],\n apps: [] }", "3:2: the key apps is used twice, first on line 2"),
+        ("{\n apps: [],\n apps: [] }", "3:2: the key \"apps\" is used twice, first on line 2"),
         ("[]", "1:1: expected an object, found a list"),
         ("null", "1:1: expected an object, found null"),
         ("{}", "1:1: apps: missing; expected a list of at least one app"),
@@ -179,7 +180,7 @@ import TideoverServer
         #expect(reasons(rootless) == [.missing(.fileName)])
     }
 
-    @Test func `a root certificate must be there, in DER`() {
+    @Test func `a root certificate must be there, in DER`() throws {
         let text = app(
             #"appStore: { bundleId: "a.b" }, simulatedStore: { root: "root.der" }"#,
             environments: #"["simulated"]"#
@@ -190,17 +191,22 @@ import TideoverServer
                     + "No such file or directory"
             ]
         )
-        let pem = Array("\n-----BEGIN CERTIFICATE-----\nMIIB".utf8)
+        let pem = Array("-----BEGIN CERTIFICATE-----\nMIIB".utf8)
         #expect(
             problems(text, files: ["etc/root.der": pem]) == [
                 "1:109: apps[0].simulatedStore.root: etc/root.der is in PEM, but DER is needed; "
                     + "convert it with `openssl x509 -outform der -in FILE -out FILE.der`"
             ]
         )
-        for other in [[], [0x30], [0x30, 0x03, 0x02, 0x01, 0x05], Array("hello".utf8)] {
+        let others: [([UInt8], TrustAnchorError)] = [
+            ([], .malformed), (Array("hello".utf8), .malformed),
+            (try Self.certificate(isAuthority: false), .notAnAuthority),
+            (try Self.certificate(pathLength: 0), .noIntermediateAllowed),
+        ]
+        for (bytes, reason) in others {
             #expect(
-                reasons(text, files: ["etc/root.der": other]) == [
-                    .notACertificate(path: "etc/root.der")
+                reasons(text, files: ["etc/root.der": bytes]) == [
+                    .unusableCertificate(path: "etc/root.der", reason)
                 ]
             )
         }

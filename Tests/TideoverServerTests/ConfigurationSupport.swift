@@ -1,4 +1,5 @@
 import TideoverServer
+import TideoverSignatures
 
 /// A file that is not there, as a reader of files tells it.
 struct NoSuchFile: Error, CustomStringConvertible {
@@ -9,9 +10,22 @@ struct NoSuchFile: Error, CustomStringConvertible {
 protocol ConfigurationSuite {}
 
 extension ConfigurationSuite {
-    /// What looks like a certificate in DER to somebody who only reads its first bytes.
-    static var certificate: [UInt8] {
-        [0x30, 0x82, 0x01, 0x0A] + [UInt8](repeating: 7, count: 266)
+    /// A root certificate, or one that breaks a rule.
+    static func certificate(
+        pathLength: Int? = nil,
+        isAuthority: Bool = true
+    ) throws -> [UInt8] {
+        var template = CertificateTemplate.root(
+            subject: "Root",
+            notBefore: 946_684_800_000,
+            notAfter: 4_102_444_799_000
+        )
+        template.basicConstraints = BasicConstraints(
+            isAuthority: isAuthority,
+            pathLength: pathLength
+        )
+        let root = try CertificateAuthority.selfSigned(template, key: .generate(.p256))
+        return root.certificate
     }
 
     /// Loads a configuration from `etc/tideover.json`, beside which `files` lie.

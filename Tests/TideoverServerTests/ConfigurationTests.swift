@@ -1,12 +1,12 @@
 import Testing
 import TideoverCore
 import TideoverServer
+import TideoverSignatures
 
 @Suite struct ConfigurationTests: ConfigurationSuite {
-    static let files = ["etc/sandbox-root.der": Self.certificate]
-
     @Test func `the example of the design is understood`() throws {
-        let configuration = try load(Self.fullExample, files: Self.files)
+        let root = try Self.certificate()
+        let configuration = try load(Self.fullExample, files: ["etc/sandbox-root.der": root])
         #expect(configuration.server.listen.description == "127.0.0.1:8080")
         #expect(configuration.storage == .sqlite(path: "etc/tideover.db"))
         let app = try #require(configuration.app("cards"))
@@ -15,7 +15,7 @@ import TideoverServer
         #expect(app.environments == [.production, .sandbox, .simulated])
         #expect(app.appStore?.bundleId == "com.example.cards")
         #expect(app.appStore?.appAppleId == 1_234_567_890)
-        #expect(app.simulatedStore?.root == Self.certificate)
+        #expect(app.simulatedStore?.root == (try TrustAnchor(name: "simulated", der: root)))
         #expect(app.policy == Policy(billingRetry: .suspend, renewalLeeway: .hours(24)))
         let monthly = Product(
             entitlements: ["premium"],
@@ -33,7 +33,8 @@ import TideoverServer
     }
 
     @Test func `what this version does not act on is noticed, never ignored`() throws {
-        let configuration = try load(Self.fullExample, files: Self.files)
+        let root = try Self.certificate()
+        let configuration = try load(Self.fullExample, files: ["etc/sandbox-root.der": root])
         #expect(
             configuration.notices == [
                 "server.publicURL is set but this version does not act on it yet",
@@ -143,10 +144,11 @@ import TideoverServer
 
     @Test func `a simulated store can be the only one, or stand beside the real`() throws {
         let members = #"appStore: { bundleId: "a.b" }, simulatedStore: { root: "/r.der" }"#
+        let root = try Self.certificate()
         for environments in [#"["simulated"]"#, #"["sandbox", "simulated"]"#] {
             let text = app(members, environments: environments)
-            let configuration = try load(text, files: ["/r.der": Self.certificate])
-            #expect(configuration.apps.first?.simulatedStore?.root == Self.certificate)
+            let configuration = try load(text, files: ["/r.der": root])
+            #expect(configuration.apps.first?.simulatedStore?.root.der == root)
         }
     }
 

@@ -21,7 +21,7 @@ import TideoverServer
                 "TIDEOVER_APPS_CARDS_PRODUCTS_CARDS_PRO_MONTHLY_ENTITLEMENTS": "premium,plus",
                 "TIDEOVER_APPS_CARDS_POLICY_BILLING_RETRY": "keep 7d",
             ],
-            files: ["etc/other.der": Self.certificate]
+            files: ["etc/other.der": try Self.certificate()]
         )
         let app = try #require(configuration.apps.first)
         #expect(configuration.server.listen.description == "[::1]:9000")

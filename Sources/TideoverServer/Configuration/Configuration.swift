@@ -1,4 +1,5 @@
 public import TideoverCore
+public import TideoverSignatures
 
 /// What the operator has chosen: the file `tideover.json` and the environment variables that
 /// overrule it, checked as a whole.
@@ -139,11 +140,11 @@ extension Configuration {
 
     /// A simulated store that is believed in the environment `simulated`, and only there.
     public struct SimulatedStore: Hashable, Sendable {
-        /// The store's root certificate, DER.
-        public let root: [UInt8]
+        /// The store's root certificate, under the name `simulated`.
+        public let root: TrustAnchor
 
-        /// A simulated store known by its root certificate, DER.
-        public init(root: [UInt8]) {
+        /// A simulated store known by its root certificate.
+        public init(root: TrustAnchor) {
             self.root = root
         }
     }

@@ -111,19 +111,3 @@ struct ConfigurationFolder {
         path.hasPrefix("/") ? path : prefix + path
     }
 }
-
-/// How a file holds a certificate, told by its first bytes.
-enum CertificateFile {
-    enum Encoding {
-        case der, pem
-    }
-
-    /// Nil for what is certainly no certificate.
-    static func encoding(of bytes: [UInt8]) -> Encoding? {
-        let text = bytes.drop { [0x20, 0x0A, 0x0D, 0x09, 0xEF, 0xBB, 0xBF].contains($0) }
-        if text.starts(with: "-----BEGIN".utf8) { return .pem }
-        // DER opens with a sequence whose length takes more than one byte.
-        let isSequence = bytes.count > 2 && bytes[0] == 0x30 && bytes[1] & 0x80 != 0
-        return isSequence ? .der : nil
-    }
-}

@@ -1,4 +1,5 @@
 public import TideoverJSON
+public import TideoverSignatures
 
 /// All that keeps a configuration from being used.
 public struct ConfigurationProblems: Error, Hashable, Sendable {
@@ -47,8 +48,8 @@ public struct ConfigurationProblem: Error, Hashable, Sendable {
         case unreadableFile(path: String, cause: String)
         /// A certificate is in PEM where DER is needed.
         case certificateInPEM(path: String)
-        /// A file that was named holds no certificate in DER.
-        case notACertificate(path: String)
+        /// A file that was named holds no root certificate in DER.
+        case unusableCertificate(path: String, TrustAnchorError)
         /// A variable is the name of two places; it cannot say which one it means.
         case ambiguousVariable(otherPath: String)
     }

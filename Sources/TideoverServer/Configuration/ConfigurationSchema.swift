@@ -1,4 +1,5 @@
 import TideoverCore
+import TideoverSignatures
 
 // The schema: what each object of the file may say, asked for member by member.
 
@@ -120,25 +121,33 @@ extension ConfigurationSection {
             note(.simulatedStoreUnused(path: store.path))
             return nil
         }
-        return file.flatMap { store.readCertificate(folder.path(of: $0), readFile) }
+        return file.flatMap { store.readRoot(folder.path(of: $0), readFile) }
             .map { Configuration.SimulatedStore(root: $0) }
     }
 
-    private func readCertificate(
+    private func readRoot(
         _ path: String,
         _ readFile: ConfigurationFileReader
-    ) -> [UInt8]? {
+    ) -> TrustAnchor? {
+        let bytes: [UInt8]
         do {
-            let bytes = try readFile(path)
-            switch CertificateFile.encoding(of: bytes) {
-            case .der: return bytes
-            case .pem: report(.certificateInPEM(path: path), of: "root")
-            case nil: report(.notACertificate(path: path), of: "root")
-            }
+            bytes = try readFile(path)
         } catch {
             report(.unreadableFile(path: path, cause: "\(error)"), of: "root")
+            return nil
         }
-        return nil
+        do {
+            return try TrustAnchor(name: Environment.simulated.rawValue, der: bytes)
+        } catch {
+            let isText = bytes.starts(with: "-----BEGIN".utf8)
+            report(
+                isText
+                    ? .certificateInPEM(path: path)
+                    : .unusableCertificate(path: path, error),
+                of: "root"
+            )
+            return nil
+        }
     }
 
     private func readOtherStores() {

@@ -1,4 +1,5 @@
 import TideoverJSON
+import TideoverSignatures
 
 // The words for whatever can be said about a configuration.
 
@@ -50,8 +51,8 @@ extension ConfigurationProblem.Reason: CustomStringConvertible {
         case .certificateInPEM(let path):
             "\(printable(path)) is in PEM, but DER is needed; convert it with `openssl x509 "
                 + "-outform der -in FILE -out FILE.der`"
-        case .notACertificate(let path):
-            "\(printable(path)) holds no certificate in DER"
+        case .unusableCertificate(let path, let reason):
+            "\(printable(path)) \(words(for: reason))"
         case .ambiguousVariable(let other):
             "this variable is also the name of \(printable(other)); set both in the file instead"
         }
@@ -159,6 +160,15 @@ extension ConfigurationNotice.Unfinished: CustomStringConvertible {
         case .revenueCat: "read RevenueCat yet"
         case .webhooks: "send webhooks yet"
         }
+    }
+}
+
+private func words(for reason: TrustAnchorError) -> String {
+    switch reason {
+    case .malformed: "does not hold exactly one certificate in DER"
+    case .unsupportedKey: "certifies a key that is neither on P-256 nor on P-384"
+    case .notAnAuthority: "is not the certificate of an authority that may sign others"
+    case .noIntermediateAllowed: "is an authority that allows no intermediate below it"
     }
 }
 
