@@ -2,19 +2,25 @@
 /// store is one, a test calls one; middleware is a function from `Handler` to `Handler`.
 public typealias Handler = @Sendable (Request) async throws -> Response
 
+/// Something put around a handler: it may look at the request, at the answer, or answer itself.
+public typealias Middleware = @Sendable (@escaping Handler) -> Handler
+
 /// An HTTP request as values, whoever made it: a socket, a test, or our own client.
 public struct Request: Sendable {
-    /// Upper-case method, such as `GET`.
+    /// The method as sent, such as `GET`; case matters.
     public var method: String
     /// The path as sent, still percent-encoded, without the query; starts with `/`.
     public var path: String
     /// Query items in the order sent, percent-decoded.
     public var query: [QueryItem]
+    /// The header fields in the order sent.
     public var headers: Headers
+    /// The body, whole; empty if there was none.
     public var body: [UInt8]
     /// The address the request came from, without port; nil when no socket was involved.
     public var peer: String?
 
+    /// A request of these parts.
     public init(
         method: String = "GET",
         path: String,
@@ -39,9 +45,12 @@ public struct Request: Sendable {
 
 /// One `name=value` of a query string, percent-decoded.
 public struct QueryItem: Hashable, Sendable {
+    /// The text before the first `=`.
     public var name: String
+    /// The text after the first `=`; empty if there is none.
     public var value: String
 
+    /// An item of this name and value.
     public init(name: String, value: String) {
         self.name = name
         self.value = value
@@ -52,9 +61,13 @@ public struct QueryItem: Hashable, Sendable {
 public struct Response: Sendable {
     /// The status code, such as 200.
     public var status: Int
+    /// The header fields in the order to be sent; whoever sends the response sees to
+    /// `Content-Length`.
     public var headers: Headers
+    /// The body, whole; empty if there is none.
     public var body: [UInt8]
 
+    /// A response of these parts.
     public init(status: Int = 200, headers: Headers = [:], body: [UInt8] = []) {
         self.status = status
         self.headers = headers

@@ -2,14 +2,30 @@
 public struct Headers: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     /// One field line.
     public struct Field: Sendable, Hashable {
+        /// The name as sent.
         public var name: String
+        /// The value without the white space around it.
         public var value: String
+
+        /// A line of this name and value.
+        public init(name: String, value: String) {
+            self.name = name
+            self.value = value
+        }
     }
 
+    /// All lines in the order sent.
     public private(set) var fields: [Field] = []
 
+    /// No lines.
     public init() {}
 
+    /// These lines in this order.
+    public init(_ fields: [Field]) {
+        self.fields = fields
+    }
+
+    /// The lines of a literal, in its order; a name may come twice.
     public init(dictionaryLiteral elements: (String, String)...) {
         for (name, value) in elements { append(name, value) }
     }
@@ -21,6 +37,11 @@ public struct Headers: Sendable, Hashable, ExpressibleByDictionaryLiteral {
             fields.removeAll { Self.same($0.name, name) }
             if let newValue { append(name, newValue) }
         }
+    }
+
+    /// The values of all lines of a name, in the order sent.
+    public func all(_ name: String) -> [String] {
+        fields.lazy.filter { Self.same($0.name, name) }.map(\.value)
     }
 
     /// Adds a line beside those already there.

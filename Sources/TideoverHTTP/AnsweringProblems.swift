@@ -1,0 +1,32 @@
+/// Turns whatever a handler throws into an answer.
+///
+/// A `Problem` becomes its own response and a `CancellationError` becomes 503. Any other error
+/// becomes a 500 that carries a request id and nothing of the error; the error itself goes to
+/// `report`, together with that id.
+public func answeringProblems(
+    requestID: @escaping @Sendable () -> String = randomRequestID,
+    report:
+        @escaping @Sendable (_ error: any Error, _ request: Request, _ requestID: String) -> Void
+) -> Middleware {
+    { handler in
+        { request in
+            do {
+                return try await handler(request)
+            } catch let problem as Problem {
+                return problem.response
+            } catch is CancellationError {
+                return Problem.interrupted.response
+            } catch {
+                let id = requestID()
+                report(error, request, id)
+                return Problem.internalError(requestID: id).response
+            }
+        }
+    }
+}
+
+/// Sixteen random hexadecimal digits: enough to find one line in a log.
+public func randomRequestID() -> String {
+    let digits = String(UInt64.random(in: .min ... .max), radix: 16)
+    return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+}

@@ -1,0 +1,98 @@
+/// What a request line asks for: a path, still percent-encoded, and the query's items, decoded.
+public struct RequestTarget: Hashable, Sendable {
+    /// The path as sent; starts with `/`.
+    public var path: String
+    /// Query items in the order sent; empty ones (`a=1&&b=2`) are left out.
+    public var query: [QueryItem]
+
+    /// Reads a target in origin form (`/a?b=c`) or absolute form (`http://host/a?b=c`).
+    ///
+    /// Nil if it is in another form, if a character stands where RFC 3986 allows none (controls,
+    /// spaces, `#`, anything beyond ASCII), or if path or query do not decode strictly. In the query
+    /// `+` is a space.
+    public init?(_ text: String) {
+        let bytes = Self.originForm(ArraySlice(text.utf8))
+        guard bytes.first == UInt8(ascii: "/"), bytes.allSatisfy(Self.isAllowed) else { return nil }
+        let mark = bytes.firstIndex(of: UInt8(ascii: "?")) ?? bytes.endIndex
+        let path = bytes[..<mark]
+        guard PercentEncoding.decode(path) != nil,
+            let query = Self.items(bytes[mark...].dropFirst())
+        else { return nil }
+        self.path = String(decoding: path, as: UTF8.self)
+        self.query = query
+    }
+
+    /// A server must understand the absolute form too (RFC 9112, 3.2.2); the host says nothing here.
+    private static func originForm(_ target: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        for scheme in ["http://", "https://"] where target.starts(with: scheme.utf8) {
+            let afterScheme = target.dropFirst(scheme.utf8.count)
+            let rest = afterScheme.drop { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
+            let hasPath = rest.first == UInt8(ascii: "/")
+            return hasPath ? rest : ArraySlice([UInt8(ascii: "/")] + rest)
+        }
+        return target
+    }
+
+    private static func isAllowed(_ byte: UInt8) -> Bool {
+        (0x21...0x7E).contains(byte) && byte != UInt8(ascii: "#")
+    }
+
+    private static func items(_ query: ArraySlice<UInt8>) -> [QueryItem]? {
+        var items: [QueryItem] = []
+        for item in query.split(separator: UInt8(ascii: "&")) {
+            let mark = item.firstIndex(of: UInt8(ascii: "=")) ?? item.endIndex
+            guard let name = PercentEncoding.decode(item[..<mark], plusIsSpace: true),
+                let value = PercentEncoding.decode(item[mark...].dropFirst(), plusIsSpace: true)
+            else { return nil }
+            items.append(QueryItem(name: name, value: value))
+        }
+        return items
+    }
+}
+
+extension Request {
+    /// A request for a target such as `/v1/apps/cards?at=now`; nil if the target is malformed.
+    public init?(
+        method: String = "GET",
+        target: String,
+        headers: Headers = [:],
+        body: [UInt8] = [],
+        peer: String? = nil
+    ) {
+        guard let target = RequestTarget(target) else { return nil }
+        self.init(
+            method: method,
+            path: target.path,
+            query: target.query,
+            headers: headers,
+            body: body,
+            peer: peer
+        )
+    }
+
+    /// The path's segments, each percent-decoded by itself; none for `/`.
+    ///
+    /// Nil if a segment is empty (a doubled or trailing slash), is `.` or `..`, holds a control
+    /// character, or does not decode strictly. A decoded segment may hold a `/` that was sent as
+    /// `%2F`, because an operator's customer ids may.
+    public var segments: [String]? {
+        guard path.utf8.first == UInt8(ascii: "/") else { return nil }
+        if path.utf8.count == 1 { return [] }
+        var segments: [String] = []
+        for encoded in path.utf8.dropFirst().split(
+            separator: UInt8(ascii: "/"),
+            omittingEmptySubsequences: false
+        ) {
+            guard let segment = PercentEncoding.decode(encoded), Self.isPlain(segment) else {
+                return nil
+            }
+            segments.append(segment)
+        }
+        return segments
+    }
+
+    private static func isPlain(_ segment: String) -> Bool {
+        !segment.isEmpty && segment != "." && segment != ".."
+            && segment.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
+    }
+}

@@ -1,0 +1,76 @@
+import Testing
+import TideoverHTTP
+
+@Suite struct RequestTargetTests {
+    @Test func `a target is a raw path and decoded query items in order`() throws {
+        let target = try #require(RequestTarget("/v1/a%2Fb?x=1&y=%C3%A9+z&x=2&flag"))
+        #expect(target.path == "/v1/a%2Fb")
+        #expect(
+            target.query == [
+                QueryItem(name: "x", value: "1"), QueryItem(name: "y", value: "é z"),
+                QueryItem(name: "x", value: "2"), QueryItem(name: "flag", value: ""),
+            ]
+        )
+    }
+
+    @Test func `empty query items are left out and a second equals sign is part of the value`() {
+        #expect(RequestTarget("/?&&a=b=c&")?.query == [QueryItem(name: "a", value: "b=c")])
+        #expect(RequestTarget("/?")?.query == [])
+        #expect(RequestTarget("/?=v")?.query == [QueryItem(name: "", value: "v")])
+    }
+
+    @Test(arguments: [
+        ("http://example.com/a?b=c", "/a"), ("https://example.com", "/"),
+        ("http://example.com?b=c", "/"), ("http://[::1]:80/x/y", "/x/y"),
+    ])
+    func `the absolute form is understood`(text: String, path: String) {
+        #expect(RequestTarget(text)?.path == path)
+    }
+
+    @Test(arguments: [
+        "", "a", "*", "example.com:443", "ftp://host/a", "/a b", "/a#b", "/\u{7F}", "/é", "/a\0",
+        "/%", "/%4", "/%zz", "/%FF", "/%C3", "/?a=%", "/?%=a", "/?a=%ED%A0%80", "/?%C0%AF=1",
+    ])
+    func `a malformed target is refused`(text: String) {
+        #expect(RequestTarget(text) == nil)
+    }
+
+    @Test(arguments: [
+        ("/", []), ("/v1/apps", ["v1", "apps"]), ("/a%20b/%C3%A9", ["a b", "é"]),
+        ("/u/..%2Fetc", ["u", "../etc"]), ("/a+b", ["a+b"]), ("/...", ["..."]),
+    ])
+    func `a path splits into decoded segments`(path: String, segments: [String]) {
+        #expect(Request(path: path).segments == segments)
+    }
+
+    @Test(arguments: [
+        "", "v1", "//", "/v1/", "/v1//a", "/.", "/a/..", "/a/%2e%2E/b", "/%2e", "/a%00", "/a%0Ab",
+        "/a%7F", "/%", "/%g0", "/%80",
+    ])
+    func `tricks with dots, slashes and controls have no segments`(path: String) {
+        #expect(Request(path: path).segments == nil)
+    }
+
+    @Test func `the first value of a query item wins`() {
+        let request = Request(target: "/?at=1&at=2&flag")
+        #expect(request?.queryValue("at") == "1")
+        #expect(request?.queryValue("flag") == "")
+        #expect(request?.queryValue("none") == nil)
+    }
+
+    @Test func `encoding and decoding are inverse`() {
+        let text = "a/b c+d%é\u{0}~-._"
+        let encoded = PercentEncoding.encode(text)
+        #expect(encoded == "a%2Fb%20c%2Bd%25%C3%A9%00~-._")
+        #expect(PercentEncoding.decode(encoded.utf8) == text)
+        #expect(PercentEncoding.decode(encoded.utf8, plusIsSpace: true) == text)
+    }
+
+    @Test func `every byte survives encoding`() {
+        for scalar in UInt32(0)...0x7FF {
+            guard let scalar = Unicode.Scalar(scalar) else { continue }
+            let text = String(Character(scalar))
+            #expect(PercentEncoding.decode(PercentEncoding.encode(text).utf8) == text)
+        }
+    }
+}
