@@ -1,1 +1,96 @@
 #include <microhttpd.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+
+// What Swift cannot import: functions with a variable number of arguments, and
+// what the C library declares only to those who define _GNU_SOURCE.
+
+int accept4(int socket, struct sockaddr *address, socklen_t *length, int flags);
+int pthread_setname_np(pthread_t thread, const char *name);
+
+// POLLRDHUP of Linux: the other side has shut down its sending half.
+enum { tideover_poll_hung_up = 0x2000 };
+
+// Leaves a request target as it was sent, where libmicrohttpd would decode it.
+static inline size_t tideover_mhd_leave_encoded(
+    void *context, struct MHD_Connection *connection, char *text) {
+  (void)context;
+  (void)connection;
+  return strlen(text);
+}
+
+// Ends a target at its question mark, so that libmicrohttpd takes no query
+// apart: Tideover does, and 0.9.75 hangs on one with too many items for its
+// memory. To be called from the callback that is shown the target as sent.
+static inline void tideover_mhd_hide_query(const char *target) {
+  char *mark = strchr((char *)target, '?');
+  if (mark) mark[1] = 0;
+}
+
+// Starts a daemon with one epoll thread and no listening socket: connections
+// are handed to it by MHD_add_connection. NULL if it could not be started.
+// Before 1.0 strictness is left to Tideover, which checks more; there the
+// daemon's own refusal of a request without Host sends its head twice.
+static inline struct MHD_Daemon *tideover_mhd_start(
+    size_t memory_per_connection, unsigned int connections,
+    unsigned int connections_per_address, MHD_AccessHandlerCallback access,
+    void *(*began)(void *context, const char *target, struct MHD_Connection *),
+    MHD_RequestCompletedCallback completed,
+    MHD_NotifyConnectionCallback connection, void *context) {
+  return MHD_start_daemon(
+      MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ITC |
+          MHD_ALLOW_SUSPEND_RESUME,
+      0, NULL, NULL, access, context,
+      MHD_OPTION_CONNECTION_MEMORY_LIMIT, memory_per_connection,
+      MHD_OPTION_CONNECTION_LIMIT, connections,
+      MHD_OPTION_PER_IP_CONNECTION_LIMIT, connections_per_address,
+      MHD_OPTION_CONNECTION_TIMEOUT, 0u,
+      MHD_OPTION_STRICT_FOR_CLIENT, MHD_VERSION < 0x01000000 ? 0 : 1,
+      MHD_OPTION_URI_LOG_CALLBACK, began, context,
+      MHD_OPTION_UNESCAPE_CALLBACK, tideover_mhd_leave_encoded, NULL,
+      MHD_OPTION_NOTIFY_COMPLETED, completed, context,
+      MHD_OPTION_NOTIFY_CONNECTION, connection, context, MHD_OPTION_END);
+}
+
+// What the application tied to a connection; NULL if nothing.
+static inline void *tideover_mhd_connection_context(
+    struct MHD_Connection *connection) {
+  const union MHD_ConnectionInfo *info = MHD_get_connection_info(
+      connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+  return info ? info->socket_context : NULL;
+}
+
+// The socket of a connection; -1 if unknown.
+static inline int tideover_mhd_connection_socket(
+    struct MHD_Connection *connection) {
+  const union MHD_ConnectionInfo *info =
+      MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+  return info ? info->connect_fd : -1;
+}
+
+// The bytes from the method to the empty line that ends the header fields; 0
+// before that line has arrived.
+static inline size_t tideover_mhd_head_bytes(struct MHD_Connection *connection) {
+  const union MHD_ConnectionInfo *info = MHD_get_connection_info(
+      connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+  return info ? info->header_size : 0;
+}
+
+// The bytes that ever arrived on a TCP socket; -1 if the kernel does not tell.
+// It is tcpi_bytes_received of Linux 4.1's struct tcp_info, at byte 128; the C
+// library's declaration of that struct ends before it.
+static inline int64_t tideover_tcp_bytes_received(int socket) {
+  unsigned char info[136];
+  socklen_t length = sizeof info;
+  int64_t bytes;
+  if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, info, &length) != 0 ||
+      length < sizeof info)
+    return -1;
+  memcpy(&bytes, info + 128, sizeof bytes);
+  return bytes;
+}

@@ -1,3 +1,6 @@
+/// Told of an error that became a 500: the error, the request, and the request id in that answer.
+public typealias FailureReport = @Sendable (any Error, Request, String) -> Void
+
 /// Turns whatever a handler throws into an answer.
 ///
 /// A `Problem` becomes its own response and a `CancellationError` becomes 503. Any other error
@@ -5,23 +8,32 @@
 /// `report`, together with that id.
 public func answeringProblems(
     requestID: @escaping @Sendable () -> String = randomRequestID,
-    report:
-        @escaping @Sendable (_ error: any Error, _ request: Request, _ requestID: String) -> Void
+    report: @escaping FailureReport
 ) -> Middleware {
     { handler in
         { request in
-            do {
-                return try await handler(request)
-            } catch let problem as Problem {
-                return problem.response
-            } catch is CancellationError {
-                return Problem.interrupted.response
-            } catch {
-                let id = requestID()
-                report(error, request, id)
-                return Problem.internalError(requestID: id).response
-            }
+            await answer(to: request, requestID: requestID, report: report, handler)
         }
+    }
+}
+
+/// A handler's answer to a request, or the answer that stands for what it threw.
+package func answer(
+    to request: Request,
+    requestID: @Sendable () -> String,
+    report: FailureReport,
+    _ handler: Handler
+) async -> Response {
+    do {
+        return try await handler(request)
+    } catch let problem as Problem {
+        return problem.response
+    } catch is CancellationError {
+        return Problem.interrupted.response
+    } catch {
+        let id = requestID()
+        report(error, request, id)
+        return Problem.internalError(requestID: id).response
     }
 }
 

@@ -6,7 +6,7 @@ public typealias Handler = @Sendable (Request) async throws -> Response
 public typealias Middleware = @Sendable (@escaping Handler) -> Handler
 
 /// An HTTP request as values, whoever made it: a socket, a test, or our own client.
-public struct Request: Sendable {
+public struct Request: Hashable, Sendable {
     /// The method as sent, such as `GET`; case matters.
     public var method: String
     /// The path as sent, still percent-encoded, without the query; starts with `/`.
@@ -58,7 +58,7 @@ public struct QueryItem: Hashable, Sendable {
 }
 
 /// An HTTP response as values.
-public struct Response: Sendable {
+public struct Response: Hashable, Sendable {
     /// The status code, such as 200.
     public var status: Int
     /// The header fields in the order to be sent; whoever sends the response sees to

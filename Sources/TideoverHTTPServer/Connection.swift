@@ -1,0 +1,368 @@
+import CTideoverMicrohttpd
+import Glibc
+import Synchronization
+import TideoverHTTP
+
+/// One connection, and the exchange that runs on it.
+///
+/// The I/O thread, the thread that finishes a handler and the keeper meet here. All that they share
+/// is behind one lock. The socket may be used under that lock while the connection is open: the
+/// engine closes it only after `closed()` has returned.
+final class Connection: Sendable {
+    let socket: Int32
+    private let peer: String?
+    private let server: ServerCore
+    private let state: Mutex<State>
+
+    private struct State {
+        var phase: ConnectionPhase
+        var exchange: Exchange?
+        var exchangesBegun = 0
+        /// The bytes of all requests that were read to their end; nil if that is not known.
+        var bytesOfRequests: Int64? = 0
+        /// The phase in which the client was found to have ended its side without a whole request.
+        var endedIn: ConnectionPhase?
+        /// Whether closing now loses nothing: the last request was read and answered whole.
+        var isClean = false
+        var isOpen = true
+    }
+
+    private struct Exchange {
+        var number: Int
+        var engine: EngineConnection
+        var target: Target
+        var course = ExchangeCourse()
+        var hasHead = false
+        /// Whether the request was read to its end.
+        var isRead = false
+        /// The request, from its head until the handler takes it.
+        var request: Request?
+        /// What is answered instead of asking the handler, once the request was read.
+        var refusal: Problem?
+        var task: Task<Void, Never>?
+    }
+
+    /// The request target and where it stood in memory.
+    private struct Target {
+        var text: String
+        var address: UInt
+        var length: Int
+    }
+
+    init(socket: Int32, peer: String?, server: ServerCore) {
+        self.socket = socket
+        self.peer = peer
+        self.server = server
+        state = Mutex(State(phase: ConnectionPhase(.joining, at: .now)))
+    }
+
+    /// Whether a request is being read, handled or answered.
+    var isBusy: Bool { state.withLock { $0.exchange != nil } }
+}
+
+// MARK: - The I/O thread
+
+extension Connection {
+    /// The engine has taken the connection.
+    func joined() {
+        state.withLock { $0.phase = ConnectionPhase(.idle, at: .now) }
+    }
+
+    /// A request line has arrived.
+    func began(target: UnsafePointer<CChar>, engine: EngineConnection) {
+        let place = Target(
+            text: String(cString: target),
+            address: UInt(bitPattern: target),
+            length: strlen(target)
+        )
+        tideover_mhd_hide_query(target)
+        state.withLock { state in
+            state.exchangesBegun += 1
+            var exchange = Exchange(number: state.exchangesBegun, engine: engine, target: place)
+            if state.phase.kind == .closing { exchange.course.settle() }
+            if state.phase.kind == .idle { state.phase = ConnectionPhase(.head, at: .now) }
+            state.exchange = exchange
+            state.isClean = false
+        }
+    }
+
+    /// The head, a part of the body, or the end of the request has arrived. Returns false to close.
+    func proceed(
+        engine: EngineConnection,
+        method: UnsafePointer<CChar>,
+        version: UnsafePointer<CChar>,
+        part: UnsafeRawBufferPointer
+    ) -> Bool {
+        let (target, hasHead) = state.withLock { ($0.exchange?.target, $0.exchange?.hasHead) }
+        guard let target, hasHead == false else {
+            return part.isEmpty ? requestArrived(engine) : bodyArrived(part)
+        }
+        let head = RequestHead(
+            engine: engine,
+            method: method,
+            version: version,
+            target: target.text,
+            targetAddress: target.address,
+            targetLength: target.length,
+            mostFields: server.limits.headFields
+        )
+        switch head.body(within: server.limits) {
+        case .failure(let problem): return refuse(problem, engine)
+        case .success(let body): return headArrived(head, body)
+        }
+    }
+
+    private func headArrived(_ head: RequestHead, _ body: RequestHead.Body) -> Bool {
+        let target = RequestTarget(head.target)
+        // The engine leaves out the body of an answer to HEAD (RFC 9110, 9.3.2).
+        let request = Request(
+            method: head.method == "HEAD" ? "GET" : head.method,
+            path: target?.path ?? "",
+            query: target?.query ?? [],
+            headers: head.headers,
+            peer: peer
+        )
+        return state.withLock { state in
+            guard state.exchange?.course.stage == .receiving else { return false }
+            state.exchange?.hasHead = true
+            state.exchange?.request = request
+            if target == nil { state.exchange?.refusal = .malformedTarget }
+            if case .length(let length) = body {
+                state.bytesOfRequests? += Int64(head.bytes + length)
+                state.exchange?.request?.body.reserveCapacity(length)
+            } else {
+                state.bytesOfRequests = nil
+            }
+            if body != .length(0) { state.phase = ConnectionPhase(.body, at: .now) }
+            return true
+        }
+    }
+
+    private func bodyArrived(_ part: UnsafeRawBufferPointer) -> Bool {
+        let limit = server.limits.bodyBytes
+        return state.withLock { state in
+            guard state.exchange?.course.stage == .receiving,
+                let count = state.exchange?.request?.body.count
+            else { return false }
+            guard count + part.count <= limit else {
+                Counters.increment(server.counters.requestsRefused)
+                answerPastEngine(.bodyTooLarge(limit: limit))
+                return false
+            }
+            state.exchange?.request?.body.append(contentsOf: part)
+            return true
+        }
+    }
+
+    private func requestArrived(_ engine: EngineConnection) -> Bool {
+        enum Next { case handle(Request, number: Int), refuse(Problem), close }
+        let next: Next = state.withLock { state in
+            guard !server.isClosing, let request = state.exchange?.request.take(),
+                state.exchange?.course.requestArrived() == .startHandler
+            else { return .close }
+            state.exchange?.isRead = true
+            if let refusal = state.exchange?.refusal {
+                state.exchange?.course.settle()
+                state.phase = ConnectionPhase(.replying, at: .now)
+                return .refuse(refusal)
+            }
+            state.phase = ConnectionPhase(.answering, at: .now)
+            return .handle(request, number: state.exchangesBegun)
+        }
+        switch next {
+        case .handle(let request, let number): return handle(request, number, engine)
+        case .refuse(let problem):
+            Counters.increment(server.counters.requestsRefused)
+            return engine.send(problem.response, closing: false)
+        case .close: return false
+        }
+    }
+
+    private func handle(_ request: Request, _ number: Int, _ engine: EngineConnection) -> Bool {
+        Counters.increment(server.counters.requests)
+        let handler = server.handler
+        let task = Task.immediate {
+            self.finish(await handler(request), number)
+        }
+        let next = state.withLock { state in
+            let next = state.exchange?.course.startReturned() ?? .close
+            switch next {
+            case .send: state.phase = ConnectionPhase(.replying, at: .now)
+            case .suspend:
+                state.exchange?.task = task
+                engine.suspend()
+            case .close: break
+            }
+            return next
+        }
+        switch next {
+        case .send(let response):
+            Counters.increment(server.counters.answeredAtOnce)
+            return engine.send(response, closing: server.isDraining)
+        case .suspend:
+            Counters.increment(server.counters.suspended)
+            return true
+        case .close:
+            task.cancel()
+            return false
+        }
+    }
+
+    /// Answers before the request was read, and closes.
+    private func refuse(_ problem: Problem, _ engine: EngineConnection) -> Bool {
+        Counters.increment(server.counters.requestsRefused)
+        state.withLock { state in
+            state.exchange?.course.settle()
+            state.phase = ConnectionPhase(.replying, at: .now)
+        }
+        return engine.send(problem.response, closing: true)
+    }
+
+    /// The exchange is over: the answer has been sent, or never will be.
+    func completed(isWhole: Bool) {
+        let task = state.withLock { state in
+            let exchange = state.exchange.take()
+            if state.phase.kind != .closing { state.phase = ConnectionPhase(.idle, at: .now) }
+            state.isClean = isWhole && exchange?.isRead == true
+            return exchange?.task
+        }
+        task?.cancel()
+    }
+
+    /// The engine is about to close the socket. Returns whether what the client still sends must be
+    /// read first: a socket closed with unread bytes takes the answer with it (RFC 9112, 9.6).
+    func closed() -> Bool {
+        let (task, mustLinger) = state.withLock { state in
+            state.isOpen = false
+            return (state.exchange.take()?.task, !state.isClean && !Self.hasHungUp(socket))
+        }
+        task?.cancel()
+        return mustLinger
+    }
+}
+
+// MARK: - The thread that finishes a handler
+
+extension Connection {
+    private func finish(_ response: Response, _ number: Int) {
+        state.withLock { state in
+            guard let exchange = state.exchange, exchange.number == number else { return }
+            guard state.exchange?.course.finish(response) == .sendAndResume else { return }
+            state.exchange?.task = nil
+            state.phase = ConnectionPhase(.replying, at: .now)
+            // Without an answer the engine asks again, is told no, and closes.
+            _ = exchange.engine.send(response, closing: server.isDraining)
+            exchange.engine.resume()
+        }
+    }
+}
+
+// MARK: - The keeper
+
+extension Connection {
+    /// Judges the connection by its limits of time. Returns false once it is gone.
+    func keep(at now: ContinuousClock.Instant) -> Bool {
+        let (isKnown, cancelled) = state.withLock { state -> (Bool, Task<Void, Never>?) in
+            guard state.isOpen else { return (false, nil) }
+            switch state.phase.kind {
+            case .idle, .head, .body:
+                if state.phase.kind == .idle { noticeFirstByte(&state, at: now) }
+                noticeEnd(&state, at: now)
+            case .answering: return (true, abandonIfHungUp(&state))
+            case .closing: shutdown(socket, Int32(SHUT_RDWR))
+            case .joining, .replying: break
+            }
+            guard state.phase.isOverdue(at: now, server.limits) else { return (true, nil) }
+            return (expire(&state, at: now), nil)
+        }
+        cancelled?.cancel()
+        return isKnown
+    }
+
+    /// Cancels the handler, whose answer is still sent if it has one.
+    func cancel() {
+        state.withLock { $0.exchange?.task }?.cancel()
+    }
+
+    /// Cancels the handler and resumes the connection, so that the engine can be stopped.
+    func abandon() {
+        let task = state.withLock { state in
+            state.isOpen ? Self.giveUp(&state) : nil
+        }
+        task?.cancel()
+    }
+
+    /// The engine does not tell when a request starts; the kernel's count of bytes does.
+    private func noticeFirstByte(_ state: inout State, at now: ContinuousClock.Instant) {
+        let received = tideover_tcp_bytes_received(socket)
+        guard received >= 0 else { return }
+        guard let read = state.bytesOfRequests else { return state.bytesOfRequests = received }
+        if received > read { state.phase = ConnectionPhase(.head, at: now) }
+    }
+
+    /// The engine misses an end that arrives together with the bytes before it. Found twice in one
+    /// phase, with no byte unread, it means that the request will never be whole.
+    private func noticeEnd(_ state: inout State, at now: ContinuousClock.Instant) {
+        var byte: UInt8 = 0
+        guard recv(socket, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) == 0 else { return }
+        if state.endedIn == state.phase { hangUp(&state, at: now) }
+        state.endedIn = state.phase
+    }
+
+    private func abandonIfHungUp(_ state: inout State) -> Task<Void, Never>? {
+        guard state.exchange?.course.stage == .suspended, Self.hasHungUp(socket) else { return nil }
+        Counters.increment(server.counters.clientsGone)
+        return Self.giveUp(&state)
+    }
+
+    private static func giveUp(_ state: inout State) -> Task<Void, Never>? {
+        guard let exchange = state.exchange,
+            state.exchange?.course.giveUp() == .cancelAndResume
+        else { return nil }
+        state.exchange?.task = nil
+        exchange.engine.resume()
+        return exchange.task
+    }
+
+    private func expire(_ state: inout State, at now: ContinuousClock.Instant) -> Bool {
+        let kind = state.phase.kind
+        // The engine took no connection of this socket, and has closed it.
+        if kind == .joining { return false }
+        Counters.increment(server.counters.timedOut)
+        switch kind {
+        case .head: answerPastEngine(.requestTooSlow("head"))
+        case .body: answerPastEngine(.requestTooSlow("body"))
+        case .joining, .idle, .answering, .replying, .closing: break
+        }
+        hangUp(&state, at: now)
+        return true
+    }
+
+    private func hangUp(_ state: inout State, at now: ContinuousClock.Instant) {
+        state.exchange?.course.settle()
+        state.phase = ConnectionPhase(.closing, at: now)
+        shutdown(socket, Int32(SHUT_RDWR))
+    }
+
+    /// Answers where the engine takes no response: while it reads a request. A problem is small and
+    /// the socket's buffer empty, so nothing waits; a client that reads nothing gets nothing.
+    private func answerPastEngine(_ problem: Problem) {
+        let bytes = Reply.bytes(of: problem)
+        let flags = Int32(MSG_NOSIGNAL | MSG_DONTWAIT)
+        Glibc.send(socket, bytes, bytes.count, flags)
+    }
+
+    /// Whether the other side has closed its side of the connection, or all of it.
+    private static func hasHungUp(_ socket: Int32) -> Bool {
+        let events = Int16(tideover_poll_hung_up)
+        var entry = pollfd(fd: socket, events: events, revents: 0)
+        guard poll(&entry, 1, 0) > 0 else { return false }
+        return entry.revents & (events | Int16(POLLHUP) | Int16(POLLERR)) != 0
+    }
+}
+
+extension Problem {
+    fileprivate static let malformedTarget = Problem.malformedRequest(
+        "Path or query are not well-formed, percent-encoded UTF-8."
+    )
+}

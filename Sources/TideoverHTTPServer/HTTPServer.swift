@@ -1,0 +1,93 @@
+import Glibc
+public import TideoverHTTP
+
+/// A handler on a socket: HTTP/1.1, without TLS, which a proxy in front provides.
+///
+/// One thread does all input and output. The handler starts on it, so one that finishes without
+/// suspending is answered at once; it must not block, and does long work elsewhere. A handler that
+/// suspends holds its connection until it finishes, and is cancelled when its client goes away.
+/// HEAD reaches the handler as GET. Whatever the handler throws is answered as a problem.
+public final class HTTPServer: Sendable {
+    /// Where the server listens; never with port 0.
+    public let address: ListenAddress
+
+    private let core: ServerCore
+    private let order: StopOrder
+
+    /// Listens at an address of this machine and serves until stopped.
+    ///
+    /// - Parameters:
+    ///   - address: An IPv4 or IPv6 literal; by default only this machine can connect.
+    ///   - port: A port from 0 to 65,535; 0 takes any free one, which `port` then tells.
+    ///   - limits: How much one client may use.
+    ///   - report: Told of every error that became a 500, with the request id in that answer.
+    ///   - handler: Answers each request.
+    /// - Throws: What keeps the server from listening there.
+    public init(
+        address: String = "127.0.0.1",
+        port: Int,
+        limits: HTTPServerLimits = HTTPServerLimits(),
+        report: @escaping FailureReport = { _, _, _ in },
+        handler: @escaping Handler
+    ) throws(HTTPServerError) {
+        // Writing to a client that has gone is an error to return, not a reason to die.
+        signal(SIGPIPE, SIG_IGN)
+        let alarm = try Alarm()
+        core = ServerCore(
+            limits: limits,
+            alarm: alarm,
+            handler: Self.total(handler, report: report)
+        )
+        order = StopOrder(alarm: alarm)
+        let listener = try Listener(ListenAddress(host: address, port: port))
+        self.address = listener.address
+        guard let engine = Engine(core) else {
+            listener.close()
+            throw .engineFailed
+        }
+        let keeper = Keeper(core: core, listener: listener, engine: engine, order: order)
+        try KeeperThread.start(keeper)
+    }
+
+    deinit { order.give(deadline: .now) }
+
+    /// The port on which the server listens.
+    public var port: Int { address.port }
+
+    /// What the server has done since its start.
+    public var statistics: HTTPServerStatistics {
+        core.counters.statistics(connectionsOpen: core.openConnectionCount)
+    }
+
+    /// Stops listening at once, lets running exchanges finish, and closes.
+    ///
+    /// Handlers that still run after `patience` are cancelled and have half a second to answer.
+    /// Returns once no thread of the server runs any more; another call just waits too.
+    public func stop(within patience: Duration = .seconds(10)) async {
+        order.give(deadline: .now + patience)
+        await order.fulfilment()
+    }
+
+    /// Serves until the task is cancelled or the server stopped; returns once it has stopped.
+    public func run(stoppingWithin patience: Duration = .seconds(10)) async {
+        await withTaskCancellationHandler {
+            await order.fulfilment()
+        } onCancel: {
+            order.give(deadline: .now + patience)
+        }
+    }
+
+    /// The handler with every error, and every response that cannot be sent, made an answer.
+    private static func total(
+        _ handler: @escaping Handler,
+        report: @escaping FailureReport
+    ) -> @Sendable (Request) async -> Response {
+        { request in
+            await answer(to: request, requestID: randomRequestID, report: report) { request in
+                let response = try await handler(request)
+                try Reply.check(response)
+                return response
+            }
+        }
+    }
+}

@@ -1,0 +1,25 @@
+/// How much of the server one client may use.
+public struct HTTPServerLimits: Hashable, Sendable {
+    /// Bytes of a request's body; a longer one is refused with 413.
+    public var bodyBytes = 256 * 1024
+    /// Bytes of the request line and the header fields together; more is refused with 431.
+    public var headBytes = 16 * 1024
+    /// Header fields of a request; more are refused with 431.
+    public var headFields = 64
+    /// Open connections; further ones wait in the kernel's queue until one closes.
+    public var connections = 1024
+    /// Open connections of one address; a further one is closed at once. A proxy in front is one
+    /// address. 0 is no limit.
+    public var connectionsPerAddress = 64
+    /// How long a connection may stay open without a request.
+    public var idle: Duration = .seconds(60)
+    /// How long the request line and the header fields may take to arrive, from the first byte.
+    public var head: Duration = .seconds(10)
+    /// How long the body may take to arrive, from the end of the header fields.
+    public var body: Duration = .seconds(15)
+    /// How long the client may take to receive the answer.
+    public var reply: Duration = .seconds(60)
+
+    /// The limits of a server that faces the internet.
+    public init() {}
+}

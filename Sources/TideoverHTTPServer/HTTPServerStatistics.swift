@@ -1,0 +1,53 @@
+import Synchronization
+
+/// What a server has done since its start.
+public struct HTTPServerStatistics: Hashable, Sendable {
+    /// Connections taken from the listener.
+    public var connectionsTaken = 0
+    /// Connections closed at once because their address had too many.
+    public var connectionsRefused = 0
+    /// Connections open now.
+    public var connectionsOpen = 0
+    /// Requests that reached the handler.
+    public var requests = 0
+    /// Requests whose handler finished on the I/O thread, without suspending.
+    public var answeredAtOnce = 0
+    /// Requests whose handler suspended, and the connection with it.
+    public var suspended = 0
+    /// Requests answered by the server itself because a limit or a rule of form was broken.
+    public var requestsRefused = 0
+    /// Connections closed because the client was too slow or silent for too long.
+    public var timedOut = 0
+    /// Handlers cancelled because their client had gone.
+    public var clientsGone = 0
+}
+
+/// The counters behind the statistics.
+struct Counters: ~Copyable, Sendable {
+    let connectionsTaken = Atomic(0)
+    let connectionsRefused = Atomic(0)
+    let requests = Atomic(0)
+    let answeredAtOnce = Atomic(0)
+    let suspended = Atomic(0)
+    let requestsRefused = Atomic(0)
+    let timedOut = Atomic(0)
+    let clientsGone = Atomic(0)
+
+    func statistics(connectionsOpen: Int) -> HTTPServerStatistics {
+        HTTPServerStatistics(
+            connectionsTaken: connectionsTaken.load(ordering: .relaxed),
+            connectionsRefused: connectionsRefused.load(ordering: .relaxed),
+            connectionsOpen: connectionsOpen,
+            requests: requests.load(ordering: .relaxed),
+            answeredAtOnce: answeredAtOnce.load(ordering: .relaxed),
+            suspended: suspended.load(ordering: .relaxed),
+            requestsRefused: requestsRefused.load(ordering: .relaxed),
+            timedOut: timedOut.load(ordering: .relaxed),
+            clientsGone: clientsGone.load(ordering: .relaxed)
+        )
+    }
+
+    static func increment(_ counter: borrowing Atomic<Int>) {
+        counter.wrappingAdd(1, ordering: .relaxed)
+    }
+}

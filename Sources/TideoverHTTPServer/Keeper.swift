@@ -1,0 +1,183 @@
+import Glibc
+import Synchronization
+import TideoverHTTP
+
+/// The thread beside the I/O thread: it takes connections, judges them by their limits of time,
+/// notices clients that have gone while their handler runs, and stops the engine.
+///
+/// The engine does none of this while a connection is suspended, and could not be told to stop
+/// listening without a race; hence it listens to nothing, and is handed its connections.
+struct Keeper: ~Copyable {
+    private let core: ServerCore
+    private let listener: Listener
+    private let engine: Engine
+    private let order: StopOrder
+    private var lingering = Lingering()
+    private var isListening = true
+    /// No connection is taken before then: the machine was out of files or memory.
+    private var restsUntil: ContinuousClock.Instant?
+    private var nextLook = ContinuousClock.Instant.now
+
+    /// How often connections are judged.
+    private static let pace = Duration.milliseconds(100)
+    /// How often it is looked whether a stopping server is done.
+    private static let stoppingPace = Duration.milliseconds(5)
+    /// How long cancelled handlers may take to answer.
+    private static let lastWord = Duration.milliseconds(500)
+
+    init(core: ServerCore, listener: Listener, engine: consuming Engine, order: StopOrder) {
+        self.core = core
+        self.listener = listener
+        self.engine = engine
+        self.order = order
+    }
+
+    /// Keeps the server until it is told to stop, and stops it.
+    consuming func run() {
+        while true {
+            wait()
+            let now = ContinuousClock.Instant.now
+            for socket in core.takeLingering() { lingering.add(socket, at: now) }
+            lingering.drain(at: now)
+            if let deadline = order.deadline {
+                if isDone(at: now, deadline) { break }
+            } else {
+                takeConnections(at: now)
+            }
+            if now >= nextLook { look(at: now) }
+        }
+        for connection in core.openConnections { connection.abandon() }
+        engine.stop()
+        for socket in core.takeLingering() { close(socket) }
+        order.fulfil()
+    }
+
+    // MARK: - Waiting
+
+    private mutating func wait() {
+        var entries = [pollfd(fd: core.alarm.descriptor, events: Int16(POLLIN), revents: 0)]
+        for socket in lingering.sockets {
+            entries.append(pollfd(fd: socket, events: Int16(POLLIN), revents: 0))
+        }
+        if mayTakeConnections {
+            entries.append(pollfd(fd: listener.socket, events: Int16(POLLIN), revents: 0))
+        }
+        poll(&entries, nfds_t(entries.count), patience)
+        if entries[0].revents != 0 { core.alarm.silence() }
+    }
+
+    /// How many milliseconds to wait for something to happen; -1 is without end.
+    private var patience: Int32 {
+        if order.deadline != nil { return Self.stoppingPace.milliseconds }
+        let isQuiet = core.openConnectionCount == 0 && lingering.isEmpty && restsUntil == nil
+        return isQuiet ? -1 : Self.pace.milliseconds
+    }
+
+    // MARK: - Taking connections
+
+    private var mayTakeConnections: Bool {
+        isListening && restsUntil == nil && core.openConnectionCount < core.limits.connections
+    }
+
+    private mutating func takeConnections(at now: ContinuousClock.Instant) {
+        if let until = restsUntil, now >= until { restsUntil = nil }
+        while mayTakeConnections {
+            switch listener.accept() {
+            case .none: return
+            case .lost: continue
+            case .exhausted: restsUntil = now + Self.pace
+            case .connection(let socket, var address, let length):
+                take(socket, &address, length)
+            }
+        }
+    }
+
+    private func take(_ socket: Int32, _ address: inout sockaddr_storage, _ length: socklen_t) {
+        let connection = Connection(socket: socket, peer: address.host, server: core)
+        Counters.increment(core.counters.connectionsTaken)
+        core.add(connection)
+        if !engine.take(socket, &address, length) {
+            Counters.increment(core.counters.connectionsRefused)
+            core.remove(connection)
+        }
+    }
+
+    // MARK: - Looking after connections
+
+    private mutating func look(at now: ContinuousClock.Instant) {
+        nextLook = now + Self.pace
+        for connection in core.openConnections where !connection.keep(at: now) {
+            core.remove(connection)
+        }
+    }
+
+    // MARK: - Stopping
+
+    /// Lets running exchanges finish; at the deadline cancels them and lets them say a last word.
+    private mutating func isDone(
+        at now: ContinuousClock.Instant,
+        _ deadline: ContinuousClock.Instant
+    ) -> Bool {
+        if isListening {
+            isListening = false
+            listener.close()
+            core.startDraining()
+        }
+        let busy = core.openConnections.filter(\.isBusy)
+        if now >= deadline {
+            core.startClosing()
+            for connection in busy { connection.cancel() }
+        }
+        return busy.isEmpty || now >= deadline + Self.lastWord
+    }
+}
+
+/// The order to stop, and those who wait until it is carried out.
+final class StopOrder: Sendable {
+    private struct State {
+        var deadline: ContinuousClock.Instant?
+        var isFulfilled = false
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Mutex(State())
+    private let alarm: Alarm
+
+    init(alarm: Alarm) { self.alarm = alarm }
+
+    /// When the last exchanges are to be cut off; nil while the server is to run.
+    var deadline: ContinuousClock.Instant? { state.withLock { $0.deadline } }
+
+    /// Orders the server to stop; of several orders the earliest deadline counts.
+    func give(deadline: ContinuousClock.Instant) {
+        state.withLock { $0.deadline = $0.deadline.map { min($0, deadline) } ?? deadline }
+        alarm.ring()
+    }
+
+    /// Returns once the server has stopped.
+    func fulfilment() async {
+        await withCheckedContinuation { continuation in
+            let isFulfilled = state.withLock { state in
+                if !state.isFulfilled { state.waiting.append(continuation) }
+                return state.isFulfilled
+            }
+            if isFulfilled { continuation.resume() }
+        }
+    }
+
+    /// The server has stopped.
+    func fulfil() {
+        let waiting = state.withLock { state in
+            state.isFulfilled = true
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+}
+
+extension Duration {
+    fileprivate var milliseconds: Int32 {
+        Int32(components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000)
+    }
+}

@@ -1,0 +1,136 @@
+import CTideoverMicrohttpd
+import Glibc
+
+/// A socket that listens, until it is closed.
+struct Listener: Sendable {
+    let socket: Int32
+    /// Where it listens; never with port 0.
+    let address: ListenAddress
+
+    /// Listens at an address.
+    init(_ address: ListenAddress) throws(HTTPServerError) {
+        let family = address.isIPv6 ? AF_INET6 : AF_INET
+        let type = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+        let socket = Glibc.socket(family, type, 0)
+        guard socket >= 0 else { throw .system(call: "socket", code: errno) }
+        do {
+            self.address = try Self.listen(socket, at: address)
+        } catch {
+            Glibc.close(socket)
+            throw error
+        }
+        self.socket = socket
+    }
+
+    /// Takes the next connection that waits.
+    func accept() -> Accepted {
+        var storage = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        let flags = Int32(SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+        let socket = withSocketAddress(&storage) { accept4(self.socket, $0, &length, flags) }
+        guard socket >= 0 else { return Accepted(failure: errno) }
+        return .connection(socket: socket, address: storage, length: length)
+    }
+
+    /// Stops listening; what waits in the queue is reset by the kernel.
+    func close() { Glibc.close(socket) }
+
+    private static func listen(
+        _ socket: Int32,
+        at address: ListenAddress
+    ) throws(HTTPServerError) -> ListenAddress {
+        // Connections of a server that has just stopped must not keep its port from the next one.
+        setOption(socket, SOL_SOCKET, SO_REUSEADDR)
+        if address.isIPv6 { setOption(socket, Int32(IPPROTO_IPV6), IPV6_V6ONLY) }
+        var (storage, length) = address.storage
+        guard withSocketAddress(&storage, { bind(socket, $0, length) }) == 0,
+            Glibc.listen(socket, SOMAXCONN) == 0
+        else { throw failure(errno, at: address) }
+        guard withSocketAddress(&storage, { getsockname(socket, $0, &length) }) == 0 else {
+            throw .system(call: "getsockname", code: errno)
+        }
+        return address.with(port: storage.port)
+    }
+
+    private static func failure(_ code: Int32, at address: ListenAddress) -> HTTPServerError {
+        switch code {
+        case EADDRINUSE: .addressInUse(address)
+        case EADDRNOTAVAIL: .addressNotAvailable(address)
+        case EACCES, EPERM: .notPermitted(address)
+        default: .system(call: "bind", code: code)
+        }
+    }
+
+    private static func setOption(_ socket: Int32, _ level: Int32, _ option: Int32) {
+        var on: Int32 = 1
+        setsockopt(socket, level, option, &on, socklen_t(MemoryLayout<Int32>.size))
+    }
+}
+
+/// What became of an attempt to take a connection.
+enum Accepted {
+    case connection(socket: Int32, address: sockaddr_storage, length: socklen_t)
+    /// None waits.
+    case none
+    /// One was lost before it could be taken; others may wait.
+    case lost
+    /// The process or the machine is out of files or memory.
+    case exhausted
+
+    init(failure: Int32) {
+        switch failure {
+        case EAGAIN, EINVAL, EBADF: self = .none
+        case EMFILE, ENFILE, ENOBUFS, ENOMEM: self = .exhausted
+        default: self = .lost
+        }
+    }
+}
+
+/// Lends an address to a call that takes the generic pointer type.
+func withSocketAddress<R>(
+    _ storage: inout sockaddr_storage,
+    _ body: (UnsafeMutablePointer<sockaddr>) -> R
+) -> R {
+    withUnsafeMutablePointer(to: &storage) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1, body)
+    }
+}
+
+extension sockaddr_storage {
+    fileprivate var port: Int {
+        var copy = self
+        return withUnsafeBytes(of: &copy) {
+            // sin_port and sin6_port stand at the same place, in network order.
+            Int($0[2]) << 8 | Int($0[3])
+        }
+    }
+
+    /// The address as text, without port; nil if it is not one of IP.
+    var host: String? {
+        var copy = self
+        var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+        let offset = ss_family == sa_family_t(AF_INET6) ? 8 : 4
+        let found = withUnsafeBytes(of: &copy) { bytes in
+            bytes.baseAddress.flatMap {
+                inet_ntop(Int32(ss_family), $0 + offset, &text, socklen_t(text.count))
+            }
+        }
+        return found.map { String(cString: $0) }
+    }
+}
+
+extension ListenAddress {
+    fileprivate var storage: (sockaddr_storage, socklen_t) {
+        var storage = sockaddr_storage()
+        let family = isIPv6 ? AF_INET6 : AF_INET
+        storage.ss_family = sa_family_t(family)
+        withUnsafeMutableBytes(of: &storage) { bytes in
+            bytes[2] = UInt8(port >> 8)
+            bytes[3] = UInt8(port & 255)
+            if let base = bytes.baseAddress { inet_pton(family, host, base + (isIPv6 ? 8 : 4)) }
+        }
+        let size =
+            isIPv6 ? MemoryLayout<sockaddr_in6>.size : MemoryLayout<sockaddr_in>.size
+        return (storage, socklen_t(size))
+    }
+}

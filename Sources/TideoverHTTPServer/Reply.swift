@@ -1,0 +1,77 @@
+import CTideoverMicrohttpd
+import Glibc
+package import TideoverHTTP
+
+/// A handler's response broke HTTP's rules of form, so it was not sent.
+package struct UnsendableResponse: Error, Hashable, CustomStringConvertible {
+    /// What was wrong.
+    package enum Reason: Hashable {
+        case status(Int)
+        case field(name: String)
+    }
+    /// What was wrong.
+    package var reason: Reason
+
+    /// One line for the log.
+    package var description: String {
+        switch reason {
+        case .status(let status): "the handler answered with status \(status)"
+        case .field(let name): "the handler answered with a malformed field named \"\(name)\""
+        }
+    }
+}
+
+/// Puts responses into the forms in which they leave.
+package enum Reply {
+    /// Throws if a response cannot be sent as it is.
+    package static func check(_ response: Response) throws(UnsendableResponse) {
+        guard (200...599).contains(response.status) else {
+            throw UnsendableResponse(reason: .status(response.status))
+        }
+        for field in response.headers.fields
+        where !FieldSyntax.isToken(field.name) || !FieldSyntax.isValue(field.value) {
+            throw UnsendableResponse(reason: .field(name: field.name))
+        }
+    }
+
+    /// The engine's copy of a checked response; nil if memory is short. The caller releases it with
+    /// `MHD_destroy_response`.
+    static func engineResponse(_ response: Response, closing: Bool) -> OpaquePointer? {
+        var body = response.body
+        let made = body.withUnsafeMutableBytes {
+            MHD_create_response_from_buffer($0.count, $0.baseAddress, .RESPMEM_MUST_COPY)
+        }
+        guard let made else { return nil }
+        for field in response.headers.fields where isPassedOn(field) {
+            MHD_add_response_header(made, field.name, field.value)
+        }
+        if closing || wantsToClose(response) {
+            MHD_add_response_header(made, "Connection", "close")
+        }
+        return made
+    }
+
+    /// A problem as the bytes of a whole response after which the connection closes, for where the
+    /// engine takes no response.
+    package static func bytes(of problem: Problem) -> [UInt8] {
+        let response = problem.response
+        let reason = String(cString: MHD_get_reason_phrase_for(UInt32(response.status)))
+        var head = "HTTP/1.1 \(response.status) \(reason)\r\n"
+        for field in response.headers.fields { head += "\(field.name): \(field.value)\r\n" }
+        head += "Content-Length: \(response.body.count)\r\nConnection: close\r\n\r\n"
+        return Array(head.utf8) + response.body
+    }
+
+    /// Framing is the engine's matter, and it has no field without a value.
+    private static func isPassedOn(_ field: Headers.Field) -> Bool {
+        guard !field.value.isEmpty else { return false }
+        switch field.name.lowercased() {
+        case "connection", "content-length", "keep-alive", "transfer-encoding": return false
+        default: return true
+        }
+    }
+
+    private static func wantsToClose(_ response: Response) -> Bool {
+        response.headers["Connection"]?.lowercased() == "close"
+    }
+}

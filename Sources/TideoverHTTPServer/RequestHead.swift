@@ -1,0 +1,130 @@
+package import TideoverHTTP
+
+/// The request line and the header fields, as the engine read them.
+package struct RequestHead {
+    /// The method as sent.
+    package var method: String
+    /// The target as sent.
+    package var target: String
+    /// Such as `HTTP/1.1`.
+    package var version: String
+    /// In the order sent; values may still end with white space.
+    package var fields: [Headers.Field]
+    /// The bytes of all of it, up to and with the empty line.
+    package var bytes: Int
+    /// Whether the bytes are exactly what RFC 9112 lets a client send.
+    package var isExact: Bool
+
+    /// A head of these parts.
+    package init(
+        method: String,
+        target: String,
+        version: String = "HTTP/1.1",
+        fields: [Headers.Field],
+        bytes: Int,
+        isExact: Bool = true
+    ) {
+        self.method = method
+        self.target = target
+        self.version = version
+        self.fields = fields
+        self.bytes = bytes
+        self.isExact = isExact
+    }
+
+    /// How the body is framed.
+    package enum Body: Hashable {
+        case length(Int)
+        case chunked
+    }
+
+    /// How the body is framed, or why the request cannot be read to its end: after such a refusal
+    /// nobody knows where the next request starts, so the connection must close.
+    package func body(within limits: HTTPServerLimits) -> Result<Body, Problem> {
+        if let problem = sizeProblem(limits) ?? formProblem() { return .failure(problem) }
+        if let encoding = values("Content-Encoding").first(where: { !Self.isIdentity($0) }) {
+            return .failure(.contentEncoding(encoding))
+        }
+        return framing().flatMap { body in
+            if case .length(let length) = body, length > limits.bodyBytes {
+                return .failure(.bodyTooLarge(limit: limits.bodyBytes))
+            }
+            return .success(body)
+        }
+    }
+
+    /// The header fields without the white space after their values.
+    package var headers: Headers {
+        Headers(fields.map { Headers.Field(name: $0.name, value: Self.trimmed($0.value)) })
+    }
+
+    private func sizeProblem(_ limits: HTTPServerLimits) -> Problem? {
+        if bytes > limits.headBytes { return .headTooLarge(limit: limits.headBytes) }
+        if fields.count > limits.headFields { return .tooManyFields(limit: limits.headFields) }
+        return nil
+    }
+
+    private func formProblem() -> Problem? {
+        if !isExact || target.utf8.contains(UInt8(ascii: " ")) {
+            return .malformedRequest("A line does not have the form that RFC 9112 demands.")
+        }
+        if !FieldSyntax.isToken(method) { return .malformedRequest("The method is not a token.") }
+        guard
+            fields.allSatisfy({
+                FieldSyntax.isToken($0.name) && FieldSyntax.isValue($0.value)
+            })
+        else {
+            return .malformedRequest("A header field has a character that it must not have.")
+        }
+        let hosts = values("Host").count
+        guard hosts == 1 || hosts == 0 && version == "HTTP/1.0" else {
+            return .malformedRequest("There must be one Host field.")
+        }
+        return nil
+    }
+
+    /// Two readings of a body's end are how requests are smuggled past a proxy, so anything that
+    /// could be read in two ways is refused (RFC 9112, 6.1 and 6.3).
+    private func framing() -> Result<Body, Problem> {
+        let codings = fields.filter { Self.same($0.name, "transfer-encoding") }
+        let lengths = values("Content-Length")
+        if codings.isEmpty { return length(lengths) }
+        guard lengths.isEmpty, version != "HTTP/1.0" else {
+            return .failure(.malformedRequest("The body's length is stated in two ways."))
+        }
+        guard codings.count == 1, Self.same(codings[0].value, "chunked") else {
+            return .failure(.transferCoding)
+        }
+        return .success(.chunked)
+    }
+
+    private func length(_ lengths: [String]) -> Result<Body, Problem> {
+        guard let text = lengths.first else { return .success(.length(0)) }
+        let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+        guard lengths.count == 1, text.utf8.allSatisfy(digits.contains), let length = Int(text)
+        else {
+            return .failure(.malformedRequest("Content-Length is not one number."))
+        }
+        return .success(.length(length))
+    }
+
+    private func values(_ name: String) -> [String] {
+        fields.filter { Self.same($0.name, name) }.map { Self.trimmed($0.value) }
+    }
+
+    private static func isIdentity(_ encoding: String) -> Bool { same(encoding, "identity") }
+
+    private static func same(_ a: String, _ b: String) -> Bool {
+        a.utf8.count == b.utf8.count && a.lowercased() == b.lowercased()
+    }
+
+    private static func trimmed(_ value: String) -> String {
+        guard let last = value.utf8.last, isWhite(last) else { return value }
+        let end = value.utf8.lastIndex { !isWhite($0) }
+        return end.map { String(value[...$0]) } ?? ""
+    }
+
+    private static func isWhite(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t")
+    }
+}

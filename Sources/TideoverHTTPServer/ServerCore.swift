@@ -1,0 +1,82 @@
+import CTideoverMicrohttpd
+import Glibc
+import Synchronization
+import TideoverHTTP
+
+/// What the threads of one server share: the I/O thread, the keeper, and those that finish handlers.
+final class ServerCore: Sendable {
+    let limits: HTTPServerLimits
+    /// The handler, with every error turned into an answer.
+    let handler: @Sendable (Request) async -> Response
+    let counters = Counters()
+    /// Wakes the keeper.
+    let alarm: Alarm
+
+    private let connections = Mutex<[Int32: Connection]>([:])
+    /// Sockets whose answer must reach the client before they are closed.
+    private let lingering = Mutex<[Int32]>([])
+    private let draining = Atomic(false)
+    private let closing = Atomic(false)
+
+    init(
+        limits: HTTPServerLimits,
+        alarm: Alarm,
+        handler: @escaping @Sendable (Request) async -> Response
+    ) {
+        self.limits = limits
+        self.alarm = alarm
+        self.handler = handler
+    }
+
+    /// Whether the server takes no new connections and ends those that it has with their next answer.
+    var isDraining: Bool { draining.load(ordering: .acquiring) }
+
+    /// Whether no handler may be started any more.
+    var isClosing: Bool { closing.load(ordering: .sequentiallyConsistent) }
+
+    func startDraining() { draining.store(true, ordering: .releasing) }
+
+    func startClosing() { closing.store(true, ordering: .sequentiallyConsistent) }
+
+    /// The connections open now.
+    var openConnections: [Connection] { connections.withLock { Array($0.values) } }
+
+    var openConnectionCount: Int { connections.withLock { $0.count } }
+
+    func add(_ connection: Connection) {
+        connections.withLock { $0[connection.socket] = connection }
+    }
+
+    func connection(of socket: Int32) -> Connection? {
+        connections.withLock { $0[socket] }
+    }
+
+    /// Forgets a connection, unless its socket's number belongs to a newer one already.
+    func remove(_ connection: Connection) {
+        let wasFull = connections.withLock { connections in
+            guard connections[connection.socket] === connection else { return false }
+            connections[connection.socket] = nil
+            return connections.count + 1 >= limits.connections
+        }
+        if wasFull { alarm.ring() }
+    }
+
+    /// Keeps a connection alive below the engine, which is about to close its socket.
+    func linger(_ socket: Int32) {
+        let isNew = lingering.withLock { sockets in
+            guard sockets.count < Lingering.most else { return false }
+            let copy = fcntl(socket, F_DUPFD_CLOEXEC, 0)
+            if copy >= 0 { sockets.append(copy) }
+            return copy >= 0
+        }
+        if isNew { alarm.ring() }
+    }
+
+    /// Sockets to linger on since the last call; whoever calls must close them.
+    func takeLingering() -> [Int32] {
+        lingering.withLock { sockets in
+            defer { sockets = [] }
+            return sockets
+        }
+    }
+}

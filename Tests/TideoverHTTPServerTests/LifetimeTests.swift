@@ -1,0 +1,467 @@
+import Synchronization
+import Testing
+import TideoverHTTP
+import TideoverHTTPServer
+
+/// Clients that go away or are slow, limits of connections, starting and stopping.
+@Suite(.timeLimit(.minutes(1))) struct LifetimeTests {
+    // MARK: Clients that go away
+
+    @Test(arguments: [false, true])
+    func `a client that goes away cancels its handler`(byReset: Bool) async throws {
+        let gate = Gate()
+        let handler: Handler = { request in
+            if request.path == "/wait" { try await gate.pass() }
+            return try await echo(request)
+        }
+        try await withServer(handler: handler) { server in
+            try await onThread { [port = server.port] in
+                let client = try Client(port)
+                try client.request("GET /wait")
+                while gate.arrivals == 0 { usleepABit() }
+                if byReset { client.reset() }
+            }
+            #expect(await eventually { gate.cancelled == 1 })
+            #expect(await eventually { server.statistics.connectionsOpen == 0 })
+            #expect(server.statistics.clientsGone == 1)
+            let after = try await onThread { [port = server.port] in
+                let client = try Client(port)
+                try client.request("GET /after")
+                return try client.response().text
+            }
+            #expect(after == "GET /after")
+        }
+    }
+
+    @Test func `a handler that ignores its cancellation does not hold the connection`() async throws
+    {
+        let isDone = Mutex(false)
+        let handler: Handler = { request in
+            let clock = ContinuousClock()
+            let end = clock.now + .milliseconds(800)
+            while clock.now < end { await Task.yield() }
+            isDone.withLock { $0 = true }
+            return try await echo(request)
+        }
+        try await withServer(handler: handler) { server in
+            try await onThread { [port = server.port] in
+                let client = try Client(port)
+                try client.request("GET /")
+                while server.statistics.suspended == 0 { usleepABit() }
+                client.reset()
+            }
+            #expect(await eventually { server.statistics.clientsGone == 1 })
+            #expect(await eventually { server.statistics.connectionsOpen == 0 })
+            #expect(await eventually { isDone.withLock { $0 } })
+        }
+    }
+
+    @Test func `clients that break off anywhere leave nothing behind`() async throws {
+        let payload = Payload()
+        weak let trace = payload
+        try await withPayload(payload) { server in
+            try await onThread { [port = server.port] in
+                let text = "POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello"
+                for end in 0...text.utf8.count {
+                    for way in 0..<3 {
+                        let client = try Client(port)
+                        try client.send(Array(text.utf8.prefix(end)))
+                        if way == 1 { client.reset() }
+                        if way == 2 { client.finishSending() }
+                    }
+                }
+            }
+            #expect(await eventually { server.statistics.connectionsOpen == 0 })
+            let after = try await onThread { [port = server.port] in
+                let client = try Client(port)
+                try client.request("GET /after")
+                return try client.response().status
+            }
+            #expect(after == 200)
+        }
+        _ = consume payload
+        #expect(await eventually { trace == nil })
+    }
+
+    private final class Payload: Sendable {}
+
+    private func withPayload(
+        _ payload: Payload,
+        _ body: (HTTPServer) async throws -> Void
+    ) async throws {
+        var limits = HTTPServerLimits()
+        limits.connectionsPerAddress = 0
+        let handler: Handler = { request in
+            _ = payload
+            if request.path == "/x" { try await Task.sleep(for: .milliseconds(2)) }
+            return try await echo(request)
+        }
+        try await withServer(limits, handler: handler, body)
+    }
+
+    // MARK: Slow clients
+
+    private func limits(_ change: (inout HTTPServerLimits) -> Void) -> HTTPServerLimits {
+        var limits = HTTPServerLimits()
+        change(&limits)
+        return limits
+    }
+
+    /// How long a server with these limits keeps a client that does something, and its answer.
+    private func endurance(
+        _ limits: HTTPServerLimits,
+        handler: @escaping Handler = echo,
+        _ work: @escaping @Sendable (Client) throws -> Response?
+    ) async throws -> (time: Duration, response: Response?) {
+        try await withServer(limits, handler: handler) { server in
+            let result = try await onThread { [port = server.port] in
+                let start = ContinuousClock.now
+                let response = try work(Client(port))
+                return (ContinuousClock.now - start, response)
+            }
+            #expect(server.statistics.timedOut == 1)
+            return result
+        }
+    }
+
+    @Test func `a head that trickles in is cut off at its deadline`() async throws {
+        let limits = limits { $0.head = .milliseconds(400) }
+        let (time, response) = try await endurance(limits) { client in
+            for byte in "GET / HTTP/1.1\r\nHost: x\r\nX-A: ".utf8 {
+                usleepABit(40)
+                guard (try? client.send([byte])) != nil else { break }
+            }
+            return try? client.response()
+        }
+        #expect(time > .milliseconds(400))
+        #expect(time < .seconds(8))
+        #expect(response == nil || response?.status == 408)
+    }
+
+    @Test func `a head that stops is answered with 408`() async throws {
+        let limits = limits { $0.head = .milliseconds(300) }
+        let (time, response) = try await endurance(limits) { client in
+            try client.send("GET / HTTP/1.1\r\nHo")
+            return try client.response()
+        }
+        #expect(time > .milliseconds(300))
+        #expect(response?.problem == "request-too-slow")
+    }
+
+    @Test func `a later head on the same connection has the same deadline`() async throws {
+        let limits = limits { $0.head = .milliseconds(300) }
+        let (time, response) = try await endurance(limits) { client in
+            try client.request("POST /", ["Content-Length: 2"], body: "hi")
+            #expect(try client.response().status == 200)
+            try client.send("GE")
+            return try client.response()
+        }
+        #expect(time > .milliseconds(300))
+        #expect(response?.problem == "request-too-slow")
+    }
+
+    @Test func `a body that trickles in is cut off at its deadline`() async throws {
+        let limits = limits { $0.body = .milliseconds(400) }
+        let (time, response) = try await endurance(limits) { client in
+            try client.request("POST /", ["Content-Length: 1000"])
+            for _ in 0..<1000 {
+                usleepABit(40)
+                guard (try? client.send("b")) != nil else { break }
+            }
+            return try? client.response()
+        }
+        #expect(time > .milliseconds(400))
+        #expect(time < .seconds(8))
+        #expect(response == nil || response?.status == 408)
+    }
+
+    @Test func `a silent connection is closed when it has idled long enough`() async throws {
+        let limits = limits { $0.idle = .milliseconds(300) }
+        for asksFirst in [false, true] {
+            let (time, _) = try await endurance(limits) { client in
+                if asksFirst {
+                    try client.request("GET /")
+                    #expect(try client.response().status == 200)
+                }
+                #expect(client.isEnded())
+                return nil
+            }
+            #expect(time > .milliseconds(300))
+        }
+    }
+
+    @Test func `a client that does not read its answer is cut off`() async throws {
+        let limits = limits { $0.reply = .milliseconds(300) }
+        let body = [UInt8](repeating: 7, count: 32 << 20)
+        try await withServer(limits, handler: { _ in Response(body: body) }) { server in
+            let waits = onThreadLater { [port = server.port] in
+                let client = try Client(port, receiveBuffer: 4096)
+                try client.request("GET /")
+                while server.statistics.timedOut == 0 { usleepABit() }
+                withExtendedLifetime(client) {}
+            }
+            #expect(await eventually { server.statistics.timedOut == 1 })
+            #expect(await eventually { server.statistics.connectionsOpen == 0 })
+            try await waits.value
+        }
+    }
+
+    @Test func `a handler may take longer than any deadline of the client`() async throws {
+        let limits = limits {
+            $0.head = .milliseconds(50)
+            $0.body = .milliseconds(50)
+            $0.idle = .milliseconds(50)
+        }
+        let handler: Handler = { request in
+            try await Task.sleep(for: .milliseconds(500))
+            return try await echo(request)
+        }
+        try await withServer(limits, handler: handler) { server in
+            let response = try await onThread { [port = server.port] in
+                let client = try Client(port)
+                try client.request("GET /")
+                return try client.response()
+            }
+            #expect(response.text == "GET /")
+            #expect(server.statistics.timedOut == 0)
+        }
+    }
+
+    // MARK: Many connections
+
+    @Test func `connections beyond the limit wait until another closes`() async throws {
+        let limits = limits { $0.connections = 3 }
+        try await withServer(limits, handler: echo) { server in
+            try await onThread { [port = server.port] in
+                var clients = try (0..<3).map { _ in try Client(port) }
+                for client in clients {
+                    try client.request("GET /")
+                    #expect(try client.response().status == 200)
+                }
+                let waiting = try Client(port)
+                try waiting.request("GET /late")
+                usleepABit(300)
+                #expect(server.statistics.connectionsTaken == 3)
+                clients.removeLast()
+                #expect(try waiting.response().text == "GET /late")
+            }
+            #expect(server.statistics.connectionsTaken == 4)
+        }
+    }
+
+    @Test func `connections beyond an address's limit are closed at once`() async throws {
+        let limits = limits { $0.connectionsPerAddress = 2 }
+        try await withServer(limits, handler: echo) { server in
+            try await onThread { [port = server.port] in
+                let clients = try (0..<2).map { _ in try Client(port) }
+                for client in clients {
+                    try client.request("GET /")
+                    #expect(try client.response().status == 200)
+                }
+                #expect(try Client(port).isEnded())
+                withExtendedLifetime(clients) {}
+            }
+            #expect(server.statistics.connectionsRefused == 1)
+        }
+    }
+
+    // MARK: Starting
+
+    @Test func `a port in use is an error that names it`() async throws {
+        let server = try HTTPServer(port: 0, handler: echo)
+        #expect(throws: HTTPServerError.addressInUse(server.address)) {
+            try HTTPServer(port: server.port, handler: echo)
+        }
+        await server.stop()
+    }
+
+    @Test func `what is no address of this machine is an error`() {
+        #expect(throws: HTTPServerError.notAnAddress("localhost")) {
+            try HTTPServer(address: "localhost", port: 0, handler: echo)
+        }
+        #expect(throws: HTTPServerError.notAPort(65_536)) {
+            try HTTPServer(port: 65_536, handler: echo)
+        }
+        #expect {
+            try HTTPServer(address: "192.0.2.1", port: 0, handler: echo)
+        } throws: { error in
+            guard case .addressNotAvailable(let address) = error as? HTTPServerError else {
+                return false
+            }
+            return address.host == "192.0.2.1"
+        }
+    }
+
+    @Test(.enabled(if: hasIPv6, "this machine has no IPv6 loopback"))
+    func `IPv6 works, with or without brackets`() async throws {
+        for host in ["::1", "[::1]"] {
+            let server = try HTTPServer(address: host, port: 0) { request in
+                .text(request.peer ?? "")
+            }
+            #expect(server.address.description == "[::1]:\(server.port)")
+            let peer = try await onThread { [port = server.port] in
+                let client = try Client(port, host: "::1")
+                try client.request("GET /")
+                return try client.response().text
+            }
+            #expect(peer == "::1")
+            await server.stop(within: .zero)
+        }
+    }
+
+    // MARK: Stopping
+
+    @Test func `stopping lets running exchanges finish and takes no new ones`() async throws {
+        let gate = Gate()
+        let server = try HTTPServer(port: 0) { request in
+            try await gate.pass()
+            return try await echo(request)
+        }
+        let answer = onThreadLater { [port = server.port] in
+            let client = try Client(port)
+            try client.request("GET /running")
+            let response = try client.response()
+            #expect(client.isEnded())
+            return response
+        }
+        #expect(await eventually { gate.arrivals == 1 })
+        async let stopped: Void = server.stop(within: .seconds(30))
+        #expect(await refuses(server.port))
+        gate.open()
+        await stopped
+        let response = try await answer.value
+        #expect(response.text == "GET /running")
+        #expect(response.headers["Connection"] == "close")
+        #expect(server.statistics.connectionsOpen == 0)
+    }
+
+    private func refuses(_ port: Int) async -> Bool {
+        for _ in 0..<200 {
+            let isOpen = (try? await onThread { _ = try Client(port) }) != nil
+            if !isOpen { return true }
+            try? await Task.sleep(for: .milliseconds(10))
+        }
+        return false
+    }
+
+    @Test func `a handler that runs past the bound is cancelled and answers 503`() async throws {
+        let gate = Gate()
+        let server = try HTTPServer(port: 0) { _ in
+            try await gate.pass()
+            return .text("never")
+        }
+        let answer = onThreadLater { [port = server.port] in
+            let client = try Client(port)
+            try client.request("GET /")
+            return try client.response()
+        }
+        #expect(await eventually { gate.arrivals == 1 })
+        await server.stop(within: .milliseconds(100))
+        #expect(try await answer.value.problem == "interrupted")
+        #expect(gate.cancelled == 1)
+    }
+
+    @Test func `a handler that ignores its cancellation cannot keep the server`() async throws {
+        let isReleased = Mutex(false)
+        let server = try HTTPServer(port: 0) { request in
+            while !isReleased.withLock({ $0 }) { await Task.yield() }
+            return try await echo(request)
+        }
+        let isEnded = onThreadLater { [port = server.port] in
+            let client = try Client(port)
+            try client.request("GET /")
+            return client.isEnded()
+        }
+        #expect(await eventually { server.statistics.suspended == 1 })
+        let start = ContinuousClock.now
+        await server.stop(within: .milliseconds(100))
+        #expect(ContinuousClock.now - start < .seconds(8))
+        isReleased.withLock { $0 = true }
+        #expect(try await isEnded.value)
+    }
+
+    @Test func `idle connections do not hold up the stop`() async throws {
+        let server = try HTTPServer(port: 0, handler: echo)
+        let isEnded = onThreadLater { [port = server.port] in
+            let client = try Client(port)
+            try client.request("GET /")
+            _ = try client.response()
+            return client.isEnded()
+        }
+        #expect(await eventually { server.statistics.answeredAtOnce == 1 })
+        let start = ContinuousClock.now
+        await server.stop(within: .seconds(30))
+        #expect(ContinuousClock.now - start < .seconds(8))
+        #expect(try await isEnded.value)
+    }
+
+    @Test func `the port is free again at once, and stopping twice is harmless`() async throws {
+        let first = try HTTPServer(port: 0, handler: echo)
+        let port = first.port
+        for _ in 0..<3 {
+            try await onThread {
+                let client = try Client(port)
+                try client.request("GET /")
+                _ = try client.response()
+            }
+        }
+        await first.stop()
+        await first.stop()
+        let second = try HTTPServer(port: port, handler: echo)
+        let text = try await onThread {
+            let client = try Client(port)
+            try client.request("GET /again")
+            return try client.response().text
+        }
+        #expect(text == "GET /again")
+        await second.stop()
+    }
+
+    @Test func `run serves until its task is cancelled`() async throws {
+        let server = try HTTPServer(port: 0, handler: echo)
+        let running = Task { await server.run(stoppingWithin: .seconds(5)) }
+        let status = try await onThread { [port = server.port] in
+            let client = try Client(port)
+            try client.request("GET /")
+            return try client.response().status
+        }
+        #expect(status == 200)
+        running.cancel()
+        await running.value
+        #expect(await refuses(server.port))
+    }
+
+    @Test func `a server that nobody refers to any more stops`() async throws {
+        var server: HTTPServer? = try HTTPServer(port: 0, handler: echo)
+        let port = try #require(server?.port)
+        server = nil
+        #expect(await refuses(port))
+    }
+
+    @Test func `stopping amid traffic loses no process`() async throws {
+        for round in 0..<10 {
+            var limits = HTTPServerLimits()
+            limits.connectionsPerAddress = 0
+            let server = try HTTPServer(port: 0, limits: limits) { request in
+                if request.path.utf8.count % 2 == 0 { try await Task.sleep(for: .milliseconds(1)) }
+                return try await echo(request)
+            }
+            let clients = (0..<4).map { _ in
+                onThreadLater { [port = server.port] in
+                    for number in 0..<200 {
+                        guard let client = try? Client(port) else { return }
+                        for length in 1...5 {
+                            let path = String(repeating: "a", count: length + number % 2)
+                            guard (try? client.request("GET /\(path)")) != nil,
+                                (try? client.response()) != nil
+                            else { break }
+                        }
+                    }
+                }
+            }
+            try await Task.sleep(for: .milliseconds(10 + 7 * round))
+            await server.stop(within: .milliseconds(round % 3))
+            for client in clients { try await client.value }
+        }
+    }
+}
