@@ -19,8 +19,8 @@ public final class ChainVerifier: Sendable {
     /// The pinned certificates, in order of preference.
     public let anchors: [TrustAnchor]
 
-    private let chains: Mutex<RecentlyUsed<VerifiedChain>>
-    private let intermediates: Mutex<RecentlyUsed<TrustAnchor>>
+    private let chains: Locked<RecentlyUsed<VerifiedChain>>
+    private let intermediates: Locked<RecentlyUsed<TrustAnchor>>
     private let uncachedChecks = Lanes<Void>(count: 2) { () }
     private let operations = Atomic<Int>(0)
 
@@ -28,8 +28,8 @@ public final class ChainVerifier: Sendable {
     public init(policy: ChainPolicy, anchors: [TrustAnchor], cacheCapacity: Int = 32) {
         self.policy = policy
         self.anchors = anchors
-        chains = Mutex(RecentlyUsed(capacity: cacheCapacity))
-        intermediates = Mutex(RecentlyUsed(capacity: 8))
+        chains = Locked(RecentlyUsed(capacity: cacheCapacity))
+        intermediates = Locked(RecentlyUsed(capacity: 8))
     }
 
     /// How many public-key operations were spent on chains that were not remembered.

@@ -6,21 +6,13 @@ import Synchronization
 /// costly work is kept to as many threads as there are lanes. Whoever finds every lane busy waits
 /// for one of them; a lane is held only while its body runs, so the wait ends when that body does.
 package final class Lanes<State: ~Copyable>: Sendable {
-    private final class Lane: Sendable {
-        let state: Mutex<State>
-
-        init(_ state: consuming sending State) {
-            self.state = Mutex(state)
-        }
-    }
-
-    private let lanes: [Lane]
+    private let lanes: [Locked<State>]
     private let turn = Atomic<Int>(0)
 
     /// `count` lanes, at least one, each with the state that `make` returns.
     package init(count: Int, _ make: () -> sending State) {
         precondition(count > 0, "work without a lane would never be done")
-        lanes = (0..<count).map { _ in Lane(make()) }
+        lanes = (0..<count).map { _ in Locked(make()) }
     }
 
     /// Runs `body` alone in one lane: the first free one, so that few threads share warm state.
@@ -28,11 +20,11 @@ package final class Lanes<State: ~Copyable>: Sendable {
         _ body: (inout sending State) throws(Failure) -> sending Answer
     ) throws(Failure) -> sending Answer {
         for lane in lanes {
-            if let answer = try lane.state.withLockIfAvailable(body) {
+            if let answer = try lane.withLockIfAvailable(body) {
                 return answer
             }
         }
         let turn = turn.wrappingAdd(1, ordering: .relaxed).oldValue
-        return try lanes[Int(turn.magnitude % UInt(lanes.count))].state.withLock(body)
+        return try lanes[Int(turn.magnitude % UInt(lanes.count))].withLock(body)
     }
 }

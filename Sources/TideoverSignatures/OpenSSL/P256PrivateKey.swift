@@ -1,5 +1,4 @@
 import CTideoverOpenSSL
-import Synchronization
 
 /// A private key on P-256 that signs with ES256; its bytes stay inside libcrypto until asked for.
 public struct P256PrivateKey: Sendable {
@@ -56,7 +55,7 @@ final class PrivateKeyStorage: Sendable {
     let curve: EllipticCurve
     /// The uncompressed point of the public half.
     let point: [UInt8]
-    private let key: Mutex<Handle>
+    private let key: Locked<Handle>
 
     init(generating curve: EllipticCurve) {
         guard let key = Self.generate(curve), let handle = Handle(key),
@@ -64,7 +63,7 @@ final class PrivateKeyStorage: Sendable {
         else { preconditionFailure("libcrypto could not generate a key") }
         self.curve = curve
         self.point = point
-        self.key = Mutex(handle)
+        self.key = Locked(handle)
     }
 
     init(pkcs8: [UInt8]) throws(KeyError) {
@@ -78,7 +77,7 @@ final class PrivateKeyStorage: Sendable {
         else { throw .malformed }
         self.curve = curve
         self.point = point
-        self.key = Mutex(handle)
+        self.key = Locked(handle)
     }
 
     /// The DER of the ECDSA signature over a digest.
