@@ -1,4 +1,5 @@
 import Testing
+import TideoverJSON
 import TideoverSignatures
 
 struct KeyTests {
@@ -59,8 +60,8 @@ struct KeyTests {
     @Test func `private keys of other kinds and damaged ones are refused`() throws {
         #expect(throws: KeyError.malformed) { try P256PrivateKey(pkcs8: []) }
         #expect(throws: KeyError.malformed) { try P256PrivateKey(pkcs8: [0x30, 0x00]) }
-        #expect(throws: KeyError.notP256) { try P256PrivateKey(pem: Self.p384) }
-        #expect(throws: KeyError.notP256) { try P256PrivateKey(pem: Self.ed25519) }
+        #expect(throws: KeyError.notP256) { try P256PrivateKey(pkcs8: decoded(Self.p384)) }
+        #expect(throws: KeyError.notP256) { try P256PrivateKey(pkcs8: decoded(Self.ed25519)) }
         let der = try #require(PEM.decode(P256PrivateKey.generate().pem, label: "PRIVATE KEY"))
         #expect(throws: KeyError.malformed) { try P256PrivateKey(pkcs8: der + [0]) }
         #expect(throws: KeyError.malformed) { try P256PrivateKey(pkcs8: der.dropLast()) }
@@ -165,18 +166,19 @@ struct KeyTests {
         #expect(accepted == 400)
     }
 
+    private func decoded(_ text: String) throws -> [UInt8] {
+        try #require(Base64.decode(text.utf8.filter { $0 != UInt8(ascii: "\n") }, .standard))
+    }
+
+    /// PKCS #8 of keys that were made for this test.
     private static let p384 = """
-        -----BEGIN PRIVATE KEY-----
         MIG2AgEAMBAGByqGSM49AgEGBSuBBAAiBIGeMIGbAgEBBDBN/pE+Bp8LOtJFZo2N
         pJsfx0Iq9zfVoAFgdoVhQ6ej6sCVhACoRC6Vxkqx/Xo+ddyhZANiAARbxqcrbQlM
         ZIYNq43nbQtUZcbQWjsairZB+yLpI7CUIzI13QoKJcksOssBSjGrpKHtJQCa9T8w
         WC7+cWUNG+JLOzMIkhTOGthlrS0jq8PnzWixgYa8HB56GNrrtbBAprw=
-        -----END PRIVATE KEY-----
         """
     private static let ed25519 = """
-        -----BEGIN PRIVATE KEY-----
         MC4CAQAwBQYDK2VwBCIEILoVZ79oOy0MqTjfy/iCAT93LyWhl3UxcVAagSatNJsp
-        -----END PRIVATE KEY-----
         """
 }
 

@@ -3,8 +3,8 @@ import CTideoverOpenSSL
 /// An X.509 certificate taken apart by libcrypto.
 ///
 /// It lives inside one call on one thread: what outlasts the call is `CertificateFacts`, or the DER
-/// itself, which is taken apart again. That costs a few percent of a public-key operation, and no
-/// handle of libcrypto is ever shared between threads.
+/// itself, which is taken apart again when needed. That costs little beside the public-key operation
+/// that it is needed for, and no handle of libcrypto is ever shared between threads.
 struct Certificate: ~Copyable {
     /// The bytes that were taken apart.
     let der: [UInt8]
@@ -28,10 +28,14 @@ struct Certificate: ~Copyable {
     var issuer: [UInt8]? { name(X509_get_issuer_name(handle)) }
 
     /// The identifier of the key that signed this certificate, where it says.
-    var authorityKeyIdentifier: [UInt8]? { bytes(X509_get0_authority_key_id(handle)) }
+    var authorityKeyIdentifier: [UInt8]? {
+        withCleanErrors { bytes(X509_get0_authority_key_id(handle)) }
+    }
 
     /// The identifier of this certificate's own key, where it says.
-    var subjectKeyIdentifier: [UInt8]? { bytes(X509_get0_subject_key_id(handle)) }
+    var subjectKeyIdentifier: [UInt8]? {
+        withCleanErrors { bytes(X509_get0_subject_key_id(handle)) }
+    }
 
     /// Whether the key in `authority` signed this certificate. One public-key operation.
     func isSigned(by authority: borrowing Certificate) -> Bool {

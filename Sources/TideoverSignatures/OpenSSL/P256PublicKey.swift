@@ -57,8 +57,8 @@ extension P256PublicKey: Hashable {
     public func hash(into hasher: inout Hasher) { hasher.combine(x963) }
 }
 
-/// A context of libcrypto that verifies with one key, made once since making it costs half as much
-/// as a verification.
+/// A context of libcrypto that verifies with one key, used again and again: making one decodes the
+/// point and looks the algorithm up anew.
 private struct VerificationContext: ~Copyable {
     private let context: OpaquePointer
 
