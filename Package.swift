@@ -61,6 +61,14 @@ targets += [
     tests("TideoverSignaturesTests", ["TideoverSignatures", "TideoverJSON"]),
     // level 2
     library("TideoverStorage", ["TideoverCore", "TideoverJSON", "TideoverSignatures"]),
+    tests("TideoverStorageTests", ["TideoverStorage", "TideoverCore", "TideoverJSON"]),
+    // What every storage is tested with, each by its own tests.
+    .target(
+        name: "TideoverStorageConformance",
+        dependencies: ["TideoverStorage", "TideoverCore", "TideoverJSON"],
+        path: "Tests/TideoverStorageConformance",
+        swiftSettings: settings
+    ),
     library("TideoverHTTPServer", ["TideoverHTTP", "CTideoverMicrohttpd"]),
     tests("TideoverHTTPServerTests", ["TideoverHTTPServer", "TideoverHTTP"]),
     library("TideoverSandbox", ["TideoverHTTP", "TideoverJSON", "TideoverSignatures"]),
@@ -75,7 +83,10 @@ targets += [
     ),
     tests(
         "TideoverSQLiteTests",
-        ["TideoverSQLite", "TideoverStorage", "TideoverCore", "TideoverJSON"]
+        [
+            "TideoverSQLite", "TideoverStorage", "TideoverStorageConformance", "TideoverCore",
+            "TideoverJSON",
+        ]
     ),
     library(
         "TideoverServer",

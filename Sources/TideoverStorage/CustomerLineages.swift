@@ -1,0 +1,136 @@
+public import TideoverCore
+
+/// Everything stored about one customer: what the customer's answer is derived from.
+public struct CustomerLineages: Hashable, Sendable {
+    public let key: CustomerKey
+    /// The answer derived last; nil for a customer never derived.
+    public let answer: CustomerRow?
+    /// The lineages the customer owns or ever owned, in the order of their keys.
+    public let holdings: [Holding]
+    /// The instant to derive for.
+    public let now: Instant
+
+    public init(key: CustomerKey, answer: CustomerRow?, holdings: [Holding], now: Instant) {
+        self.key = key
+        self.answer = answer
+        self.holdings = holdings
+        self.now = now
+    }
+
+    /// The version of the answer derived last, 0 before the first.
+    public var version: Int64 { answer?.version ?? 0 }
+
+    /// The row that holds a derivation: its version rises by one exactly when the answer's bytes
+    /// differ from those before.
+    public func row(for derivation: Derivation) -> CustomerRow {
+        CustomerRow(
+            key: key,
+            version: answer?.answer == derivation.answer ? version : version + 1,
+            answer: derivation.answer,
+            validUntil: derivation.validUntil,
+            fingerprint: derivation.fingerprint,
+            derivedAt: now
+        )
+    }
+}
+
+/// One lineage with all that was ever said of it, and all who ever owned it.
+public struct Holding: Hashable, Sendable {
+    public let lineage: Lineage
+    /// In the order of their assertion.
+    public let facts: [Fact]
+    /// In the order they were written.
+    public let owners: [OwnershipEntry]
+
+    public init(lineage: Lineage, facts: [Fact], owners: [OwnershipEntry]) {
+        self.lineage = lineage
+        self.facts = facts
+        self.owners = owners
+    }
+}
+
+/// What a customer's lineages amount to.
+public struct Derivation: Hashable, Sendable {
+    /// The answer as JSON text; a storage does not look inside.
+    public let answer: [UInt8]
+    /// When the answer changes without any new fact; nil for never.
+    public let validUntil: Instant?
+    /// Names the policy and catalogue it was derived with.
+    public let fingerprint: String
+    /// What others should hear of, in order.
+    public let events: [Event]
+
+    public init(
+        answer: [UInt8],
+        validUntil: Instant?,
+        fingerprint: String,
+        events: [Event] = []
+    ) {
+        self.answer = answer
+        self.validUntil = validUntil
+        self.fingerprint = fingerprint
+        self.events = events
+    }
+}
+
+/// Something that happened to a customer, for others to hear of.
+public struct Event: Hashable, Sendable {
+    /// Never empty; a storage refuses one that is.
+    public let kind: String
+    /// When it happened, which can be long before it was learned.
+    public let at: Instant
+    /// JSON text; a storage does not look inside.
+    public let body: [UInt8]
+
+    public init(kind: String, at: Instant, body: [UInt8]) {
+        self.kind = kind
+        self.at = at
+        self.body = body
+    }
+}
+
+/// A customer's answer as derived last.
+public struct CustomerRow: Hashable, Sendable {
+    public let key: CustomerKey
+    /// From 1; rises by one exactly when the bytes of `answer` change.
+    public let version: Int64
+    /// The answer as JSON text.
+    public let answer: [UInt8]
+    /// When the answer changes without any new fact; nil for never.
+    public let validUntil: Instant?
+    /// Names the policy and catalogue it was derived with.
+    public let fingerprint: String
+    public let derivedAt: Instant
+
+    public init(
+        key: CustomerKey,
+        version: Int64,
+        answer: [UInt8],
+        validUntil: Instant?,
+        fingerprint: String,
+        derivedAt: Instant
+    ) {
+        self.key = key
+        self.version = version
+        self.answer = answer
+        self.validUntil = validUntil
+        self.fingerprint = fingerprint
+        self.derivedAt = derivedAt
+    }
+}
+
+/// An event waiting to be heard.
+public struct OutboxEvent: Hashable, Sendable {
+    public let id: EventID
+    public let customer: CustomerKey
+    /// The version of the customer's answer that the event came with.
+    public let version: Int64
+    public let event: Event
+
+    public init(id: EventID, customer: CustomerKey, version: Int64, event: Event) {
+        self.id = id
+        self.customer = customer
+        self.version = version
+        self.event = event
+    }
+}

@@ -1,0 +1,67 @@
+public import TideoverCore
+
+/// The id of an event: a UUID of version 7 (RFC 9562), made by us and not by the database.
+///
+/// Ids of one app rise in the order the events were committed, as numbers and as text.
+public struct EventID: Hashable, Sendable, Comparable {
+    private let high: UInt64
+    private let low: UInt64
+
+    /// The id that follows the app's latest one, however the clock moved since.
+    ///
+    /// - Parameter random: 62 bits of it go into the id, so that none can be guessed.
+    public static func next(after latest: EventID?, at now: Instant, random: UInt64) -> EventID {
+        let range = 0...Int64(maximumMilliseconds)
+        let clock = UInt64(min(max(now.millisecondsSince1970, range.lowerBound), range.upperBound))
+        guard let latest, latest.milliseconds >= clock else {
+            return EventID(milliseconds: clock, counter: 0, random: random)
+        }
+        guard latest.counter < maximumCounter else {
+            return EventID(milliseconds: latest.milliseconds + 1, counter: 0, random: random)
+        }
+        return EventID(
+            milliseconds: latest.milliseconds,
+            counter: latest.counter + 1,
+            random: random
+        )
+    }
+
+    /// Half of what 48 bits hold (the year 6429), so that counting on never overflows them.
+    private static let maximumMilliseconds: UInt64 = 1 << 47
+    private static let maximumCounter: UInt64 = 0xFFF
+
+    private init(milliseconds: UInt64, counter: UInt64, random: UInt64) {
+        high = milliseconds << 16 | 0x7000 | counter
+        low = 1 << 63 | random >> 2
+    }
+
+    private var milliseconds: UInt64 { high >> 16 }
+    private var counter: UInt64 { high & Self.maximumCounter }
+
+    public static func < (a: EventID, b: EventID) -> Bool { (a.high, a.low) < (b.high, b.low) }
+}
+
+extension EventID: CustomStringConvertible {
+    /// Reads a UUID in lower case; nil for anything else.
+    public init?(_ text: some StringProtocol) {
+        let groups = text.split(separator: "-", omittingEmptySubsequences: false)
+        guard groups.map(\.utf8.count) == [8, 4, 4, 4, 12] else { return nil }
+        let digits = groups.joined()
+        guard digits.utf8.allSatisfy({ Self.digits.contains($0) }),
+            let high = UInt64(digits.prefix(16), radix: 16),
+            let low = UInt64(digits.dropFirst(16), radix: 16)
+        else { return nil }
+        self.high = high
+        self.low = low
+    }
+
+    public var description: String {
+        let digits = [high, low].flatMap { half in
+            stride(from: 60, through: 0, by: -4).map { Self.digits[Int(half >> $0 & 0xF)] }
+        }
+        let groups = [0..<8, 8..<12, 12..<16, 16..<20, 20..<32]
+        return groups.map { String(decoding: digits[$0], as: UTF8.self) }.joined(separator: "-")
+    }
+
+    private static let digits = Array("0123456789abcdef".utf8)
+}

@@ -1,0 +1,28 @@
+import TideoverJSON
+
+/// Puts received bytes together again.
+struct Assembly {
+    let headers: [HeaderFingerprint: [UInt8]]
+    /// More bytes than this are a sign of damage and are not made.
+    let limit: Int
+
+    func bytes(of parts: [EvidenceForm.Part]) throws(EvidenceFormError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        for part in parts {
+            switch part {
+            case .plain(let content): bytes += content
+            case .signed(let header, let payload, let signature):
+                guard let text = headers[header] else { throw .missingHeader(header) }
+                bytes += text
+                bytes.append(UInt8(ascii: "."))
+                bytes += Base64.encode(try self.bytes(of: payload), .urlSafe)
+                bytes.append(UInt8(ascii: "."))
+                bytes += Base64.encode(signature, .urlSafe)
+            }
+            guard bytes.count <= limit else {
+                throw .wrongLength(expected: limit, found: bytes.count)
+            }
+        }
+        return bytes
+    }
+}

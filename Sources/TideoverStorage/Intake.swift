@@ -1,0 +1,122 @@
+public import TideoverCore
+
+/// A customer of one app in one environment.
+public struct CustomerKey: Hashable, Sendable, Comparable {
+    public let app: String
+    public let environment: Environment
+    public let customer: CustomerID
+
+    public init(app: String, environment: Environment, customer: CustomerID) {
+        self.app = app
+        self.environment = environment
+        self.customer = customer
+    }
+
+    public static func < (a: CustomerKey, b: CustomerKey) -> Bool {
+        (a.app, a.environment.rawValue, a.customer) < (b.app, b.environment.rawValue, b.customer)
+    }
+}
+
+/// What one commit brings: all of one app and one environment.
+public struct Intake: Sendable {
+    public let app: String
+    public let environment: Environment
+    /// What the facts were read from; nil when nothing arrived and only time has passed.
+    public let evidence: Evidence?
+    /// What was learned; facts already stored are ignored.
+    public let facts: [Fact]
+    /// Customers to derive again even if no fact is new.
+    public let customers: [CustomerKey]
+    /// What to add to the app's counts.
+    public let tallies: [Tally: Int64]
+    /// The instant of the commit by the caller's clock.
+    public let now: Instant
+
+    /// Facts and customers must be of the app and environment named: to mix them is a fault of the
+    /// caller and stops the process.
+    public init(
+        app: String,
+        environment: Environment,
+        evidence: Evidence? = nil,
+        facts: [Fact] = [],
+        customers: [CustomerKey] = [],
+        tallies: [Tally: Int64] = [:],
+        now: Instant
+    ) {
+        precondition(
+            facts.allSatisfy { $0.lineage.environment == environment },
+            "the facts of an intake are of its environment"
+        )
+        precondition(
+            customers.allSatisfy { $0.app == app && $0.environment == environment },
+            "the customers of an intake are of its app and environment"
+        )
+        self.app = app
+        self.environment = environment
+        self.evidence = evidence
+        self.facts = facts
+        self.customers = customers
+        self.tallies = tallies
+        self.now = now
+    }
+}
+
+/// The signed bytes or the answer that facts were read from, kept so that they can be proved again.
+public struct Evidence: Hashable, Sendable {
+    /// The digest of `bytes`.
+    public let id: EvidenceID
+    /// The store's own id of the message, unique within app and environment: what makes two
+    /// deliveries one (never the text of a signature, which can be written in more than one way).
+    public let dedupeKey: String
+    public let source: Source
+    /// When the store signed it; nil for what carries no date.
+    public let signedAt: Instant?
+    public let receivedAt: Instant
+    /// Exactly what was received.
+    public let bytes: [UInt8]
+
+    public init(
+        id: EvidenceID,
+        dedupeKey: String,
+        source: Source,
+        signedAt: Instant?,
+        receivedAt: Instant,
+        bytes: [UInt8]
+    ) {
+        self.id = id
+        self.dedupeKey = dedupeKey
+        self.source = source
+        self.signedAt = signedAt
+        self.receivedAt = receivedAt
+        self.bytes = bytes
+    }
+}
+
+/// Something that is counted and not acted on.
+public struct Tally: Hashable, Sendable {
+    /// How many Unicode scalars of a name are kept: names can come from outside.
+    public static let maximumNameLength = 64
+
+    /// Nil when it was refused before its environment was known.
+    public let environment: Environment?
+    /// What kind of thing, such as `refusal` or `unrecognised`.
+    public let kind: String
+    /// Which, such as a reason's code, or `field=value`; cut to `maximumNameLength`.
+    public let name: String
+
+    public init(environment: Environment?, kind: String, name: String) {
+        self.environment = environment
+        self.kind = kind
+        self.name = String(
+            String.UnicodeScalarView(name.unicodeScalars.prefix(Self.maximumNameLength))
+        )
+    }
+}
+
+/// How a commit ended.
+public enum CommitOutcome: Hashable, Sendable {
+    /// It is durable: how many facts were new, and the rows derived, in the order of their keys.
+    case committed(newFacts: Int, customers: [CustomerRow])
+    /// The evidence had been committed before; nothing was changed.
+    case duplicate
+}

@@ -1,0 +1,57 @@
+public import TideoverCore
+
+/// What is durable, behind one door for truth.
+///
+/// Writes wait until the storage has confirmed them on disk: what returned without an error
+/// survives a power cut. A write that throws left nothing behind, or, where the confirmation itself
+/// was lost, is answered `duplicate` when it is tried again.
+///
+/// Reads are synchronous, so that a request can be answered on the thread it arrived on. They see
+/// every commit that has returned, never a part of one, and wait at most a moment for a free reader.
+public protocol Storage: Sendable {
+    /// Commits evidence, facts, ownership, derived rows, events and counts as one transaction.
+    ///
+    /// Evidence known by its dedupe key makes the outcome `duplicate`, and nothing else happens.
+    /// Otherwise every customer who owns or ever owned a lineage of which something new was learned,
+    /// and every one of `intake.customers`, is derived again from what is then stored.
+    ///
+    /// - Parameter derive: a pure function of its argument; it runs inside the transaction, on the
+    ///   storage's own thread, once for each customer.
+    func commit(
+        _ intake: Intake,
+        derive: @escaping @Sendable (CustomerLineages) -> Derivation
+    ) async throws(StorageError) -> CommitOutcome
+
+    /// A customer's row as last derived; nil for one who was never derived.
+    func row(of customer: CustomerKey) throws(StorageError) -> CustomerRow?
+
+    /// Everything that `derive` would be given for a customer at `now`; nil for one of whom nothing
+    /// is known.
+    func lineages(
+        of customer: CustomerKey,
+        now: Instant
+    ) throws(StorageError) -> CustomerLineages?
+
+    /// A piece of evidence with the bytes exactly as they were received.
+    ///
+    /// - Throws: `corrupt` when the bytes no longer have the digest that is their id.
+    func evidence(_ id: EvidenceID, app: String) throws(StorageError) -> Evidence?
+
+    /// An app's events behind `after`, oldest first, at most `limit` of them.
+    /// Ids rise in the order of commits, so that no event appears behind one already read.
+    func outbox(
+        app: String,
+        after: EventID?,
+        limit: Int
+    ) throws(StorageError) -> [OutboxEvent]
+
+    /// How often each thing was counted for an app.
+    func counts(app: String) throws(StorageError) -> [Tally: Int64]
+
+    /// Adds to an app's counts; whoever counts often gathers before.
+    func add(_ counts: [Tally: Int64], app: String) async throws(StorageError)
+
+    /// Finishes what was asked before, and lets go of files and locks. What is asked afterwards is
+    /// refused as `closed`; closing again does nothing.
+    func close() async
+}

@@ -1,0 +1,94 @@
+/// The storage failed: what was asked for did not happen, whoever asked may try again later.
+public struct StorageError: Error, Hashable, Sendable {
+    /// Why, one case for each reason somebody may act on.
+    public enum Reason: Hashable, Sendable {
+        /// Too much was waiting, or another program held the file for too long.
+        case busy
+        /// The disk, or the size that was allowed, is used up.
+        case full
+        /// The operating system lets us read but not write.
+        case readOnly
+        /// The operating system does not let us in.
+        case notPermitted
+        /// The folder of the file does not exist.
+        case missingFolder
+        /// The content contradicts itself.
+        case corrupt
+        /// There is something, but no storage of this program.
+        case notAStorage
+        /// Another process has it open; its id where it is known.
+        case locked(holder: Int32?)
+        /// A newer version of this program wrote it.
+        case newerSchema(found: Int, known: Int)
+        /// A device failed to read or write.
+        case io
+        /// A device failed to confirm a write: until the storage is opened again none is accepted.
+        case unconfirmed
+        /// The database refused what it was told to store, by a rule of the schema.
+        case refused
+        /// The storage was closed before.
+        case closed
+        /// Anything else, by the engine's own code.
+        case engine(code: Int32)
+    }
+
+    public let reason: Reason
+    /// The file or server it concerns.
+    public let place: String
+    /// The engine's or the operating system's own words; never a value that was stored.
+    public let detail: String
+
+    public init(_ reason: Reason, place: String, detail: String = "") {
+        self.reason = reason
+        self.place = place
+        self.detail = detail
+    }
+}
+
+extension StorageError: CustomStringConvertible {
+    /// What happened and what to do, in two sentences.
+    public var description: String {
+        "\(what)\(detail.isEmpty ? "" : " (\(detail))"). \(advice)"
+    }
+
+    private var what: String {
+        switch reason {
+        case .busy: "\(place) is too busy"
+        case .full: "No space is left for \(place)"
+        case .readOnly: "\(place) cannot be written to"
+        case .notPermitted: "\(place) may not be opened"
+        case .missingFolder: "The folder of \(place) does not exist"
+        case .corrupt: "\(place) is damaged"
+        case .notAStorage: "\(place) is not a storage of Tideover"
+        case .locked(let holder?): "\(place) is in use by process \(holder)"
+        case .locked(nil): "\(place) is in use by another process"
+        case .newerSchema(let found, let known):
+            "\(place) has schema \(found), this version knows schemas up to \(known)"
+        case .io: "Reading or writing \(place) failed"
+        case .unconfirmed: "The disk did not confirm a write to \(place)"
+        case .refused: "\(place) refused a row"
+        case .closed: "\(place) is closed"
+        case .engine(let code): "\(place) failed with code \(code)"
+        }
+    }
+
+    /// What to do about it.
+    public var advice: String {
+        switch reason {
+        case .busy: "Try again in a moment; if it lasts, look for a program that holds it open."
+        case .full: "Free some space or allow a greater size; reading goes on, nothing is lost."
+        case .readOnly: "Give this user the right to write to the file and its folder."
+        case .notPermitted: "Give this user the right to read and write the file and its folder."
+        case .missingFolder: "Create the folder, or name another one in the configuration."
+        case .corrupt: "Stop the server, keep a copy, check the disk, and restore a backup."
+        case .notAStorage: "Name another file in the configuration."
+        case .locked: "Stop that process, or ask the running server instead."
+        case .newerSchema: "Run the newer version, or restore a backup made before the upgrade."
+        case .io: "Check the disk and the system's log; the store will deliver again."
+        case .unconfirmed: "Check the disk, then restart; what was acknowledged is safe."
+        case .refused: "This is a fault of the program; please report it."
+        case .closed: "Open it again."
+        case .engine: "Check the system's log; please report it if it persists."
+        }
+    }
+}

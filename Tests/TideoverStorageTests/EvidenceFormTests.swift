@@ -1,0 +1,203 @@
+import Foundation
+import Testing
+import TideoverJSON
+import TideoverStorage
+
+/// Files of the stores' own examples, which lie beside the project and not in it.
+enum Vectors {
+    static let folder: URL = {
+        if let path = ProcessInfo.processInfo.environment["TIDEOVER_VECTORS"] {
+            return URL(filePath: path)
+        }
+        let root = URL(filePath: #filePath).deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+        return root.appending(path: "../shared/vectors")
+    }()
+
+    static let present = FileManager.default.fileExists(atPath: folder.path)
+}
+
+@Suite struct `The form of evidence` {
+    private typealias Headers = [HeaderFingerprint: [UInt8]]
+
+    /// What is stored of some bytes, after it was read back and found equal to them.
+    private func stored(_ received: [UInt8]) throws -> (form: [UInt8], headers: Headers) {
+        var headers: Headers = [:]
+        let form = EvidenceForm(of: received, headers: &headers)
+        let encoded = form.encoded
+        let decoded = try EvidenceForm(encoded: encoded)
+        #expect(decoded == form)
+        #expect(form.fingerprints == Set(headers.keys))
+        #expect(try decoded.received(headers: headers) == received)
+        return (encoded, headers)
+    }
+
+    @Test func `takes a notification of 19 KB apart into 2 KB, its certificates kept once`() throws
+    {
+        let body = Notification.body(seed: 1)
+        let (form, headers) = try stored(body)
+        #expect((18_000...21_000).contains(body.count), "\(body.count)")
+        #expect(form.count * 8 < body.count, "\(form.count) of \(body.count)")
+        #expect(headers.count == 1)
+        #expect(headers.values.first?.count ?? 0 > 4_000)
+    }
+
+    @Test func `finds signed documents wherever they stand`() throws {
+        var random = SplitMix(seed: 2)
+        let header = Notification.header(&random)
+        let jws = Notification.jws(["a": 1], header: header, &random)
+        for text in [
+            jws, "\(jws)\n", "[\"\(jws)\",\"\(jws)\"]", "Bearer \(jws)", "a=\(jws)&b=\(jws)",
+        ] {
+            let (form, headers) = try stored(Array(text.utf8))
+            #expect(headers.count == 1)
+            #expect(form.count < 400)
+        }
+    }
+
+    @Test func `keeps plainly what only looks like a signed document`() throws {
+        let signature = String(repeating: "A", count: 86)
+        let texts = [
+            "", "e", "eyJ", "eyJ.", "eyJ..", "eyJ.e30.",
+            "eyJ.e30.\(signature).", "eyJ.e30.\(signature)A", "eyJ.e30.\(signature.dropLast())",
+            "eyJ.e30.\(signature.dropLast())B", "eyJ.e31.\(signature)", "eyJ.e.\(signature)",
+            "eyK.e30.\(signature)", "AeyJ.e30.\(signature)", "eyJ.e30=.\(signature)",
+            "eyJ.\u{00E9}30.\(signature)",
+        ]
+        for text in texts {
+            let (_, headers) = try stored(Array(text.utf8))
+            #expect(headers.isEmpty, "\(text)")
+        }
+    }
+
+    @Test func `keeps to a depth, below which documents are plain`() throws {
+        var random = SplitMix(seed: 3)
+        var jws = "{}"
+        for level in 0..<12 {
+            let header: JSONObject = ["alg": "ES256", "level": .integer(Int64(level))]
+            jws = Notification.jws(["inner": .string(jws)], header: header, &random)
+        }
+        let (_, headers) = try stored(Array(jws.utf8))
+        #expect(headers.count == 4)
+    }
+
+    @Test func `is exact for any bytes`() throws {
+        for seed in 0..<300 as Range<UInt64> {
+            var random = SplitMix(seed: seed)
+            let count = Int.random(in: 0...600, using: &random)
+            _ = try stored(random.bytes(count))
+            // Of few letters, so that the shape of a signed document comes up.
+            let letters = Array("eyJ.A_-\"=".utf8)
+            _ = try stored((0..<count).map { _ in letters.randomElement(using: &random) ?? 0 })
+        }
+    }
+
+    @Test func `is exact for a notification changed anywhere`() throws {
+        var random = SplitMix(seed: 4)
+        let body = Notification.body(seed: 5)
+        for _ in 0..<100 {
+            var changed = body
+            for _ in 0..<Int.random(in: 1...3, using: &random) {
+                let place = Int.random(in: changed.indices, using: &random)
+                switch Int.random(in: 0..<4, using: &random) {
+                case 0: changed[place] = UInt8.random(in: .min ... .max, using: &random)
+                case 1: changed.remove(at: place)
+                case 2: changed.insert(UInt8(ascii: "."), at: place)
+                default: changed.removeSubrange(place...)
+                }
+                if changed.isEmpty { break }
+            }
+            _ = try stored(changed)
+        }
+    }
+
+    @Test func `that is damaged gives an error or other bytes, and never stops the process`() throws
+    {
+        var random = SplitMix(seed: 6)
+        let (form, headers) = try stored(Notification.body(seed: 7))
+        var failures = 0
+        for _ in 0..<2_000 {
+            var damaged = form
+            for _ in 0..<Int.random(in: 1...4, using: &random) {
+                damaged[Int.random(in: damaged.indices, using: &random)] = UInt8.random(
+                    in: .min ... .max,
+                    using: &random
+                )
+            }
+            if Bool.random(using: &random) {
+                damaged.removeLast(Int.random(in: 1...damaged.count, using: &random))
+            }
+            do {
+                _ = try EvidenceForm(encoded: damaged).received(headers: headers)
+            } catch {
+                failures += 1
+            }
+        }
+        #expect(failures > 1_000)
+        for length in 0..<form.count {
+            #expect(throws: EvidenceFormError.self) {
+                try EvidenceForm(encoded: Array(form.prefix(length))).received(headers: headers)
+            }
+        }
+    }
+
+    @Test func `names what is wrong with it`() throws {
+        func error(_ bytes: [UInt8]) -> EvidenceFormError? {
+            do {
+                _ = try EvidenceForm(encoded: bytes).received(headers: [:])
+                return nil
+            } catch {
+                return error
+            }
+        }
+        #expect(error([1, 0]) == nil)
+        #expect(error([]) == .cutShort)
+        #expect(error([2, 0]) == .unknownVersion(2))
+        #expect(error([1, 3, 9]) == .unknownPart(9))
+        #expect(error([1, 3, 0, 4, 1, 2, 3]) == .cutShort)
+        #expect(error([1, 3, 0, 2, 1, 2]) == .wrongLength(expected: 3, found: 2))
+        #expect(error([1, 1, 0, 2, 1, 2]) == .wrongLength(expected: 1, found: 2))
+        #expect(error([1, 0x80, 0]) == .malformedLength)
+        #expect(error([1, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 1]) == .malformedLength)
+        let (form, headers) = try stored(Notification.body(seed: 8))
+        #expect(error(form) == headers.keys.first.map { .missingHeader($0) })
+    }
+
+    @Test func `nested without end is refused before it is followed`() throws {
+        var nested: [UInt8] = []
+        for _ in 0..<200 {
+            var length = nested.count
+            var part: [UInt8] = [1] + Array(repeating: 0, count: 32)
+            while length > 0x7F {
+                part.append(UInt8(truncatingIfNeeded: length) | 0x80)
+                length >>= 7
+            }
+            nested = part + [UInt8(length)] + nested + Array(repeating: 0, count: 64)
+        }
+        let error = #expect(throws: EvidenceFormError.self) {
+            try EvidenceForm(encoded: [1, 1] + nested)
+        }
+        #expect(error == .tooDeep)
+    }
+
+    @Test(.timeLimit(.minutes(1)), arguments: ["eyJ", "eyJ.", "eyJ.e30.", "eyJ ", "."])
+    func `is made in time linear in the length`(unit: String) throws {
+        let text = String(repeating: unit, count: 256 * 1_024 / unit.utf8.count)
+        _ = try stored(Array(text.utf8))
+    }
+
+    @Test(.enabled(if: Vectors.present, "vectors are not beside the project"))
+    func `is exact for the stores' own examples`() throws {
+        let files = FileManager.default.enumerator(
+            at: Vectors.folder.appending(path: "apple"),
+            includingPropertiesForKeys: [.isRegularFileKey]
+        )
+        var signed = 0
+        for case let file as URL in try #require(files)
+        where try file.resourceValues(forKeys: [.isRegularFileKey]).isRegularFile == true {
+            let (_, headers) = try stored(Array(Data(contentsOf: file)))
+            signed += headers.isEmpty ? 0 : 1
+        }
+        #expect(signed >= 5)
+    }
+}

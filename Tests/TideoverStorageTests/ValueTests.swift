@@ -1,0 +1,103 @@
+import Testing
+import TideoverCore
+import TideoverStorage
+
+@Suite struct `An event's id` {
+    private func instant(_ milliseconds: Int64) -> Instant {
+        Instant(millisecondsSince1970: milliseconds)
+    }
+
+    @Test func `is a UUID of version 7`() {
+        let id = EventID.next(after: nil, at: instant(0x0123_4567_89AB), random: .max)
+        #expect(id.description == "01234567-89ab-7000-bfff-ffffffffffff")
+        #expect(EventID(id.description) == id)
+    }
+
+    @Test func `rises, as a value and as text, however the clock moves`() {
+        var random = SplitMix(seed: 1)
+        var latest: EventID?
+        for _ in 0..<10_000 {
+            let now = instant(.random(in: 1_000...1_004, using: &random))
+            let next = EventID.next(after: latest, at: now, random: random.next())
+            if let latest {
+                #expect(latest < next && latest.description < next.description)
+            }
+            latest = next
+        }
+    }
+
+    @Test(arguments: [Int64.min, -1, 0, 1 << 48, .max])
+    func `rises at the ends of time too`(milliseconds: Int64) {
+        var latest = EventID.next(after: nil, at: instant(milliseconds), random: .max)
+        for _ in 0..<5_000 {
+            let next = EventID.next(after: latest, at: instant(milliseconds), random: 0)
+            #expect(latest < next)
+            latest = next
+        }
+    }
+
+    @Test(arguments: [
+        "", "x", "01234567-89ab-7000-bfff-fffffffffff", "01234567-89ab-7000-bfff-fffffffffffff",
+        "01234567-89AB-7000-bfff-ffffffffffff", "01234567089ab-7000-bfff-ffffffffffff",
+        "+1234567-89ab-7000-bfff-ffffffffffff", "0123456789ab7000bfffffffffffffff",
+    ])
+    func `is read from its own text only`(text: String) {
+        #expect(EventID(text) == nil)
+    }
+}
+
+@Suite struct `What goes into a storage` {
+    @Test func `a count's name is cut, since it can come from outside`() {
+        let long = String(repeating: "e\u{301}", count: 1_000)
+        let tally = Tally(environment: nil, kind: "unrecognised", name: long)
+        #expect(tally.name.unicodeScalars.count == 64)
+        #expect(
+            Tally(environment: nil, kind: "refusal", name: "badSignature").name == "badSignature"
+        )
+    }
+
+    @Test func `an intake of mixed environments stops the process`() async {
+        await #expect(processExitsWith: .failure) {
+            let lineage = Lineage(store: .appStore, environment: .sandbox, id: "1")
+            let fact = Fact(
+                lineage: lineage,
+                assertion: .unrecognised(Unrecognised(field: "f", value: "v")),
+                effectiveAt: Instant(millisecondsSince1970: 0),
+                assertedAt: Instant(millisecondsSince1970: 0),
+                learnedAt: Instant(millisecondsSince1970: 0),
+                source: .appStoreNotification,
+                evidence: EvidenceID(hex: "")
+            )
+            _ = Intake(
+                app: "cards",
+                environment: .production,
+                facts: [fact],
+                now: Instant(millisecondsSince1970: 0)
+            )
+        }
+    }
+
+    @Test func `evidence is called by its digest`() {
+        #expect(
+            EvidenceID(of: Array("abc".utf8)).hex
+                == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+        )
+    }
+
+    @Test func `an error says what happened and what to do`() {
+        let locked = StorageError(.locked(holder: 42), place: "/srv/tideover.db")
+        #expect(
+            locked.description == """
+                /srv/tideover.db is in use by process 42. \
+                Stop that process, or ask the running server instead.
+                """
+        )
+        let full = StorageError(.full, place: "/srv/tideover.db", detail: "disk is full")
+        #expect(
+            full.description == """
+                No space is left for /srv/tideover.db (disk is full). \
+                Free some space or allow a greater size; reading goes on, nothing is lost.
+                """
+        )
+    }
+}
