@@ -1,0 +1,97 @@
+import TideoverCore
+import TideoverJSON
+import TideoverStorage
+
+/// What is stored of customers and lineages, read through one connection.
+final class CustomerQueries {
+    private let place: String
+    private let facts: Statement
+    private let owners: Statement
+    private let lineagesOwned: Statement
+    private let customer: Statement
+
+    init(_ connection: Connection) throws(StorageError) {
+        place = connection.place
+        facts = try Statement(SQL.facts, on: connection)
+        owners = try Statement(SQL.owners, on: connection)
+        lineagesOwned = try Statement(SQL.lineagesOwned, on: connection)
+        customer = try Statement(SQL.customer, on: connection)
+    }
+
+    func row(of key: CustomerKey) throws(StorageError) -> CustomerRow? {
+        try customer.first(
+            .text(key.app),
+            .text(key.environment.rawValue),
+            .text(key.customer.text)
+        ) { row in
+            CustomerRow(
+                key: key,
+                version: row.integer(0),
+                answer: row.bytes(1),
+                validUntil: row.optionalInstant(2),
+                fingerprint: row.text(3),
+                derivedAt: row.instant(4)
+            )
+        }
+    }
+
+    /// Everything about a customer, of whom nothing need be known.
+    func lineages(of key: CustomerKey, now: Instant) throws(StorageError) -> CustomerLineages {
+        let owned = try lineagesOwned.all(
+            .text(key.app),
+            .text(key.environment.rawValue),
+            .text(key.customer.text)
+        ) { $0.text(0) }
+        var holdings: [Holding] = []
+        for lineage in owned {
+            holdings.append(try holding(lineage, app: key.app, key.environment))
+        }
+        return CustomerLineages(key: key, answer: try row(of: key), holdings: holdings, now: now)
+    }
+
+    func owners(
+        of lineage: String,
+        app: String,
+        _ environment: Environment
+    ) throws(StorageError) -> [OwnershipEntry] {
+        try owners.all(.text(app), .text(environment.rawValue), .text(lineage)) {
+            row throws(StorageError) in
+            try stored(row.bytes(0)) { json throws(FormError) in try OwnershipEntry(json: json) }
+        }
+    }
+
+    private func holding(
+        _ lineage: String,
+        app: String,
+        _ environment: Environment
+    ) throws(StorageError) -> Holding {
+        let owners = try owners(of: lineage, app: app, environment)
+        guard let owner = owners.first else { throw unreadable("a lineage has lost its owners") }
+        let facts = try facts.all(.text(app), .text(environment.rawValue), .text(lineage)) {
+            row throws(StorageError) in
+            try stored(row.bytes(0)) { json throws(FormError) in try Fact(json: json) }
+        }
+        return Holding(lineage: owner.lineage, facts: facts, owners: owners)
+    }
+
+    /// A value from its JSON form, which was read back before it was stored.
+    private func stored<Value>(
+        _ form: [UInt8],
+        _ read: (JSONNode) throws(FormError) -> Value
+    ) throws(StorageError) -> Value {
+        do {
+            return try read(JSONDocument(form, limits: .local).root)
+        } catch let error as FormError {
+            switch error {
+            case .missing(let field), .wrongType(let field), .unknownWord(let field, _):
+                throw unreadable("a stored form cannot be read at “\(field)”")
+            }
+        } catch {
+            throw unreadable("a stored form is no JSON")
+        }
+    }
+
+    private func unreadable(_ detail: String) -> StorageError {
+        StorageError(.corrupt, place: place, detail: detail)
+    }
+}

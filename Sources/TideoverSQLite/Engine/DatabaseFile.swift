@@ -1,0 +1,35 @@
+import Glibc
+import TideoverStorage
+
+/// Where a database is.
+enum DatabaseFile {
+    /// The path without links, so that two names of one file share one lock.
+    ///
+    /// - Throws: `missingFolder` where the folder does not exist.
+    static func resolve(_ path: String) throws(StorageError) -> String {
+        if let whole = real(path) { return whole }
+        let cut = path.lastIndex(of: "/")
+        let folder = cut.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        let name = cut.map { String(path[path.index(after: $0)...]) } ?? path
+        guard !name.isEmpty else { throw StorageError(errno: EISDIR, place: path) }
+        guard let found = real(folder) else { throw StorageError(errno: errno, place: path) }
+        return found == "/" ? "/\(name)" : "\(found)/\(name)"
+    }
+
+    /// Makes the file, if there is none, readable and writable by its owner only: it holds purchase
+    /// tokens and customers' ids. SQLite gives its side files the same rights.
+    static func create(_ path: String) throws(StorageError) {
+        let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor < 0 else {
+            close(descriptor)
+            return
+        }
+        guard errno == EEXIST else { throw StorageError(errno: errno, place: path) }
+    }
+
+    private static func real(_ path: String) -> String? {
+        guard let found = realpath(path, nil) else { return nil }
+        defer { free(found) }
+        return String(cString: found)
+    }
+}

@@ -1,0 +1,63 @@
+import Glibc
+
+/// A value that one thread at a time may use, and on which threads can wait for a change.
+final class Monitor<State>: @unchecked Sendable {  // `state` is touched only with the mutex held
+    private var state: State
+    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    private let change: UnsafeMutablePointer<pthread_cond_t>
+
+    init(_ state: sending State) {
+        self.state = state
+        mutex = .allocate(capacity: 1)
+        change = .allocate(capacity: 1)
+        pthread_mutex_init(mutex, nil)
+        var attributes = pthread_condattr_t()
+        pthread_condattr_init(&attributes)
+        // Waiting must not depend on somebody setting the clock.
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        pthread_cond_init(change, &attributes)
+        pthread_condattr_destroy(&attributes)
+    }
+
+    deinit {
+        pthread_cond_destroy(change)
+        pthread_mutex_destroy(mutex)
+        change.deallocate()
+        mutex.deallocate()
+    }
+
+    /// Uses the value, and wakes whoever waits for it to change.
+    func update<Result>(_ body: (inout State) -> Result) -> Result {
+        pthread_mutex_lock(mutex)
+        defer {
+            pthread_cond_broadcast(change)
+            pthread_mutex_unlock(mutex)
+        }
+        return body(&state)
+    }
+
+    /// Uses the value now and after each change until `body` returns something; nil when that took
+    /// longer than `milliseconds`.
+    func wait<Result>(
+        upTo milliseconds: Int64,
+        until body: (inout State) -> Result?
+    ) -> Result? {
+        var deadline = Self.deadline(in: milliseconds)
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        while true {
+            if let result = body(&state) { return result }
+            let code = pthread_cond_timedwait(change, mutex, &deadline)
+            guard code != ETIMEDOUT else { return body(&state) }
+        }
+    }
+
+    private static func deadline(in milliseconds: Int64) -> timespec {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        let nanoseconds = time.tv_nsec + Int(milliseconds % 1000) * 1_000_000
+        time.tv_sec += Int(milliseconds / 1000) + nanoseconds / 1_000_000_000
+        time.tv_nsec = nanoseconds % 1_000_000_000
+        return time
+    }
+}

@@ -1,0 +1,280 @@
+import CTideoverSQLite
+import TideoverCore
+import TideoverStorage
+
+/// The work on the one connection that writes.
+final class Ledger {
+    let connection: Connection
+    private let customers: CustomerQueries
+    private let random: @Sendable () -> UInt64
+
+    private let insertEvidence: Statement
+    private let hasHeader: Statement
+    private let insertHeader: Statement
+    private let insertFact: Statement
+    private let insertOwner: Statement
+    private let putCustomer: Statement
+    private let latestEvent: Statement
+    private let insertEvent: Statement
+    private let addTally: Statement
+
+    private let beginTransaction: Statement
+    private let commitTransaction: Statement
+    private let makeSavepoint: Statement
+    private let releaseSavepoint: Statement
+    private let returnToSavepoint: Statement
+    private let log: LogMeter
+
+    init(
+        _ connection: Connection,
+        random: @escaping @Sendable () -> UInt64
+    ) throws(StorageError) {
+        self.connection = connection
+        self.random = random
+        customers = try CustomerQueries(connection)
+        insertEvidence = try Statement(SQL.insertEvidence, on: connection)
+        hasHeader = try Statement(SQL.hasHeader, on: connection)
+        insertHeader = try Statement(SQL.insertHeader, on: connection)
+        insertFact = try Statement(SQL.insertFact, on: connection)
+        insertOwner = try Statement(SQL.insertOwner, on: connection)
+        putCustomer = try Statement(SQL.putCustomer, on: connection)
+        latestEvent = try Statement(SQL.latestEvent, on: connection)
+        insertEvent = try Statement(SQL.insertEvent, on: connection)
+        addTally = try Statement(SQL.addTally, on: connection)
+        beginTransaction = try Statement("BEGIN IMMEDIATE", on: connection)
+        commitTransaction = try Statement("COMMIT", on: connection)
+        makeSavepoint = try Statement("SAVEPOINT job", on: connection)
+        releaseSavepoint = try Statement("RELEASE job", on: connection)
+        returnToSavepoint = try Statement("ROLLBACK TO job", on: connection)
+        log = LogMeter(connection)
+    }
+
+    /// The one door: everything an intake brings, and everything that follows from it.
+    func commit(
+        _ rows: IntakeRows,
+        derive: (CustomerLineages) -> Derivation
+    ) throws(StorageError) -> CommitOutcome {
+        if let evidence = rows.evidence {
+            guard try store(evidence, rows.intake) else { return .duplicate }
+        }
+        let news = try storeNews(rows)
+        var derived: [CustomerRow] = []
+        for customer in concerned(by: news, rows.intake) {
+            derived.append(try deriveAgain(customer, rows.intake, derive))
+        }
+        try add(rows.intake.tallies, app: rows.intake.app)
+        return .committed(newFacts: news.reduce(0) { $0 + $1.factCount }, customers: derived)
+    }
+
+    func add(_ counts: [Tally: Int64], app: String) throws(StorageError) {
+        for (tally, count) in counts {
+            try addTally.run(
+                .text(app),
+                .text(tally.environment?.rawValue ?? ""),
+                .text(tally.kind),
+                .text(tally.name),
+                .integer(count)
+            )
+        }
+    }
+
+    // MARK: Evidence and facts
+
+    /// False when a message of that key was stored before: the unique key decides, not a look-up.
+    private func store(_ row: EvidenceRow, _ intake: Intake) throws(StorageError) -> Bool {
+        let inserted = try insertEvidence.run(
+            .text(intake.app),
+            .text(intake.environment.rawValue),
+            .text(row.evidence.dedupeKey),
+            .text(row.evidence.id.hex),
+            .text(row.evidence.source.rawValue),
+            .instant(row.evidence.signedAt),
+            .instant(row.evidence.receivedAt),
+            .bytes(row.form)
+        )
+        guard inserted == 1 else { return false }
+        for (fingerprint, text) in row.headers
+        where try hasHeader.first(.bytes(fingerprint.bytes), read: { _ in true }) == nil {
+            try insertHeader.run(.bytes(fingerprint.bytes), .bytes(text))
+        }
+        return true
+    }
+
+    /// What one intake tells of one lineage that was not known.
+    private struct News {
+        let factCount: Int
+        /// All who own or ever owned the lineage, by these facts too.
+        let owners: [OwnershipEntry]
+    }
+
+    private func storeNews(_ rows: IntakeRows) throws(StorageError) -> [News] {
+        var facts: [Lineage: [Fact]] = [:]
+        for row in rows.facts where try store(row, rows.intake) {
+            facts[row.fact.lineage, default: []].append(row.fact)
+        }
+        var news: [News] = []
+        for (lineage, facts) in facts {
+            let owners = try owners(of: lineage, extendedBy: facts, rows.intake)
+            news.append(News(factCount: facts.count, owners: owners))
+        }
+        return news
+    }
+
+    private func store(_ row: FactRow, _ intake: Intake) throws(StorageError) -> Bool {
+        let inserted = try insertFact.run(
+            .text(intake.app),
+            .text(intake.environment.rawValue),
+            .text(row.fact.lineage.key),
+            .bytes(row.identity),
+            .instant(row.fact.assertedAt),
+            .utf8(row.form)
+        )
+        return inserted == 1
+    }
+
+    private func owners(
+        of lineage: Lineage,
+        extendedBy facts: [Fact],
+        _ intake: Intake
+    ) throws(StorageError) -> [OwnershipEntry] {
+        let known = try customers.owners(of: lineage.key, app: intake.app, intake.environment)
+        let additions = known.additions(for: facts)
+        for (offset, entry) in additions.enumerated() {
+            try insertOwner.run(
+                .text(intake.app),
+                .text(intake.environment.rawValue),
+                .text(lineage.key),
+                .integer(Int64(known.count + offset)),
+                .text(entry.customer.text),
+                .utf8(entry.form)
+            )
+        }
+        return known + additions
+    }
+
+    // MARK: Customers
+
+    /// Everyone who owns or ever owned a lineage with news, and everyone the intake names.
+    private func concerned(by news: [News], _ intake: Intake) -> [CustomerKey] {
+        let owners = news.flatMap(\.owners).map { owner in
+            CustomerKey(
+                app: intake.app,
+                environment: intake.environment,
+                customer: owner.customer
+            )
+        }
+        return Set(intake.customers + owners).sorted()
+    }
+
+    private func deriveAgain(
+        _ customer: CustomerKey,
+        _ intake: Intake,
+        _ derive: (CustomerLineages) -> Derivation
+    ) throws(StorageError) -> CustomerRow {
+        let lineages = try customers.lineages(of: customer, now: intake.now)
+        let derivation = derive(lineages)
+        let row = lineages.row(for: derivation)
+        try putCustomer.run(
+            .text(customer.app),
+            .text(customer.environment.rawValue),
+            .text(customer.customer.text),
+            .integer(row.version),
+            .utf8(row.answer),
+            .instant(row.validUntil),
+            .text(row.fingerprint),
+            .instant(row.derivedAt)
+        )
+        for event in derivation.events {
+            try append(event, of: row, intake.now)
+        }
+        return row
+    }
+
+    private func append(
+        _ event: Event,
+        of row: CustomerRow,
+        _ now: Instant
+    ) throws(StorageError) {
+        let latest = try latestEvent.first(.text(row.key.app)) { EventID($0.text(0)) }
+        let id = EventID.next(after: latest ?? nil, at: now, random: random())
+        try insertEvent.run(
+            .text(row.key.app),
+            .text(id.description),
+            .text(row.key.environment.rawValue),
+            .text(row.key.customer.text),
+            .integer(row.version),
+            .text(event.kind),
+            .instant(event.at),
+            .utf8(event.body)
+        )
+    }
+}
+
+// MARK: - Transactions
+
+extension Ledger {
+    func begin() throws(StorageError) { try beginTransaction.run() }
+
+    /// Commits: when it returns, the disk has confirmed.
+    func end() throws(StorageError) { try commitTransaction.run() }
+
+    /// Takes everything back; the engine may have done so itself.
+    func rollBack() {
+        guard connection.isInTransaction else { return }
+        // Where even this fails, the next `begin` does and says why.
+        try? connection.execute("ROLLBACK")
+    }
+
+    /// Does a part of a transaction that is taken back alone when it fails. Where that is impossible
+    /// the whole transaction is taken back.
+    func inSavepoint<Result>(
+        _ body: (Ledger) throws(StorageError) -> Result
+    ) throws(StorageError) -> Result {
+        try makeSavepoint.run()
+        do {
+            let result = try body(self)
+            try releaseSavepoint.run()
+            return result
+        } catch {
+            guard connection.isInTransaction else { throw error }
+            do {
+                try returnToSavepoint.run()
+                try releaseSavepoint.run()
+            } catch {
+                rollBack()
+            }
+            throw error
+        }
+    }
+
+    /// How long the log was after the latest commit, in pages.
+    var pagesInLog: Int { log.pageCount }
+}
+
+/// Hears from SQLite how long the write-ahead log is.
+private final class LogMeter {
+    private let connection: Connection
+    private let latest: UnsafeMutablePointer<Int32>
+
+    init(_ connection: Connection) {
+        self.connection = connection
+        latest = .allocate(capacity: 1)
+        latest.initialize(to: 0)
+        // This also replaces SQLite's own hook, which would checkpoint inside of commits.
+        sqlite3_wal_hook(
+            connection.handle,
+            { latest, _, _, pageCount in
+                latest?.assumingMemoryBound(to: Int32.self).pointee = pageCount
+                return SQLITE_OK
+            },
+            latest
+        )
+    }
+
+    deinit {
+        sqlite3_wal_hook(connection.handle, nil, nil)
+        latest.deallocate()
+    }
+
+    var pageCount: Int { Int(latest.pointee) }
+}

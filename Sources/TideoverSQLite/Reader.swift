@@ -1,0 +1,157 @@
+import TideoverCore
+import TideoverStorage
+
+/// Questions answered through one connection that cannot write.
+final class Reader {
+    let connection: Connection
+    private let customers: CustomerQueries
+    private let evidence: Statement
+    private let header: Statement
+    private let outbox: Statement
+    private let tallies: Statement
+
+    init(path: String, busyTimeout: Int32) throws(StorageError) {
+        connection = try Connection(path: path, access: .readOnly, busyTimeout: busyTimeout)
+        try connection.execute(
+            """
+            PRAGMA query_only = ON;
+            PRAGMA mmap_size = 0;
+            PRAGMA cell_size_check = ON;
+            PRAGMA trusted_schema = OFF;
+            """
+        )
+        customers = try CustomerQueries(connection)
+        evidence = try Statement(SQL.evidence, on: connection)
+        header = try Statement(SQL.header, on: connection)
+        outbox = try Statement(SQL.outbox, on: connection)
+        tallies = try Statement(SQL.tallies, on: connection)
+    }
+
+    func row(of customer: CustomerKey) throws(StorageError) -> CustomerRow? {
+        try customers.row(of: customer)
+    }
+
+    func lineages(
+        of customer: CustomerKey,
+        now: Instant
+    ) throws(StorageError) -> CustomerLineages? {
+        let found = try atOneInstant { () throws(StorageError) in
+            try customers.lineages(of: customer, now: now)
+        }
+        return found.answer == nil && found.holdings.isEmpty ? nil : found
+    }
+
+    func evidence(_ id: EvidenceID, app: String) throws(StorageError) -> Evidence? {
+        try atOneInstant { () throws(StorageError) in
+            try evidence.first(.text(app), .text(id.hex)) { row throws(StorageError) in
+                guard let source = Source(rawValue: row.text(1)) else {
+                    throw damaged("evidence has an unknown source")
+                }
+                return Evidence(
+                    id: id,
+                    dedupeKey: row.text(0),
+                    source: source,
+                    signedAt: row.optionalInstant(2),
+                    receivedAt: row.instant(3),
+                    bytes: try received(row.bytes(4), id)
+                )
+            }
+        }
+    }
+
+    func outbox(
+        app: String,
+        after: EventID?,
+        limit: Int
+    ) throws(StorageError) -> [OutboxEvent] {
+        try outbox.all(
+            .text(app),
+            .text(after?.description ?? ""),
+            .integer(Int64(max(0, limit)))
+        ) { row throws(StorageError) in
+            guard let id = EventID(row.text(0)),
+                let environment = Environment(rawValue: row.text(1)),
+                let customer = CustomerID(row.text(2))
+            else { throw damaged("an event cannot be read") }
+            return OutboxEvent(
+                id: id,
+                customer: CustomerKey(app: app, environment: environment, customer: customer),
+                version: row.integer(3),
+                event: Event(kind: row.text(4), at: row.instant(5), body: row.bytes(6))
+            )
+        }
+    }
+
+    func counts(app: String) throws(StorageError) -> [Tally: Int64] {
+        let found = try tallies.all(.text(app)) { row throws(StorageError) in
+            let name = row.text(0)
+            let environment = Environment(rawValue: name)
+            guard environment != nil || name.isEmpty else {
+                throw damaged("a count has an unknown environment")
+            }
+            let tally = Tally(environment: environment, kind: row.text(1), name: row.text(2))
+            return (tally, row.integer(3))
+        }
+        // Names that differ only in how their accents are written are one name here.
+        return Dictionary(found, uniquingKeysWith: +)
+    }
+
+    /// What the engine finds wrong with the file; empty when it is sound.
+    func problems() throws(StorageError) -> [String] {
+        do {
+            let check = try Statement("PRAGMA integrity_check", on: connection)
+            return try check.all { $0.text(0) }.filter { $0 != "ok" }
+        } catch where error.reason == .corrupt {
+            // Damage can stop the check itself.
+            return [error.detail]
+        }
+    }
+
+    /// Several statements that see the same commits.
+    private func atOneInstant<Result>(
+        _ body: () throws(StorageError) -> Result
+    ) throws(StorageError) -> Result {
+        try connection.execute("BEGIN")
+        do {
+            let result = try body()
+            try connection.execute("COMMIT")
+            return result
+        } catch {
+            if connection.isInTransaction { try? connection.execute("ROLLBACK") }
+            throw error
+        }
+    }
+
+    private func received(
+        _ form: [UInt8],
+        _ id: EvidenceID
+    ) throws(StorageError) -> [UInt8] {
+        let received: [UInt8]
+        do {
+            let form = try EvidenceForm(encoded: form)
+            received = try form.received(headers: headers(form.fingerprints))
+        } catch let error as StorageError {
+            throw error
+        } catch {
+            throw damaged("evidence cannot be put together: \(error)")
+        }
+        guard EvidenceID(of: received) == id else {
+            throw damaged("evidence no longer has its digest")
+        }
+        return received
+    }
+
+    private func headers(
+        _ fingerprints: Set<HeaderFingerprint>
+    ) throws(StorageError) -> [HeaderFingerprint: [UInt8]] {
+        var texts: [HeaderFingerprint: [UInt8]] = [:]
+        for fingerprint in fingerprints {
+            texts[fingerprint] = try header.first(.bytes(fingerprint.bytes)) { $0.bytes(0) }
+        }
+        return texts
+    }
+
+    private func damaged(_ detail: String) -> StorageError {
+        StorageError(.corrupt, place: connection.place, detail: detail)
+    }
+}

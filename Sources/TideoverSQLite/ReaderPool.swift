@@ -1,0 +1,53 @@
+import TideoverStorage
+
+/// A few readers, lent to one thread each.
+final class ReaderPool: Sendable {
+    private struct State {
+        var idle: [Reader]
+        var isClosed = false
+    }
+
+    private let state: Monitor<State>
+    private let count: Int
+    private let place: String
+    /// How long a caller waits for a reader: it may be the thread that serves all connections.
+    private let patience: Int64
+
+    init(path: String, count: Int, busyTimeout: Int32) throws(StorageError) {
+        var idle: [Reader] = []
+        for _ in 0..<count {
+            idle.append(try Reader(path: path, busyTimeout: busyTimeout))
+        }
+        state = Monitor(State(idle: idle))
+        self.count = count
+        place = path
+        patience = Int64(busyTimeout)
+    }
+
+    /// - Throws: `busy` when no reader came free in time, `closed` after `close`, or what `body` throws.
+    func read<Result>(
+        _ body: (Reader) throws(StorageError) -> Result
+    ) throws(StorageError) -> Result {
+        let reader = try take()
+        defer { state.update { $0.idle.append(reader) } }
+        return try body(reader)
+    }
+
+    private func take() throws(StorageError) -> Reader {
+        let taken = state.wait(upTo: patience) { state -> Result<Reader, StorageError>? in
+            guard !state.isClosed else { return .failure(StorageError(.closed, place: place)) }
+            return state.idle.popLast().map { .success($0) }
+        }
+        guard let taken else { throw StorageError(.busy, place: place, detail: "all readers") }
+        return try taken.get()
+    }
+
+    /// Lends no more, and closes the connections once all have come back.
+    ///
+    /// - Parameter patience: milliseconds after which those still lent are left to close themselves.
+    func close(patience: Int64) {
+        state.update { $0.isClosed = true }
+        _ = state.wait(upTo: patience) { $0.idle.count == count ? true : nil }
+        state.update { $0.idle = [] }
+    }
+}

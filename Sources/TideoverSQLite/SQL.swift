@@ -1,0 +1,79 @@
+/// Every statement the storage runs beside its migrations, each a fixed text.
+///
+/// They keep to what PostgreSQL and its distributed kin understand too, where the parameters are
+/// written `$1`.
+enum SQL {
+    // MARK: One lineage, one customer
+
+    static let facts: StaticString = """
+        SELECT form FROM fact WHERE app = ?1 AND environment = ?2 AND lineage = ?3
+        ORDER BY asserted_at, identity
+        """
+    static let owners: StaticString = """
+        SELECT form FROM owner WHERE app = ?1 AND environment = ?2 AND lineage = ?3 ORDER BY seq
+        """
+    static let lineagesOwned: StaticString = """
+        SELECT DISTINCT lineage FROM owner WHERE app = ?1 AND environment = ?2 AND customer = ?3
+        ORDER BY lineage
+        """
+    static let customer: StaticString = """
+        SELECT version, answer, valid_until, fingerprint, derived_at FROM customer
+        WHERE app = ?1 AND environment = ?2 AND customer = ?3
+        """
+
+    // MARK: Commit
+
+    static let insertEvidence: StaticString = """
+        INSERT INTO evidence (app, environment, dedupe_key, id, source, signed_at, received_at, form)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+        ON CONFLICT (app, environment, dedupe_key) DO NOTHING
+        """
+    static let hasHeader: StaticString = "SELECT 1 FROM header WHERE fingerprint = ?1"
+    static let insertHeader: StaticString = """
+        INSERT INTO header (fingerprint, text) VALUES (?1, ?2) ON CONFLICT (fingerprint) DO NOTHING
+        """
+    static let insertFact: StaticString = """
+        INSERT INTO fact (app, environment, lineage, identity, asserted_at, form)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+        ON CONFLICT (app, environment, lineage, identity) DO NOTHING
+        """
+    static let insertOwner: StaticString = """
+        INSERT INTO owner (app, environment, lineage, seq, customer, form)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+        """
+    static let putCustomer: StaticString = """
+        INSERT INTO customer
+            (app, environment, customer, version, answer, valid_until, fingerprint, derived_at)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+        ON CONFLICT (app, environment, customer) DO UPDATE SET
+            version = excluded.version, answer = excluded.answer,
+            valid_until = excluded.valid_until, fingerprint = excluded.fingerprint,
+            derived_at = excluded.derived_at
+        """
+    static let latestEvent: StaticString = """
+        SELECT id FROM outbox WHERE app = ?1 ORDER BY id DESC LIMIT 1
+        """
+    static let insertEvent: StaticString = """
+        INSERT INTO outbox (app, id, environment, customer, version, kind, at, body)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+        """
+    static let addTally: StaticString = """
+        INSERT INTO tally (app, environment, kind, name, count) VALUES (?1, ?2, ?3, ?4, ?5)
+        ON CONFLICT (app, environment, kind, name) DO UPDATE SET count = tally.count + excluded.count
+        """
+
+    // MARK: Read
+
+    static let evidence: StaticString = """
+        SELECT dedupe_key, source, signed_at, received_at, form FROM evidence
+        WHERE app = ?1 AND id = ?2 ORDER BY environment, dedupe_key LIMIT 1
+        """
+    static let header: StaticString = "SELECT text FROM header WHERE fingerprint = ?1"
+    static let outbox: StaticString = """
+        SELECT id, environment, customer, version, kind, at, body FROM outbox
+        WHERE app = ?1 AND id > ?2 ORDER BY id LIMIT ?3
+        """
+    static let tallies: StaticString = """
+        SELECT environment, kind, name, count FROM tally WHERE app = ?1
+        """
+}

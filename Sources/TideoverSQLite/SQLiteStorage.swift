@@ -1,0 +1,150 @@
+import CTideoverSQLite
+public import TideoverCore
+public import TideoverStorage
+
+/// A storage in one SQLite file, opened by one process at a time.
+///
+/// One thread owns the only connection that writes, and it alone commits and checkpoints; readers
+/// have connections that cannot write. SQLite before 3.51.3 can damage a database where a second
+/// connection does either, and most systems ship such a version.
+public final class SQLiteStorage: Storage {
+    /// The file, without links.
+    public let path: String
+    private let writer: Writer
+    private let readers: ReaderPool
+
+    /// Opens a database file, making it and its tables where there are none.
+    ///
+    /// - Throws: `locked` while another process has it open, `newerSchema` for a file a newer version
+    ///   wrote, `notAStorage` for one of another program, `missingFolder`, `notPermitted`, `readOnly`,
+    ///   `full`, `corrupt` or `io` for what the system says.
+    public convenience init(path: String, options: SQLiteOptions = SQLiteOptions())
+        throws(StorageError)
+    {
+        try self.init(path: path, options: options, faults: SQLiteFaults())
+    }
+
+    package init(
+        path: String,
+        options: SQLiteOptions,
+        faults: SQLiteFaults
+    ) throws(StorageError) {
+        let path = try DatabaseFile.resolve(path)
+        let lock = try LockFile(database: path)
+        let ledger = try Self.ledger(path: path, options)
+        let readers = try ReaderPool(
+            path: path,
+            count: options.readerCount,
+            busyTimeout: options.readerPatience
+        )
+        self.path = path
+        self.readers = readers
+        writer = try Writer(
+            ledger: ledger,
+            lock: lock,
+            readers: readers,
+            options: options,
+            faults: faults
+        )
+    }
+
+    deinit {
+        writer.beginClosing()
+    }
+
+    private static func ledger(
+        path: String,
+        _ options: SQLiteOptions
+    ) throws(StorageError) -> sending Ledger {
+        try DatabaseFile.create(path)
+        let connection = try Connection(
+            path: path,
+            access: .readWrite,
+            busyTimeout: options.writerPatience
+        )
+        try Migration.prepare(connection)
+        if let bytes = options.maximumByteCount {
+            try connection.set("max_page_count", to: max(1, bytes / 4_096))
+        }
+        return try Ledger(connection, random: options.random)
+    }
+
+    // MARK: Writing
+
+    public func commit(
+        _ intake: Intake,
+        derive: @escaping @Sendable (CustomerLineages) -> Derivation
+    ) async throws(StorageError) -> CommitOutcome {
+        let rows = try IntakeRows(intake, place: path)
+        return try await writer.write { ledger throws(StorageError) in
+            try ledger.commit(rows, derive: derive)
+        }
+    }
+
+    public func add(_ counts: [Tally: Int64], app: String) async throws(StorageError) {
+        guard !counts.isEmpty else { return }
+        try await writer.write { ledger throws(StorageError) in
+            try ledger.add(counts, app: app)
+        }
+    }
+
+    public func close() async {
+        await writer.close()
+    }
+
+    // MARK: Reading
+
+    public func row(of customer: CustomerKey) throws(StorageError) -> CustomerRow? {
+        try readers.read { reader throws(StorageError) in try reader.row(of: customer) }
+    }
+
+    public func lineages(
+        of customer: CustomerKey,
+        now: Instant
+    ) throws(StorageError) -> CustomerLineages? {
+        try readers.read { reader throws(StorageError) in
+            try reader.lineages(of: customer, now: now)
+        }
+    }
+
+    public func evidence(_ id: EvidenceID, app: String) throws(StorageError) -> Evidence? {
+        try readers.read { reader throws(StorageError) in try reader.evidence(id, app: app) }
+    }
+
+    public func outbox(
+        app: String,
+        after: EventID?,
+        limit: Int
+    ) throws(StorageError) -> [OutboxEvent] {
+        try readers.read { reader throws(StorageError) in
+            try reader.outbox(app: app, after: after, limit: limit)
+        }
+    }
+
+    public func counts(app: String) throws(StorageError) -> [Tally: Int64] {
+        try readers.read { reader throws(StorageError) in try reader.counts(app: app) }
+    }
+
+    // MARK: The file
+
+    /// What the engine finds wrong with the file; empty when it is sound. It reads all of it.
+    public func problems() throws(StorageError) -> [String] {
+        try readers.read { reader throws(StorageError) in try reader.problems() }
+    }
+
+    /// The version of SQLite in use, such as `3.40.1`.
+    public static var engineVersion: String { String(cString: sqlite3_libversion()) }
+}
+
+/// Failures to rehearse, which a disk seldom offers when they are wanted.
+package struct SQLiteFaults: Sendable {
+    /// Called with the number of writes in a transaction before it is committed; what it throws is
+    /// what the commit then fails with.
+    package var beforeCommit: @Sendable (Int) throws(StorageError) -> Void
+
+    package init(
+        beforeCommit: @escaping @Sendable (Int) throws(StorageError) -> Void = { _ in }
+    ) {
+        self.beforeCommit = beforeCommit
+    }
+}

@@ -1,0 +1,72 @@
+package import TideoverStorage
+
+/// One step of the schema. A step that was released is never changed: what follows is another step.
+package struct Migration: Sendable {
+    /// From 1 without gaps; the file carries the number of the last one as its `user_version`.
+    package let number: Int
+    /// Statements that end with setting `user_version` to `number`.
+    package let sql: StaticString
+
+    package static let all = [first]
+
+    /// "tiDv", in the header of every file of ours.
+    private static let applicationID: Int64 = 0x7469_4476
+
+    /// Readies a file for the connection that writes: its mode, then its schema, each step of it in
+    /// a transaction of its own.
+    ///
+    /// - Throws: `notAStorage` for another program's file, `newerSchema` for one from the future;
+    ///   neither is changed.
+    package static func prepare(_ connection: Connection) throws(StorageError) {
+        let found = try version(of: connection)
+        try configure(connection)
+        for migration in all where migration.number > found {
+            try connection.execute("BEGIN IMMEDIATE")
+            do {
+                try connection.execute(migration.sql)
+                try connection.execute("COMMIT")
+            } catch {
+                // The engine may have ended the transaction itself.
+                if connection.isInTransaction { try? connection.execute("ROLLBACK") }
+                throw error
+            }
+        }
+    }
+
+    private static func configure(_ connection: Connection) throws(StorageError) {
+        guard try connection.text("PRAGMA journal_mode = WAL") == "wal" else {
+            let detail = "the file system has no shared memory for a write-ahead log"
+            throw StorageError(.io, place: connection.place, detail: detail)
+        }
+        try connection.execute(
+            """
+            PRAGMA synchronous = FULL;
+            PRAGMA mmap_size = 0;
+            PRAGMA wal_autocheckpoint = 0;
+            PRAGMA journal_size_limit = 16777216;
+            PRAGMA cache_size = -16384;
+            PRAGMA temp_store = MEMORY;
+            PRAGMA cell_size_check = ON;
+            PRAGMA trusted_schema = OFF;
+            """
+        )
+    }
+
+    /// The number of the last step applied; 0 for an empty file.
+    private static func version(of connection: Connection) throws(StorageError) -> Int {
+        let version = Int(try connection.integer("PRAGMA user_version") ?? 0)
+        let application = try connection.integer("PRAGMA application_id") ?? 0
+        let tables = try connection.integer("SELECT count(*) FROM sqlite_schema") ?? 0
+        let isEmpty = version == 0 && application == 0 && tables == 0
+        guard isEmpty || application == applicationID else {
+            throw StorageError(.notAStorage, place: connection.place)
+        }
+        guard version <= all.count else {
+            throw StorageError(
+                .newerSchema(found: version, known: all.count),
+                place: connection.place
+            )
+        }
+        return version
+    }
+}

@@ -1,0 +1,95 @@
+import Glibc
+import TideoverStorage
+
+/// One request to write.
+struct WriterJob: Sendable {
+    /// Does the work; what it returns tells the caller so, and is called once the work is durable.
+    let run: @Sendable (Ledger) throws(StorageError) -> @Sendable () -> Void
+    /// Tells the caller that nothing was done.
+    let fail: @Sendable (StorageError) -> Void
+}
+
+/// The queue in front of the one thread that writes.
+///
+/// What gathers while the disk confirms one transaction becomes the next: many requests share one
+/// confirmation, which is what costs. Each has a savepoint, so that a request that fails takes back
+/// only its own work.
+final class Writer: Sendable {
+    struct Queue {
+        var jobs: [WriterJob] = []
+        var isClosing = false
+        var isClosed = false
+        var waitingForClose: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let queue: Monitor<Queue>
+    private let place: String
+    private let limit: Int
+
+    /// Starts the thread, which from now on owns the ledger and the lock.
+    init(
+        ledger: sending Ledger,
+        lock: LockFile,
+        readers: ReaderPool,
+        options: SQLiteOptions,
+        faults: SQLiteFaults
+    ) throws(StorageError) {
+        queue = Monitor(Queue())
+        place = ledger.connection.place
+        limit = options.maximumQueueLength
+        let thread = WriterThread(
+            queue: queue,
+            ledger: ledger,
+            lock: lock,
+            readers: readers,
+            options: options,
+            faults: faults
+        )
+        try thread.start()
+    }
+
+    /// Runs `work` in a transaction, and returns when that is on disk.
+    func write<Value: Sendable>(
+        _ work: @escaping @Sendable (Ledger) throws(StorageError) -> Value
+    ) async throws(StorageError) -> Value {
+        let result: Result<Value, StorageError> = await withCheckedContinuation { caller in
+            let job = WriterJob(
+                run: { ledger throws(StorageError) in
+                    let value = try work(ledger)
+                    return { caller.resume(returning: .success(value)) }
+                },
+                fail: { caller.resume(returning: .failure($0)) }
+            )
+            if let refusal = enqueue(job) { job.fail(refusal) }
+        }
+        return try result.get()
+    }
+
+    private func enqueue(_ job: WriterJob) -> StorageError? {
+        queue.update { queue in
+            guard !queue.isClosing else { return StorageError(.closed, place: place) }
+            guard queue.jobs.count < limit else {
+                return StorageError(.busy, place: place, detail: "\(limit) writes are waiting")
+            }
+            queue.jobs.append(job)
+            return nil
+        }
+    }
+
+    /// Lets the thread end when it has done what is waiting.
+    func beginClosing() {
+        queue.update { $0.isClosing = true }
+    }
+
+    /// Returns when the thread has ended and the file is free.
+    func close() async {
+        await withCheckedContinuation { caller in
+            let isClosed = queue.update { queue in
+                queue.isClosing = true
+                if !queue.isClosed { queue.waitingForClose.append(caller) }
+                return queue.isClosed
+            }
+            if isClosed { caller.resume() }
+        }
+    }
+}

@@ -1,0 +1,194 @@
+import Glibc
+import TideoverStorage
+
+/// The thread that owns the connection that writes: it alone commits and checkpoints, and SQLite's
+/// waiting for the disk keeps no thread of Swift's tasks.
+final class WriterThread {
+    private let queue: Monitor<Writer.Queue>
+    private var ledger: Ledger?
+    private var lock: LockFile?
+    private let readers: ReaderPool
+    private let options: SQLiteOptions
+    private let faults: SQLiteFaults
+    private var plan = CheckpointPlan()
+    private var latestGroupCount = 0
+    /// Set when the disk did not confirm a write: what the file then holds is known only after it
+    /// was opened again.
+    private var failure: StorageError?
+
+    private static let quietMilliseconds: Int64 = 1_000
+    private static let readerPatience: Int64 = 5_000
+
+    init(
+        queue: Monitor<Writer.Queue>,
+        ledger: Ledger,
+        lock: LockFile,
+        readers: ReaderPool,
+        options: SQLiteOptions,
+        faults: SQLiteFaults
+    ) {
+        self.queue = queue
+        self.ledger = ledger
+        self.lock = lock
+        self.readers = readers
+        self.options = options
+        self.faults = faults
+    }
+
+    func start() throws(StorageError) {
+        let context = Unmanaged.passRetained(self)
+        var thread = pthread_t()
+        let code = pthread_create(
+            &thread,
+            nil,
+            { context in
+                guard let context else { return nil }
+                Unmanaged<WriterThread>.fromOpaque(context).takeRetainedValue().run()
+                return nil
+            },
+            context.toOpaque()
+        )
+        guard code == 0 else {
+            context.release()
+            throw StorageError(errno: code, place: ledger?.connection.place ?? "")
+        }
+        pthread_detach(thread)
+    }
+
+    // MARK: The thread
+
+    private func run() {
+        while let ledger, takeTurn(ledger) {}
+        // Nothing else refers to the connection any more: it closes here, before the lock is dropped.
+        ledger = nil
+        lock = nil
+        let waiting = queue.update { queue in
+            queue.isClosed = true
+            defer { queue.waitingForClose = [] }
+            return queue.waitingForClose
+        }
+        for caller in waiting { caller.resume() }
+    }
+
+    /// False when it was the last.
+    private func takeTurn(_ ledger: Ledger) -> Bool {
+        switch nextTurn(plan.isDirty ? Self.quietMilliseconds : .max >> 32) {
+        case .write(let jobs): write(jobs, ledger)
+        case .rest: checkpoint(ledger, isIdle: true)
+        case .close:
+            readers.close(patience: Self.readerPatience)
+            if failure == nil { checkpoint(ledger, .truncate) }
+            return false
+        }
+        return true
+    }
+
+    private enum Turn {
+        case write([WriterJob]), rest, close
+    }
+
+    private func nextTurn(_ patience: Int64) -> Turn {
+        let isAwake = queue.wait(upTo: patience) { $0.jobs.isEmpty && !$0.isClosing ? nil : true }
+        guard isAwake == true else { return .rest }
+        // Under load, and only then, more is on its way: one confirmation for all of it.
+        if latestGroupCount > 1 {
+            _ = queue.wait(upTo: options.gatherMilliseconds) { queue in
+                queue.jobs.count >= self.latestGroupCount || queue.isClosing ? true : nil
+            }
+        }
+        return queue.update { queue in
+            guard !queue.jobs.isEmpty else { return .close }
+            let group = Array(queue.jobs.prefix(options.maximumGroupCount))
+            queue.jobs.removeFirst(group.count)
+            return .write(group)
+        }
+    }
+
+    private func write(_ jobs: [WriterJob], _ ledger: Ledger) {
+        latestGroupCount = jobs.count
+        var rest = jobs[...]
+        while !rest.isEmpty { rest = transaction(rest, ledger) }
+        checkpoint(ledger, isIdle: false)
+    }
+
+    // MARK: One transaction
+
+    private struct Done {
+        let job: WriterJob
+        let tell: @Sendable () -> Void
+    }
+
+    /// Does the jobs as one transaction.
+    ///
+    /// - Returns: the jobs not tried, where the engine gave up the transaction on the way.
+    private func transaction(
+        _ jobs: ArraySlice<WriterJob>,
+        _ ledger: Ledger
+    ) -> ArraySlice<WriterJob> {
+        if let error = failure ?? error(of: { () throws(StorageError) in try ledger.begin() }) {
+            for job in jobs { job.fail(error) }
+            return []
+        }
+        var done: [Done] = []
+        for (index, job) in zip(jobs.indices, jobs) {
+            do {
+                done.append(Done(job: job, tell: try ledger.inSavepoint(job.run)))
+            } catch {
+                job.fail(error)
+                guard !ledger.connection.isInTransaction else { continue }
+                give(up: done, error)
+                return jobs[(index + 1)...]
+            }
+        }
+        end(done, ledger)
+        return []
+    }
+
+    private func end(_ done: [Done], _ ledger: Ledger) {
+        do {
+            try faults.beforeCommit(done.count)
+            try ledger.end()
+        } catch {
+            ledger.rollBack()
+            give(up: done, error)
+            return
+        }
+        plan.committed(pagesInLog: ledger.pagesInLog)
+        for each in done { each.tell() }
+    }
+
+    private func give(up done: [Done], _ error: StorageError) {
+        note(error)
+        for each in done { each.job.fail(error) }
+    }
+
+    private func note(_ error: StorageError) {
+        if error.reason == .unconfirmed { failure = error }
+    }
+
+    private func error(of body: () throws(StorageError) -> Void) -> StorageError? {
+        do {
+            try body()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    // MARK: The log
+
+    private func checkpoint(_ ledger: Ledger, isIdle: Bool) {
+        guard failure == nil, let mode = plan.due(isIdle: isIdle) else { return }
+        checkpoint(ledger, mode)
+    }
+
+    private func checkpoint(_ ledger: Ledger, _ mode: CheckpointMode) {
+        do {
+            plan.attempted(mode, pagesLeft: try ledger.connection.checkpoint(mode))
+        } catch {
+            // Nothing acknowledged is lost: it is in the log. A full disk is tried again later.
+            note(error)
+            plan.attempted(mode, pagesLeft: plan.pageCount)
+        }
+    }
+}

@@ -1,0 +1,10 @@
+import Testing
+import TideoverSQLite
+import TideoverStorageConformance
+
+@Suite struct `SQLite as a storage` {
+    @Test(arguments: StorageLaw.all)
+    func `keeps every law of storage`(law: StorageLaw) async throws {
+        try await law.check(at: TemporaryFolder())
+    }
+}

@@ -1,0 +1,153 @@
+import Testing
+import TideoverCore
+import TideoverSQLite
+import TideoverStorage
+
+/// The rules that keep SQLite's files whole.
+@Suite struct `The engine` {
+    let folder: TemporaryFolder
+    let writer: Connection
+
+    init() throws {
+        folder = try TemporaryFolder()
+        try folder.sql("VACUUM")
+        writer = try Connection(path: folder.database, access: .readWrite, busyTimeout: 100)
+        try Migration.prepare(writer)
+    }
+
+    private func reader() throws -> Connection {
+        try Connection(path: folder.database, access: .readOnly, busyTimeout: 100)
+    }
+
+    @Test func `writes through a log, confirmed in full, and checkpoints only when told`() throws {
+        #expect(try writer.text("PRAGMA journal_mode") == "wal")
+        #expect(try writer.integer("PRAGMA synchronous") == 2)
+        #expect(try writer.integer("PRAGMA mmap_size") == 0)
+        #expect(try writer.integer("PRAGMA wal_autocheckpoint") == 0)
+    }
+
+    @Test(
+        arguments: [
+            "INSERT INTO tally VALUES ('a', '', 'k', 'n', 1)", "CREATE TABLE t (x)",
+            "PRAGMA user_version = 7",
+        ] as [StaticString]
+    )
+    func `a reader cannot write`(sql: StaticString) throws {
+        let error = #expect(throws: StorageError.self) { try reader().execute(sql) }
+        #expect(error?.reason == .readOnly)
+        #expect(try writer.integer("PRAGMA user_version") == 1)
+    }
+
+    @Test func `a reader cannot checkpoint`() throws {
+        try writer.execute("INSERT INTO tally VALUES ('a', '', 'k', 'n', 1)")
+        let reader = try reader()
+        #expect(try reader.integer("SELECT count FROM tally") == 1)
+        #expect(throws: StorageError.self) { try reader.checkpoint(.truncate) }
+        #expect(try writer.checkpoint(.truncate) == 0)
+    }
+
+    @Test func `a transaction in the way is waited for and then called busy`() throws {
+        try writer.execute("BEGIN IMMEDIATE")
+        let other = try Connection(path: folder.database, access: .readWrite, busyTimeout: 50)
+        let error = #expect(throws: StorageError.self) { try other.execute("BEGIN IMMEDIATE") }
+        #expect(error?.reason == .busy)
+        try writer.execute("ROLLBACK")
+    }
+
+    @Test func `values are stored as what they are, empty ones too`() throws {
+        try writer.execute("CREATE TABLE kept (a, b, c, d, e)")
+        let insert = try Statement("INSERT INTO kept VALUES (?1, ?2, ?3, ?4, ?5)", on: writer)
+        #expect(
+            try insert.run(.integer(.min), .text(""), .bytes([]), .utf8([0x61, 0, 0x62]), .null)
+                == 1
+        )
+        let types = try writer.text(
+            """
+            SELECT typeof(a) || typeof(b) || typeof(c) || typeof(d) || typeof(e) FROM kept
+            """
+        )
+        #expect(types == "integertextblobtextnull")
+        let isSame = try Statement("SELECT a, b, c, d, e FROM kept", on: writer).first { row in
+            row.integer(0) == .min && row.text(1).isEmpty && row.bytes(2).isEmpty
+                && row.bytes(3) == [0x61, 0, 0x62] && row.isNull(4)
+        }
+        #expect(isSame == true)
+    }
+
+    @Test func `a statement can be run again after it failed`() throws {
+        let insert = try Statement(
+            "INSERT INTO outbox VALUES ('a', ?1, 'production', 'c', 1, ?2, 0, '')",
+            on: writer
+        )
+        let error = #expect(throws: StorageError.self) { try insert.run(.text("1"), .text("")) }
+        #expect(error?.reason == .refused)
+        #expect(try insert.run(.text("1"), .text("k")) == 1)
+        #expect(throws: StorageError.self) { try insert.run(.text("1"), .text("k")) }
+        #expect(try insert.run(.text("2"), .text("k")) == 1)
+    }
+
+    @Test func `rows of other types are refused`() throws {
+        let insert = try Statement(
+            "INSERT INTO tally VALUES ('a', '', 'k', 'n', ?1)",
+            on: writer
+        )
+        let error = #expect(throws: StorageError.self) { try insert.run(.text("many")) }
+        #expect(error?.reason == .refused)
+        #expect(error?.detail.contains("many") == false)
+    }
+
+    @Test func `a migration is never changed once released`() {
+        let known: [UInt64] = [0x3C34_A29B_4A21_C655]
+        #expect(Migration.all.map { Self.fingerprint(of: $0.sql) } == known)
+        #expect(Migration.all.map(\.number) == Array(1...known.count))
+    }
+
+    @Test func `readying a file again changes nothing`() throws {
+        let before = try writer.text("SELECT group_concat(sql) FROM sqlite_schema")
+        try Migration.prepare(writer)
+        #expect(try writer.text("SELECT group_concat(sql) FROM sqlite_schema") == before)
+    }
+
+    /// FNV-1a: a change must be noticed, nobody attacks it.
+    private static func fingerprint(of text: StaticString) -> UInt64 {
+        text.withUTF8Buffer { bytes in
+            bytes.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+        }
+    }
+}
+
+@Suite struct `The checkpoint plan` {
+    private func plan(pages: Int) -> CheckpointPlan {
+        var plan = CheckpointPlan()
+        plan.committed(pagesInLog: pages)
+        return plan
+    }
+
+    @Test func `leaves a short log alone until it is quiet`() {
+        #expect(CheckpointPlan().due(isIdle: true) == nil)
+        #expect(plan(pages: 10).due(isIdle: false) == nil)
+        #expect(plan(pages: 10).due(isIdle: true) == .passive)
+    }
+
+    @Test func `copies a long log, and insists when it is too long`() {
+        #expect(plan(pages: CheckpointPlan.softPageCount).due(isIdle: false) == .passive)
+        #expect(plan(pages: CheckpointPlan.hardPageCount).due(isIdle: false) == .restart)
+    }
+
+    @Test func `does nothing twice`() {
+        var plan = plan(pages: CheckpointPlan.softPageCount)
+        plan.attempted(.passive, pagesLeft: 0)
+        #expect(plan.due(isIdle: true) == nil)
+        plan.committed(pagesInLog: 3)
+        #expect(plan == self.plan(pages: 3))
+    }
+
+    @Test func `does not try at every commit while a reader is in the way`() {
+        var plan = plan(pages: CheckpointPlan.softPageCount)
+        plan.attempted(.passive, pagesLeft: 7)
+        plan.committed(pagesInLog: CheckpointPlan.softPageCount + 9)
+        #expect(plan.due(isIdle: false) == nil)
+        plan.committed(pagesInLog: 2 * CheckpointPlan.softPageCount)
+        #expect(plan.due(isIdle: false) == .passive)
+    }
+}

@@ -1,0 +1,141 @@
+import Foundation
+import Testing
+import TideoverSQLite
+import TideoverStorage
+
+/// Opening, refusing to open, and closing.
+@Suite struct `A SQLite file` {
+    let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    private func reason(_ path: String) -> StorageError.Reason? {
+        do {
+            _ = try SQLiteStorage(path: path)
+            return nil
+        } catch {
+            return error.reason
+        }
+    }
+
+    @Test func `is opened by one at a time, and the other learns who has it`() async throws {
+        let storage = try SQLiteStorage(path: folder.database)
+        let error = #expect(throws: StorageError.self) {
+            try SQLiteStorage(path: folder.database)
+        }
+        #expect(error?.reason == .locked(holder: getpid()))
+        #expect(error?.place == storage.path)
+        #expect(error?.description.contains("process \(getpid())") == true)
+        await storage.close()
+        let again = try SQLiteStorage(path: folder.database)
+        await again.close()
+    }
+
+    @Test func `has one lock under all its names`() async throws {
+        let storage = try SQLiteStorage(path: folder.database)
+        let link = folder.path + "/link.db"
+        let linkedFolder = folder.path + "/folder"
+        try FileManager.default.createSymbolicLink(
+            atPath: link,
+            withDestinationPath: folder.database
+        )
+        try FileManager.default.createSymbolicLink(
+            atPath: linkedFolder,
+            withDestinationPath: folder.path
+        )
+        #expect(reason(link) == .locked(holder: getpid()))
+        #expect(reason(linkedFolder + "/tideover.db") == .locked(holder: getpid()))
+        #expect(reason(folder.path + "/./tideover.db") == .locked(holder: getpid()))
+        await storage.close()
+    }
+
+    @Test func `is not kept closed by what a dead process left`() async throws {
+        try Data("999999999\n".utf8).write(to: URL(filePath: folder.database + ".lock"))
+        let storage = try SQLiteStorage(path: folder.database)
+        await storage.close()
+    }
+
+    @Test func `is let go when its storage is`() async throws {
+        do {
+            _ = try SQLiteStorage(path: folder.database)
+        }
+        var attempts = 0
+        while reason(folder.database) != nil, attempts < 500 {
+            attempts += 1
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        #expect(attempts < 500)
+    }
+
+    @Test func `is alone in its folder after closing, and for its owner only`() async throws {
+        let storage = try SQLiteStorage(path: folder.database)
+        try await storage.add([Tally(environment: nil, kind: "k", name: "n"): 1], app: "cards")
+        await storage.close()
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+        #expect(names == ["tideover.db", "tideover.db.lock"])
+        for name in names {
+            let path = folder.path + "/" + name
+            let rights = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions]
+            #expect(rights as? Int == 0o600)
+        }
+    }
+
+    @Test func `is not made where its folder is missing`() {
+        #expect(reason(folder.path + "/none/tideover.db") == .missingFolder)
+        #expect(reason("") != nil)
+        #expect(reason(folder.path) != nil)
+    }
+
+    @Test func `is not made where nobody may write`() throws {
+        // Root may write everywhere but here.
+        let isRoot = geteuid() == 0
+        let place = isRoot ? "/sys" : folder.path
+        if !isRoot { chmod(place, 0o500) }
+        let found = reason(place + "/tideover.db")
+        #expect(found == .notPermitted || found == .readOnly)
+        if !isRoot { chmod(place, 0o700) }
+    }
+
+    @Test func `of a newer version is left as it is`() async throws {
+        let storage = try SQLiteStorage(path: folder.database)
+        await storage.close()
+        try folder.sql("PRAGMA user_version = 99")
+        let before = try Data(contentsOf: URL(filePath: folder.database))
+        #expect(reason(folder.database) == .newerSchema(found: 99, known: Migration.all.count))
+        #expect(try Data(contentsOf: URL(filePath: folder.database)) == before)
+    }
+
+    @Test func `of another program is left as it is`() throws {
+        try folder.sql("CREATE TABLE theirs (x); PRAGMA user_version = 1")
+        let before = try Data(contentsOf: URL(filePath: folder.database))
+        #expect(reason(folder.database) == .notAStorage)
+        #expect(try Data(contentsOf: URL(filePath: folder.database)) == before)
+    }
+
+    @Test func `that is no database is refused`() throws {
+        let text = Data(String(repeating: "not a database\n", count: 1_000).utf8)
+        try text.write(to: URL(filePath: folder.database))
+        #expect(reason(folder.database) == .notAStorage)
+    }
+
+    @Test func `that is damaged gives an error and is found by a check`() async throws {
+        let storage = try SQLiteStorage(path: folder.database)
+        for n in 0..<200 {
+            let tally = Tally(environment: nil, kind: "k", name: "\(n)")
+            try await storage.add([tally: 1], app: "cards")
+        }
+        await storage.close()
+        let file = try FileHandle(forUpdating: URL(filePath: folder.database))
+        let size = try file.seekToEnd()
+        try file.seek(toOffset: size - 4_096)
+        try file.write(contentsOf: Data(repeating: 0xA5, count: 512))
+        try file.close()
+        let damaged = try SQLiteStorage(path: folder.database)
+        let error = #expect(throws: StorageError.self) { try damaged.counts(app: "cards") }
+        #expect(error?.reason == .corrupt)
+        #expect(try damaged.problems().isEmpty == false)
+        await damaged.close()
+    }
+}

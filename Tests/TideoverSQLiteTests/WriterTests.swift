@@ -1,0 +1,273 @@
+import Foundation
+import Synchronization
+import Testing
+import TideoverCore
+import TideoverSQLite
+import TideoverStorage
+
+/// What happens when many write, when the disk fails, and when everything stops.
+@Suite struct `The writer` {
+    let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    private static let tally = Tally(environment: .production, kind: "k", name: "n")
+
+    private static func intake(_ n: Int, bytes: Int = 100) -> Intake {
+        let content =
+            Array("\(n)".utf8) + Array(repeating: UInt8(truncatingIfNeeded: n), count: bytes)
+        return Intake(
+            app: "cards",
+            environment: .production,
+            evidence: Evidence(
+                id: EvidenceID(of: content),
+                dedupeKey: "n\(n)",
+                source: .appStoreNotification,
+                signedAt: nil,
+                receivedAt: Instant(millisecondsSince1970: 0),
+                bytes: content
+            ),
+            tallies: [tally: 1],
+            now: Instant(millisecondsSince1970: Int64(n))
+        )
+    }
+
+    private static let derive: @Sendable (CustomerLineages) -> Derivation = { _ in
+        Derivation(answer: [], validUntil: nil, fingerprint: "p1")
+    }
+
+    private static func commit(_ n: Int, bytes: Int = 100, to storage: SQLiteStorage) async throws {
+        _ = try await storage.commit(intake(n, bytes: bytes), derive: derive)
+    }
+
+    private static func isThere(_ n: Int, bytes: Int = 100, in storage: SQLiteStorage) throws
+        -> Bool
+    {
+        let evidence = intake(n, bytes: bytes).evidence
+        let id = try #require(evidence?.id)
+        return try storage.evidence(id, app: "cards") == evidence
+    }
+
+    private static func error(_ body: () async throws -> Void) async -> StorageError? {
+        do {
+            try await body()
+            return nil
+        } catch let error as StorageError {
+            return error
+        } catch {
+            Issue.record(error)
+            return nil
+        }
+    }
+
+    @Test func `lets what waits share one transaction`() async throws {
+        let groups = Mutex<[Int]>([])
+        let gate = Gate()
+        let storage = try folder.open { count in
+            groups.withLock { $0.append(count) }
+            gate.wait()
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for n in 0..<51 {
+                group.addTask { try await Self.commit(n, to: storage) }
+            }
+            // The first group is being committed; the rest gathers behind it.
+            try await Task.sleep(for: .milliseconds(300))
+            gate.open()
+            try await group.waitForAll()
+        }
+        let sizes = groups.withLock { $0 }
+        #expect(sizes.reduce(0, +) == 51)
+        #expect(sizes.count <= 4, "\(sizes)")
+        #expect(try storage.counts(app: "cards") == [Self.tally: 51])
+        await storage.close()
+    }
+
+    @Test func `refuses what would wait too long`() async throws {
+        let gate = Gate()
+        var options = SQLiteOptions()
+        options.maximumQueueLength = 3
+        let storage = try folder.open(options) { _ in gate.wait() }
+        let refused = await withTaskGroup(of: StorageError.Reason?.self) { group in
+            for n in 0..<40 {
+                group.addTask {
+                    await Self.error { try await Self.commit(n, to: storage) }?.reason
+                }
+            }
+            try? await Task.sleep(for: .milliseconds(300))
+            gate.open()
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(Set(refused.compactMap(\.self)) == [.busy])
+        #expect(refused.filter { $0 == nil }.count >= 3)
+        #expect(refused.filter { $0 != nil }.count >= 30)
+        await storage.close()
+    }
+
+    @Test func `does what was waiting before it closes`() async throws {
+        let gate = Gate()
+        let storage = try folder.open { _ in gate.wait() }
+        async let first: Void = Self.commit(1, to: storage)
+        async let second: Void = Self.commit(2, to: storage)
+        try await Task.sleep(for: .milliseconds(200))
+        async let closing: Void = storage.close()
+        gate.open()
+        _ = try await (first, second)
+        await closing
+        let again = try SQLiteStorage(path: folder.database)
+        #expect(try again.counts(app: "cards") == [Self.tally: 2])
+        await again.close()
+    }
+
+    @Test func `takes everything back when the commit fails, and goes on`() async throws {
+        let isFailing = Mutex(true)
+        let storage = try folder.open { _ throws(StorageError) in
+            guard isFailing.withLock({ $0 }) else { return }
+            throw StorageError(.io, place: "rehearsed")
+        }
+        await withTaskGroup(of: Void.self) { group in
+            for n in 0..<20 {
+                group.addTask {
+                    let error = await #expect(throws: StorageError.self) {
+                        try await Self.commit(n, to: storage)
+                    }
+                    #expect(error?.reason == .io)
+                }
+            }
+        }
+        #expect(try storage.counts(app: "cards").isEmpty)
+        isFailing.withLock { $0 = false }
+        try await Self.commit(0, to: storage)
+        #expect(try Self.isThere(0, in: storage))
+        #expect(try storage.counts(app: "cards") == [Self.tally: 1])
+        #expect(try storage.problems().isEmpty)
+        await storage.close()
+    }
+
+    @Test func `accepts nothing more when the disk did not confirm`() async throws {
+        let count = Mutex(0)
+        let storage = try folder.open { _ throws(StorageError) in
+            let isSecond = count.withLock { count in
+                count += 1
+                return count == 2
+            }
+            if isSecond { throw StorageError(.unconfirmed, place: "rehearsed") }
+        }
+        try await Self.commit(1, to: storage)
+        for n in 2...4 {
+            let error = await #expect(throws: StorageError.self) {
+                try await Self.commit(n, to: storage)
+            }
+            #expect(error?.reason == .unconfirmed)
+        }
+        #expect(try Self.isThere(1, in: storage))
+        await storage.close()
+        let again = try SQLiteStorage(path: folder.database)
+        try await Self.commit(2, to: again)
+        #expect(try Self.isThere(1, in: again) && Self.isThere(2, in: again))
+        await again.close()
+    }
+
+    @Test func `says that it is full, keeps what it has, and goes on with more space`() async throws
+    {
+        var options = SQLiteOptions()
+        options.maximumByteCount = 400_000
+        let small = try SQLiteStorage(path: folder.database, options: options)
+        let kept = await withTaskGroup(of: Int?.self) { group in
+            for n in 0..<120 {
+                group.addTask {
+                    let error = await Self.error {
+                        try await Self.commit(n, bytes: 5_000, to: small)
+                    }
+                    #expect(error == nil || error?.reason == .full)
+                    return error == nil ? n : nil
+                }
+            }
+            return await group.reduce(into: []) { $0 += $1.map { [$0] } ?? [] }
+        }
+        #expect((10..<100).contains(kept.count))
+        #expect(try small.counts(app: "cards") == [Self.tally: Int64(kept.count)])
+        for n in 0..<120 {
+            #expect(try Self.isThere(n, bytes: 5_000, in: small) == kept.contains(n))
+        }
+        #expect(try small.problems().isEmpty)
+        await small.close()
+        let large = try SQLiteStorage(path: folder.database)
+        for n in 0..<120 where !kept.contains(n) {
+            try await Self.commit(n, bytes: 5_000, to: large)
+        }
+        #expect(try large.counts(app: "cards") == [Self.tally: 120])
+        await large.close()
+    }
+
+    @Test(arguments: [1, 7, 30])
+    func `has on disk what it acknowledged, wherever it is stopped`(commits: Int) async throws {
+        let crashed = try TemporaryFolder()
+        let folder = folder
+        let count = Mutex(0)
+        let storage = try folder.open { _ in
+            let isNow = count.withLock { count in
+                count += 1
+                return count == commits + 1
+            }
+            // One transaction is written and not committed.
+            if isNow { try? folder.copyAsCrashed(to: crashed) }
+        }
+        for n in 0...commits { try await Self.commit(n, bytes: 3_000, to: storage) }
+        await storage.close()
+
+        let copy = try SQLiteStorage(path: crashed.database)
+        #expect(try copy.problems().isEmpty)
+        for n in 0..<commits { #expect(try Self.isThere(n, bytes: 3_000, in: copy)) }
+        #expect(try !Self.isThere(commits, bytes: 3_000, in: copy))
+        #expect(try copy.counts(app: "cards") == [Self.tally: Int64(commits)])
+        try await Self.commit(commits, bytes: 3_000, to: copy)
+        #expect(try Self.isThere(commits, bytes: 3_000, in: copy))
+        await copy.close()
+    }
+
+    @Test func `keeps its log short while it writes`() async throws {
+        let storage = try SQLiteStorage(path: folder.database)
+        let key = try CustomerKey(
+            app: "cards",
+            environment: .production,
+            customer: #require(CustomerID("u_1"))
+        )
+        for n in 0..<12 {
+            let now = Instant(millisecondsSince1970: Int64(n))
+            let intake = Intake(app: "cards", environment: .production, customers: [key], now: now)
+            _ = try await storage.commit(intake) { _ in
+                let answer = Array(repeating: UInt8(n), count: 6 << 20)
+                return Derivation(answer: answer, validUntil: nil, fingerprint: "p1")
+            }
+        }
+        let log = URL(filePath: folder.database + "-wal")
+        let size = try #require(try log.resourceValues(forKeys: [.fileSizeKey]).fileSize)
+        #expect(size < 2 * CheckpointPlan.softPageCount * 4_096)
+        await storage.close()
+        #expect(!FileManager.default.fileExists(atPath: log.path))
+    }
+
+    @Test func `lets a reader wait a moment, then says that all are busy`() async throws {
+        var options = SQLiteOptions()
+        options.readerCount = 0
+        options.readerPatience = 20
+        let storage = try SQLiteStorage(path: folder.database, options: options)
+        let error = #expect(throws: StorageError.self) { try storage.counts(app: "cards") }
+        #expect(error?.reason == .busy)
+        await storage.close()
+    }
+}
+
+/// Keeps threads waiting until it is opened, for good.
+private final class Gate: Sendable {
+    private let isOpen = Mutex(false)
+
+    func open() { isOpen.withLock { $0 = true } }
+
+    func wait() {
+        while !isOpen.withLock({ $0 }) { usleep(1_000) }
+    }
+}

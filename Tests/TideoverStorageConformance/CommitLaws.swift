@@ -1,0 +1,161 @@
+import Testing
+import TideoverCore
+import TideoverStorage
+
+extension StorageLaw {
+    static let commitLaws: [StorageLaw] = [
+        StorageLaw("a message delivered twice changes nothing the second time", deliveredTwice),
+        StorageLaw(
+            "one key names different messages in different apps and environments",
+            oneKeyManyPlaces
+        ),
+        StorageLaw("a fact told twice is stored once, as it was told first", toldTwice),
+        StorageLaw(
+            "what differs in its assertion, its dates or its rank is another fact",
+            differentFacts
+        ),
+        StorageLaw("a commit that fails leaves nothing behind", failsWhole),
+        StorageLaw("counts add up, those of unknown environment too", countsAddUp),
+        StorageLaw(
+            "what was committed is there when it is opened again",
+            reopening: survivesReopening
+        ),
+        StorageLaw("a closed storage refuses whatever it is asked", reopening: closedRefuses),
+    ]
+
+    private static func deliveredTwice(_ storage: any Storage) async throws {
+        let first = Sample.intake("n1", facts: [Sample.term(0)])
+        let again = Sample.intake(
+            "n1",
+            facts: [Sample.term(0), Sample.term(1)],
+            customers: [Sample.key("u_9")],
+            tallies: [Tally(environment: nil, kind: "refusal", name: "x"): 1]
+        )
+        let outcome = try await storage.commit(first, derive: Sample.derive)
+        #expect(outcome.rows.map(\.version) == [1])
+        let row = try storage.row(of: Sample.key("u_1"))
+        #expect(try await storage.commit(again, derive: Sample.derive) == .duplicate)
+        #expect(try storage.row(of: Sample.key("u_1")) == row)
+        #expect(try storage.row(of: Sample.key("u_9")) == nil)
+        #expect(try storage.counts(app: Sample.app).isEmpty)
+    }
+
+    private static func oneKeyManyPlaces(_ storage: any Storage) async throws {
+        let intakes = [
+            Sample.intake("n1"), Sample.intake("n1", app: "chess"),
+            Sample.intake("n1", .sandbox),
+        ]
+        for intake in intakes {
+            let outcome = try await storage.commit(intake, derive: Sample.derive)
+            #expect(outcome == .committed(newFacts: 0, customers: []))
+        }
+    }
+
+    private static func toldTwice(_ storage: any Storage) async throws {
+        let first = Sample.term(0, learnedAt: Sample.day(0))
+        var again = Sample.term(0, learnedAt: Sample.day(5))
+        again.evidence = EvidenceID(hex: "ff")
+        again.source = .deviceTransaction
+        let once = Sample.intake("n1", facts: [first, first])
+        let outcome = try await storage.commit(once, derive: Sample.derive)
+        guard case .committed(newFacts: 1, _) = outcome else {
+            Issue.record("of one fact told twice \(outcome) was stored")
+            return
+        }
+        let later = Sample.intake("n2", facts: [again])
+        #expect(
+            try await storage.commit(later, derive: Sample.derive)
+                == .committed(newFacts: 0, customers: [])
+        )
+        let known = try storage.lineages(of: Sample.key("u_1"), now: Sample.day(9))
+        #expect(known?.holdings.map(\.facts) == [[first]])
+    }
+
+    private static func differentFacts(_ storage: any Storage) async throws {
+        let fact = Sample.term(0)
+        var later = fact
+        later.assertedAt = fact.assertedAt + .seconds(1)
+        var enveloped = fact
+        enveloped.envelopeSignedAt = fact.envelopeSignedAt + .seconds(1)
+        var relayed = fact
+        relayed.rank = .relayed
+        var said = fact
+        said.assertion = .unrecognised(Unrecognised(field: "status", value: "9"))
+        let intake = Sample.intake(facts: [fact, later, enveloped, relayed, said])
+        let outcome = try await storage.commit(intake, derive: Sample.derive)
+        guard case .committed(newFacts: 5, _) = outcome else {
+            Issue.record("of five facts \(outcome) was stored")
+            return
+        }
+    }
+
+    private static func failsWhole(_ storage: any Storage) async throws {
+        let intake = Sample.intake(
+            "n1",
+            facts: [Sample.term(0)],
+            customers: [Sample.key("u_2")],
+            tallies: [Tally(environment: .production, kind: "refusal", name: "x"): 1]
+        )
+        let error = await #expect(throws: StorageError.self) {
+            try await storage.commit(intake, derive: Sample.refused)
+        }
+        #expect(error?.reason == .refused)
+        let id = Sample.evidence("n1").id
+        #expect(try storage.evidence(id, app: Sample.app) == nil)
+        #expect(try storage.lineages(of: Sample.key("u_1"), now: Sample.day(1)) == nil)
+        #expect(try storage.row(of: Sample.key("u_2")) == nil)
+        #expect(try storage.outbox(app: Sample.app, after: nil, limit: 9).isEmpty)
+        #expect(try storage.counts(app: Sample.app).isEmpty)
+        let retried = try await storage.commit(intake, derive: Sample.derive)
+        #expect(retried.rows.map(\.version) == [1, 1])
+    }
+
+    private static func countsAddUp(_ storage: any Storage) async throws {
+        let refusal = Tally(environment: nil, kind: "refusal", name: "untrustedRoot")
+        let word = Tally(environment: .sandbox, kind: "unrecognised", name: "status=9")
+        try await storage.add([refusal: 2, word: 1], app: Sample.app)
+        try await storage.add([:], app: Sample.app)
+        let intake = Sample.intake("n1", tallies: [refusal: 3])
+        _ = try await storage.commit(intake, derive: Sample.derive)
+        try await storage.add([refusal: 7], app: "chess")
+        #expect(try storage.counts(app: Sample.app) == [refusal: 5, word: 1])
+        #expect(try storage.counts(app: "chess") == [refusal: 7])
+        #expect(try storage.counts(app: "unheard of").isEmpty)
+    }
+
+    private static func survivesReopening(at site: any StorageSite) async throws {
+        let key = Sample.key("u_1")
+        var row: CustomerRow?
+        var lineages: CustomerLineages?
+        try await site.withStorage { storage in
+            let intake = Sample.intake("n1", facts: [Sample.term(0), Sample.term(1)])
+            row = try await storage.commit(intake, derive: Sample.derive).rows.first
+            lineages = try storage.lineages(of: key, now: Sample.day(2))
+        }
+        try await site.withStorage { storage in
+            let rowFound = try storage.row(of: key)
+            #expect(rowFound == row && row != nil)
+            let lineagesFound = try storage.lineages(of: key, now: Sample.day(2))
+            #expect(lineagesFound == lineages && lineages != nil)
+            let again = Sample.intake("n1", facts: [Sample.term(2)])
+            let outcome = try await storage.commit(again, derive: Sample.derive)
+            #expect(outcome == .duplicate)
+        }
+    }
+
+    private static func closedRefuses(at site: any StorageSite) async throws {
+        let storage = try await site.open()
+        await storage.close()
+        await storage.close()
+        let key = Sample.key("u_1")
+        await #expect(throws: StorageError.self) {
+            try await storage.commit(Sample.intake("n1"), derive: Sample.derive)
+        }
+        let tally = Tally(environment: nil, kind: "refusal", name: "x")
+        await #expect(throws: StorageError.self) {
+            try await storage.add([tally: 1], app: Sample.app)
+        }
+        let error = #expect(throws: StorageError.self) { try storage.row(of: key) }
+        #expect(error?.reason == .closed)
+    }
+}

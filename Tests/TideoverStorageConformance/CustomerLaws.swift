@@ -1,0 +1,180 @@
+import Testing
+import TideoverCore
+import TideoverStorage
+
+extension StorageLaw {
+    static let customerLaws: [StorageLaw] = [
+        StorageLaw("nothing is known of a stranger", strangers),
+        StorageLaw(
+            "a derivation sees all that is stored, the answer before, and the instant",
+            derivationSeesAll
+        ),
+        StorageLaw(
+            "reading a customer's lineages shows what a derivation would see",
+            readingShowsTheSame
+        ),
+        StorageLaw("a customer the intake names is derived though nothing is new", namedCustomers),
+        StorageLaw("the version rises by one exactly when the answer changes", versions),
+        StorageLaw("ownership that moves derives both customers", ownershipMoves),
+        StorageLaw("a term of the same customer adds no owner", ownerStays),
+        StorageLaw(
+            "facts nobody owns yet are kept, and found when they are claimed",
+            unclaimedFacts
+        ),
+        StorageLaw("environments, apps and kinds of ownership are never mixed", neverMixed),
+        StorageLaw("names are kept to the letter, whatever is in them", hostileNames),
+    ]
+
+    private static func strangers(_ storage: any Storage) async throws {
+        _ = try await storage.commit(
+            Sample.intake("n1", facts: [Sample.term(0)]),
+            derive: Sample.derive
+        )
+        #expect(try storage.row(of: Sample.key("u_2")) == nil)
+        #expect(try storage.lineages(of: Sample.key("u_2"), now: Sample.day(1)) == nil)
+        #expect(try storage.evidence(EvidenceID(hex: "00"), app: Sample.app) == nil)
+    }
+
+    private static func derivationSeesAll(_ storage: any Storage) async throws {
+        let late = Sample.intake("n2", facts: [Sample.term(1)], now: Sample.day(31))
+        let early = Sample.intake("n1", facts: [Sample.term(0)], now: Sample.day(40))
+        let first = try await storage.commit(late, derive: Sample.derive).rows
+        let second = try await storage.commit(early) { lineages in
+            #expect(lineages.key == Sample.key("u_1"))
+            #expect(lineages.answer == first.first)
+            #expect(lineages.version == 1)
+            #expect(lineages.now == Sample.day(40))
+            #expect(lineages.holdings.map(\.lineage) == [Sample.lineage()])
+            #expect(lineages.holdings.map(\.facts) == [[Sample.term(0), Sample.term(1)]])
+            return Sample.derive(lineages)
+        }
+        #expect(second.rows.map(\.version) == [2])
+        #expect(second.rows.map(\.derivedAt) == [Sample.day(40)])
+        #expect(second.rows.map(\.validUntil) == [Sample.day(60)])
+        #expect(try storage.row(of: Sample.key("u_1")) == second.rows.first)
+    }
+
+    private static func readingShowsTheSame(_ storage: any Storage) async throws {
+        let other = Sample.lineage("3000000000000001")
+        let facts = [Sample.term(0), Sample.term(0, of: other)]
+        _ = try await storage.commit(
+            Sample.intake("n1", facts: facts),
+            derive: Sample.derive
+        )
+        let now = Sample.day(3)
+        let read = try storage.lineages(of: Sample.key("u_1"), now: now)
+        let again = Sample.intake(customers: [Sample.key("u_1")], now: now)
+        _ = try await storage.commit(again) { seen in
+            #expect(seen == read)
+            return Sample.derive(seen)
+        }
+    }
+
+    private static func namedCustomers(_ storage: any Storage) async throws {
+        let intake = Sample.intake(customers: [Sample.key("u_7")])
+        let outcome = try await storage.commit(intake, derive: Sample.derive)
+        #expect(outcome.rows.map(\.key) == [Sample.key("u_7")])
+        #expect(outcome.rows.map(\.text) == ["[]"])
+        #expect(try storage.row(of: Sample.key("u_7")) == outcome.rows.first)
+        let known = try storage.lineages(of: Sample.key("u_7"), now: Sample.day(2))
+        #expect(known?.answer == outcome.rows.first)
+    }
+
+    private static func versions(_ storage: any Storage) async throws {
+        var versions: [Int64] = []
+        for (day, answer) in ["a", "a", "b", "b", "a", ""].enumerated() {
+            let now = Sample.day(Int64(day))
+            let intake = Sample.intake(customers: [Sample.key("u_1")], now: now)
+            let outcome = try await storage.commit(intake) { _ in
+                Derivation(
+                    answer: Array(answer.utf8),
+                    validUntil: day == 1 ? now : nil,
+                    fingerprint: "p\(day)"
+                )
+            }
+            versions += outcome.rows.map(\.version)
+            let row = try #require(try storage.row(of: Sample.key("u_1")))
+            #expect(row.text == answer && row.fingerprint == "p\(day)")
+            #expect(row.derivedAt == now && row.validUntil == (day == 1 ? now : nil))
+        }
+        #expect(versions == [1, 1, 2, 2, 3, 4])
+    }
+
+    private static func ownershipMoves(_ storage: any Storage) async throws {
+        let mine = Sample.intake("n1", facts: [Sample.term(0, token: "u_1")])
+        let theirs = Sample.intake("n2", facts: [Sample.term(1, token: "u_2")])
+        let before = try await storage.commit(mine, derive: Sample.derive)
+        #expect(before.rows.map(\.key) == [Sample.key("u_1")])
+        let after = try await storage.commit(theirs, derive: Sample.derive)
+        #expect(after.rows.map(\.key) == [Sample.key("u_1"), Sample.key("u_2")])
+        #expect(after.rows.map(\.version) == [2, 1])
+        for customer in ["u_1", "u_2"] {
+            let known = try storage.lineages(of: Sample.key(customer), now: Sample.day(31))
+            let holding = try #require(known?.holdings.first)
+            #expect(holding.facts.count == 2)
+            #expect(holding.owners.map(\.customer.text) == ["u_1", "u_2"])
+            #expect(holding.owners.owner(at: Sample.day(31)) == Sample.customer("u_2"))
+        }
+    }
+
+    private static func ownerStays(_ storage: any Storage) async throws {
+        for n in 0..<3 {
+            let intake = Sample.intake("n\(n)", facts: [Sample.term(Int64(n))])
+            _ = try await storage.commit(intake, derive: Sample.derive)
+        }
+        let known = try storage.lineages(of: Sample.key("u_1"), now: Sample.day(61))
+        #expect(known?.holdings.map(\.owners.count) == [1])
+    }
+
+    private static func unclaimedFacts(_ storage: any Storage) async throws {
+        let unclaimed = Sample.intake("n1", facts: [Sample.term(0, token: nil)])
+        let outcome = try await storage.commit(unclaimed, derive: Sample.derive)
+        #expect(outcome == .committed(newFacts: 1, customers: []))
+        let claimed = Sample.intake("n2", facts: [Sample.term(1)])
+        let rows = try await storage.commit(claimed, derive: Sample.derive).rows
+        #expect(rows.map(\.key) == [Sample.key("u_1")])
+        let known = try storage.lineages(of: Sample.key("u_1"), now: Sample.day(31))
+        #expect(known?.holdings.map(\.facts.count) == [2])
+    }
+
+    private static func neverMixed(_ storage: any Storage) async throws {
+        let sandbox = Sample.term(1, of: Sample.lineage(Sample.lineage().id, .sandbox))
+        let shared = Sample.lineage(Sample.lineage().id, .production, .familyShared)
+        let intakes = [
+            Sample.intake("n1", facts: [Sample.term(0)]),
+            Sample.intake("n2", .sandbox, facts: [sandbox]),
+            Sample.intake("n3", app: "chess", facts: [Sample.term(2)]),
+            Sample.intake("n4", facts: [Sample.term(3, of: shared, token: "u_2")]),
+        ]
+        for intake in intakes {
+            let outcome = try await storage.commit(intake, derive: Sample.derive)
+            #expect(outcome.rows.map(\.version) == [1])
+        }
+        let found = [
+            Sample.key("u_1"), Sample.key("u_1", .sandbox), Sample.key("u_1", app: "chess"),
+            Sample.key("u_2"),
+        ].map { key in
+            try? storage.lineages(of: key, now: Sample.day(200))?.holdings
+                .flatMap(\.facts).compactMap(\.termID)
+        }
+        let id = Sample.lineage().id
+        #expect(found == [["\(id)-0"], ["\(id)-1"], ["\(id)-2"], ["\(id)-3"]])
+    }
+
+    private static func hostileNames(_ storage: any Storage) async throws {
+        let names = [
+            "'; DROP TABLE fact; --", "\"quoted\"", "ünïcödé 🂡", "nul\u{0}inside", "%_\\",
+            String(repeating: "long", count: 500),
+        ]
+        for name in names {
+            let fact = Sample.term(0, of: Sample.lineage(name), token: name)
+            let intake = Sample.intake(name, app: name, facts: [fact])
+            let outcome = try await storage.commit(intake, derive: Sample.derive)
+            let key = Sample.key(name, app: name)
+            #expect(outcome.rows.map(\.key) == [key])
+            #expect(try storage.row(of: key) == outcome.rows.first)
+            let known = try storage.lineages(of: key, now: Sample.day(1))
+            #expect(known?.holdings.map(\.facts) == [[fact]])
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import Testing
+import TideoverCore
+import TideoverStorage
+
+extension StorageLaw {
+    static let evidenceLaws: [StorageLaw] = [
+        StorageLaw(
+            "evidence is returned byte for byte, after opening it again too",
+            reopening: evidenceIsExact
+        ),
+        StorageLaw(
+            "evidence that does not have the digest it is called by is not returned",
+            evidenceHasItsDigest
+        ),
+    ]
+
+    private static func evidenceIsExact(at site: any StorageSite) async throws {
+        let pieces = evidenceBytes.enumerated().map { Sample.evidence("n\($0)", bytes: $1) }
+        try await site.withStorage { storage in
+            for piece in pieces {
+                let intake = Intake(
+                    app: Sample.app,
+                    environment: .production,
+                    evidence: piece,
+                    now: Sample.day(1)
+                )
+                _ = try await storage.commit(intake, derive: Sample.derive)
+                #expect(try storage.evidence(piece.id, app: Sample.app) == piece)
+            }
+        }
+        try await site.withStorage { storage in
+            for piece in pieces {
+                let found = try storage.evidence(piece.id, app: Sample.app)
+                #expect(found == piece)
+                let elsewhere = try storage.evidence(piece.id, app: "chess")
+                #expect(elsewhere == nil)
+            }
+        }
+    }
+
+    private static func evidenceHasItsDigest(_ storage: any Storage) async throws {
+        let piece = Evidence(
+            id: EvidenceID(hex: String(repeating: "0", count: 64)),
+            dedupeKey: "n1",
+            source: .deviceTransaction,
+            signedAt: nil,
+            receivedAt: Sample.day(1),
+            bytes: [1, 2, 3]
+        )
+        let intake = Intake(
+            app: Sample.app,
+            environment: .production,
+            evidence: piece,
+            now: Sample.day(1)
+        )
+        _ = try await storage.commit(intake, derive: Sample.derive)
+        let error = #expect(throws: StorageError.self) {
+            try storage.evidence(piece.id, app: Sample.app)
+        }
+        #expect(error?.reason == .corrupt)
+    }
+
+    /// Shapes of evidence: plain, none, signed, signed in signed, and what only looks signed.
+    private static let evidenceBytes: [[UInt8]] = {
+        let signature = String(repeating: "A", count: 86)
+        let header = "eyJhbGciOiJFUzI1NiJ9"
+        let inner = "\(header).eyJhIjoxfQ.\(signature)"
+        // {"data":{"signedTransactionInfo":"…"}} with a signed document in it cannot be typed here,
+        // so that the outer one carries its bytes as they are.
+        let texts = [
+            "", "{}", inner, "{\"signedPayload\":\"\(inner)\"}", "\(inner) \(inner)",
+            "\(header).eyJhIjoxfR.\(signature)", "\(header)..\(signature)", "\(inner).x",
+        ]
+        return texts.map { Array($0.utf8) } + [
+            Array(0...255), [0], Array(repeating: 255, count: 9),
+        ]
+    }()
+}
