@@ -30,7 +30,7 @@ import TideoverCore
     }
 
     @Test func `nothing known is never, and we say that we do not know`() {
-        #expect(Life().told("2026-05-01") == "never unknownCustomer no-facts unknown")
+        #expect(Life().told("2026-05-01") == "never unknown no-facts unknown")
     }
 
     @Test func `an outlook without any term grants nothing and asks`() {
@@ -209,7 +209,7 @@ import TideoverCore
     @Test(arguments: [
         (Outlook.Lapse.cancelled, "cancelled"), (.billingError, "billingError"),
         (.priceIncrease, "priceIncrease"), (.productUnavailable, "productUnavailable"),
-        (.other, "ended"), (.unrecognised("9"), "ended"),
+        (.other, "ended"), (.unrecognised("9"), "cancelled"),
     ])
     func `the expiration intent names why it ended`(lapse: Outlook.Lapse, reason: String) {
         var life = Self.monthly()

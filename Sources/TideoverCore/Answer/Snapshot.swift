@@ -72,7 +72,7 @@ public struct CustomerHistory: Sendable {
         return best
             ?? Standing(
                 state: .never,
-                reason: .unknownCustomer,
+                reason: .unknown,
                 confidence: .unknown,
                 rule: .noFacts
             )

@@ -27,7 +27,7 @@ public struct Rule: Sendable {
     public static let all: [Rule] = [
         Rule(id: .noFacts, sentence: "Nothing is known of this purchase.") { now in
             guard now.history.terms.isEmpty, !now.history.hasWords else { return nil }
-            return now.never(.noFacts, .unknownCustomer, .unknown)
+            return now.never(.noFacts, .unknown, .unknown)
         },
         Rule(
             id: .unlinked,
@@ -175,8 +175,12 @@ public struct Rule: Sendable {
         },
     ]
 
-    static func sentence(_ id: ID) -> String {
-        all.first { $0.id == id }?.sentence ?? ""
+}
+
+extension Rule.ID {
+    /// What the rule says, for whoever asks why.
+    public var sentence: String {
+        Rule.all.first { $0.id == self }?.sentence ?? ""
     }
 }
 

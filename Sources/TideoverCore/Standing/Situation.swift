@@ -56,8 +56,7 @@ struct Situation {
 
     /// The term is over, nothing failed and no end was stated: a renewal should have come.
     var awaitsRenewal: Bool {
-        isAutoRenewable && !hasFailed && stillRenews && outlook?.value.lapse == nil
-            && !isUpgradedAway
+        isAutoRenewable && !hasFailed && stillRenews && lapse == nil && !isUpgradedAway
     }
 
     private var isAutoRenewable: Bool { term?.term.plan == .autoRenewable }
@@ -108,9 +107,15 @@ struct Situation {
         return offer.kind == .introductory ? .introductory : .offer
     }
 
+    /// Why the store says it lapsed. A reason that we do not know says nothing: it must not revoke.
+    private var lapse: Outlook.Lapse? {
+        guard let lapse = outlook?.value.lapse, lapse.unrecognisedValue == nil else { return nil }
+        return lapse
+    }
+
     /// The expiration intent first; from auto-renew being off only when there is none.
     var reasonOfEnd: Reason {
-        switch outlook?.value.lapse {
+        switch lapse {
         case .cancelled: .cancelled
         case .billingError: .billingError
         case .priceIncrease: .priceIncrease

@@ -76,7 +76,7 @@ public enum Reason: String, Hashable, Sendable, CaseIterable {
     case cancelled, billingError, priceIncrease, productUnavailable, ended
     case refunded, familyAccessRemoved, assignmentRemoved, revoked, changedProduct, unconfirmed
     // never
-    case unlinked, notStarted, notEntitled, unknownCustomer
+    case unlinked, notStarted, notEntitled, unknown
 }
 
 /// How sure an answer is.

@@ -128,9 +128,6 @@ extension Outlook {
         guard let graceEnd, let end = renewalDate ?? termEnd else { return false }
         return graceEnd > end
     }
-
-    /// Whether it says that the subscription ends or has ended.
-    var isEnding: Bool { willRenew == false || lapse != nil }
 }
 
 extension Condition {
