@@ -154,3 +154,16 @@ extension JSONFault {
         }
     }
 }
+
+extension JSONError {
+    /// A short stable name for answers and counters: `too-large`, `too-deep` and `duplicate-key`
+    /// have one each, whatever else is wrong is `malformed-json`.
+    public var code: String {
+        switch reason {
+        case .tooLarge: "too-large"
+        case .tooDeep: "too-deep"
+        case .duplicateKey: "duplicate-key"
+        default: "malformed-json"
+        }
+    }
+}

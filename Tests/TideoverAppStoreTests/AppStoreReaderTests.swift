@@ -73,7 +73,7 @@ import TideoverJSON
     // MARK: Bodies that are none
 
     @Test(arguments: [
-        ("{", "malformed-json"), (#"{"signedPayload":"a","signedPayload":"b"}"#, "malformed-json"),
+        ("{", "malformed-json"), (#"{"signedPayload":"a","signedPayload":"b"}"#, "duplicate-key"),
         ("{}", "missing-member"), (#"{"signedPayload":null}"#, "missing-member"),
         (#"{"signedPayload":5}"#, "malformed"), (#"{"signed_payload":"a.b.c"}"#, "missing-member"),
     ])

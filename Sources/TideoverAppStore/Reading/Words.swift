@@ -5,7 +5,7 @@ extension AppStoreRefusal: CustomStringConvertible {
     /// The reason in one word; it never changes, and nothing but the case decides it.
     public var code: String {
         switch self {
-        case .malformedJSON: "malformed-json"
+        case .malformedJSON(let error): error.code
         case .missingMember: "missing-member"
         case .malformed: "malformed"
         case .unrecognisedContent: "unrecognised-content"
