@@ -1,0 +1,44 @@
+public import TideoverCore
+import TideoverJSON
+import TideoverSignatures
+
+/// One app as the server serves it: its rules, and who may vouch for its purchases.
+public struct App: Sendable {
+    public let id: String
+    public let environments: [Environment]
+    public let catalogue: Catalogue
+    public let policy: Policy
+    /// Changes whenever catalogue, policy or the rules of this build change; a derived row with
+    /// another fingerprint is derived again before it is answered.
+    public let fingerprint: String
+    /// Nil when the app does not sell on the App Store.
+    public let appStore: AppStoreTrust?
+
+    public init(
+        id: String,
+        environments: [Environment],
+        catalogue: Catalogue,
+        policy: Policy,
+        appStore: AppStoreTrust?
+    ) {
+        self.id = id
+        self.environments = environments
+        self.catalogue = catalogue
+        self.policy = policy
+        self.appStore = appStore
+        fingerprint = Self.fingerprint(of: catalogue, policy)
+    }
+
+    /// Raised when a rule of standing or the form of an answer changes.
+    private static let answerRevision = 1
+
+    private static func fingerprint(of catalogue: Catalogue, _ policy: Policy) -> String {
+        var writer = JSONWriter()
+        writer.array { writer in
+            writer.value(answerRevision)
+            catalogue.write(to: &writer)
+            policy.write(to: &writer)
+        }
+        return Hexadecimal.text(SHA256.hash(writer.bytes).prefix(8))
+    }
+}

@@ -1,0 +1,152 @@
+import TideoverAppStore
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+import TideoverSignatures
+import TideoverStorage
+
+/// Takes in App Store Server Notifications: verified, read into facts, committed, then answered.
+struct Ingest: Sendable {
+    let app: App
+    let storage: any Storage
+    let clock: Clock
+    let log: Log
+    let tallies: TallyBook
+
+    /// How far ahead of our clock a signature may be dated.
+    static let clockTolerance = Milliseconds.minutes(5)
+    /// How far back the App Store itself can repeat a notification, and a week.
+    static let mostAge = Milliseconds.days(187)
+
+    func respond(to request: Request) async throws -> Response {
+        guard let trust = app.appStore else { throw Problem.appStoreNotConfigured(app.id) }
+        let now = clock()
+        do {
+            let received = try await Self.verify(request.body, trust, at: now)
+            try judgeDate(of: received.reading, at: now)
+            return try await commit(received, at: now)
+        } catch let problem as Problem {
+            refused(problem.slug)
+            throw problem
+        } catch let refusal as any Refusal {
+            refused(refusal.code)
+            throw refusal.problem
+        }
+    }
+
+    /// Verification costs most of a notification: it leaves the thread that reads sockets.
+    @concurrent
+    private static func verify(
+        _ body: [UInt8],
+        _ trust: AppStoreTrust,
+        at now: Instant
+    ) async throws -> Received {
+        let reading = try AppStoreReader(app: trust.identity).readNotification(
+            body: body,
+            check: trust.check(at: now)
+        )
+        let evidence = Evidence(
+            id: EvidenceID(hex: Hexadecimal.text(SHA256.hash(body))),
+            dedupeKey: reading.dedupeKey,
+            source: .appStoreNotification,
+            signedAt: reading.signedAt,
+            receivedAt: now,
+            bytes: body
+        )
+        return Received(evidence: evidence, reading: reading)
+    }
+
+    private struct Received: Sendable {
+        let evidence: Evidence
+        let reading: AppStoreReading
+
+        var facts: [Fact] {
+            reading.facts(
+                learnedAt: evidence.receivedAt,
+                source: evidence.source,
+                evidence: evidence.id
+            )
+        }
+    }
+
+    /// A date in our future is our clock's fault until shown otherwise: the store tries again. Age
+    /// is judged here only, and only for the store that repeats by a known schedule.
+    private func judgeDate(of reading: AppStoreReading, at now: Instant) throws {
+        let newest = reading.latestSignedAt
+        if newest > now + Self.clockTolerance {
+            log(LogLine(.error, "signed in the future, check the clock", app: app.id))
+            throw Problem.signedInTheFuture(by: newest - now)
+        }
+        guard reading.environment != .simulated, reading.signedAt < now - Self.mostAge else {
+            return
+        }
+        throw Problem.tooOld
+    }
+
+    private func commit(_ received: Received, at now: Instant) async throws -> Response {
+        let reading = received.reading
+        let facts = received.facts
+        let intake = Intake(
+            app: app.id,
+            environment: reading.environment,
+            evidence: received.evidence,
+            facts: facts,
+            tallies: notUnderstood(in: reading, facts),
+            now: now
+        )
+        let outcome = try await storage.commit(intake, derive: Deriver(app: app).derive)
+        switch outcome {
+        case .duplicate:
+            return .json(["status": "duplicate"])
+        case .committed(let newFacts, _):
+            log(
+                LogLine(
+                    .info,
+                    "notification committed",
+                    app: app.id,
+                    environment: reading.environment,
+                    code: reading.notificationType
+                )
+            )
+            return .json(["status": "committed", "newFacts": .integer(Int64(newFacts))])
+        }
+    }
+
+    /// What this version does not know, and products the catalogue does not: kept and counted.
+    private func notUnderstood(in reading: AppStoreReading, _ facts: [Fact]) -> [Tally: Int64] {
+        var counts: [Tally: Int64] = [:]
+        for word in reading.unrecognised {
+            let tally = Tally(
+                environment: reading.environment,
+                kind: "unrecognised",
+                name: "\(word.field)=\(word.value)"
+            )
+            counts[tally, default: 0] += 1
+        }
+        for case .term(let term) in facts.map(\.assertion)
+        where app.catalogue[term.productId] == nil {
+            log(
+                LogLine(
+                    .warning,
+                    "product is not in the catalogue",
+                    app: app.id,
+                    environment: reading.environment,
+                    code: "unknown-product",
+                    detail: term.productId
+                )
+            )
+            let tally = Tally(
+                environment: reading.environment,
+                kind: "unknown-product",
+                name: term.productId
+            )
+            counts[tally, default: 0] += 1
+        }
+        return counts
+    }
+
+    private func refused(_ code: String) {
+        tallies.count(Tally(environment: nil, kind: "refusal", name: code), app: app.id)
+        log(LogLine(.warning, "notification refused", app: app.id, code: code))
+    }
+}

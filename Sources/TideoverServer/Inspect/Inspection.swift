@@ -1,0 +1,161 @@
+public import TideoverAppStore
+public import TideoverCore
+public import TideoverJSON
+import TideoverSignatures
+
+/// A look at something the App Store signed: what it is, whether it is believed, and what it would
+/// change. Nothing is stored.
+public struct Inspection: Sendable {
+    /// What the input looks like, whether or not it is believed.
+    public let input: InspectedInput
+    public let verdict: Verdict
+    /// The instant that the standing is told for.
+    public let instant: Instant
+
+    public enum Verdict: Sendable {
+        /// Believed: what it says, the facts it states, and what these make of each lineage when
+        /// nothing else is known.
+        case accepted(AppStoreReading, facts: [Fact], standings: [LineageStanding])
+        /// Not believed, with a stable code and one sentence.
+        case refused(code: String, sentence: String)
+    }
+
+    /// What a set of facts makes of one lineage.
+    public struct LineageStanding: Sendable {
+        public let lineage: Lineage
+        public let standing: Standing
+    }
+
+    /// Inspects bytes as they came: a notification's body or a bare JWS.
+    public init(
+        _ bytes: [UInt8],
+        trust: AppStoreTrust,
+        catalogue: Catalogue,
+        policy: Policy,
+        at instant: Instant
+    ) {
+        self.instant = instant
+        input = InspectedInput(bytes)
+        do {
+            let reading = try AppStoreReader(app: trust.identity).read(
+                bytes,
+                check: trust.check(at: instant)
+            )
+            let facts = reading.facts(
+                learnedAt: instant,
+                source: .appStoreNotification,
+                evidence: EvidenceID(hex: Hexadecimal.text(SHA256.hash(bytes)))
+            )
+            let standings = LineageHistory.all(of: facts, catalogue: catalogue).map { history in
+                LineageStanding(
+                    lineage: history.lineage,
+                    standing: history.standing(at: instant, policy: policy)
+                )
+            }
+            verdict = .accepted(reading, facts: facts, standings: standings)
+        } catch let refusal as any Refusal {
+            verdict = .refused(code: refusal.code, sentence: refusal.sentence)
+        } catch {
+            preconditionFailure("reading App Store data fails by a refusal only, not by \(error)")
+        }
+    }
+
+    public var isAccepted: Bool {
+        if case .accepted = verdict { true } else { false }
+    }
+
+    /// Writes the inspection as one JSON object.
+    public func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.field("input", input.words)
+            switch verdict {
+            case .refused(let code, let sentence):
+                writer.field("verdict", "refused")
+                writer.field("reason", code)
+                writer.field("detail", sentence)
+            case .accepted(let reading, let facts, let standings):
+                writer.field("verdict", "accepted")
+                writer.field("kind", reading.kind.rawValue)
+                writer.field("notificationType", reading.notificationType)
+                writer.field("subtype", reading.subtype)
+                writer.field("environment", reading.environment.rawValue)
+                writer.field("claimedEnvironment", reading.claimedEnvironment)
+                writer.field("signedAt", reading.signedAt.rfc3339)
+                writer.field("notes", .array(reading.notes.map { .string($0.sentence) }))
+                writer.field(
+                    "facts",
+                    array: { writer in
+                        for fact in facts { fact.write(to: &writer) }
+                    }
+                )
+                writer.field("asOf", instant.rfc3339)
+                writer.field(
+                    "standings",
+                    array: { writer in
+                        for standing in standings { standing.write(to: &writer) }
+                    }
+                )
+            }
+        }
+    }
+}
+
+extension Inspection.LineageStanding {
+    fileprivate func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.key("lineage")
+            lineage.write(to: &writer)
+            writer.field("state", standing.state.rawValue)
+            writer.field("reason", standing.reason.rawValue)
+            writer.field("access", standing.access)
+            writer.field("confidence", standing.confidence.rawValue)
+            writer.field("rule", standing.rule.rawValue)
+            writer.field("why", standing.rule.sentence)
+            writer.field("productId", standing.productId)
+            writer.field("accessUntil", standing.accessUntil?.rfc3339)
+            writer.field("graceUntil", standing.graceUntil?.rfc3339)
+            writer.field("willRenew", standing.willRenew)
+        }
+    }
+}
+
+/// What some bytes look like before anything in them is believed.
+public enum InspectedInput: Hashable, Sendable {
+    case empty
+    case notification
+    case signedDocument
+    case appReceipt
+    case transactionReceipt
+    case something
+
+    init(_ bytes: [UInt8]) {
+        let text = bytes.drop { $0 == 0x20 || (0x09...0x0D).contains($0) }
+        if text.isEmpty {
+            self = .empty
+        } else if text.starts(with: "eyJ".utf8) {
+            self = .signedDocument
+        } else if text.first == UInt8(ascii: "{") {
+            self = .notification
+        } else if text.starts(with: "ewo".utf8) {
+            // A property list in base64 that begins with a brace and a line break.
+            self = .transactionReceipt
+        } else if text.starts(with: "MII".utf8) || text.starts(with: "MIA".utf8) {
+            // The first bytes of a PKCS#7 container in base64, as DER and as BER.
+            self = .appReceipt
+        } else {
+            self = .something
+        }
+    }
+
+    public var words: String {
+        switch self {
+        case .empty: "nothing: the input is empty"
+        case .notification: "an App Store Server Notification body"
+        case .signedDocument: "a signed document (JWS)"
+        case .appReceipt: "an app receipt (PKCS#7), which this version does not read"
+        case .transactionReceipt:
+            "a StoreKit 1 transaction receipt, which this version does not read"
+        case .something: "neither a notification body nor a signed document (JWS)"
+        }
+    }
+}

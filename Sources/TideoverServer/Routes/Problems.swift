@@ -1,0 +1,85 @@
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+
+/// What the routes refuse for reasons of their own, with their words. Refusals of signed data take
+/// their words from the rooms that refuse.
+extension Problem {
+    static func unknownApp(_ id: String) -> Problem {
+        Problem(
+            "unknown-app",
+            status: 404,
+            title: "There is no such app.",
+            detail: "No app with this id is configured; ids stand in `apps[].id`.",
+            members: ["app": .string(id)]
+        )
+    }
+
+    static let badCustomer = Problem(
+        "bad-customer",
+        status: 400,
+        title: "This is not a customer id.",
+        detail: "A customer id is not empty, and not the all-zero UUID that stands for nobody."
+    )
+
+    static func unknownEnvironment(_ asked: String) -> Problem {
+        Problem(
+            "unknown-environment",
+            status: 400,
+            title: "There is no such environment.",
+            detail: "`environment` is one of production, sandbox, simulated.",
+            members: ["found": .string(asked)]
+        )
+    }
+
+    static func environmentNotServed(_ asked: Environment, app: App) -> Problem {
+        let served = app.environments.map(\.rawValue)
+        return Problem(
+            "environment-not-served",
+            status: 400,
+            title: "The app is not served in this environment.",
+            detail: "Ask with `?environment=` \(served.joined(separator: " or ")), "
+                + "or add the environment to the app's configuration.",
+            members: [
+                "environment": .string(asked.rawValue),
+                "served": .array(served.map(JSONValue.string)),
+            ]
+        )
+    }
+
+    static func appStoreNotConfigured(_ app: String) -> Problem {
+        Problem(
+            "app-store-not-configured",
+            status: 404,
+            title: "The app takes no App Store notifications.",
+            detail: "Set `appStore.bundleId` in the app's configuration.",
+            members: ["app": .string(app)]
+        )
+    }
+
+    /// 503, so that the store tries again: our clock may be the one that is wrong.
+    static func signedInTheFuture(by ahead: Milliseconds) -> Problem {
+        Problem(
+            "signed-in-the-future",
+            status: 503,
+            title: "The notification is dated in our future.",
+            detail: "It was signed \(ahead.count / 1000) s ahead of this server's clock.",
+            retryAfter: 60
+        )
+    }
+
+    static let tooOld = Problem(
+        "too-old",
+        status: 410,
+        title: "The notification is too old to be taken here.",
+        detail: "The App Store repeats notifications for days and lists them for 180 days."
+    )
+
+    /// 503: storage failed, the store tries again and nothing is lost.
+    static let storageUnavailable = Problem(
+        "storage-unavailable",
+        status: 503,
+        title: "The server cannot store this right now.",
+        retryAfter: 30
+    )
+}

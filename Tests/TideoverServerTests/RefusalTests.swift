@@ -1,0 +1,171 @@
+import Foundation
+import Testing
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+
+/// Everything that must not be believed: a problem of its own type, a count, and nothing else.
+@Suite struct RefusalTests {
+    struct Case: Sendable, CustomTestStringConvertible {
+        var name: String
+        var status: Int
+        var slug: String
+        var body: @Sendable (TestStore) throws -> [UInt8]
+
+        var testDescription: String { name }
+
+        init(
+            _ name: String,
+            _ status: Int,
+            _ slug: String,
+            _ body: @escaping @Sendable (TestStore) throws -> [UInt8]
+        ) {
+            self.name = name
+            self.status = status
+            self.slug = slug
+            self.body = body
+        }
+
+        /// A case that changes the message.
+        static func changed(
+            _ name: String,
+            _ status: Int,
+            _ slug: String,
+            _ change: @escaping @Sendable (inout Message) -> Void
+        ) -> Case {
+            Case(name, status, slug) { store in
+                var message = Message.purchase("n-bad")
+                change(&message)
+                return try message.body(store)
+            }
+        }
+
+        /// A case that damages the chain of the outer signature.
+        static func chain(_ defect: TestStore.Defect, _ slug: String) -> Case {
+            Case("chain: \(defect)", 401, slug) {
+                try Message.purchase("n-bad").body($0, defect: defect)
+            }
+        }
+    }
+
+    static let cases: [Case] = [
+        Case("signature of other bytes", 401, "signature") { store in
+            let jws = try store.sign(Message.purchase("n-bad").payload(store))
+            let parts = jws.split(separator: ".")
+            let other = try store.sign(Message.purchase("n-other").payload(store))
+            return Message.wrap("\(parts[0]).\(parts[1]).\(other.split(separator: ".")[2])")
+        },
+        .chain(.unknownRoot, "untrusted-root"),
+        .chain(.leafWithoutMarker, "marker-missing"),
+        .chain(.intermediateWithoutMarker, "marker-missing"),
+        .chain(.twoCertificates, "chain-length"),
+        .chain(.fourCertificates, "chain-length"),
+        .chain(.expired, "certificate-not-valid"),
+        Case("chain of the transaction inside", 401, "untrusted-root") {
+            try Message.purchase("n-bad").body($0, nestedDefect: .unknownRoot)
+        },
+        Case("another algorithm", 401, "algorithm") { store in
+            let payload = JSONValue.object(try Message.purchase("n-bad").payload(store)).encoded()
+            return Message.wrap(try store.sign(payload, algorithm: "HS256"))
+        },
+        .changed("another app", 422, "wrong-bundle") { $0.bundle = "com.example.other" },
+        .changed("another environment", 422, "environment-not-vouched-for") {
+            $0.environment = "Production"
+        },
+        .changed("a transaction of another app", 422, "nested-mismatch") {
+            $0.transaction?["bundleId"] = "com.example.other"
+        },
+        .changed("a transaction of another environment", 422, "nested-mismatch") {
+            $0.transaction?["environment"] = "Production"
+        },
+        .changed("a renewal info of another subscription", 422, "nested-mismatch") {
+            $0.renewal?["originalTransactionId"] = "1"
+        },
+        .changed("dated in our future", 503, "signed-in-the-future") {
+            $0.signed = Message.start + .minutes(6)
+        },
+        .changed("a transaction dated in our future", 503, "signed-in-the-future") {
+            $0.transaction?["signedDate"] = (Message.start + .minutes(6)).wire
+        },
+        .changed("older than the store repeats anything", 410, "too-old") {
+            $0.signed = Message.start - .days(188)
+        },
+        .changed("a date that is a text", 400, "malformed") {
+            $0.transaction?["purchaseDate"] = "yesterday"
+        },
+        Case("no JSON", 400, "malformed-json") { _ in Array("hello".utf8) },
+        Case("nothing", 400, "malformed-json") { _ in [] },
+        Case("no payload", 400, "missing-member") { _ in Array("{}".utf8) },
+        Case("duplicate keys outside", 400, "duplicate-key") { _ in
+            Array(#"{"signedPayload":"a","signedPayload":"b"}"#.utf8)
+        },
+        Case("duplicate keys inside", 400, "duplicate-key") { store in
+            let payload = JSONValue.object(try Message.purchase("n-bad").payload(store)).encoded()
+            return Message.wrap(try store.sign(Array("{\"version\":\"2.0\",".utf8) + payload[1...]))
+        },
+        Case("not three segments", 400, "not-compact-jws") { _ in Message.wrap("a.b") },
+        Case("oversize", 413, "too-large") { _ in
+            [UInt8](repeating: UInt8(ascii: " "), count: 256 * 1024 + 1)
+        },
+    ]
+
+    @Test(arguments: cases)
+    func `it is refused with a type of its own and nothing is stored but a count`(
+        refusal: Case
+    ) async throws {
+        let server = try TestServer()
+        _ = try await server.post(.purchase())
+        let before = try await server.answer()
+        let response = try await server.post(refusal.body(server.store))
+        #expect(response.status == refusal.status)
+        #expect(response.headers["Content-Type"] == "application/problem+json")
+        let problem = try JSONDocument(response.body).root
+        #expect(problem["type"]?.string == "urn:tideover:problem:\(refusal.slug)")
+        #expect(problem["status"]?.int64 == Int64(refusal.status))
+        #expect(problem["detail"]?.string?.isEmpty == false)
+        #expect(try await server.answer() == before)
+        #expect(try await server.counts() == ["refusal \(refusal.slug) 1"])
+        await server.close()
+    }
+
+    @Test func `what was refused for our clock is taken when the store repeats it`() async throws {
+        let server = try TestServer()
+        server.set(Message.start - .hours(1))
+        #expect(try await server.post(.purchase()).status == 503)
+        server.set(Message.start + .seconds(1))
+        #expect(try await server.post(.purchase()).status == 200)
+        #expect(try await server.premium() == "active paid access")
+        await server.close()
+    }
+
+    @Test func `a customer's id and signed data never reach the log`() async throws {
+        let server = try TestServer()
+        _ = try await server.post(.purchase())
+        for refusal in Self.cases { _ = try await server.post(refusal.body(server.store)) }
+        _ = try await server.get("/v1/apps/cards/customers/\(TestServer.ben)?environment=sandbox")
+        for line in server.logged {
+            #expect(!line.contains(TestServer.anna))
+            #expect(!line.contains(TestServer.ben))
+            #expect(!line.contains("eyJ"))
+            #expect(!line.contains("2000000000000001"))
+        }
+        #expect(server.logged.count >= Self.cases.count)
+        await server.close()
+    }
+}
+
+/// The page that operators look problems up in.
+@Suite struct ProblemPageTests {
+    private static let page = URL(filePath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent()
+        .appending(path: "docs/problems.md")
+
+    @Test(arguments: RefusalTests.cases)
+    func `every refusal stands on the page with its status`(refusal: RefusalTests.Case) throws {
+        let lines = try String(contentsOf: Self.page, encoding: .utf8).split(separator: "\n")
+        #expect(
+            lines.contains {
+                $0.contains("`\(refusal.slug)`") && $0.contains("| \(refusal.status) |")
+            })
+    }
+}

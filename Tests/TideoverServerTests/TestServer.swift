@@ -1,0 +1,157 @@
+import Foundation
+import Synchronization
+import TideoverAppStore
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+import TideoverSQLite
+import TideoverServer
+import TideoverSignatures
+import TideoverStorage
+
+/// The whole server without a socket, on a database in a folder of its own, with a clock to set.
+final class TestServer: Sendable {
+    static let anna = "7e3fb20b-4cdb-47cc-936d-99d65f608138"
+    static let ben = "11111111-2222-4333-8444-555555555555"
+
+    let store: TestStore
+    let storage: SQLiteStorage
+    let service: Service
+    let folder: URL
+
+    static let catalogue = Catalogue(products: [
+        "cards.pro.monthly": Product(
+            entitlements: ["premium"],
+            group: "pro",
+            period: Period(months: 1),
+            grace: Period(days: 16)
+        )
+    ])
+
+    init(
+        catalogue: Catalogue = catalogue,
+        folder: URL? = nil,
+        store: TestStore? = nil
+    ) throws {
+        let store = try store ?? TestStore()
+        let folder = try folder ?? Self.makeFolder()
+        let storage = try SQLiteStorage(path: folder.appending(path: "tideover.db").path)
+        let trust = AppStoreTrust(
+            identity: AppStoreIdentity(
+                bundleId: "com.example.cards",
+                environments: [.sandbox, .simulated]
+            ),
+            authorities: [try TrustAnchor(name: "test", der: store.root): .pinned(.sandbox)]
+        )
+        let app = App(
+            id: "cards",
+            environments: [.sandbox, .simulated],
+            catalogue: catalogue,
+            policy: Policy(),
+            appStore: trust
+        )
+        self.store = store
+        self.folder = folder
+        self.storage = storage
+        let clock = TestClock()
+        let log = LineBox()
+        self.clock = clock
+        self.log = log
+        service = Service(
+            apps: [app],
+            storage: storage,
+            version: "test",
+            clock: { clock.now },
+            log: { log.append(String(decoding: $0.json(at: clock.now), as: UTF8.self)) }
+        )
+    }
+
+    private let clock: TestClock
+    private let log: LineBox
+
+    private static func makeFolder() throws -> URL {
+        let folder = FileManager.default.temporaryDirectory.appending(
+            path: "tideover-server-\(UUID().uuidString)"
+        )
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        return folder
+    }
+
+    var logged: [String] { log.lines }
+
+    func set(_ instant: Instant) { clock.now = instant }
+
+    /// Closes the database and removes its folder.
+    func close() async {
+        await storage.close()
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    func post(_ body: [UInt8], to app: String = "cards") async throws -> Response {
+        try await service.handler(
+            Request(
+                method: "POST",
+                path: "/v1/apps/\(app)/notifications/app-store",
+                body: body
+            )
+        )
+    }
+
+    func post(_ message: Message) async throws -> Response {
+        try await post(message.body(store))
+    }
+
+    func get(_ target: String, headers: Headers = [:]) async throws -> Response {
+        guard let request = Request(target: target, headers: headers) else {
+            preconditionFailure("\(target) is a request target")
+        }
+        return try await service.handler(request)
+    }
+
+    func answer(
+        _ customer: String = anna,
+        environment: String = "sandbox"
+    ) async throws -> JSONValue {
+        let response = try await get(
+            "/v1/apps/cards/customers/\(customer)?environment=\(environment)"
+        )
+        return JSONValue(try JSONDocument(response.body).root)
+    }
+
+    /// `state reason access` of premium.
+    func premium(_ customer: String = anna) async throws -> String {
+        let premium = try await answer(customer)["entitlements"]?["premium"]
+        let words = [premium?["state"]?.string, premium?["reason"]?.string]
+        let access = premium?["access"]?.bool.map { $0 ? "access" : "none" }
+        return (words + [access]).compactMap(\.self).joined(separator: " ")
+    }
+
+    /// What was counted, as `kind name count`, sorted.
+    func counts() async throws -> [String] {
+        await service.flushTallies()
+        return try storage.counts(app: "cards").map { "\($0.key.kind) \($0.key.name) \($0.value)" }
+            .sorted()
+    }
+}
+
+/// A clock that stands where a test sets it.
+final class TestClock: Sendable {
+    private let instant = Mutex<Instant>("2026-05-01T10:00:05Z")
+
+    var now: Instant {
+        get { instant.withLock { $0 } }
+        set { instant.withLock { $0 = newValue } }
+    }
+
+    func set(_ milliseconds: Int64) {
+        now = Instant(millisecondsSince1970: milliseconds)
+    }
+}
+
+private final class LineBox: Sendable {
+    private let all = Mutex<[String]>([])
+
+    var lines: [String] { all.withLock { $0 } }
+
+    func append(_ line: String) { all.withLock { $0.append(line) } }
+}
