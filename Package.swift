@@ -112,6 +112,8 @@ targets += [
             "TideoverHTTPServer", "TideoverJSON", "TideoverSandbox", "TideoverServer",
             "TideoverSignatures", "TideoverSQLite", "TideoverStorage",
         ],
+        // The demo's scenario travels inside the executable.
+        resources: [.embedInCode("Story/one-subscribers-life.json5")],
         swiftSettings: settings
     ),
     tests("TideoverTidyTests"),

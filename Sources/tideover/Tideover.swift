@@ -1,1 +1,26 @@
-@main enum Tideover { static func main() {} }
+import TideoverCommandLine
+
+/// The one executable: a file per subcommand, wiring only.
+@main
+enum Tideover {
+    static let version = "0.1.0"
+
+    static func main() async {
+        await program.main()
+    }
+
+    static let program = Program(
+        "tideover",
+        version: version,
+        summary: "May this customer use this right now, until when, and why?",
+        examples: [
+            Example("tideover demo", "watch a subscription fail, be saved and be refunded"),
+            Example("tideover serve --config tideover.json", "answer notifications and apps"),
+            Example(
+                "tideover inspect body.json --app cards --config tideover.json",
+                "look at one signed notification"
+            ),
+        ],
+        commands: [Demo.command, Serve.command, Inspect.command]
+    )
+}

@@ -1,0 +1,49 @@
+import Glibc
+import TideoverCommandLine
+import TideoverServer
+
+/// The file that `--config` names.
+enum ConfigurationFile {
+    static let parameter = Parameter.option(
+        "--config",
+        "FILE",
+        "The configuration file, tideover.json"
+    )
+    static let required = Parameter.requiredOption(
+        "--config",
+        "FILE",
+        "The configuration file, tideover.json"
+    )
+
+    /// Reads and checks the file; tells on stderr what is set in it without effect.
+    static func load(_ path: String, telling output: Output) throws -> Configuration {
+        let text = try FileInput.read(path, atMost: 16 << 20)
+        do {
+            let configuration = try Configuration.load(
+                file: path,
+                text: text,
+                environment: environment(),
+                readFile: { try FileInput.read($0, atMost: 1 << 20) }
+            )
+            for notice in configuration.notices { output.message("tideover: \(notice)") }
+            return configuration
+        } catch {
+            throw CommandFailure(.configuration, "\(error)")
+        }
+    }
+
+    private static func environment() -> [String: String] {
+        var variables: [String: String] = [:]
+        var entry = environ
+        while let text = entry.pointee {
+            let parts = String(cString: text).split(
+                separator: "=",
+                maxSplits: 1,
+                omittingEmptySubsequences: false
+            )
+            if parts.count == 2 { variables[String(parts[0])] = String(parts[1]) }
+            entry += 1
+        }
+        return variables
+    }
+}

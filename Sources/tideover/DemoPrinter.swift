@@ -1,0 +1,190 @@
+import TideoverCommandLine
+import TideoverCore
+import TideoverHTTPServer
+import TideoverJSON
+import TideoverSandbox
+
+/// The story as a table: what happened, what the customer may use and why, what a naive check says.
+struct DemoPrinter {
+    private let output: Output
+
+    init(_ output: Output) {
+        self.output = output
+    }
+
+    func print(_ report: ScenarioReport) {
+        output.print(styled(report.scenario.name, .strong))
+        output.print("A simulated App Store signs it all, and the real server verifies, stores and")
+        output.print(
+            "answers. \"naive\" is what a check of the expiry date alone would say; (!) marks"
+        )
+        output.print("where it is wrong.")
+        for name in report.scenario.customers.map(\.name) {
+            output.print("\n\(styled(name, .strong))")
+            var table = Table([
+                .init("day"), .init("use"), .init("why"), .init("naive"), .init("prompt"),
+                .init("what happened"),
+            ])
+            for scene in scenes(of: report, about: name) { table.add(row(scene)) }
+            output.print(table)
+        }
+        printVerdict(report)
+    }
+
+    /// What happened to a customer within a moment: a deed, what the store said of it, and the
+    /// answer after it.
+    private struct Scene {
+        let at: Int64
+        var sentences: [String] = []
+        var note: String?
+        var reading: Reading?
+    }
+
+    private func scenes(of report: ScenarioReport, about name: String) -> [Scene] {
+        report.moments.filter { $0.customer == name }.reduce(into: []) { scenes, moment in
+            let isNew = scenes.last.map { moment.at > $0.at + report.scenario.lag + 1000 } ?? true
+            if isNew { scenes.append(Scene(at: moment.at)) }
+            let last = scenes.count - 1
+            switch moment.happening {
+            case .action(let deed):
+                scenes[last].note = deed.note
+                scenes[last].sentences.append(deed.words)
+            case .notification(let delivery):
+                scenes[last].sentences.append(delivery.notification.words)
+                scenes[last].reading = delivery.reading ?? scenes[last].reading
+            case .readBack(let readBack):
+                scenes[last].note = readBack.note ?? scenes[last].note
+                scenes[last].reading = readBack.reading
+            }
+        }
+    }
+
+    private func row(_ scene: Scene) -> [Table.Cell] {
+        let day = Table.Cell(String(InstantText.writeForPeople(scene.at).prefix(10)))
+        let words = Table.Cell(scene.note ?? scene.sentences.last ?? "")
+        guard let reading = scene.reading, let (_, answer) = reading.firstEntitlement else {
+            return [day, "", "", "", "", words]
+        }
+        let access = answer["access"]?.bool ?? false
+        let prompt = reading.document?["prompt"]?["kind"]?.string ?? ""
+        return [
+            day, access ? Table.Cell("yes", .good) : Table.Cell("no", .bad),
+            .init("\(answer["state"]?.string ?? "?"), \(answer["reason"]?.string ?? "?")"),
+            naive(reading), .init(prompt == "none" ? "" : prompt), words,
+        ]
+    }
+
+    private func naive(_ reading: Reading) -> Table.Cell {
+        switch reading.naiveMistake {
+        case .lockedOut: Table.Cell("no (!)", .bad)
+        case .servedUnpaid: Table.Cell("yes (!)", .bad)
+        case nil: Table.Cell(reading.naiveServes ? "yes" : "no")
+        }
+    }
+
+    private func printVerdict(_ report: ScenarioReport) {
+        let readings = report.readings
+        let naive = readings.compactMap(\.naiveMistake)
+        let verdicts = report.verdicts
+        let held = verdicts.count(where: \.holds)
+        output.print(
+            "\nOf \(readings.count) answers a naive check would have locked out a paying customer "
+                + "\(naive.count { $0 == .lockedOut }) times"
+        )
+        output.print("and given access away \(naive.count { $0 == .servedUnpaid }) times.")
+        for moment in report.failures { output.print(styled(failure(moment), .bad)) }
+        output.print(
+            styled(
+                "\(held) of \(verdicts.count) expectations held.",
+                report.passed ? .good : .bad
+            )
+        )
+    }
+
+    private func failure(_ moment: Moment) -> String {
+        let when = InstantText.writeForPeople(moment.at)
+        switch moment.happening {
+        case .action(let deed):
+            return "\(when)  line \(deed.line): the store refused: \(deed.words)"
+        case .notification(let delivery):
+            return "\(when)  not accepted: \(delivery.notification.words)"
+        case .readBack(let readBack):
+            let wrong = readBack.verdicts.filter { !$0.holds }.map { verdict in
+                let actual = verdict.actual.map { String(decoding: $0.encoded(), as: UTF8.self) }
+                return "\(verdict.label) is \(actual ?? "absent"), expected \(verdict.expected)"
+            }
+            return "\(when)  line \(readBack.line): \(wrong.joined(separator: "; "))"
+        }
+    }
+
+    /// What to ask the server that the story left behind.
+    func printQuestions(_ report: ScenarioReport, _ address: ListenAddress, asOf now: Instant) {
+        let app = report.scenario.app.id
+        output.print("\nAsk it yourself; its clock stands at \(now.rfc3339):")
+        for customer in report.scenario.customers {
+            let id = customer.appAccountToken ?? customer.name
+            output.print("\n  # \(customer.name)")
+            output.print(
+                "  curl 'http://\(address)/v1/apps/\(app)/customers/\(id)?environment=simulated'"
+            )
+        }
+        output.print("")
+    }
+
+    private func styled(_ text: String, _ style: Style) -> String {
+        output.resultTerminal.styled(text, style)
+    }
+}
+
+extension Reading {
+    /// The entitlement the story is about: the first of the answer.
+    var firstEntitlement: (name: String, answer: JSONValue)? {
+        document?["entitlements"]?.object?.first.map { ($0.key, $0.value) }
+    }
+}
+
+extension ScenarioReport {
+    /// The story for programs.
+    var json: JSONValue {
+        [
+            "scenario": .string(scenario.name),
+            "passed": .bool(passed),
+            "expectations": .integer(Int64(verdicts.count)),
+            "held": .integer(Int64(verdicts.count(where: \.holds))),
+            "moments": .array(moments.map(\.json)),
+        ]
+    }
+}
+
+extension Moment {
+    fileprivate var json: JSONValue {
+        var object: JSONObject = [
+            "at": .string(Instant(millisecondsSince1970: at).rfc3339),
+            "customer": customer.map(JSONValue.string) ?? .null,
+            "passed": .bool(passed),
+        ]
+        switch happening {
+        case .action(let deed): object["did"] = .string(deed.words)
+        case .notification(let delivery):
+            object["notificationType"] = .string(delivery.notification.event.notificationType)
+            object["subtype"] = delivery.notification.event.subtype.map(JSONValue.string) ?? .null
+            object["answer"] = delivery.reading?.document ?? .null
+            object["naive"] = delivery.reading.map { .bool($0.naiveServes) } ?? .null
+        case .readBack(let readBack):
+            object["note"] = readBack.note.map(JSONValue.string) ?? .null
+            object["answer"] = readBack.reading.document ?? .null
+            object["naive"] = .bool(readBack.reading.naiveServes)
+            object["expectations"] = .array(readBack.verdicts.map(\.json))
+        }
+        return .object(object)
+    }
+}
+
+extension Verdict {
+    fileprivate var json: JSONValue {
+        [
+            "place": .string(label), "expected": .string(expected), "actual": actual ?? .null,
+            "holds": .bool(holds),
+        ]
+    }
+}

@@ -1,0 +1,188 @@
+import TideoverAppStore
+import TideoverCommandLine
+import TideoverCore
+import TideoverJSON
+import TideoverServer
+import TideoverSignatures
+
+/// `tideover inspect`: what signed data is, whether it is believed, and what it would change.
+enum Inspect {
+    private static let file = Parameter.argument("FILE", "The signed data; - is stdin")
+    private static let app = Parameter.option(
+        "--app",
+        "ID",
+        "The app of the configuration that it is for"
+    )
+    private static let roots = Parameter.repeatedOption(
+        "--root",
+        "DER",
+        "A root certificate to trust for this environment"
+    )
+    private static let bundle = Parameter.option(
+        "--bundle",
+        "ID",
+        "The bundle id that it must be for"
+    )
+    private static let environment = Parameter.option(
+        "--environment",
+        "NAME",
+        "production, sandbox or simulated",
+        as: ValueForm<NamedEnvironment>.choice
+    )
+    private static let appAppleId = Parameter.option(
+        "--app-apple-id",
+        "N",
+        "The app's number in the store, checked in production",
+        as: .integer(in: 1...Int.max)
+    )
+    private static let instant = Parameter.option(
+        "--at",
+        "INSTANT",
+        "Tell the standing at this RFC 3339 time instead of now",
+        as: ValueForm("an RFC 3339 time such as 2026-05-06T10:00:00Z") { Instant(rfc3339: $0) }
+    )
+    private static let json = Parameter.flag("--json", "Write one JSON object")
+
+    static let command = Command(
+        "inspect",
+        summary: "tell what signed data is, and whether it is believed",
+        examples: [
+            Example(
+                "tideover inspect body.json --app cards --config tideover.json",
+                "a notification as it arrived, by the server's own configuration"
+            ),
+            Example(
+                "tideover inspect body.json --bundle com.example.cards --environment sandbox",
+                "by Apple's built-in root"
+            ),
+            Example(
+                "tideover inspect - --root root.der --bundle com.example.cards "
+                    + "--environment simulated --json < body.json",
+                "by a root of your own, on standard input"
+            ),
+        ],
+        parameters: [
+            file, app, ConfigurationFile.parameter, roots, bundle, environment, appAppleId, instant,
+            json,
+        ],
+        usage: [
+            "FILE|- --app ID --config FILE [--at INSTANT] [--json]",
+            "FILE|- [--root DER...] --bundle ID --environment NAME [--app-apple-id N] "
+                + "[--at INSTANT] [--json]",
+        ],
+        notes: [
+            "Exit code 0 when it is accepted, 1 when it is refused. Nothing is stored, and age is "
+                + "no reason to refuse. A --root vouches for the environment named beside it."
+        ],
+        run: run
+    )
+
+    private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
+        let subject = try subject(of: arguments, output)
+        let bytes = try FileInput.read(arguments[file], atMost: JSONLimits.inbound.maxBytes)
+        let inspection = Inspection(
+            bytes,
+            trust: subject.trust,
+            catalogue: subject.catalogue,
+            policy: subject.policy,
+            at: arguments[instant] ?? SystemClock.now()
+        )
+        if arguments[json] {
+            var writer = JSONWriter(pretty: true)
+            inspection.write(to: &writer)
+            output.write(writer.bytes + [UInt8(ascii: "\n")])
+        } else {
+            InspectionPrinter(output).print(inspection)
+        }
+        return inspection.isAccepted ? .success : .failure
+    }
+
+    /// Whom to believe, and what the products unlock.
+    private struct Subject {
+        var trust: AppStoreTrust
+        var catalogue = Catalogue()
+        var policy = Policy()
+    }
+
+    private static func subject(of arguments: Arguments, _ output: Output) throws -> Subject {
+        if let path = arguments[ConfigurationFile.parameter] {
+            return try configuredSubject(path, arguments, output)
+        }
+        guard let bundleId = arguments[bundle] else { throw missing("--bundle", "ID", arguments) }
+        guard let named = arguments[environment] else {
+            throw missing("--environment", "NAME", arguments)
+        }
+        return Subject(
+            trust: AppStoreTrust(
+                identity: AppStoreIdentity(
+                    bundleId: bundleId,
+                    appAppleId: arguments[appAppleId].map(Int64.init),
+                    environments: [named.environment]
+                ),
+                authorities: try authorities(arguments[roots], named.environment)
+            )
+        )
+    }
+
+    private static func configuredSubject(
+        _ path: String,
+        _ arguments: Arguments,
+        _ output: Output
+    ) throws -> Subject {
+        guard let id = arguments[app] else { throw missing("--app", "ID", arguments) }
+        let configuration = try ConfigurationFile.load(path, telling: output)
+        guard let configured = configuration.app(id) else {
+            let known = configuration.apps.map(\.id).joined(separator: ", ")
+            throw CommandFailure(
+                .configuration,
+                "\(path) has no app \(id)\nIt has: \(known)"
+            )
+        }
+        guard let trust = try App(configured).appStore else {
+            throw CommandFailure(.configuration, "the app \(id) has no appStore in \(path)")
+        }
+        return Subject(trust: trust, catalogue: configured.catalogue, policy: configured.policy)
+    }
+
+    private static func authorities(
+        _ paths: [String],
+        _ environment: Environment
+    ) throws -> [TrustAnchor: Authority] {
+        guard !paths.isEmpty else { return try AppStoreTrust.roots(simulated: nil) }
+        var authorities: [TrustAnchor: Authority] = [:]
+        for path in paths {
+            let der = try FileInput.read(path, atMost: 64 << 10)
+            do {
+                authorities[try TrustAnchor(name: path, der: der)] = .pinned(environment)
+            } catch {
+                throw CommandFailure(
+                    .data,
+                    "\(path) is not a root certificate in DER (\(error))\n"
+                        + "From PEM: openssl x509 -in FILE -outform der -out root.der"
+                )
+            }
+        }
+        return authorities
+    }
+
+    private static func missing(
+        _ option: String,
+        _ valueName: String,
+        _ arguments: Arguments
+    ) -> UsageError {
+        arguments.usageError(.missingOption(option, valueName: valueName))
+    }
+}
+
+/// The environments that data can be inspected for.
+enum NamedEnvironment: String, CaseIterable {
+    case production, sandbox, simulated
+
+    var environment: Environment {
+        switch self {
+        case .production: .production
+        case .sandbox: .sandbox
+        case .simulated: .simulated
+        }
+    }
+}

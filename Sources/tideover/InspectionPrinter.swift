@@ -1,0 +1,95 @@
+import TideoverAppStore
+import TideoverCommandLine
+import TideoverCore
+import TideoverServer
+
+/// An inspection in words, for a person at a terminal.
+struct InspectionPrinter {
+    private let output: Output
+
+    init(_ output: Output) {
+        self.output = output
+    }
+
+    func print(_ inspection: Inspection) {
+        output.print("input      \(inspection.input.words)")
+        switch inspection.verdict {
+        case .refused(let code, let sentence):
+            output.print("verdict    \(styled("refused", .bad)) (\(code))")
+            output.print("reason     \(sentence)")
+        case .accepted(let reading, let facts, let standings):
+            output.print("verdict    \(styled("accepted", .good))")
+            let type = [reading.notificationType, reading.subtype].compactMap(\.self)
+            output.print("kind       \(([reading.kind.rawValue] + type).joined(separator: " "))")
+            output.print("signed     \(reading.signedAt.rfc3339)")
+            let claim = reading.claimedEnvironment.map { " (it says \($0))" } ?? ""
+            output.print("for        \(reading.environment.rawValue)\(claim)")
+            for note in reading.notes { output.print("note       \(note.sentence)") }
+            print(facts)
+            print(standings, at: inspection.instant)
+        }
+    }
+
+    private func print(_ facts: [Fact]) {
+        guard !facts.isEmpty else {
+            output.print("\nIt would change nothing.")
+            return
+        }
+        output.print("\nIt states")
+        var table = Table([.init("asserted"), .init("fact"), .init("content")])
+        for fact in facts {
+            table.add(
+                .init(fact.assertedAt.rfc3339),
+                .init(fact.assertion.word),
+                .init(fact.assertion.summary)
+            )
+        }
+        output.print(table)
+    }
+
+    private func print(_ standings: [Inspection.LineageStanding], at instant: Instant) {
+        guard !standings.isEmpty else { return }
+        output.print("\nBy itself, at \(instant.rfc3339), that means")
+        for found in standings {
+            let standing = found.standing
+            let access = standing.access ? styled("access", .good) : styled("no access", .bad)
+            let until = standing.accessUntil.map { " until \($0.rfc3339)" } ?? ""
+            output.print(
+                "  \(standing.productId ?? found.lineage.key): \(access)\(standing.access ? until : "")"
+            )
+            output.print(
+                "  \(standing.state.rawValue) (\(standing.reason.rawValue), "
+                    + "\(standing.confidence.rawValue)), rule \(standing.rule.rawValue)"
+            )
+            output.print("  \(standing.rule.sentence)")
+        }
+    }
+
+    private func styled(_ text: String, _ style: Style) -> String {
+        output.resultTerminal.styled(text, style)
+    }
+}
+
+extension Assertion {
+    /// What it says, in a few words for a table.
+    fileprivate var summary: String {
+        switch self {
+        case .term(let term):
+            "\(term.productId), \(term.start.rfc3339) to \(term.end?.rfc3339 ?? "no end")"
+        case .outlook(let outlook):
+            [
+                outlook.willRenew.map { $0 ? "renews" : "does not renew" },
+                outlook.renewalDate.map { "at \($0.rfc3339)" },
+                outlook.isRetrying == true ? "payment is retried" : nil,
+                outlook.graceEnd.map { "grace until \($0.rfc3339)" },
+            ].compactMap(\.self).joined(separator: ", ")
+        case .condition(let condition):
+            [
+                condition.status.map { "\($0)" }, condition.notice?.rawValue,
+            ].compactMap(\.self).joined(separator: ", ")
+        case .revocation(let revocation): "from \(revocation.date.rfc3339)"
+        case .reversal: "the refund is taken back"
+        case .unrecognised(let unknown): "\(unknown.field) \(unknown.value)"
+        }
+    }
+}

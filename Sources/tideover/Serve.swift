@@ -1,0 +1,82 @@
+import TideoverCommandLine
+import TideoverCore
+import TideoverHTTPServer
+import TideoverSQLite
+import TideoverServer
+import TideoverStorage
+
+/// `tideover serve`: the server, until it is told to stop.
+enum Serve {
+    static let command = Command(
+        "serve",
+        summary: "take notifications in and answer what customers may use",
+        examples: [
+            Example("tideover serve --config tideover.json", "serve what the file describes")
+        ],
+        parameters: [ConfigurationFile.required],
+        notes: [
+            "Every scalar of the file can also be set as an environment variable: server.listen as "
+                + "TIDEOVER_SERVER_LISTEN.",
+            "SIGTERM and SIGINT stop it: running requests finish, everything acknowledged is safe.",
+        ],
+        run: run
+    )
+
+    private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
+        let path = arguments[ConfigurationFile.required]
+        let configuration = try ConfigurationFile.load(path, telling: output)
+        let apps = try configuration.apps.map { try App($0) }
+        let storage = try open(configuration.storage)
+        let service = Service(
+            apps: apps,
+            storage: storage,
+            version: Tideover.version,
+            clock: SystemClock.now,
+            log: { line in
+                output.message(String(decoding: line.json(at: SystemClock.now()), as: UTF8.self))
+            }
+        )
+        let listen = configuration.server.listen
+        let server: HTTPServer
+        do {
+            server = try HTTPServer(
+                address: listen.host,
+                port: listen.port,
+                handler: service.handler
+            )
+        } catch {
+            await storage.close()
+            throw CommandFailure(.unavailable, "cannot listen on \(listen): \(error)")
+        }
+        await serve(service, on: server, output)
+        await storage.close()
+        return .success
+    }
+
+    /// Serves until a signal asks to stop, then finishes what was begun.
+    static func serve(_ service: Service, on server: HTTPServer, _ output: Output) async {
+        if !["127.0.0.1", "::1"].contains(server.address.host) {
+            output.message(
+                "tideover: reads are not protected by keys yet; let only your own back end and a "
+                    + "proxy for notifications reach \(server.address)"
+            )
+        }
+        output.message("tideover: listening on http://\(server.address)")
+        let counting = Task { await service.run() }
+        await StopSignal.arrival()
+        output.message("tideover: stopping")
+        await server.stop()
+        counting.cancel()
+        await counting.value
+        await service.flushTallies()
+    }
+
+    private static func open(_ location: Configuration.StorageLocation) throws -> any Storage {
+        guard case .sqlite(let path) = location else { preconditionFailure("only SQLite is read") }
+        do {
+            return try SQLiteStorage(path: path)
+        } catch {
+            throw CommandFailure(.cannotCreate, "\(error)")
+        }
+    }
+}
