@@ -13,15 +13,16 @@ missing_for_building() {
     command -v ld >/dev/null || echo binutils
     present /usr/include/stdio.h || echo libc6-dev
     present /usr/lib/gcc/*/*/crtbeginS.o || echo libgcc-12-dev
-    present /usr/lib/gcc/*/*/libstdc++.so || echo libstdc++-12-dev
     command -v pkg-config >/dev/null || echo pkg-config
     known_to_pkg_config openssl || echo libssl-dev
     known_to_pkg_config sqlite3 || echo libsqlite3-dev
     known_to_pkg_config libmicrohttpd || echo libmicrohttpd-dev
 }
 
-# The packages that only the full check needs.
+# The packages that only the full check needs: its release build holds Swift's runtime, and that needs
+# the C++ library to link with.
 missing_for_full_check() {
+    present /usr/lib/gcc/*/*/libstdc++.so || echo libstdc++-12-dev
     command -v shellcheck >/dev/null || echo shellcheck
 }
 
