@@ -1,5 +1,4 @@
 import Glibc
-import Synchronization
 
 /// Where bytes go: a file descriptor, or memory when a test reads them.
 ///
@@ -22,7 +21,7 @@ public final class Sink: Sendable {
     }
 
     private let descriptor: Int32?
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     /// A sink that writes to an open file descriptor, which it does not close.
     public init(descriptor: Int32) {
@@ -96,7 +95,7 @@ public final class Output: Sendable {
     public let messageTerminal: Terminal
 
     /// Whether a line that will be redrawn stands on the terminal.
-    private let hasStatus = Mutex(false)
+    private let hasStatus = Locked(false)
 
     /// An output over two sinks.
     public init(

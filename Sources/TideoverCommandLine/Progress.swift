@@ -1,11 +1,9 @@
-import Synchronization
-
 /// Tells on standard error how far long work has come: one line redrawn on a terminal, elsewhere a
 /// line every so often, and nothing at all when the work is short.
 public final class Progress: Sendable {
     private let output: Output
     private let now: @Sendable () -> ContinuousClock.Instant
-    private let state: Mutex<ProgressState>
+    private let state: Locked<ProgressState>
 
     /// Progress of work that `label` names, such as "verifying"; `total` in the units of `advance`,
     /// nil when it is not known.
@@ -17,7 +15,7 @@ public final class Progress: Sendable {
     ) {
         self.output = output
         self.now = now
-        state = Mutex(
+        state = Locked(
             ProgressState(
                 label: label,
                 total: total,

@@ -1,8 +1,8 @@
-import Synchronization
+@testable import TideoverCommandLine
 
 /// A number that a test raises while others read it.
 final class Counter: Sendable {
-    private let stored = Mutex(0)
+    private let stored = Locked(0)
     var value: Int { stored.withLock { $0 } }
     func add(_ amount: Int) { stored.withLock { $0 += amount } }
 }

@@ -80,6 +80,20 @@ struct Pipe: ~Copyable {
         #expect(output.messages.captured == "message\n")
     }
 
+    @Test func `lines of many threads do not mix`() async {
+        let output = Output()
+        await withTaskGroup(of: Void.self) { group in
+            for number in 0..<8 {
+                group.addTask {
+                    for _ in 0..<50 { output.print(String(repeating: "\(number)", count: 20)) }
+                }
+            }
+        }
+        let lines = output.results.captured.split(separator: "\n")
+        #expect(lines.count == 400)
+        #expect(lines.allSatisfy { $0.count == 20 && Set($0).count == 1 })
+    }
+
     @Test func `bytes arrive at a file descriptor`() throws {
         let pipe = try Pipe()
         Sink(descriptor: pipe.writing).write(Array("four".utf8))
