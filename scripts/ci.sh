@@ -40,6 +40,9 @@ build_tests() {
     swift build --build-tests "${strict[@]}" "$@"
 }
 
+# Apart from .build/debug: a build with other flags would throw away what `swift build` has there.
+checked=(--scratch-path .build/checked)
+
 # Runs the tests; what passed is only in the log. No tests at all is a failure, which `swift test`
 # does not see.
 run_tests() {
@@ -89,8 +92,8 @@ smoke() {
 case ${1:-} in
 fast)
     step "format" format
-    step "build" build_tests
-    step "tests" run_tests tests "${strict[@]}"
+    step "build" build_tests "${checked[@]}"
+    step "tests" run_tests tests "${strict[@]}" "${checked[@]}"
     ;;
 full)
     step "format" format

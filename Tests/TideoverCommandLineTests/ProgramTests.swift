@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 @testable import TideoverCommandLine
@@ -61,6 +62,37 @@ import Testing
         let ended = await Sample.run("fail", program: program)
         #expect(ended.code == .software)
         #expect(ended.messages.contains("Surprise"))
+    }
+
+    @Test func `a process ends with the exit code of its command`() async {
+        // The test runner's own arguments are no command line of ours.
+        await #expect(processExitsWith: .exitCode(ExitCode.usage.rawValue)) {
+            await Sample.program.main()
+        }
+    }
+
+    @Test func `a file opened while standard output is closed is not written to`() async {
+        await #expect(processExitsWith: .exitCode(0)) {
+            close(STDIN_FILENO)
+            close(STDOUT_FILENO)
+            StandardStreams.prepare()
+            let file = open("/dev/null", O_RDWR)
+            let output = Output.standard()
+            output.print("lost")
+            let isTold = output.results.condition == .failed(EBADF)
+            exit(file > STDERR_FILENO && isTold ? 0 : 1)
+        }
+    }
+
+    @Test func `a reader that goes away does not end the process`() async {
+        await #expect(processExitsWith: .exitCode(3)) {
+            StandardStreams.prepare()
+            var ends: [Int32] = [-1, -1]
+            pipe(&ends)
+            close(ends[0])
+            Sink(descriptor: ends[1]).write([0])
+            exit(3)
+        }
     }
 
     @Test func `what was typed cannot steer the terminal`() async {

@@ -52,6 +52,50 @@ import Testing
     }
 }
 
+@Suite(.enabled(if: PseudoTerminal.isPossible, "the system has no pseudo-terminals"))
+struct PseudoTerminalTests {
+    @Test func `a terminal tells its own width`() throws {
+        let terminal = try PseudoTerminal(columns: 132)
+        #expect(Terminal(descriptor: terminal.descriptor).width == 132)
+    }
+
+    @Test func `a terminal that a person watches is interactive`() throws {
+        let terminal = try PseudoTerminal(columns: 80)
+        let isDumb = Terminal.variable("TERM") == "dumb"
+        #expect(Terminal(descriptor: terminal.descriptor).isInteractive == !isDumb)
+    }
+}
+
+/// A terminal of a given width that nobody sits at.
+final class PseudoTerminal {
+    static let isPossible = access("/dev/ptmx", R_OK | W_OK) == 0 && access("/dev/pts", X_OK) == 0
+
+    /// `TIOCSPTLCK` and `TIOCGPTN`, macros of a kind that Swift does not see.
+    private static let unlock: UInt = 0x4004_5431
+    private static let number: UInt = 0x8004_5430
+
+    let descriptor: Int32
+    private let controller: Int32
+
+    init(columns: UInt16) throws {
+        controller = open("/dev/ptmx", O_RDWR | O_NOCTTY)
+        try #require(controller >= 0)
+        var lock: Int32 = 0
+        var number: Int32 = 0
+        try #require(ioctl(controller, Self.unlock, &lock) == 0)
+        try #require(ioctl(controller, Self.number, &number) == 0)
+        descriptor = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY)
+        try #require(descriptor >= 0)
+        var size = winsize(ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
+        try #require(ioctl(descriptor, UInt(TIOCSWINSZ), &size) == 0)
+    }
+
+    deinit {
+        close(descriptor)
+        close(controller)
+    }
+}
+
 /// A pipe whose ends close with it.
 struct Pipe: ~Copyable {
     let reading: Int32
@@ -66,222 +110,5 @@ struct Pipe: ~Copyable {
     deinit {
         close(reading)
         close(writing)
-    }
-}
-
-@Suite struct OutputTests {
-    @Test func `results and messages go separate ways`() {
-        let output = Output()
-        output.print("result")
-        output.message("message")
-        output.write(Array("raw".utf8))
-        output.print()
-        #expect(output.results.captured == "result\nraw\n")
-        #expect(output.messages.captured == "message\n")
-    }
-
-    @Test func `lines of many threads do not mix`() async {
-        let output = Output()
-        await withTaskGroup(of: Void.self) { group in
-            for number in 0..<8 {
-                group.addTask {
-                    for _ in 0..<50 { output.print(String(repeating: "\(number)", count: 20)) }
-                }
-            }
-        }
-        let lines = output.results.captured.split(separator: "\n")
-        #expect(lines.count == 400)
-        #expect(lines.allSatisfy { $0.count == 20 && Set($0).count == 1 })
-    }
-
-    @Test func `bytes arrive at a file descriptor`() throws {
-        let pipe = try Pipe()
-        Sink(descriptor: pipe.writing).write(Array("four".utf8))
-        var received = [UInt8](repeating: 0, count: 8)
-        #expect(read(pipe.reading, &received, 8) == 4)
-        #expect(received.prefix(4) == Array("four".utf8)[...])
-    }
-
-    @Test func `a reader that went away is no failure`() throws {
-        signal(SIGPIPE, SIG_IGN)
-        var ends: [Int32] = [-1, -1]
-        try #require(pipe(&ends) == 0)
-        close(ends[0])
-        defer { close(ends[1]) }
-        let output = Output(results: Sink(descriptor: ends[1]), messages: Sink())
-        output.print("nobody reads this")
-        output.print("nor this")
-        #expect(output.results.condition == .abandoned)
-        #expect(output.settled(.success) == .success)
-        #expect(output.settled(.failure) == .failure)
-        #expect(output.messages.captured.isEmpty)
-    }
-
-    @Test func `a full disk turns success into a failure that is told`() throws {
-        let descriptor = open("/dev/full", O_WRONLY)
-        try #require(descriptor >= 0)
-        defer { close(descriptor) }
-        let output = Output(results: Sink(descriptor: descriptor), messages: Sink())
-        output.print("lost")
-        #expect(output.results.condition == .failed(ENOSPC))
-        #expect(output.settled(.success) == .io)
-        #expect(
-            output.messages.captured
-                == "cannot write to standard output: No space left on device\n"
-        )
-        #expect(output.settled(.failure) == .failure)
-    }
-}
-
-@Suite struct ProgressTests {
-    /// A clock that a test moves.
-    private final class Clock: Sendable {
-        let start = ContinuousClock.now
-        let elapsed = Counter()
-        func now() -> ContinuousClock.Instant { start + .milliseconds(elapsed.value) }
-    }
-
-    private static let terminal = Terminal(isInteractive: true, usesColour: false, width: 24)
-
-    @Test func `a person sees one line that is redrawn and goes away`() {
-        let clock = Clock()
-        let output = Output(capturingAs: Self.terminal)
-        let progress = Progress("reading", total: 200, on: output, now: clock.now)
-        progress.advance(by: 20)
-        #expect(output.messages.captured.isEmpty)
-        clock.elapsed.add(100)
-        progress.advance(by: 30)
-        clock.elapsed.add(99)
-        progress.advance()
-        progress.finish()
-        #expect(
-            output.messages.captured == "\r\u{1B}[Kreading: 50 of 200 (...\r\u{1B}[K"
-        )
-    }
-
-    @Test func `a message takes the place of the line`() {
-        let clock = Clock()
-        let output = Output(capturingAs: Self.terminal)
-        let progress = Progress("reading", on: output, now: clock.now)
-        clock.elapsed.add(100)
-        progress.advance(by: 5)
-        output.message("look")
-        progress.finish()
-        #expect(output.messages.captured == "\r\u{1B}[Kreading: 5\r\u{1B}[Klook\n")
-    }
-
-    @Test func `a log gets a line every ten seconds and a last one`() {
-        let clock = Clock()
-        let output = Output()
-        let progress = Progress("reading", total: 4, on: output, now: clock.now)
-        for _ in 1...4 {
-            clock.elapsed.add(6_000)
-            progress.advance()
-        }
-        progress.finish()
-        #expect(
-            output.messages.captured == """
-                reading: 2 of 4 (50 %)
-                reading: 4 of 4 (100 %)
-                reading: 4 of 4 (100 %)
-
-                """
-        )
-    }
-
-    @Test func `short work says nothing in a log`() {
-        let clock = Clock()
-        let output = Output()
-        let progress = Progress("reading", on: output, now: clock.now)
-        progress.advance(by: 1000)
-        progress.finish()
-        #expect(output.messages.captured.isEmpty)
-    }
-}
-
-@Suite struct FileInputTests {
-    /// A folder of its own for one test.
-    private struct Folder: ~Copyable {
-        let path: String
-
-        init() throws {
-            var template = Array("/tmp/tideover-input-XXXXXX".utf8CString)
-            try #require(mkdtemp(&template) != nil)
-            path = String(
-                decoding: template.dropLast().map { UInt8(bitPattern: $0) },
-                as: UTF8.self
-            )
-        }
-
-        func file(_ name: String, _ text: String) throws -> String {
-            let descriptor = open("\(path)/\(name)", O_WRONLY | O_CREAT, 0o600)
-            try #require(descriptor >= 0)
-            Sink(descriptor: descriptor).write(Array(text.utf8))
-            close(descriptor)
-            return "\(path)/\(name)"
-        }
-
-        deinit {
-            unlink("\(path)/a")
-            rmdir(path)
-        }
-    }
-
-    private func refusal(_ path: String, atMost limit: Int = 100) -> FileInputError? {
-        do {
-            _ = try FileInput.read(path, atMost: limit)
-            return nil
-        } catch {
-            return error
-        }
-    }
-
-    @Test func `a file is read whole`() throws {
-        let folder = try Folder()
-        let path = try folder.file("a", "some text")
-        #expect(try FileInput.read(path, atMost: 9) == Array("some text".utf8))
-    }
-
-    @Test func `a file larger than the bound is refused`() throws {
-        let folder = try Folder()
-        let path = try folder.file("a", "some text")
-        #expect(refusal(path, atMost: 8) == .tooLarge(path: path, limit: 8))
-        #expect(refusal("/dev/zero", atMost: 1000) == .tooLarge(path: "/dev/zero", limit: 1000))
-    }
-
-    @Test func `what is not there or no file is told apart`() throws {
-        let folder = try Folder()
-        let path = folder.path
-        #expect(refusal("\(path)/none") == .notFound(path: "\(path)/none"))
-        #expect(refusal(path) == .isDirectory(path: path))
-        let file = try folder.file("a", "")
-        #expect(refusal("\(file)/b") == .notFound(path: "\(file)/b"))
-    }
-
-    @Test(.enabled(if: getuid() != 0, "root may read everything"))
-    func `what may not be read is told apart`() throws {
-        let folder = try Folder()
-        let path = try folder.file("a", "secret")
-        try #require(chmod(path, 0) == 0)
-        #expect(refusal(path) == .noPermission(path: path))
-    }
-
-    @Test(arguments: [
-        (FileInputError.notFound(path: "a"), ExitCode.noInput, "a: there is no such file"),
-        (.isDirectory(path: "a"), .noInput, "a: is a directory, not a file"),
-        (.noPermission(path: "a"), .noPermission, "a: reading it is not permitted"),
-        (
-            .tooLarge(path: "-", limit: 9), .data,
-            "standard input: larger than the 9 bytes that are read at most"
-        ),
-        (.unreadable(path: "a", errno: EIO), .io, "a: cannot be read: Input/output error"),
-    ])
-    func `each failure has its exit code and its words`(
-        error: FileInputError,
-        code: ExitCode,
-        message: String
-    ) {
-        #expect(error.exitCode == code)
-        #expect(error.message == message)
     }
 }
