@@ -102,7 +102,7 @@ targets += [
             "TideoverSandbox", "TideoverSignatures", "TideoverSQLite", "TideoverStorage",
         ]
     ),
-    library("TideoverCommandLine"),
+    library("TideoverCommandLine", ["TideoverJSON"]),
     tests("TideoverCommandLineTests", ["TideoverCommandLine"]),
     // level 4
     .executableTarget(

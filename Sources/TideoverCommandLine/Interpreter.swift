@@ -1,3 +1,5 @@
+import TideoverJSON
+
 /// What a command line asks for.
 enum Interpretation: Sendable {
     /// Run a command.
@@ -47,7 +49,7 @@ struct Interpreter {
             throw UsageError(misplaced(word, commands), command: path)
         }
         let names = commands.map(\.name) + ["help"] + (path.count == 1 ? ["--version"] : [])
-        let suggestion = Suggestion.closest(to: word, among: names)
+        let suggestion = closestName(to: word, among: names)
         throw UsageError(.unknownCommand(word, suggestion: suggestion), command: path)
     }
 
@@ -56,7 +58,7 @@ struct Interpreter {
         if commands.contains(where: { $0.declarations.contains { $0.name == name } }) {
             return .optionBeforeCommand(String(name))
         }
-        let suggestion = Suggestion.closest(to: word, among: ["--help", "--version"])
+        let suggestion = closestName(to: word, among: ["--help", "--version"])
         return .unknownOption(String(name), suggestion: suggestion)
     }
 
@@ -151,7 +153,7 @@ private struct Reading {
         let options = parameters.map(\.declaration).filter { $0.kind != .argument }
         if let found = options.first(where: { $0.name == name }) { return found }
         let names = options.map(\.name) + ["--help"]
-        let suggestion = Suggestion.closest(to: name, among: names)
+        let suggestion = closestName(to: name, among: names)
         throw error(.unknownOption(name, suggestion: suggestion))
     }
 

@@ -1,3 +1,5 @@
+import TideoverJSON
+
 /// What the parser and the help text know of a parameter, whatever the type of its value.
 public struct Declaration: Hashable, Sendable {
     /// How a parameter is written on the command line.
@@ -81,7 +83,7 @@ public struct ValueForm<Value: Sendable>: Sendable {
             throw UnfitValue(
                 text: text,
                 expected: expected,
-                suggestion: Suggestion.closest(to: text, among: choices)
+                suggestion: closestName(to: text, among: choices)
             )
         }
         return value

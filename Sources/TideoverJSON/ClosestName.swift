@@ -1,21 +1,26 @@
-/// The name that was probably meant by one that nobody knows: the closest of the candidates within
-/// one edit in three characters, and three at most, letter case aside. Nil if none is that close;
-/// of equally close ones, the first.
+/// The name that was probably meant by one that nobody knows; nil if none is near enough.
 ///
-/// An edit inserts, deletes or replaces a character, or swaps two neighbours.
+/// Near enough is one edit in three characters, and three at most, letter case aside; failing that,
+/// the only candidate that begins with the name. Of equally near ones the first wins. An edit
+/// inserts, deletes or replaces a character, or swaps two neighbours.
 public func closestName(to name: String, among candidates: some Sequence<String>) -> String? {
+    // Longer names get no suggestion, so that hostile input costs nothing.
+    guard name.utf8.count <= 256 else { return nil }
     let name = Array(name.lowercased().unicodeScalars)
     let tolerance = min(3, max(1, name.count / 3))
     var closest: (name: String, distance: Int)?
+    var beginning: [String] = []
     for candidate in candidates {
         let scalars = Array(candidate.lowercased().unicodeScalars)
+        if scalars.starts(with: name) { beginning.append(candidate) }
         // Lengths this far apart spare the comparison; a candidate replaced whole is no likeness.
         guard abs(scalars.count - name.count) <= tolerance else { continue }
         let distance = editDistance(name, scalars)
         guard distance <= tolerance, distance < max(name.count, scalars.count) else { continue }
         if distance < closest?.distance ?? .max { closest = (candidate, distance) }
     }
-    return closest?.name
+    let saysEnough = name.count { $0 != "-" } >= 2
+    return closest?.name ?? (saysEnough && beginning.count == 1 ? beginning[0] : nil)
 }
 
 /// The Damerau-Levenshtein distance in which no part is edited twice (optimal string alignment).

@@ -2,48 +2,6 @@ import Testing
 
 @testable import TideoverCommandLine
 
-@Suite struct SuggestionTests {
-    @Test(arguments: [
-        ("", "", 0), ("a", "", 1), ("", "ab", 2), ("abc", "abc", 0), ("abc", "acb", 1),
-        ("kitten", "sitting", 3), ("listen", "lsiten", 1), ("ca", "abc", 3),
-    ])
-    func `distance counts edits and swaps`(one: String, other: String, edits: Int) {
-        #expect(Suggestion.distance(one, other) == edits)
-        #expect(Suggestion.distance(other, one) == edits)
-    }
-
-    @Test(arguments: [
-        ("publicUrl", "publicURL"), ("lisen", "listen"), ("storge", "storage"),
-        ("bundelID", "bundleId"), ("stor", "storage"), ("sto", "storage"),
-        ("webhook", "webhooks"),
-    ])
-    func `a slip of the fingers is understood`(typed: String, meant: String) {
-        let keys = ["listen", "publicURL", "storage", "bundleId", "webhooks", "app"]
-        #expect(Suggestion.closest(to: typed, among: keys) == meant)
-    }
-
-    @Test(arguments: ["", "x", "frobnicate", "zzz", "--"])
-    func `what resembles nothing gets no suggestion`(typed: String) {
-        #expect(Suggestion.closest(to: typed, among: ["listen", "publicURL", "--json"]) == nil)
-    }
-
-    @Test func `of equally near words the first wins`() {
-        #expect(Suggestion.closest(to: "bat", among: ["cat", "rat"]) == "cat")
-        #expect(Suggestion.closest(to: "bat", among: ["rat", "cat"]) == "rat")
-    }
-
-    @Test func `a beginning shared by several suggests none of them`() {
-        #expect(
-            Suggestion.closest(to: "--app", among: ["--apple-number", "--app-identifier"]) == nil
-        )
-    }
-
-    @Test func `a very long word costs nothing and suggests nothing`() {
-        let long = String(repeating: "a", count: 1_000_000)
-        #expect(Suggestion.closest(to: long, among: [long]) == nil)
-    }
-}
-
 @Suite struct TextLayoutTests {
     @Test(arguments: [
         ("", 0), ("abc", 3), ("é", 1), ("e\u{301}", 1), ("日本", 4), ("한", 2), ("👍🏽", 2),

@@ -297,7 +297,7 @@ import TideoverSignatures
             reasons(text) == [
                 .mismatch(.webAddress, found: .hidden),
                 .missing(.packageName), .missing(.text), .mismatch(.email, found: .text("nobody")),
-                .unknownKey("apiKey", closest: nil),
+                .unknownKey("apiKey", closest: "apiKeyFile"),
                 .unknownKey("trialEnds", closest: "trialEnding"),
                 .missing(.fileName), .mismatch(.webAddress, found: .hidden),
                 .mismatch(.events, found: .emptyList),

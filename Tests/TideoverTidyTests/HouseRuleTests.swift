@@ -32,7 +32,7 @@ import Testing
         ("TideoverSandbox", "import TideoverCore"),
         ("TideoverAppStore", "@testable import TideoverSignatures"),
         ("TideoverServer", "import TideoverHTTPServer"),
-        ("TideoverCommandLine", "import TideoverJSON"),
+        ("TideoverCommandLine", "import TideoverCore"),
         ("TideoverCore", "import TideoverUnheardOf"),
     ])
     func `an import that goes up, aside or abroad is found`(module: String, code: String) {

@@ -35,7 +35,7 @@ enum HouseRules {
             "TideoverJSON",
             "TideoverRevenueCat", "TideoverSignatures", "TideoverStorage",
         ],
-        "TideoverCommandLine": [],
+        "TideoverCommandLine": ["TideoverJSON"],
     ]
 
     /// What an app embeds: built by compilers and for systems older than ours.

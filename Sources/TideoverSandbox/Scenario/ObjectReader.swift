@@ -8,7 +8,7 @@ struct ObjectReader {
     init(_ node: JSONNode, _ name: String, keys: [String]) throws(ScenarioError) {
         try checkKind(node, .object, name, .object)
         for (key, value) in node.members where !keys.contains(key) {
-            let near = suggestion(for: key, among: keys)
+            let near = closestName(to: key, among: keys)
             throw fault(.unknownKey(key, in: name, suggestion: near), value.key ?? value)
         }
         self.node = node
@@ -103,6 +103,6 @@ func named<Thing>(
 ) throws(ScenarioError) -> Thing {
     if let thing = things.first(where: { name($0) == text }) { return thing }
     let names = things.map(name)
-    let near = suggestion(for: text, among: names)
+    let near = closestName(to: text, among: names)
     throw fault(.unknown(text, naming, suggestion: near, allowed: names), node)
 }
