@@ -101,7 +101,7 @@ final class Reader {
         do {
             let check = try Statement("PRAGMA integrity_check", on: connection)
             return try check.all { $0.text(0) }.filter { $0 != "ok" }
-        } catch where error.reason == .corrupt {
+        } catch  where error.reason == .corrupt {
             // Damage can stop the check itself.
             return [error.detail]
         }

@@ -7,9 +7,8 @@ public struct EventID: Hashable, Sendable, Comparable {
     private let high: UInt64
     private let low: UInt64
 
-    /// The id that follows the app's latest one, however the clock moved since.
-    ///
-    /// - Parameter random: 62 bits of it go into the id, so that none can be guessed.
+    /// The id that follows the app's latest one, however the clock moved since. Of `random` 62 bits
+    /// go into it, so that none can be guessed.
     public static func next(after latest: EventID?, at now: Instant, random: UInt64) -> EventID {
         let range = 0...Int64(maximumMilliseconds)
         let clock = UInt64(min(max(now.millisecondsSince1970, range.lowerBound), range.upperBound))

@@ -13,10 +13,8 @@ public protocol Storage: Sendable {
     ///
     /// Evidence known by its dedupe key makes the outcome `duplicate`, and nothing else happens.
     /// Otherwise every customer who owns or ever owned a lineage of which something new was learned,
-    /// and every one of `intake.customers`, is derived again from what is then stored.
-    ///
-    /// - Parameter derive: a pure function of its argument; it runs inside the transaction, on the
-    ///   storage's own thread, once for each customer.
+    /// and every one of `intake.customers`, is derived again from what is then stored: `derive` is a
+    /// pure function that runs inside the transaction, on the storage's own thread, once for each.
     func commit(
         _ intake: Intake,
         derive: @escaping @Sendable (CustomerLineages) -> Derivation

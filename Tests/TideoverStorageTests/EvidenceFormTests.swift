@@ -48,6 +48,7 @@ enum Vectors {
         let jws = Notification.jws(["a": 1], header: header, &random)
         for text in [
             jws, "\(jws)\n", "[\"\(jws)\",\"\(jws)\"]", "Bearer \(jws)", "a=\(jws)&b=\(jws)",
+            "eyJ \(jws)", "eyJ.{\(jws)",
         ] {
             let (form, headers) = try stored(Array(text.utf8))
             #expect(headers.count == 1)
@@ -58,7 +59,7 @@ enum Vectors {
     @Test func `keeps plainly what only looks like a signed document`() throws {
         let signature = String(repeating: "A", count: 86)
         let texts = [
-            "", "e", "eyJ", "eyJ.", "eyJ..", "eyJ.e30.",
+            "", "e", "eyJ", "eyJ.", "eyJ..", "eyJ.e30.", ".eyJ.e30.\(signature)",
             "eyJ.e30.\(signature).", "eyJ.e30.\(signature)A", "eyJ.e30.\(signature.dropLast())",
             "eyJ.e30.\(signature.dropLast())B", "eyJ.e31.\(signature)", "eyJ.e.\(signature)",
             "eyK.e30.\(signature)", "AeyJ.e30.\(signature)", "eyJ.e30=.\(signature)",

@@ -12,9 +12,8 @@ package final class Connection {
     /// The path, as errors name it.
     let place: String
 
-    /// Opens the file; a missing one is not created.
-    ///
-    /// - Parameter busyTimeout: milliseconds to wait for a lock that another connection holds.
+    /// Opens the file; a missing one is not created. A lock that another connection holds is waited
+    /// for up to `busyTimeout` milliseconds.
     package init(
         path: String,
         access: Access,

@@ -1,34 +1,51 @@
+import Glibc
 import TideoverJSON
 
 /// Takes received bytes apart, in time linear in their length.
 struct Dissection {
     private(set) var headers: [HeaderFingerprint: [UInt8]] = [:]
+    /// The header met last: the documents of one notification share theirs.
     private var latest: (text: [UInt8], fingerprint: HeaderFingerprint)?
 
     mutating func parts(of bytes: [UInt8], depth: Int) -> [EvidenceForm.Part] {
         var parts: [EvidenceForm.Part] = []
         var plainStart = 0
-        var position = 0
-        while let document = CompactDocument.next(in: bytes, from: &position) {
-            guard depth < EvidenceForm.maximumDepth, let part = part(document, in: bytes, depth)
-            else { continue }
+        var position = depth < EvidenceForm.maximumDepth ? 0 : bytes.count
+        while let document = nextDocument(in: bytes, from: &position) {
+            guard let part = part(document, in: bytes, depth) else { continue }
             if plainStart < document.start {
                 parts.append(.plain(Array(bytes[plainStart..<document.start])))
             }
             parts.append(part)
             plainStart = document.end
+            position = document.end
         }
         if plainStart < bytes.count { parts.append(.plain(Array(bytes[plainStart...]))) }
         return parts
     }
 
+    private func nextDocument(
+        in bytes: [UInt8],
+        from position: inout Int
+    ) -> CompactDocument? {
+        bytes.withUnsafeBufferPointer { text in
+            while let start = text.documentBeginning(from: position) {
+                position = start + CompactDocument.beginning.count
+                let document = CompactDocument(in: text, at: start, likelyHeader: latest?.text)
+                if let document { return document }
+            }
+            return nil
+        }
+    }
+
+    /// Nil when what has the shape of a signed document does not decode like one.
     private mutating func part(
         _ document: CompactDocument,
         in bytes: [UInt8],
         _ depth: Int
     ) -> EvidenceForm.Part? {
-        guard let payload = Base64.decode(bytes[document.payload], .urlSafe),
-            let signature = Base64.decode(bytes[document.signature], .urlSafe)
+        guard let signature = Base64.decode(bytes[document.signature], .urlSafe),
+            let payload = Base64.decode(bytes[document.payload], .urlSafe)
         else { return nil }
         return .signed(
             header: fingerprint(of: bytes[document.header]),
@@ -37,9 +54,9 @@ struct Dissection {
         )
     }
 
-    /// The documents of one notification share their header: comparing is cheaper than hashing.
+    /// Comparing is cheaper than hashing.
     private mutating func fingerprint(of text: ArraySlice<UInt8>) -> HeaderFingerprint {
-        if let latest, latest.text.elementsEqual(text) { return latest.fingerprint }
+        if let latest, latest.text[...].isSame(as: text) { return latest.fingerprint }
         let fingerprint = HeaderFingerprint(of: text)
         let text = Array(text)
         headers[fingerprint] = text
@@ -48,8 +65,8 @@ struct Dissection {
     }
 }
 
-/// Where something shaped like a signed document stands: three runs of base64url characters with
-/// dots between them, the first of which begins like a JSON object, the last with 64 bytes in it.
+/// Where something shaped like a signed document stands: three segments with dots between them, the
+/// first of base64url characters that begin like a JSON object's, the last as long as 64 bytes.
 struct CompactDocument {
     let header: Range<Int>
     let payload: Range<Int>
@@ -59,53 +76,95 @@ struct CompactDocument {
     var end: Int { signature.upperBound }
 
     /// What base64url makes of `{"`, and the first bits of a letter.
-    private static let beginning = Array("eyJ".utf8)
+    static let beginning = Array("eyJ".utf8)
     private static let signatureLength = 86
 
-    /// The next one at or behind `position`, which is moved behind what was looked at.
-    static func next(in bytes: [UInt8], from position: inout Int) -> CompactDocument? {
-        bytes.withUnsafeBufferPointer { text in
-            while position < text.count {
-                let first = run(in: text, from: position)
-                // A dot joins runs; whatever else ends one is no part of a document.
-                guard !first.isEmpty else {
-                    position += 1
-                    continue
-                }
-                var runs = [first]
-                while let end = runs.last?.upperBound, end < text.count, text[end] == dot {
-                    runs.append(run(in: text, from: end + 1))
-                }
-                position = runs.last?.upperBound ?? text.count
-                if let found = CompactDocument(runs, in: text) { return found }
-            }
+    /// Nil when there is none at `start`. A header that is the likely one need not be looked through.
+    init?(in text: UnsafeBufferPointer<UInt8>, at start: Int, likelyHeader: [UInt8]?) {
+        let headerEnd =
+            likelyHeader.flatMap { text.end(of: $0, at: start) } ?? text.endOfRun(from: start)
+        guard text.hasDot(at: headerEnd), let payloadEnd = text.nextDot(from: headerEnd + 1) else {
             return nil
         }
+        let end = payloadEnd + 1 + Self.signatureLength
+        // A fourth segment, or a longer third one, makes it something else.
+        guard end <= text.count, !text.hasDot(at: end), text.endOfRun(from: end) == end else {
+            return nil
+        }
+        header = start..<headerEnd
+        payload = headerEnd + 1..<payloadEnd
+        signature = payloadEnd + 1..<end
+    }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+    fileprivate static var dot: UInt8 { UInt8(ascii: ".") }
+
+    /// The next place where a segment can begin with what a header begins with.
+    fileprivate func documentBeginning(from position: Int) -> Int? {
+        var position = position
+        while position + 2 < count {
+            if self[position] == UInt8(ascii: "e"), self[position + 1] == UInt8(ascii: "y"),
+                self[position + 2] == UInt8(ascii: "J"), isBoundary(before: position)
+            {
+                return position
+            }
+            position += 1
+        }
+        return nil
     }
 
-    private init?(_ runs: [Range<Int>], in text: UnsafeBufferPointer<UInt8>) {
-        guard runs.count == 3, runs[2].count == Self.signatureLength,
-            text[runs[0]].starts(with: Self.beginning)
+    private func isBoundary(before position: Int) -> Bool {
+        position == 0
+            || !Self.isBase64URL(self[position - 1]) && self[position - 1] != Self.dot
+    }
+
+    /// Behind `segment`, if that stands at `start` as a whole.
+    fileprivate func end(of segment: [UInt8], at start: Int) -> Int? {
+        let end = start + segment.count
+        guard hasDot(at: end), let base = baseAddress,
+            memcmp(base + start, segment, segment.count) == 0
         else { return nil }
-        header = runs[0]
-        payload = runs[1]
-        signature = runs[2]
+        return end
     }
 
-    private static func run(in text: UnsafeBufferPointer<UInt8>, from start: Int) -> Range<Int> {
+    fileprivate func hasDot(at position: Int) -> Bool {
+        position < count && self[position] == Self.dot
+    }
+
+    fileprivate func nextDot(from start: Int) -> Int? {
+        guard start < count, let base = baseAddress else { return nil }
+        guard let found = memchr(base + start, Int32(Self.dot), count - start) else { return nil }
+        return UnsafeRawPointer(found) - UnsafeRawPointer(base)
+    }
+
+    fileprivate func endOfRun(from start: Int) -> Int {
         var end = start
-        while end < text.count, isBase64URL(text[end]) { end += 1 }
-        return start..<end
+        while end < count, Self.isBase64URL(self[end]) { end += 1 }
+        return end
     }
 
-    private static let dot = UInt8(ascii: ".")
+    /// A bit for each character from 0 to 63, and from 64 to 127.
+    private static var base64URLCharacters: (UInt64, UInt64) {
+        (0x03FF_2000_0000_0000, 0x07FF_FFFE_87FF_FFFE)
+    }
 
     private static func isBase64URL(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-            true
-        default: false
+        let characters = byte < 0x40 ? base64URLCharacters.0 : base64URLCharacters.1
+        return byte < 0x80 && characters >> UInt64(byte & 0x3F) & 1 == 1
+    }
+}
+
+extension ArraySlice<UInt8> {
+    func isSame(as other: ArraySlice<UInt8>) -> Bool {
+        guard count == other.count else { return false }
+        return withUnsafeBytes { bytes in
+            other.withUnsafeBytes { others in
+                guard let start = bytes.baseAddress, let otherStart = others.baseAddress else {
+                    return true
+                }
+                return memcmp(start, otherStart, bytes.count) == 0
+            }
         }
     }
 }

@@ -26,9 +26,8 @@ public struct EvidenceForm: Hashable, Sendable {
     }
 
     /// Takes received bytes apart. Whatever they are, what `received(headers:)` puts together is
-    /// equal to them: that is tried here, and where it fails they are kept as they are.
-    ///
-    /// - Parameter headers: the header texts that the form refers to are added here.
+    /// equal to them: that is tried here, and where it fails they are kept as they are. The header
+    /// texts that the form refers to are added to `headers`.
     public init(of received: [UInt8], headers: inout [HeaderFingerprint: [UInt8]]) {
         var dissection = Dissection()
         let parts = dissection.parts(of: received, depth: 0)
@@ -65,8 +64,10 @@ public struct EvidenceForm: Hashable, Sendable {
         _ received: [UInt8],
         _ headers: [HeaderFingerprint: [UInt8]]
     ) -> Bool {
-        let rebuilt = try? EvidenceForm(encoded: encoded).received(headers: headers)
-        return rebuilt == received
+        guard let rebuilt = try? EvidenceForm(encoded: encoded).received(headers: headers) else {
+            return false
+        }
+        return rebuilt[...].isSame(as: received[...])
     }
 
     private static func collect(_ parts: [Part], into found: inout Set<HeaderFingerprint>) {
