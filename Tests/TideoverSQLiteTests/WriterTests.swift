@@ -147,13 +147,9 @@ import TideoverStorage
     }
 
     @Test func `accepts nothing more when the disk did not confirm`() async throws {
-        let count = Mutex(0)
+        let count = Counter()
         let storage = try folder.open { _ throws(StorageError) in
-            let isSecond = count.withLock { count in
-                count += 1
-                return count == 2
-            }
-            if isSecond { throw StorageError(.unconfirmed, place: "rehearsed") }
+            if count.next() == 2 { throw StorageError(.unconfirmed, place: "rehearsed") }
         }
         try await Self.commit(1, to: storage)
         for n in 2...4 {
@@ -206,14 +202,10 @@ import TideoverStorage
     func `has on disk what it acknowledged, wherever it is stopped`(commits: Int) async throws {
         let crashed = try TemporaryFolder()
         let folder = folder
-        let count = Mutex(0)
+        let count = Counter()
         let storage = try folder.open { _ in
-            let isNow = count.withLock { count in
-                count += 1
-                return count == commits + 1
-            }
             // One transaction is written and not committed.
-            if isNow { try? folder.copyAsCrashed(to: crashed) }
+            if count.next() == commits + 1 { try? folder.copyAsCrashed(to: crashed) }
         }
         for n in 0...commits { try await Self.commit(n, bytes: 3_000, to: storage) }
         await storage.close()
@@ -226,6 +218,45 @@ import TideoverStorage
         try await Self.commit(commits, bytes: 3_000, to: copy)
         #expect(try Self.isThere(commits, bytes: 3_000, in: copy))
         await copy.close()
+    }
+
+    @Test(arguments: [1, 40, 150])
+    func `has on disk what it acknowledged when its process is killed`(after: Int) async throws {
+        let path = folder.database
+        let acknowledged = folder.path + "/acknowledged"
+        try Data().write(to: URL(filePath: acknowledged))
+        await #expect(processExitsWith: .signal(SIGKILL)) {
+            [path = path as String, acknowledged = acknowledged as String, after] in
+            try await Self.commitUntilKilled(path, acknowledged, after: after)
+        }
+        let numbers = try String(contentsOfFile: acknowledged, encoding: .utf8)
+            .split(separator: "\n").compactMap { Int($0) }
+        #expect(numbers.count >= after)
+        let storage = try SQLiteStorage(path: path)
+        #expect(try storage.problems().isEmpty)
+        for n in numbers { #expect(try Self.isThere(n, in: storage)) }
+        let present = try (0..<400).filter { try Self.isThere($0, in: storage) }
+        #expect(try storage.counts(app: "cards") == [Self.tally: Int64(present.count)])
+        await storage.close()
+    }
+
+    private static func commitUntilKilled(
+        _ path: String,
+        _ acknowledged: String,
+        after limit: Int
+    ) async throws {
+        let storage = try SQLiteStorage(path: path)
+        let log = try FileHandle(forWritingTo: URL(filePath: acknowledged))
+        let count = Counter()
+        await withTaskGroup(of: Void.self) { group in
+            for n in 0..<400 {
+                group.addTask {
+                    guard (try? await commit(n, to: storage)) != nil else { return }
+                    try? log.write(contentsOf: Data("\(n)\n".utf8))
+                    if count.next() == limit { kill(getpid(), SIGKILL) }
+                }
+            }
+        }
     }
 
     @Test func `keeps its log short while it writes`() async throws {
@@ -258,6 +289,18 @@ import TideoverStorage
         let error = #expect(throws: StorageError.self) { try storage.counts(app: "cards") }
         #expect(error?.reason == .busy)
         await storage.close()
+    }
+}
+
+/// Counts from 1.
+private final class Counter: Sendable {
+    private let latest = Mutex(0)
+
+    func next() -> Int {
+        latest.withLock { latest in
+            latest += 1
+            return latest
+        }
     }
 }
 
