@@ -1,6 +1,5 @@
 import CTideoverMicrohttpd
 import Glibc
-import Synchronization
 import TideoverHTTP
 
 /// One connection, and the exchange that runs on it.
@@ -12,7 +11,7 @@ final class Connection: Sendable {
     let socket: Int32
     private let peer: String?
     private let server: ServerCore
-    private let state: Mutex<State>
+    private let state: Guarded<State>
 
     private struct State {
         var phase: ConnectionPhase
@@ -53,7 +52,7 @@ final class Connection: Sendable {
         self.socket = socket
         self.peer = peer
         self.server = server
-        state = Mutex(State(phase: ConnectionPhase(.joining, at: .now)))
+        state = Guarded(State(phase: ConnectionPhase(.joining, at: .now)))
     }
 
     /// Whether a request is being read, handled or answered.

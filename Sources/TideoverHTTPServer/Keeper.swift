@@ -1,5 +1,4 @@
 import Glibc
-import Synchronization
 import TideoverHTTP
 
 /// The thread beside the I/O thread: it takes connections, judges them by their limits of time,
@@ -140,7 +139,7 @@ final class StopOrder: Sendable {
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
-    private let state = Mutex(State())
+    private let state = Guarded(State())
     private let alarm: Alarm
 
     init(alarm: Alarm) { self.alarm = alarm }

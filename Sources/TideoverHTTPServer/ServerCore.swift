@@ -12,9 +12,9 @@ final class ServerCore: Sendable {
     /// Wakes the keeper.
     let alarm: Alarm
 
-    private let connections = Mutex<[Int32: Connection]>([:])
+    private let connections = Guarded<[Int32: Connection]>([:])
     /// Sockets whose answer must reach the client before they are closed.
-    private let lingering = Mutex<[Int32]>([])
+    private let lingering = Guarded<[Int32]>([])
     private let draining = Atomic(false)
     private let closing = Atomic(false)
 

@@ -1,4 +1,3 @@
-import Synchronization
 import Testing
 import TideoverHTTP
 import TideoverHTTPServer
@@ -35,7 +34,7 @@ import TideoverHTTPServer
 
     @Test func `a handler that ignores its cancellation does not hold the connection`() async throws
     {
-        let isDone = Mutex(false)
+        let isDone = Guarded(false)
         let handler: Handler = { request in
             let clock = ContinuousClock()
             let end = clock.now + .milliseconds(800)
@@ -362,7 +361,7 @@ import TideoverHTTPServer
     }
 
     @Test func `a handler that ignores its cancellation cannot keep the server`() async throws {
-        let isReleased = Mutex(false)
+        let isReleased = Guarded(false)
         let server = try HTTPServer(port: 0) { request in
             while !isReleased.withLock({ $0 }) { await Task.yield() }
             return try await echo(request)

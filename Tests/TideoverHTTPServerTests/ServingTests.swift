@@ -1,4 +1,3 @@
-import Synchronization
 import Testing
 import TideoverHTTP
 import TideoverHTTPServer
@@ -6,7 +5,7 @@ import TideoverHTTPServer
 /// Ordinary exchanges, over real sockets.
 @Suite(.timeLimit(.minutes(1))) struct ServingTests {
     @Test func `a request reaches the handler as it was sent`() async throws {
-        let seen = Mutex<Request?>(nil)
+        let seen = Guarded<Request?>(nil)
         try await withServer(handler: { request in
             seen.withLock { $0 = request }
             return .text("ok")
@@ -173,7 +172,7 @@ import TideoverHTTPServer
                 return try clients.map { try $0.response().text }
             }
             #expect(await eventually { gate.arrivals == 100 })
-            #expect(server.statistics.suspended == 100)
+            #expect(await eventually { server.statistics.suspended == 100 })
             gate.open()
             let texts = try await answers.value
             #expect(texts == (0..<100).map { "GET /\($0)" })
@@ -211,7 +210,7 @@ import TideoverHTTPServer
 
     @Test func `a thrown error is a 500 problem, and the server goes on`() async throws {
         struct Secret: Error {}
-        let reports = Mutex<[String]>([])
+        let reports = Guarded<[String]>([])
         let report: FailureReport = { error, request, id in
             reports.withLock { $0.append("\(error) \(request.path) \(id)") }
         }
@@ -240,7 +239,7 @@ import TideoverHTTPServer
         Response(headers: ["X A": "a"]), Response(headers: ["X-A": "a\0b"]),
     ])
     func `a response that breaks HTTP is a 500 and is reported`(broken: Response) async throws {
-        let reports = Mutex(0)
+        let reports = Guarded(0)
         let report: FailureReport = { _, _, _ in reports.withLock { $0 += 1 } }
         try await withServer(report: report, handler: { _ in broken }) { server in
             let response = try await onThread { [port = server.port] in

@@ -1,4 +1,3 @@
-import Synchronization
 import Testing
 import TideoverHTTP
 import TideoverHTTPServer
@@ -58,7 +57,7 @@ final class Gate: Sendable {
         var cancelled = 0
     }
 
-    private let state = Mutex(State())
+    private let state = Guarded(State())
 
     /// How many have come so far.
     var arrivals: Int { state.withLock { $0.arrivals } }
