@@ -166,6 +166,7 @@ import TideoverJSON
         #expect(
             lines.contains {
                 $0.contains("`\(refusal.slug)`") && $0.contains("| \(refusal.status) |")
-            })
+            }
+        )
     }
 }
