@@ -46,11 +46,18 @@ enum Demo {
         let stage = try Stage(scenario, folder)
         let report = try await stage.play()
         if arguments[json] {
-            output.write(report.json.encoded(pretty: true) + [UInt8(ascii: "\n")])
+            let story = report.json(asOf: stage.clock.now())
+            output.write(story.encoded(pretty: true) + [UInt8(ascii: "\n")])
         } else {
             DemoPrinter(output).print(report)
         }
-        if !arguments[noServe] { try await stage.serve(report, at: address, output) }
+        if !arguments[noServe] {
+            let server = try stage.listen(at: address)
+            if !arguments[json] {
+                DemoPrinter(output).printQuestions(report, server.address, asOf: stage.clock.now())
+            }
+            await Serve.serve(stage.service, on: server, output)
+        }
         await stage.storage.close()
         return report.passed ? .success : .failure
     }
@@ -108,14 +115,9 @@ enum Demo {
         }
 
         /// Answers on loopback with the story's clock, which stands still at its end.
-        func serve(
-            _ report: ScenarioReport,
-            at address: ListenAddress,
-            _ output: Output
-        ) async throws {
-            let server: HTTPServer
+        func listen(at address: ListenAddress) throws -> HTTPServer {
             do {
-                server = try HTTPServer(
+                return try HTTPServer(
                     address: address.host,
                     port: address.port,
                     handler: service.handler
@@ -127,8 +129,6 @@ enum Demo {
                         + "Choose another with --listen 127.0.0.1:0, or use --no-serve."
                 )
             }
-            DemoPrinter(output).printQuestions(report, server.address, asOf: clock.now())
-            await Serve.serve(service, on: server, output)
         }
     }
 }

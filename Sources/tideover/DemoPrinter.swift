@@ -120,7 +120,7 @@ struct DemoPrinter {
     /// What to ask the server that the story left behind.
     func printQuestions(_ report: ScenarioReport, _ address: ListenAddress, asOf now: Instant) {
         let app = report.scenario.app.id
-        output.print("\nAsk it yourself; its clock stands at \(now.rfc3339):")
+        output.print("\nAsk it yourself; its clock stands still, asOf \(now.rfc3339):")
         for customer in report.scenario.customers {
             let id = customer.appAccountToken ?? customer.name
             output.print("\n  # \(customer.name)")
@@ -144,15 +144,26 @@ extension Reading {
 }
 
 extension ScenarioReport {
-    /// The story for programs.
-    var json: JSONValue {
+    /// The story for programs, with the instant at which its clock stands.
+    func json(asOf now: Instant) -> JSONValue {
         [
             "scenario": .string(scenario.name),
+            "asOf": .string(now.rfc3339),
+            "app": .string(scenario.app.id),
+            "environment": "simulated",
+            "customers": .object(customers),
             "passed": .bool(passed),
             "expectations": .integer(Int64(verdicts.count)),
             "held": .integer(Int64(verdicts.count(where: \.holds))),
             "moments": .array(moments.map(\.json)),
         ]
+    }
+
+    /// The id that the server knows each customer by.
+    private var customers: JSONObject {
+        scenario.customers.reduce(into: [:]) {
+            $0[$1.name] = .string($1.appAccountToken ?? $1.name)
+        }
     }
 }
 
