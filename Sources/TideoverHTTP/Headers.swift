@@ -49,7 +49,8 @@ public struct Headers: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         fields.append(Field(name: name, value: value))
     }
 
-    private static func same(_ a: String, _ b: String) -> Bool {
+    /// Whether two texts of ASCII are the same but for case, as names of fields and many tokens are.
+    package static func same(_ a: String, _ b: String) -> Bool {
         guard a.utf8.count == b.utf8.count else { return false }
         return zip(a.utf8, b.utf8).allSatisfy { lowercased($0) == lowercased($1) }
     }

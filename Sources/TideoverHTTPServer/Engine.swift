@@ -3,10 +3,11 @@ import Glibc
 
 /// The running libmicrohttpd daemon of a server, used by the keeper alone.
 ///
-/// Its callbacks get the `ServerCore` as their context, which must outlive the daemon, and tie a
-/// `Connection` to each connection of the engine.
+/// Its callbacks get the `ServerCore` as their context and tie a `Connection` to each connection of
+/// the engine.
 struct Engine: ~Copyable {
     private let daemon: OpaquePointer
+    private let core: ServerCore
 
     init?(_ core: ServerCore) {
         let limits = core.limits
@@ -25,15 +26,16 @@ struct Engine: ~Copyable {
         )
         guard let daemon else { return nil }
         self.daemon = daemon
+        self.core = core
     }
+
+    /// Closes every connection and waits for the I/O thread to end. No connection may be suspended.
+    deinit { MHD_stop_daemon(daemon) }
 
     /// Hands over a socket; false if the engine has closed it instead.
     func take(_ socket: Int32, _ address: inout sockaddr_storage, _ length: socklen_t) -> Bool {
         withSocketAddress(&address) { MHD_add_connection(daemon, socket, $0, length) } == .YES
     }
-
-    /// Closes every connection and waits for the I/O thread to end. No connection may be suspended.
-    consuming func stop() { MHD_stop_daemon(daemon) }
 }
 
 private func engineProceeds(

@@ -5,8 +5,9 @@ public import TideoverHTTP
 ///
 /// One thread does all input and output. The handler starts on it, so one that finishes without
 /// suspending is answered at once; it must not block, and does long work elsewhere. A handler that
-/// suspends holds its connection until it finishes, and is cancelled when its client goes away.
-/// HEAD reaches the handler as GET. Whatever the handler throws is answered as a problem.
+/// suspends holds its connection until it finishes, and is cancelled when its client goes away, which
+/// it does as soon as it ends its sending half. HEAD reaches the handler as GET. Whatever the handler
+/// throws is answered as a problem.
 public final class HTTPServer: Sendable {
     /// Where the server listens; never with port 0.
     public let address: ListenAddress
@@ -20,7 +21,7 @@ public final class HTTPServer: Sendable {
     ///   - address: An IPv4 or IPv6 literal; by default only this machine can connect.
     ///   - port: A port from 0 to 65,535; 0 takes any free one, which `port` then tells.
     ///   - limits: How much one client may use.
-    ///   - report: Told of every error that became a 500, with the request id in that answer.
+    ///   - report: Told of every error that became a 500; must not block either.
     ///   - handler: Answers each request.
     /// - Throws: What keeps the server from listening there.
     public init(
@@ -30,6 +31,7 @@ public final class HTTPServer: Sendable {
         report: @escaping FailureReport = { _, _, _ in },
         handler: @escaping Handler
     ) throws(HTTPServerError) {
+        precondition(limits.arePositive, "limits of a server are positive")
         // Writing to a client that has gone is an error to return, not a reason to die.
         signal(SIGPIPE, SIG_IGN)
         let alarm = try Alarm()
@@ -42,7 +44,6 @@ public final class HTTPServer: Sendable {
         let listener = try Listener(ListenAddress(host: address, port: port))
         self.address = listener.address
         guard let engine = Engine(core) else {
-            listener.close()
             throw .engineFailed
         }
         let keeper = Keeper(core: core, listener: listener, engine: engine, order: order)
@@ -83,10 +84,19 @@ public final class HTTPServer: Sendable {
         report: @escaping FailureReport
     ) -> @Sendable (Request) async -> Response {
         { request in
-            await answer(to: request, requestID: randomRequestID, report: report) { request in
-                let response = try await handler(request)
+            let response = await answer(
+                to: request,
+                requestID: randomRequestID,
+                report: report,
+                handler
+            )
+            do {
                 try Reply.check(response)
                 return response
+            } catch {
+                let id = randomRequestID()
+                report(error, request, id)
+                return Problem.internalError(requestID: id).response
             }
         }
     }

@@ -20,6 +20,15 @@ public struct HTTPServerLimits: Hashable, Sendable {
     /// How long the client may take to receive the answer.
     public var reply: Duration = .seconds(60)
 
+    /// Whether a server can work with these limits.
+    var arePositive: Bool {
+        let counts = [bodyBytes, headBytes, headFields, connections]
+        let times = [idle, head, body, reply]
+        return counts.allSatisfy { (1...(1 << 30)).contains($0) }
+            && (0...(1 << 30)).contains(connectionsPerAddress)
+            && times.allSatisfy { $0 > .zero }
+    }
+
     /// The limits of a server that faces the internet.
     public init() {}
 }

@@ -8,25 +8,32 @@ import TideoverHTTP
 /// listening without a race; hence it listens to nothing, and is handed its connections.
 struct Keeper: ~Copyable {
     private let core: ServerCore
-    private let listener: Listener
+    /// Nil once the server is to stop.
+    private var listener: Listener?
     private let engine: Engine
     private let order: StopOrder
     private var lingering = Lingering()
-    private var isListening = true
     /// No connection is taken before then: the machine was out of files or memory.
     private var restsUntil: ContinuousClock.Instant?
     private var nextLook = ContinuousClock.Instant.now
 
     /// How often connections are judged.
     private static let pace = Duration.milliseconds(100)
+    /// How many connections are taken before the others are looked after.
+    private static let mostAtOnce = 64
     /// How often it is looked whether a stopping server is done.
     private static let stoppingPace = Duration.milliseconds(5)
     /// How long cancelled handlers may take to answer.
     private static let lastWord = Duration.milliseconds(500)
 
-    init(core: ServerCore, listener: Listener, engine: consuming Engine, order: StopOrder) {
+    init(
+        core: ServerCore,
+        listener: consuming Listener,
+        engine: consuming Engine,
+        order: StopOrder
+    ) {
         self.core = core
-        self.listener = listener
+        self.listener = consume listener
         self.engine = engine
         self.order = order
     }
@@ -45,8 +52,11 @@ struct Keeper: ~Copyable {
             }
             if now >= nextLook { look(at: now) }
         }
+        // The engine must not be stopped while a connection is suspended.
+        core.startClosing()
         for connection in core.openConnections { connection.abandon() }
-        engine.stop()
+        _ = consume engine
+        core.removeAll()
         for socket in core.takeLingering() { close(socket) }
         order.fulfil()
     }
@@ -58,8 +68,8 @@ struct Keeper: ~Copyable {
         for socket in lingering.sockets {
             entries.append(pollfd(fd: socket, events: Int16(POLLIN), revents: 0))
         }
-        if mayTakeConnections {
-            entries.append(pollfd(fd: listener.socket, events: Int16(POLLIN), revents: 0))
+        if mayTakeConnections, let socket = listener?.socket {
+            entries.append(pollfd(fd: socket, events: Int16(POLLIN), revents: 0))
         }
         poll(&entries, nfds_t(entries.count), patience)
         if entries[0].revents != 0 { core.alarm.silence() }
@@ -75,13 +85,13 @@ struct Keeper: ~Copyable {
     // MARK: - Taking connections
 
     private var mayTakeConnections: Bool {
-        isListening && restsUntil == nil && core.openConnectionCount < core.limits.connections
+        restsUntil == nil && core.openConnectionCount < core.limits.connections
     }
 
     private mutating func takeConnections(at now: ContinuousClock.Instant) {
         if let until = restsUntil, now >= until { restsUntil = nil }
-        while mayTakeConnections {
-            switch listener.accept() {
+        for _ in 0..<Self.mostAtOnce where mayTakeConnections {
+            switch listener?.accept() ?? .none {
             case .none: return
             case .lost: continue
             case .exhausted: restsUntil = now + Self.pace
@@ -117,11 +127,8 @@ struct Keeper: ~Copyable {
         at now: ContinuousClock.Instant,
         _ deadline: ContinuousClock.Instant
     ) -> Bool {
-        if isListening {
-            isListening = false
-            listener.close()
-            core.startDraining()
-        }
+        listener = nil
+        core.startDraining()
         let busy = core.openConnections.filter(\.isBusy)
         if now >= deadline {
             core.startClosing()

@@ -1,3 +1,4 @@
+import CTideoverMicrohttpd
 import Glibc
 
 /// Sockets that wait for their client to read the last answer.

@@ -1,8 +1,8 @@
 import CTideoverMicrohttpd
 import Glibc
 
-/// A socket that listens, until it is closed.
-struct Listener: Sendable {
+/// A socket that listens as long as the value lives; then the kernel resets what waits in the queue.
+struct Listener: ~Copyable {
     let socket: Int32
     /// Where it listens; never with port 0.
     let address: ListenAddress
@@ -32,8 +32,7 @@ struct Listener: Sendable {
         return .connection(socket: socket, address: storage, length: length)
     }
 
-    /// Stops listening; what waits in the queue is reset by the kernel.
-    func close() { Glibc.close(socket) }
+    deinit { Glibc.close(socket) }
 
     private static func listen(
         _ socket: Int32,

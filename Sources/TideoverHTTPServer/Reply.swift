@@ -37,9 +37,13 @@ package enum Reply {
     /// The engine's copy of a checked response; nil if memory is short. The caller releases it with
     /// `MHD_destroy_response`.
     static func engineResponse(_ response: Response, closing: Bool) -> OpaquePointer? {
-        var body = response.body
-        let made = body.withUnsafeMutableBytes {
-            MHD_create_response_from_buffer($0.count, $0.baseAddress, .RESPMEM_MUST_COPY)
+        let made = response.body.withUnsafeBytes {
+            // The parameter is not const because of other modes; this one only reads.
+            MHD_create_response_from_buffer(
+                $0.count,
+                UnsafeMutableRawPointer(mutating: $0.baseAddress),
+                .RESPMEM_MUST_COPY
+            )
         }
         guard let made else { return nil }
         for field in response.headers.fields where isPassedOn(field) {
@@ -64,14 +68,14 @@ package enum Reply {
 
     /// Framing is the engine's matter, and it has no field without a value.
     private static func isPassedOn(_ field: Headers.Field) -> Bool {
-        guard !field.value.isEmpty else { return false }
-        switch field.name.lowercased() {
-        case "connection", "content-length", "keep-alive", "transfer-encoding": return false
-        default: return true
-        }
+        !field.value.isEmpty && !framing.contains { Headers.same($0, field.name) }
     }
 
+    private static let framing = [
+        "Connection", "Content-Length", "Keep-Alive", "Transfer-Encoding",
+    ]
+
     private static func wantsToClose(_ response: Response) -> Bool {
-        response.headers["Connection"]?.lowercased() == "close"
+        response.headers["Connection"].map { Headers.same($0, "close") } ?? false
     }
 }

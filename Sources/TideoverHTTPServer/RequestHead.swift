@@ -42,7 +42,8 @@ package struct RequestHead {
     /// nobody knows where the next request starts, so the connection must close.
     package func body(within limits: HTTPServerLimits) -> Result<Body, Problem> {
         if let problem = sizeProblem(limits) ?? formProblem() { return .failure(problem) }
-        if let encoding = values("Content-Encoding").first(where: { !Self.isIdentity($0) }) {
+        if let encoding = values("Content-Encoding").first(where: { !Headers.same($0, "identity") })
+        {
             return .failure(.contentEncoding(encoding))
         }
         return framing().flatMap { body in
@@ -86,13 +87,13 @@ package struct RequestHead {
     /// Two readings of a body's end are how requests are smuggled past a proxy, so anything that
     /// could be read in two ways is refused (RFC 9112, 6.1 and 6.3).
     private func framing() -> Result<Body, Problem> {
-        let codings = fields.filter { Self.same($0.name, "transfer-encoding") }
+        let codings = fields.filter { Headers.same($0.name, "transfer-encoding") }
         let lengths = values("Content-Length")
         if codings.isEmpty { return length(lengths) }
         guard lengths.isEmpty, version != "HTTP/1.0" else {
             return .failure(.malformedRequest("The body's length is stated in two ways."))
         }
-        guard codings.count == 1, Self.same(codings[0].value, "chunked") else {
+        guard codings.count == 1, Headers.same(codings[0].value, "chunked") else {
             return .failure(.transferCoding)
         }
         return .success(.chunked)
@@ -109,13 +110,7 @@ package struct RequestHead {
     }
 
     private func values(_ name: String) -> [String] {
-        fields.filter { Self.same($0.name, name) }.map { Self.trimmed($0.value) }
-    }
-
-    private static func isIdentity(_ encoding: String) -> Bool { same(encoding, "identity") }
-
-    private static func same(_ a: String, _ b: String) -> Bool {
-        a.utf8.count == b.utf8.count && a.lowercased() == b.lowercased()
+        fields.filter { Headers.same($0.name, name) }.map { Self.trimmed($0.value) }
     }
 
     private static func trimmed(_ value: String) -> String {

@@ -61,6 +61,9 @@ final class ServerCore: Sendable {
         if wasFull { alarm.ring() }
     }
 
+    /// Forgets all connections, once the engine is no more.
+    func removeAll() { connections.withLock { $0 = [:] } }
+
     /// Keeps a connection alive below the engine, which is about to close its socket.
     func linger(_ socket: Int32) {
         let isNew = lingering.withLock { sockets in

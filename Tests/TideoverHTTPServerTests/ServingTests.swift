@@ -241,16 +241,24 @@ import TideoverHTTPServer
     func `a response that breaks HTTP is a 500 and is reported`(broken: Response) async throws {
         let reports = Guarded(0)
         let report: FailureReport = { _, _, _ in reports.withLock { $0 += 1 } }
-        try await withServer(report: report, handler: { _ in broken }) { server in
-            let response = try await onThread { [port = server.port] in
-                let client = try Client(port)
-                try client.request("GET /")
-                return try client.response()
+        let handler: Handler = { request in
+            if request.path == "/thrown" {
+                throw Problem("x", status: broken.status, title: "x", headers: broken.headers)
             }
-            #expect(response.problem == "internal")
-            #expect(response.headers["X-B"] == nil)
+            return broken
         }
-        #expect(reports.withLock { $0 } == 1)
+        try await withServer(report: report, handler: handler) { server in
+            try await onThread { [port = server.port] in
+                let client = try Client(port)
+                for path in ["/returned", "/thrown"] {
+                    try client.request("GET \(path)")
+                    let response = try client.response()
+                    #expect(response.problem == "internal")
+                    #expect(response.headers["X-B"] == nil)
+                }
+            }
+        }
+        #expect(reports.withLock { $0 } == 2)
     }
 
     @Test func `a handler can have the connection closed`() async throws {
