@@ -56,8 +56,10 @@ targets += [
         pkgConfig: "libmicrohttpd",
         providers: [.apt(["libmicrohttpd-dev"])]
     ),
+    // level 0
+    library("TideoverLocks"),
     // level 1
-    library("TideoverSignatures", ["TideoverJSON", "CTideoverOpenSSL"]),
+    library("TideoverSignatures", ["TideoverJSON", "TideoverLocks", "CTideoverOpenSSL"]),
     tests("TideoverSignaturesTests", ["TideoverSignatures", "TideoverJSON"]),
     // level 2
     library("TideoverStorage", ["TideoverCore", "TideoverJSON", "TideoverSignatures"]),
@@ -69,8 +71,8 @@ targets += [
         path: "Tests/TideoverStorageConformance",
         swiftSettings: settings
     ),
-    library("TideoverHTTPServer", ["TideoverHTTP", "CTideoverMicrohttpd"]),
-    tests("TideoverHTTPServerTests", ["TideoverHTTPServer", "TideoverHTTP"]),
+    library("TideoverHTTPServer", ["TideoverHTTP", "TideoverLocks", "CTideoverMicrohttpd"]),
+    tests("TideoverHTTPServerTests", ["TideoverHTTPServer", "TideoverHTTP", "TideoverLocks"]),
     library("TideoverSandbox", ["TideoverHTTP", "TideoverJSON", "TideoverSignatures"]),
     tests(
         "TideoverSandboxTests",
@@ -91,7 +93,7 @@ targets += [
     library(
         "TideoverServer",
         [
-            "TideoverAppStore", "TideoverCore", "TideoverHTTP", "TideoverJSON",
+            "TideoverAppStore", "TideoverCore", "TideoverHTTP", "TideoverJSON", "TideoverLocks",
             "TideoverSignatures", "TideoverStorage",
         ]
     ),
@@ -102,15 +104,15 @@ targets += [
             "TideoverSandbox", "TideoverSignatures", "TideoverSQLite", "TideoverStorage",
         ]
     ),
-    library("TideoverCommandLine", ["TideoverJSON"]),
-    tests("TideoverCommandLineTests", ["TideoverCommandLine"]),
+    library("TideoverCommandLine", ["TideoverJSON", "TideoverLocks"]),
+    tests("TideoverCommandLineTests", ["TideoverCommandLine", "TideoverLocks"]),
     // level 4
     .executableTarget(
         name: "tideover",
         dependencies: [
             "TideoverAppStore", "TideoverCommandLine", "TideoverCore", "TideoverHTTP",
-            "TideoverHTTPServer", "TideoverJSON", "TideoverSandbox", "TideoverServer",
-            "TideoverSignatures", "TideoverSQLite", "TideoverStorage",
+            "TideoverHTTPServer", "TideoverJSON", "TideoverLocks", "TideoverSandbox",
+            "TideoverServer", "TideoverSignatures", "TideoverSQLite", "TideoverStorage",
         ],
         // The demo's scenario travels inside the executable.
         resources: [.embedInCode("Story/one-subscribers-life.json5")],

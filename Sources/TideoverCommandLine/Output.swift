@@ -1,4 +1,5 @@
 import Glibc
+import TideoverLocks
 
 /// Where bytes go: a file descriptor, or memory when a test reads them.
 ///

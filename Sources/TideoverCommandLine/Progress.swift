@@ -1,3 +1,5 @@
+import TideoverLocks
+
 /// Tells on standard error how far long work has come: one line redrawn on a terminal, elsewhere a
 /// line every so often, and nothing at all when the work is short.
 public final class Progress: Sendable {

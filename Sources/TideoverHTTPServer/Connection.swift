@@ -1,6 +1,7 @@
 import CTideoverMicrohttpd
 import Glibc
 import TideoverHTTP
+import TideoverLocks
 
 /// One connection, and the exchange that runs on it.
 ///
@@ -11,7 +12,7 @@ final class Connection: Sendable {
     let socket: Int32
     private let peer: String?
     private let server: ServerCore
-    private let state: Guarded<State>
+    private let state: Locked<State>
 
     private struct State {
         var phase: ConnectionPhase
@@ -52,7 +53,7 @@ final class Connection: Sendable {
         self.socket = socket
         self.peer = peer
         self.server = server
-        state = Guarded(State(phase: ConnectionPhase(.joining, at: .now)))
+        state = Locked(State(phase: ConnectionPhase(.joining, at: .now)))
     }
 
     /// Whether a request is being read, handled or answered.

@@ -1,5 +1,6 @@
 import Glibc
 import TideoverHTTP
+import TideoverLocks
 
 /// The thread beside the I/O thread: it takes connections, judges them by their limits of time,
 /// notices clients that have gone while their handler runs, and stops the engine.
@@ -146,7 +147,7 @@ final class StopOrder: Sendable {
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
-    private let state = Guarded(State())
+    private let state = Locked(State())
     private let alarm: Alarm
 
     init(alarm: Alarm) { self.alarm = alarm }

@@ -2,6 +2,7 @@ import CTideoverMicrohttpd
 import Glibc
 import Synchronization
 import TideoverHTTP
+import TideoverLocks
 
 /// What the threads of one server share: the I/O thread, the keeper, and those that finish handlers.
 final class ServerCore: Sendable {
@@ -12,9 +13,9 @@ final class ServerCore: Sendable {
     /// Wakes the keeper.
     let alarm: Alarm
 
-    private let connections = Guarded<[Int32: Connection]>([:])
+    private let connections = Locked<[Int32: Connection]>([:])
     /// Sockets whose answer must reach the client before they are closed.
-    private let lingering = Guarded<[Int32]>([])
+    private let lingering = Locked<[Int32]>([])
     private let draining = Atomic(false)
     private let closing = Atomic(false)
 

@@ -1,5 +1,6 @@
 import Synchronization
 import TideoverJSON
+import TideoverLocks
 
 /// Believes documents whose signer a pinned anchor vouches for through exactly one intermediate.
 ///

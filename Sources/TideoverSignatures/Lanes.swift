@@ -1,4 +1,5 @@
 import Synchronization
+import TideoverLocks
 
 /// A fixed number of places where work may go on at the same time, each with state of its own.
 ///

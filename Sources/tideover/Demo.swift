@@ -1,9 +1,9 @@
-import Synchronization
 import TideoverAppStore
 import TideoverCommandLine
 import TideoverCore
 import TideoverHTTPServer
 import TideoverJSON
+import TideoverLocks
 import TideoverSQLite
 import TideoverSandbox
 import TideoverServer
@@ -135,7 +135,7 @@ enum Demo {
 
 /// The one clock of a story: the store's, which the server follows.
 final class StoryClock: Sendable {
-    private let instant = Mutex(Instant(millisecondsSince1970: 0))
+    private let instant = Locked(Instant(millisecondsSince1970: 0))
 
     var now: Clock {
         { self.instant.withLock { $0 } }

@@ -1,3 +1,5 @@
+import TideoverLocks
+
 @testable import TideoverCommandLine
 
 /// A number that a test raises while others read it.

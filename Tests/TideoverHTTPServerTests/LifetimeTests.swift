@@ -1,6 +1,7 @@
 import Testing
 import TideoverHTTP
 import TideoverHTTPServer
+import TideoverLocks
 
 /// Clients that go away or are slow, limits of connections, starting and stopping.
 @Suite(.timeLimit(.minutes(1))) struct LifetimeTests {
@@ -34,7 +35,7 @@ import TideoverHTTPServer
 
     @Test func `a handler that ignores its cancellation does not hold the connection`() async throws
     {
-        let isDone = Guarded(false)
+        let isDone = Locked(false)
         let handler: Handler = { request in
             let clock = ContinuousClock()
             let end = clock.now + .milliseconds(800)
@@ -361,7 +362,7 @@ import TideoverHTTPServer
     }
 
     @Test func `a handler that ignores its cancellation cannot keep the server`() async throws {
-        let isReleased = Guarded(false)
+        let isReleased = Locked(false)
         let server = try HTTPServer(port: 0) { request in
             while !isReleased.withLock({ $0 }) { await Task.yield() }
             return try await echo(request)

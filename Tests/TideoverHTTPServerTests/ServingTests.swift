@@ -1,11 +1,12 @@
 import Testing
 import TideoverHTTP
 import TideoverHTTPServer
+import TideoverLocks
 
 /// Ordinary exchanges, over real sockets.
 @Suite(.timeLimit(.minutes(1))) struct ServingTests {
     @Test func `a request reaches the handler as it was sent`() async throws {
-        let seen = Guarded<Request?>(nil)
+        let seen = Locked<Request?>(nil)
         try await withServer(handler: { request in
             seen.withLock { $0 = request }
             return .text("ok")
@@ -210,7 +211,7 @@ import TideoverHTTPServer
 
     @Test func `a thrown error is a 500 problem, and the server goes on`() async throws {
         struct Secret: Error {}
-        let reports = Guarded<[String]>([])
+        let reports = Locked<[String]>([])
         let report: FailureReport = { error, request, id in
             reports.withLock { $0.append("\(error) \(request.path) \(id)") }
         }
@@ -239,7 +240,7 @@ import TideoverHTTPServer
         Response(headers: ["X A": "a"]), Response(headers: ["X-A": "a\0b"]),
     ])
     func `a response that breaks HTTP is a 500 and is reported`(broken: Response) async throws {
-        let reports = Guarded(0)
+        let reports = Locked(0)
         let report: FailureReport = { _, _, _ in reports.withLock { $0 += 1 } }
         let handler: Handler = { request in
             if request.path == "/thrown" {

@@ -1,6 +1,7 @@
 import Testing
 import TideoverHTTP
 import TideoverHTTPServer
+import TideoverLocks
 
 /// Runs a test against a server of its own, and stops it.
 func withServer<T>(
@@ -55,7 +56,7 @@ final class Gate: Sendable {
         var cancelled = 0
     }
 
-    private let state = Guarded(State())
+    private let state = Locked(State())
 
     /// How many have come so far.
     var arrivals: Int { state.withLock { $0.arrivals } }

@@ -4,7 +4,7 @@ import Foundation
 enum HouseRules {
     /// The modules by level, as ARCHITECTURE.md draws them: imports only go down.
     static let levels: [Set<String>] = [
-        ["TideoverJSON"],
+        ["TideoverJSON", "TideoverLocks"],
         ["TideoverCore", "TideoverSignatures", "TideoverHTTP"],
         [
             "TideoverAppStore", "TideoverGooglePlay", "TideoverRevenueCat", "TideoverStorage",
@@ -32,10 +32,10 @@ enum HouseRules {
         // Composition only: sockets and databases are handed in.
         "TideoverServer": [
             "TideoverAppStore", "TideoverCore", "TideoverGooglePlay", "TideoverHTTP",
-            "TideoverJSON",
-            "TideoverRevenueCat", "TideoverSignatures", "TideoverStorage",
+            "TideoverJSON", "TideoverLocks", "TideoverRevenueCat", "TideoverSignatures",
+            "TideoverStorage",
         ],
-        "TideoverCommandLine": ["TideoverJSON"],
+        "TideoverCommandLine": ["TideoverJSON", "TideoverLocks"],
     ]
 
     /// What an app embeds: built by compilers and for systems older than ours.

@@ -1,4 +1,4 @@
-import Synchronization
+import TideoverLocks
 import TideoverStorage
 
 /// Counts what was refused, in memory, and stores the sums now and then: a flood of forged
@@ -6,7 +6,7 @@ import TideoverStorage
 final class TallyBook: Sendable {
     private let storage: any Storage
     private let log: Log
-    private let open = Mutex<[String: [Tally: Int64]]>([:])
+    private let open = Locked<[String: [Tally: Int64]]>([:])
     /// Names come from our own fixed codes; the bound only guards against a fault in that.
     private static let mostKinds = 1000
 

@@ -1,4 +1,5 @@
 import CTideoverOpenSSL
+import TideoverLocks
 
 /// A private key on P-256 that signs with ES256; its bytes stay inside libcrypto until asked for.
 public struct P256PrivateKey: Sendable {

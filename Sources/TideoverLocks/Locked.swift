@@ -5,11 +5,11 @@ import Glibc
 /// A POSIX mutex rather than `Synchronization.Mutex`: the thread sanitizer knows the former and
 /// reports every use of the latter on Linux as a race, which would hide the true ones. The value
 /// stands behind a pointer, so that printing whatever holds it prints nothing of it.
-final class Locked<State: ~Copyable>: @unchecked Sendable {  // `state` only with the mutex held
+package final class Locked<State: ~Copyable>: @unchecked Sendable {  // `state` only with the mutex held
     private let state: UnsafeMutablePointer<State>
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
 
-    init(_ state: consuming sending State) {
+    package init(_ state: consuming sending State) {
         self.state = .allocate(capacity: 1)
         self.state.initialize(to: state)
         mutex = .allocate(capacity: 1)
@@ -24,7 +24,7 @@ final class Locked<State: ~Copyable>: @unchecked Sendable {  // `state` only wit
     }
 
     /// Runs `body` alone; it must not come back here.
-    func withLock<Answer, Failure: Error>(
+    package func withLock<Answer, Failure: Error>(
         _ body: (inout sending State) throws(Failure) -> sending Answer
     ) throws(Failure) -> sending Answer {
         pthread_mutex_lock(mutex)
@@ -33,7 +33,7 @@ final class Locked<State: ~Copyable>: @unchecked Sendable {  // `state` only wit
     }
 
     /// Runs `body` alone, or not at all while another thread is inside: then nil.
-    func withLockIfAvailable<Answer, Failure: Error>(
+    package func withLockIfAvailable<Answer, Failure: Error>(
         _ body: (inout sending State) throws(Failure) -> sending Answer
     ) throws(Failure) -> sending Answer? {
         guard pthread_mutex_trylock(mutex) == 0 else { return nil }
