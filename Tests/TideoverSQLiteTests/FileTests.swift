@@ -57,6 +57,24 @@ import TideoverStorage
         await storage.close()
     }
 
+    @Test func `is free after closing though a child process inherited its lock`() async throws {
+        let storage = try SQLiteStorage(path: folder.database)
+        // What a child has between its beginning and that of its program.
+        let lock = storage.path + ".lock"
+        let inherited = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
+            .first { number in
+                let target = try? FileManager.default.destinationOfSymbolicLink(
+                    atPath: "/proc/self/fd/\(number)"
+                )
+                return target == lock
+            }
+        let copy = try dup(#require(inherited.flatMap { Int32($0) }))
+        await storage.close()
+        let again = try SQLiteStorage(path: folder.database)
+        await again.close()
+        close(copy)
+    }
+
     @Test func `is let go when its storage is`() async throws {
         do {
             _ = try SQLiteStorage(path: folder.database)

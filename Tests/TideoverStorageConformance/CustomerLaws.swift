@@ -139,12 +139,14 @@ extension StorageLaw {
 
     private static func neverMixed(_ storage: any Storage) async throws {
         let sandbox = Sample.term(1, of: Sample.lineage(Sample.lineage().id, .sandbox))
+        let only = Sample.lineage("1", .xcode)
         let shared = Sample.lineage(Sample.lineage().id, .production, .familyShared)
         let intakes = [
             Sample.intake("n1", facts: [Sample.term(0)]),
             Sample.intake("n2", .sandbox, facts: [sandbox]),
             Sample.intake("n3", app: "chess", facts: [Sample.term(2)]),
             Sample.intake("n4", facts: [Sample.term(3, of: shared, token: "u_2")]),
+            Sample.intake("n5", .xcode, facts: [Sample.term(4, of: only)]),
         ]
         for intake in intakes {
             let outcome = try await storage.commit(intake, derive: Sample.derive)
@@ -152,13 +154,13 @@ extension StorageLaw {
         }
         let found = [
             Sample.key("u_1"), Sample.key("u_1", .sandbox), Sample.key("u_1", app: "chess"),
-            Sample.key("u_2"),
+            Sample.key("u_2"), Sample.key("u_1", .xcode),
         ].map { key in
             try? storage.lineages(of: key, now: Sample.day(200))?.holdings
                 .flatMap(\.facts).compactMap(\.termID)
         }
         let id = Sample.lineage().id
-        #expect(found == [["\(id)-0"], ["\(id)-1"], ["\(id)-2"], ["\(id)-3"]])
+        #expect(found == [["\(id)-0"], ["\(id)-1"], ["\(id)-2"], ["\(id)-3"], ["1-4"]])
     }
 
     private static func hostileNames(_ storage: any Storage) async throws {

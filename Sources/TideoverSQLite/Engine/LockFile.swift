@@ -28,6 +28,8 @@ final class LockFile: Sendable {
     }
 
     deinit {
+        // Closing alone would leave the lock with a child process that has not begun its program yet.
+        flock(descriptor, LOCK_UN)
         close(descriptor)
     }
 
