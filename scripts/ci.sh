@@ -17,7 +17,7 @@ strict=(--explicit-target-dependency-import-check error -Xswiftc -warnings-as-er
 logs=.build/ci
 # Longer than any test run takes; a deadlock must not hold the machine.
 patience=20m
-# What a test run says that nobody needs to see while it goes well.
+# What builds and test runs say that nobody needs to see while it goes well.
 noise='^(◇|✔ (Test "|Test case|Suite))|^\[[0-9]+/[0-9]+\]|ld\.gold: warning: Cannot export local symbol'
 
 step() {
@@ -43,6 +43,10 @@ build_tests() {
 # Apart from .build/debug: a build with other flags would throw away what `swift build` has there.
 checked=(--scratch-path .build/checked)
 
+without_noise() {
+    grep -vE "$noise" || true
+}
+
 # Runs the tests; what passed is only in the log. No tests at all is a failure, which `swift test`
 # does not see.
 run_tests() {
@@ -50,7 +54,7 @@ run_tests() {
     shift
     mkdir -p "$logs"
     timeout --foreground "$patience" swift test --disable-xctest "$@" >"$log" 2>&1 || status=$?
-    grep -vE "$noise" "$log" || true
+    without_noise <"$log"
     if [ "$status" -ne 0 ]; then
         echo "the tests failed ($status); all they said is in $log" >&2
         return 1
@@ -74,7 +78,9 @@ covered_tests() {
 }
 
 sanitized_tests() {
-    run_tests "$1" --sanitize="$1" --scratch-path ".build/$1"
+    local flags=(--sanitize="$1" --scratch-path ".build/$1")
+    swift build --build-tests "${flags[@]}" | without_noise
+    run_tests "$1" "${flags[@]}"
 }
 
 release() {
