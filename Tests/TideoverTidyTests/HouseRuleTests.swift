@@ -88,6 +88,12 @@ import Testing
         #expect(HouseRules.crashesWithoutAReason(file("precondition(a, \"no fatalError(\")")) == [])
     }
 
+    @Test func `a lock that the thread sanitizer does not see is found`() {
+        #expect(HouseRules.invisibleLocks(file("let count = Mutex(0)")).count == 1)
+        #expect(HouseRules.invisibleLocks(file("let count: Mutex<Int>")).count == 1)
+        #expect(HouseRules.invisibleLocks(file("let mutex = SystemMutex(0)")) == [])
+    }
+
     @Test func `an escape needs its reason on its line or the one before`() {
         let escape = "final class A: @unchecked Sendable {}"
         #expect(HouseRules.unexplainedEscapes(file(escape)).count == 1)

@@ -122,6 +122,13 @@ enum HouseRules {
         }
     }
 
+    static func invisibleLocks(_ file: SourceFile) -> [String] {
+        guard file.module != nil else { return [] }
+        return found(["Mutex(", "Mutex<"], in: file) {
+            "`\($0)`: the thread sanitizer takes what it guards for a race; `Locked` it sees"
+        }
+    }
+
     static func unexplainedEscapes(_ file: SourceFile) -> [String] {
         ["@unchecked Sendable", "nonisolated(unsafe)"].flatMap { word in
             file.code.containing(word).filter { !isExplained($0, file) }.map {

@@ -35,6 +35,10 @@ import Testing
         #expect(SourceTree.sources.flatMap(HouseRules.crashesWithoutAReason) == [])
     }
 
+    @Test func `the thread sanitizer sees every lock`() {
+        #expect(SourceTree.sources.flatMap(HouseRules.invisibleLocks) == [])
+    }
+
     @Test func `every way around the checks of concurrency says why`() {
         #expect(SourceTree.files.flatMap(HouseRules.unexplainedEscapes) == [])
     }
