@@ -41,11 +41,11 @@ final class Ledger {
         latestEvent = try Statement(SQL.latestEvent, on: connection)
         insertEvent = try Statement(SQL.insertEvent, on: connection)
         addTally = try Statement(SQL.addTally, on: connection)
-        beginTransaction = try Statement("BEGIN IMMEDIATE", on: connection)
-        commitTransaction = try Statement("COMMIT", on: connection)
-        makeSavepoint = try Statement("SAVEPOINT job", on: connection)
-        releaseSavepoint = try Statement("RELEASE job", on: connection)
-        returnToSavepoint = try Statement("ROLLBACK TO job", on: connection)
+        beginTransaction = try Statement(SQL.begin, on: connection)
+        commitTransaction = try Statement(SQL.commit, on: connection)
+        makeSavepoint = try Statement(SQL.makeSavepoint, on: connection)
+        releaseSavepoint = try Statement(SQL.releaseSavepoint, on: connection)
+        returnToSavepoint = try Statement(SQL.returnToSavepoint, on: connection)
         log = LogMeter(connection)
     }
 
@@ -195,6 +195,7 @@ final class Ledger {
         of row: CustomerRow,
         _ now: Instant
     ) throws(StorageError) {
+        // The latest event of an app is its only memory of which ids were given: it is never pruned.
         let latest = try latestEvent.first(.text(row.key.app)) { EventID($0.text(0)) }
         let id = EventID.next(after: latest ?? nil, at: now, random: random())
         try insertEvent.run(
@@ -222,7 +223,7 @@ extension Ledger {
     func rollBack() {
         guard connection.isInTransaction else { return }
         // Where even this fails, the next `begin` does and says why.
-        try? connection.execute("ROLLBACK")
+        try? connection.execute(SQL.rollBack)
     }
 
     /// Does a part of a transaction that is taken back alone when it fails. Where that is impossible

@@ -99,10 +99,11 @@ final class Reader {
     /// What the engine finds wrong with the file; empty when it is sound.
     func problems() throws(StorageError) -> [String] {
         do {
-            let check = try Statement("PRAGMA integrity_check", on: connection)
+            let check = try Statement(SQL.check, on: connection)
             return try check.all { $0.text(0) }.filter { $0 != "ok" }
-        } catch  where error.reason == .corrupt {
+        } catch {
             // Damage can stop the check itself.
+            guard error.reason == .corrupt else { throw error }
             return [error.detail]
         }
     }
@@ -111,13 +112,13 @@ final class Reader {
     private func atOneInstant<Result>(
         _ body: () throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
-        try connection.execute("BEGIN")
+        try connection.execute(SQL.beginReading)
         do {
             let result = try body()
-            try connection.execute("COMMIT")
+            try connection.execute(SQL.commit)
             return result
         } catch {
-            if connection.isInTransaction { try? connection.execute("ROLLBACK") }
+            if connection.isInTransaction { try? connection.execute(SQL.rollBack) }
             throw error
         }
     }

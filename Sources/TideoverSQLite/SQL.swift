@@ -3,6 +3,17 @@
 /// They keep to what PostgreSQL and its distributed kin understand too, where the parameters are
 /// written `$1`.
 enum SQL {
+    // MARK: Transactions
+
+    /// The writer takes its lock at once: nothing it read can be outdated when it writes.
+    static let begin: StaticString = "BEGIN IMMEDIATE"
+    static let beginReading: StaticString = "BEGIN"
+    static let commit: StaticString = "COMMIT"
+    static let rollBack: StaticString = "ROLLBACK"
+    static let makeSavepoint: StaticString = "SAVEPOINT job"
+    static let releaseSavepoint: StaticString = "RELEASE job"
+    static let returnToSavepoint: StaticString = "ROLLBACK TO job"
+
     // MARK: One lineage, one customer
 
     static let facts: StaticString = """
@@ -76,4 +87,5 @@ enum SQL {
     static let tallies: StaticString = """
         SELECT environment, kind, name, count FROM tally WHERE app = ?1
         """
+    static let check: StaticString = "PRAGMA integrity_check"
 }

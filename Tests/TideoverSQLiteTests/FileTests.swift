@@ -116,6 +116,14 @@ import TideoverStorage
         if !isRoot { chmod(place, 0o700) }
     }
 
+    @Test(.enabled(if: geteuid() != 0, "root may write to every file"))
+    func `that may not be written to is not opened`() async throws {
+        let storage = try SQLiteStorage(path: folder.database)
+        await storage.close()
+        chmod(folder.database, 0o400)
+        #expect(reason(folder.database) == .readOnly)
+    }
+
     @Test func `of a newer version is left as it is`() async throws {
         let storage = try SQLiteStorage(path: folder.database)
         await storage.close()

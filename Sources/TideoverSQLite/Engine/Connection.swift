@@ -37,6 +37,10 @@ package final class Connection {
         // Whoever closes last would otherwise checkpoint, which is the writer's alone.
         if access == .readOnly { try check(tideover_sqlite_keep_wal_on_close(handle)) }
         try check(tideover_sqlite_defend(handle))
+        // SQLite opens what it may not write as if reading had been asked for.
+        if access == .readWrite, sqlite3_db_readonly(handle, "main") == 1 {
+            throw StorageError(.readOnly, place: path)
+        }
     }
 
     deinit {

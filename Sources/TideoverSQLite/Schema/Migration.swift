@@ -21,13 +21,13 @@ package struct Migration: Sendable {
         let found = try version(of: connection)
         try configure(connection)
         for migration in all where migration.number > found {
-            try connection.execute("BEGIN IMMEDIATE")
+            try connection.execute(SQL.begin)
             do {
                 try connection.execute(migration.sql)
-                try connection.execute("COMMIT")
+                try connection.execute(SQL.commit)
             } catch {
                 // The engine may have ended the transaction itself.
-                if connection.isInTransaction { try? connection.execute("ROLLBACK") }
+                if connection.isInTransaction { try? connection.execute(SQL.rollBack) }
                 throw error
             }
         }
