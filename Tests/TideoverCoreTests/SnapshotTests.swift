@@ -155,6 +155,7 @@ import TideoverJSON
         #expect(CustomerID("00000000-0000-0000-0000-000000000000") == nil)
         #expect(CustomerID("") == nil)
         #expect(CustomerID("Anna") != CustomerID("anna"))
+        #expect(CustomerID("caf\u{E9}") != CustomerID("cafe\u{301}"), "bytes tell ids apart")
     }
 
     // MARK: Prompt

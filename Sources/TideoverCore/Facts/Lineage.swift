@@ -63,7 +63,19 @@ public struct CustomerID: Hashable, Sendable, Comparable {
         }
     }
 
-    public static func < (a: CustomerID, b: CustomerID) -> Bool { a.text < b.text }
+    // By bytes, as a database compares: Swift's strings are equal in more ways than one.
+
+    public static func == (a: CustomerID, b: CustomerID) -> Bool {
+        a.text.utf8.elementsEqual(b.text.utf8)
+    }
+
+    public static func < (a: CustomerID, b: CustomerID) -> Bool {
+        a.text.utf8.lexicographicallyPrecedes(b.text.utf8)
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        for byte in text.utf8 { hasher.combine(byte) }
+    }
 
     private static func isUUID(_ text: some StringProtocol) -> Bool {
         text.utf8.count == 36
