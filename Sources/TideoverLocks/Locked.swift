@@ -5,7 +5,8 @@ import Glibc
 /// A POSIX mutex rather than `Synchronization.Mutex`: the thread sanitizer knows the former and
 /// reports every use of the latter on Linux as a race, which would hide the true ones. The value
 /// stands behind a pointer, so that printing whatever holds it prints nothing of it.
-package final class Locked<State: ~Copyable>: @unchecked Sendable {  // `state` only with the mutex held
+// Unchecked: `state` is touched only with the mutex held.
+package final class Locked<State: ~Copyable>: @unchecked Sendable {
     private let state: UnsafeMutablePointer<State>
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
 
