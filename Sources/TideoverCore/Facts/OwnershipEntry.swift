@@ -44,27 +44,35 @@ extension [OwnershipEntry] {
     /// the owner at its start moves ownership from that start, until the next entry begins.
     /// The entries and facts must all be of one lineage.
     public func additions(for facts: some Sequence<Fact>) -> [OwnershipEntry] {
-        let named = facts.compactMap {
-            fact -> (lineage: Lineage, start: Instant, to: CustomerID)? in
-            guard case .term(let term) = fact.assertion, let token = term.accountToken else {
-                return nil
-            }
-            return (fact.lineage, term.start, token)
-        }
         var entries = self
-        for claim in named.sorted(by: { ($0.start, $0.to) < ($1.start, $1.to) })
-        where entries.owner(at: claim.start) != claim.to {
-            let next = entries.map(\.from).filter { $0 > claim.start }.min()
-            entries.append(
+        for claim in Self.claims(in: facts)
+        where entries.owner(at: claim.from) != claim.customer {
+            var entry = claim
+            entry.until = entries.map(\.from).filter { $0 > claim.from }.min()
+            entries.append(entry)
+        }
+        return Array(entries.dropFirst(count))
+    }
+
+    /// Whom the terms name, in the order of their starts; of words on one start the newest.
+    private static func claims(in facts: some Sequence<Fact>) -> [OwnershipEntry] {
+        var newest: [Instant: (word: Word<Term>, entry: OwnershipEntry)] = [:]
+        for fact in facts {
+            guard case .term(let term) = fact.assertion, let token = term.accountToken else {
+                continue
+            }
+            let word = Word(term, of: fact)
+            if let found = newest[term.start], Word.isOlder(word, found.word) { continue }
+            newest[term.start] = (
+                word,
                 OwnershipEntry(
-                    lineage: claim.lineage,
-                    customer: claim.to,
-                    from: claim.start,
-                    until: next,
+                    lineage: fact.lineage,
+                    customer: token,
+                    from: term.start,
                     why: .accountToken
                 )
             )
         }
-        return Array<OwnershipEntry>(entries.dropFirst(count))
+        return newest.values.map(\.entry).sorted { $0.from < $1.from }
     }
 }
