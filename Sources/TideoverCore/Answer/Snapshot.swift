@@ -40,7 +40,7 @@ public struct CustomerHistory: Sendable {
             return Snapshot.Entitlement(
                 name: name,
                 standing: standing,
-                accessUntil: unbrokenAccess(to: name, from: standing),
+                accessUntil: unbrokenAccess(to: name, at: instant, from: standing),
                 nextChange: nextChange(of: name, after: instant, from: standing)
             )
         }
@@ -57,40 +57,50 @@ public struct CustomerHistory: Sendable {
 
     /// The best standing over the customer's lineages; `ownOnly` leaves out what family shares.
     func best(of entitlement: String, at instant: Instant, ownOnly: Bool = false) -> Standing {
-        var best: Standing?
-        for holding in holdings where holding.owners.owner(at: instant) == customer {
-            if ownOnly && holding.history.lineage.ownership != .purchased { continue }
-            let standing = holding.history.standing(
+        let standings = standings(of: entitlement, at: instant).filter {
+            !ownOnly || $0.lineage?.ownership == .purchased
+        }
+        guard let first = standings.first else {
+            return Standing(state: .never, reason: .unknown, confidence: .unknown, rule: .noFacts)
+        }
+        return standings.dropFirst().reduce(first) { $1.isBetter(than: $0) ? $1 : $0 }
+    }
+
+    /// The standing of each lineage that the customer owns at an instant, in the order of keys.
+    private func standings(of entitlement: String, at instant: Instant) -> [Standing] {
+        holdings.filter { $0.owners.owner(at: instant) == customer }.map {
+            $0.history.standing(
                 of: entitlement,
                 at: instant,
                 policy: policy,
                 catalogue: catalogue
             )
-            if let found = best, !standing.isBetter(than: found) { continue }
-            best = standing
         }
-        return best
-            ?? Standing(
-                state: .never,
-                reason: .unknown,
-                confidence: .unknown,
-                rule: .noFacts
-            )
     }
 
     /// The end of unbroken confirmed access over all lineages; nil is for ever.
-    private func unbrokenAccess(to entitlement: String, from standing: Standing) -> Instant? {
-        guard standing.access, var until = standing.accessUntil else { return standing.accessUntil }
+    private func unbrokenAccess(
+        to entitlement: String,
+        at instant: Instant,
+        from standing: Standing
+    ) -> Instant? {
+        guard standing.access, let first = standing.accessUntil else { return standing.accessUntil }
+        var until = confirmedEnd(of: entitlement, at: instant) ?? first
         // Each step needs a term or grace of its own that is already known, so the walk is bounded
         // by their number; the bound only guards against a fault in that reasoning.
         for _ in 0..<10_000 {
-            let next = best(of: entitlement, at: until)
-            guard next.access, next.confidence == .confirmed else { return until }
-            guard let later = next.accessUntil else { return nil }
-            guard later > until else { return until }
+            guard let later = confirmedEnd(of: entitlement, at: until), later > until else { break }
             until = later
         }
-        return until
+        return until == .distantFuture ? nil : until
+    }
+
+    /// The latest end of the confirmed access that one purchase or another gives at an instant. It
+    /// need not be the best one's: another may be active, but only presumed so.
+    private func confirmedEnd(of entitlement: String, at instant: Instant) -> Instant? {
+        standings(of: entitlement, at: instant)
+            .filter { $0.access && $0.confidence == .confirmed }
+            .map { $0.accessUntil ?? .distantFuture }.max()
     }
 
     /// The earliest later instant at which state, reason, access or confidence differs.
