@@ -90,7 +90,8 @@ enum Words {
 
     /// `17 May 2026`, in UTC.
     static func day(_ instant: Instant) -> String {
-        let date = CivilDate(instant)
+        let writable = Instant.writable
+        let date = CivilDate(min(max(instant, writable.lowerBound), writable.upperBound))
         return "\(date.day) \(months[Int(date.month - 1)]) \(date.year)"
     }
 }
