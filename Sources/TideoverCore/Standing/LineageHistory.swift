@@ -83,9 +83,11 @@ private struct FactSorter {
         var records = seenTerms()
         attachRevocations(to: &records)
         findUpgrades(in: &records)
-        var unseen = bindOutlooks(to: &records)
-        bindConditions(to: &records, and: &unseen)
-        moveEffectiveStarts(of: &records)
+        let ends = EndIndex(records)
+        var unseenEnds = EndIndex([])
+        var unseen = bindOutlooks(to: &records, ends, filing: &unseenEnds)
+        bindConditions(to: &records, ends, and: &unseen, unseenEnds)
+        moveEffectiveStarts(of: &records, ends)
         return (records, unseen)
     }
 
@@ -108,7 +110,8 @@ private struct FactSorter {
                 firstTold: first,
                 effectiveStart: newest.value.start
             )
-            record.cleanSignings = words.filter { !$0.value.isRevoked }.map(\.assertedAt)
+            record.cleanSignings = words.filter { !$0.value.isRevoked && $0.rank == newest.rank }
+                .map(\.assertedAt)
             return record
         }
         return records.sorted {
@@ -142,18 +145,23 @@ private struct FactSorter {
         }
     }
 
-    /// An upgrade happened when the successor began; without one, when the store first said so.
+    /// An upgrade happened when the successor began or when the store first said so, whichever was
+    /// earlier: the first successor we know of may only be a renewal of the one we lack.
     private func findUpgrades(in records: inout [TermRecord]) {
         let names = TermNames(terms.map(\.value))
+        var said: [TermKey: Instant] = [:]
+        for word in terms.reversed() where word.value.isUpgraded {
+            said[names.key(of: word.value)] = word.assertedAt
+        }
         for position in records.indices {
             let record = records[position]
             let successor = records[(position + 1)...].first { $0.term.start > record.term.start }
             let looksUpgraded = record.revocations.contains { word in
                 successor?.term.start.isWithin(LineageHistory.sameEnd, of: word.value.date) ?? false
             }
-            let said = terms.first { $0.value.isUpgraded && names.key(of: $0.value) == record.key }
             guard record.term.isUpgraded || looksUpgraded else { continue }
-            records[position].upgradedAt = successor?.term.start ?? said?.assertedAt
+            records[position].upgradedAt = [successor?.term.start, said[record.key]]
+                .compactMap(\.self).min()
         }
     }
 
@@ -161,18 +169,23 @@ private struct FactSorter {
 
     /// Gives each outlook to the term it speaks of; those that name an end we know nothing of make
     /// unseen terms, which are returned.
-    private func bindOutlooks(to records: inout [TermRecord]) -> [TermRecord] {
+    private func bindOutlooks(
+        to records: inout [TermRecord],
+        _ ends: EndIndex,
+        filing unseenEnds: inout EndIndex
+    ) -> [TermRecord] {
         var unseen: [TermRecord] = []
         for word in outlooks {
             let target = target(
                 renewalDate: word.value.renewalDate,
                 assertedAt: word.assertedAt,
                 isFailing: word.value.isFailing(termEnd: nil),
-                among: records
+                among: records,
+                ends
             )
             switch target {
             case .term(let position): records[position].outlooks.append(word)
-            case .unseenTerm(let end): Self.file(word, endingAt: end, in: &unseen)
+            case .unseenTerm(let end): Self.file(word, endingAt: end, in: &unseen, &unseenEnds)
             case .nothing: break
             }
         }
@@ -185,19 +198,22 @@ private struct FactSorter {
 
     private func bindConditions(
         to records: inout [TermRecord],
-        and unseen: inout [TermRecord]
+        _ ends: EndIndex,
+        and unseen: inout [TermRecord],
+        _ unseenEnds: EndIndex
     ) {
         for word in conditions {
             let target = target(
                 renewalDate: word.value.renewalDate,
                 assertedAt: word.assertedAt,
                 isFailing: word.value.isFailing,
-                among: records
+                among: records,
+                ends
             )
             switch target {
             case .term(let position): records[position].conditions.append(word)
             case .unseenTerm(let end):
-                guard let position = Self.nearest(end, among: unseen) else { continue }
+                guard let position = unseenEnds.nearest(to: end) else { continue }
                 unseen[position].conditions.append(word)
             case .nothing: break
             }
@@ -218,10 +234,11 @@ private struct FactSorter {
         renewalDate: Instant?,
         assertedAt: Instant,
         isFailing: Bool,
-        among records: [TermRecord]
+        among records: [TermRecord],
+        _ ends: EndIndex
     ) -> Target {
         if let renewalDate {
-            if let position = Self.nearest(renewalDate, among: records) { return .term(position) }
+            if let position = ends.nearest(to: renewalDate) { return .term(position) }
             let isRunning = records.contains {
                 $0.firstAsserted <= assertedAt && ($0.end ?? .distantFuture) > assertedAt
             }
@@ -233,22 +250,13 @@ private struct FactSorter {
         return position.map(Target.term) ?? .nothing
     }
 
-    private static func nearest(_ end: Instant, among records: [TermRecord]) -> Int? {
-        func distance(_ record: TermRecord) -> Milliseconds {
-            let difference = (record.end ?? .distantFuture) - end
-            return Milliseconds(Int64(clamping: difference.count.magnitude))
-        }
-        return records.indices
-            .filter { distance(records[$0]) <= LineageHistory.sameEnd }
-            .min { distance(records[$0]) < distance(records[$1]) }
-    }
-
     private static func file(
         _ word: Word<Outlook>,
         endingAt end: Instant,
-        in unseen: inout [TermRecord]
+        in unseen: inout [TermRecord],
+        _ ends: inout EndIndex
     ) {
-        if let position = nearest(end, among: unseen) {
+        if let position = ends.nearest(to: end) {
             unseen[position].outlooks.append(word)
             return
         }
@@ -269,6 +277,7 @@ private struct FactSorter {
             effectiveStart: word.assertedAt
         )
         record.outlooks = [word]
+        ends.add(end, at: unseen.count)
         unseen.append(record)
     }
 
@@ -277,16 +286,44 @@ private struct FactSorter {
     /// A recovery in grace keeps the old cycle: the new term's purchase date lies before the
     /// failure was announced. It counts from when it was first told of, so that the billing issue
     /// the customer lived through is not erased; never before the old end, never beyond grace.
-    private func moveEffectiveStarts(of records: inout [TermRecord]) {
+    private func moveEffectiveStarts(of records: inout [TermRecord], _ ends: EndIndex) {
         for position in records.indices {
             let start = records[position].term.start
-            guard let before = Self.nearest(start, among: records), before != position,
+            guard let before = ends.nearest(to: start), before != position,
                 let oldEnd = records[before].end, let failure = records[before].firstFailure,
                 failure >= oldEnd, failure < records[position].firstTold
             else { continue }
             let told = min(records[position].firstTold, records[before].graceEnd ?? .distantFuture)
             records[position].effectiveStart = max(told, oldEnd)
         }
+    }
+}
+
+/// Finds the term that ends nearest to an instant without looking through all of them.
+private struct EndIndex {
+    private var bySecond: [Int64: [(end: Instant, position: Int)]] = [:]
+
+    init(_ records: [TermRecord]) {
+        for (position, record) in records.enumerated() {
+            if let end = record.end { add(end, at: position) }
+        }
+    }
+
+    mutating func add(_ end: Instant, at position: Int) {
+        bySecond[Self.second(end), default: []].append((end, position))
+    }
+
+    /// Nil when none ends within the tolerance; of equally near ones the first.
+    func nearest(to instant: Instant) -> Int? {
+        let second = Self.second(instant)
+        return (second - 1...second + 1).flatMap { bySecond[$0] ?? [] }
+            .filter { $0.end.isWithin(LineageHistory.sameEnd, of: instant) }
+            .map { (($0.end - instant).count.magnitude, $0.position) }
+            .min { $0 < $1 }?.1
+    }
+
+    private static func second(_ instant: Instant) -> Int64 {
+        instant.millisecondsSince1970 / LineageHistory.sameEnd.count
     }
 }
 

@@ -79,7 +79,8 @@ public struct Rule: Sendable {
                     .paid,
                     until: announced,
                     confidence: .presumed,
-                    asks: true
+                    asks: true,
+                    product: now.nextProduct
                 )
             }
             guard let term = now.term, term.isUnseen, now.isRunning, !now.hasFailed else {
@@ -101,15 +102,14 @@ public struct Rule: Sendable {
         },
         Rule(id: .inGrace, sentence: "A payment failed; the store keeps access during grace.") {
             now in
-            guard let grace = now.graceEnd, grace > now.instant, now.stillRenews || now.graceUpheld
-            else { return nil }
+            guard let grace = now.graceEnd, grace > now.instant, now.keepsGrace else { return nil }
             return now.access(.inGrace, .grace, .billingIssue, until: grace)
         },
         Rule(
             id: .graceUnstated,
             sentence: "The store says grace without a date; three days are assumed."
         ) { now in
-            guard now.graceEnd == nil, now.saysGrace, now.stillRenews || now.graceUpheld,
+            guard now.graceEnd == nil, now.saysGrace, now.keepsGrace,
                 let until = now.end(plus: .days(3)), now.instant < until
             else { return nil }
             return now.access(

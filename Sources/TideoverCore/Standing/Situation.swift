@@ -37,14 +37,21 @@ struct Situation {
     var stillRenews: Bool { outlook?.value.willRenew ?? true }
 
     var saysGrace: Bool {
-        condition?.value.saysGrace == true || condition?.value.notice == .failedToRenewInGrace
+        condition?.value.saysGrace == true
     }
 
-    /// The store's own condition keeps grace up although renewal was switched off, as long as it is
-    /// not older than the outlook that says so.
-    var graceUpheld: Bool {
-        guard let condition, saysGrace else { return false }
-        return outlook.map { $0.assertedAt <= condition.assertedAt } ?? true
+    /// Whether the words in hand let grace go on.
+    var keepsGrace: Bool { Self.keepsGrace(outlook, condition) }
+
+    /// Grace goes on while the subscription still renews. The store's own condition keeps it up
+    /// although renewal was switched off, if it is not older than the outlook that says so.
+    private static func keepsGrace(
+        _ outlook: Word<Outlook>?,
+        _ condition: Word<Condition>?
+    ) -> Bool {
+        guard let outlook, outlook.value.willRenew == false else { return true }
+        guard let condition, condition.value.saysGrace else { return false }
+        return outlook.assertedAt <= condition.assertedAt
     }
 
     var isRetrying: Bool {
@@ -80,10 +87,21 @@ struct Situation {
 
     /// When access ended: with the term, with its grace, or where the store's word cut grace short.
     var lastAccess: Instant? {
-        guard let end = term?.end, let graceEnd, graceEnd > end else { return term?.end }
-        let cut = condition?.value.saysExpired == true ? condition?.assertedAt : nil
-        let cancelled = stillRenews ? nil : outlook?.assertedAt
-        return max(end, [graceEnd, cut, cancelled].compactMap(\.self).min() ?? end)
+        guard let end = term?.end, let graceEnd else { return term?.end }
+        return max(end, min(graceEnd, graceCut ?? graceEnd))
+    }
+
+    /// Since when the store's words have stood against grace without a break.
+    private var graceCut: Instant? {
+        guard let term else { return nil }
+        let said = (term.outlooks.map(\.assertedAt) + term.conditions.map(\.assertedAt))
+            .filter { $0 <= instant }.sorted()
+        let kept = said.last {
+            let condition = term.conditions.newest(by: $0)
+            return condition?.value.saysExpired != true
+                && Self.keepsGrace(term.outlooks.newest(by: $0), condition)
+        }
+        return said.first { $0 > kept ?? .distantPast }
     }
 
     /// The start of a renewal announced before it begins, when the term in between is unseen: from
@@ -198,23 +216,12 @@ struct Situation {
         )
     }
 
-    /// A revocation of the term, or the store's bare word for one while it is newer than whatever
-    /// undid the last.
+    /// The answer where the term is taken back.
     func revoked() -> Standing? {
-        guard let term else { return nil }
-        if let revocation = term.revocation(at: instant, pace: history.pace) {
-            return expired(.revoked, revocation.cause.reason, at: revocation.date)
-        }
-        guard let condition, condition.value.status == .revoked,
-            condition.assertedAt
-                > term.lastUndoing(by: instant, pace: history.pace) ?? .distantPast
-        else { return nil }
+        guard let taken = term?.takenBack(at: instant, pace: history.pace) else { return nil }
         let isFamily = history.lineage.ownership == .familyShared
-        return expired(
-            .revoked,
-            isFamily ? .familyAccessRemoved : .revoked,
-            at: condition.assertedAt
-        )
+        let bareReason: Reason = isFamily ? .familyAccessRemoved : .revoked
+        return expired(.revoked, taken.cause?.reason ?? bareReason, at: taken.since)
     }
 
     private var trial: Trial? {
@@ -226,7 +233,7 @@ struct Situation {
             startedAt: term.term.start,
             endsAt: end,
             cancelBy: cancelBy,
-            daysLeft: (left + day - 1) / day,
+            daysLeft: left == 0 ? 0 : (left - 1) / day + 1,
             urgent: instant >= cancelBy
         )
     }
@@ -252,7 +259,7 @@ extension LineageHistory {
         guard let seen else { return told }
         let isOver = (seen.end ?? .distantFuture) <= instant
         let isUpgraded = seen.upgradedAt.map { $0 <= instant } ?? false
-        return isOver || isUpgraded || wasRevoked(seen, before: told, at: instant) ? told : seen
+        return isOver || isUpgraded || wasTakenBack(seen, before: told, at: instant) ? told : seen
     }
 
     private func newestSeen(at instant: Instant) -> TermRecord? {
@@ -267,25 +274,45 @@ extension LineageHistory {
     }
 
     private func newestUnseen(at instant: Instant, after seen: TermRecord?) -> TermRecord? {
-        unseen.last { told in
-            guard told.firstTold <= instant, let toldEnd = told.end else { return false }
-            let isSetAside = terms.contains {
-                $0.firstTold > told.firstTold && $0.effectiveStart <= instant
-                    && $0.term.start < toldEnd
-            }
-            guard !isSetAside, let seen else { return !isSetAside }
-            if let upgradedAt = seen.upgradedAt, upgradedAt <= instant {
-                return told.firstTold + Self.sameEnvelope >= upgradedAt
-            }
-            guard let seenEnd = seen.end, told.firstTold >= seen.firstTold else { return false }
-            return toldEnd > seenEnd + Self.sameEnd
+        let telling = unseen.filter { record in
+            guard let told = record.lastTold(by: instant) else { return false }
+            return isNewer(record, told: told, than: seen, at: instant)
+                && !wasLeft(record, since: told, by: instant)
+        }
+        return telling.max { a, b in
+            (a.lastTold(by: instant) ?? .distantPast, a.end ?? .distantPast)
+                < (b.lastTold(by: instant) ?? .distantPast, b.end ?? .distantPast)
         }
     }
 
-    private func wasRevoked(_ seen: TermRecord, before told: TermRecord, at instant: Instant)
-        -> Bool
-    {
-        guard let revocation = seen.revocation(at: instant, pace: pace) else { return false }
-        return told.firstTold >= revocation.date
+    private func isNewer(
+        _ record: TermRecord,
+        told: Instant,
+        than seen: TermRecord?,
+        at instant: Instant
+    ) -> Bool {
+        guard let seen else { return true }
+        if let upgradedAt = seen.upgradedAt, upgradedAt <= instant {
+            return told + Self.sameEnvelope >= upgradedAt
+        }
+        guard let end = record.end, let seenEnd = seen.end else { return false }
+        return told >= seen.begun && end > seenEnd + Self.sameEnd
+    }
+
+    /// Whether a term that began after the store spoke of this one started before its end.
+    private func wasLeft(_ record: TermRecord, since told: Instant, by instant: Instant) -> Bool {
+        terms.contains {
+            $0.begun > told && $0.effectiveStart <= instant
+                && $0.term.start < record.end ?? .distantFuture
+        }
+    }
+
+    private func wasTakenBack(
+        _ seen: TermRecord,
+        before told: TermRecord,
+        at instant: Instant
+    ) -> Bool {
+        guard let taken = seen.takenBack(at: instant, pace: pace) else { return false }
+        return told.outlooks.contains { $0.assertedAt >= taken.since && $0.assertedAt <= instant }
     }
 }

@@ -30,14 +30,15 @@ extension [Word<Condition>] {
 }
 
 /// The newest word of the highest rank asserted by an instant; `words` are sorted oldest first.
-private func newestWord<Value>(_ words: [Word<Value>], by instant: Instant) -> Word<Value>? {
+private func newestWord<Value>(
+    _ words: [Word<Value>],
+    by instant: Instant,
+    where isMeant: (Value) -> Bool = { _ in true }
+) -> Word<Value>? {
     var best: Word<Value>?
-    for word in words.reversed() where word.assertedAt <= instant {
-        guard let found = best else {
-            best = word
-            continue
-        }
-        if word.rank > found.rank { best = word }
+    for word in words.reversed() where word.assertedAt <= instant && isMeant(word.value) {
+        if word.rank == .store { return word }
+        if best.map({ word.rank > $0.rank }) ?? true { best = word }
     }
     return best
 }
@@ -77,10 +78,21 @@ struct TermRecord: Sendable {
     }
 
     /// The newest grace end any outlook of this term stated; a later outlook that omits it does
-    /// not erase it.
+    /// not erase it. One that lies before the term's end persists from an earlier failure.
     var graceEnd: Instant? {
-        outlooks.last { $0.value.graceEnd != nil }?.value.graceEnd
+        guard let end else { return nil }
+        return newestWord(outlooks, by: .distantFuture) { $0.graceEnd.map { $0 > end } ?? false }?
+            .value.graceEnd
     }
+
+    /// When an outlook of this term was last asserted by an instant.
+    func lastTold(by instant: Instant) -> Instant? {
+        outlooks.last { $0.assertedAt <= instant }?.assertedAt
+    }
+
+    /// When the store had first spoken of this term or it had begun, whichever came first: words
+    /// older than that are about something before it.
+    var begun: Instant { min(term.start, firstTold) }
 
     /// The revocation in force at an instant.
     ///
@@ -107,9 +119,25 @@ struct TermRecord: Sendable {
         return cleanSignings.first { $0 <= instant && $0 >= lastCarried + wait }
     }
 
-    /// When the last revocation before an instant was undone.
-    func lastUndoing(by instant: Instant, pace: Pace) -> Instant? {
-        revocations.compactMap { undone($0.value, at: instant, pace: pace) }.max()
+    /// Since when and why the term is taken back at an instant: by a revocation, or by the store's
+    /// bare word for one, which names no cause and counts while nothing newer undid it.
+    func takenBack(at instant: Instant, pace: Pace) -> (since: Instant, cause: Revocation.Cause?)? {
+        if let revocation = revocation(at: instant, pace: pace) {
+            return (revocation.date, revocation.cause)
+        }
+        guard let word = conditions.newest(by: instant), word.value.status == .revoked,
+            !isUndone(word.assertedAt, by: instant, pace: pace)
+        else { return nil }
+        return (word.assertedAt, nil)
+    }
+
+    private func isUndone(_ said: Instant, by instant: Instant, pace: Pace) -> Bool {
+        let wait = pace.scale(.hours(1))
+        return reversals.contains { $0 >= said && $0 <= instant }
+            || cleanSignings.contains { $0 >= said + wait && $0 <= instant }
+            || revocations.contains { word in
+                undone(word.value, at: instant, pace: pace).map { $0 >= said } ?? false
+            }
     }
 
     /// Old receipts write a cancellation date on an upgrade too: that is no refund.
@@ -140,8 +168,7 @@ extension Condition {
     }
 
     var saysGrace: Bool {
-        status == .grace || (status == nil && notice == .failedToRenewInGrace)
-            || (notice == .failedToRenewInGrace && status == .active)
+        status == .grace || notice == .failedToRenewInGrace
     }
 
     var saysExpired: Bool { status == .expired || notice == .expired }
