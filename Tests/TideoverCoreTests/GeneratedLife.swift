@@ -18,142 +18,269 @@ struct SeededRandom: RandomNumberGenerator {
 }
 
 /// A legal life of one subscription as the App Store would tell it, with the store's own truth
-/// beside it: at these instants the customer was entitled, or was not.
+/// beside it: at these instants the customer was entitled to a product, or to none.
 struct GeneratedLife {
     var life: Life
-    /// When the store's own truth changed, and to what.
-    var truth: [(from: Instant, access: Bool)] = []
+    /// When the store's own truth changed, and to which product.
+    private var truth: [(from: Instant, product: String?)] = []
     private var now: Instant = "2026-01-31"
+    private var end: Instant = "2026-01-31"
+    private var product = "monthly"
+    /// What the next renewal is for.
+    private var next = "monthly"
     private var number = 0
 
     init(_ random: inout SeededRandom) {
         life = Life("\(random.next() % 1_000_000)")
         buy(&random)
-        for _ in 0..<Int.random(in: 1...8, using: &random) {
-            guard live(&random) else { return }
+        for _ in 0..<Int.random(in: 1...10, using: &random) {
+            guard live(&random) || resubscribe(&random) else { return }
         }
+        // So that the truth is known for ever.
+        cancel()
     }
 
-    private var end: Instant { now + Period(months: 1) }
+    private var latest: Instant { life.facts.map(\.assertedAt).max() ?? now }
+
+    private func length(of product: String) -> Period {
+        product == "yearly" ? Period(years: 1) : Period(months: 1)
+    }
 
     private mutating func buy(_ random: inout SeededRandom) {
-        number += 1
-        let token = Bool.random(using: &random) ? "anna" : nil
-        life.term("\(number)", from: now, to: end, origin: .purchase, token: token)
-        life.outlook(end: end, signed: now)
-        life.condition(.active, end: end, signed: now)
-        truth.append((now, true))
+        start(from: now, signed: now, origin: .purchase, &random)
     }
 
-    /// One term's end; false when the life is over.
+    private mutating func start(
+        from start: Instant,
+        signed: Instant,
+        origin: Term.Origin,
+        _ random: inout SeededRandom
+    ) {
+        number += 1
+        (now, end, next) = (start, start + length(of: product), product)
+        let token = Bool.random(using: &random) ? "anna" : nil
+        life.term(
+            "\(number)",
+            product,
+            from: start,
+            to: end,
+            signed: signed,
+            origin: origin,
+            token: token
+        )
+        outlook(signed: signed)
+        life.condition(.active, end: end, signed: signed)
+        truth.append((start, product))
+    }
+
+    private mutating func outlook(
+        signed: Instant,
+        renews: Bool = true,
+        retrying: Bool? = nil,
+        grace: Instant? = nil,
+        lapse: Outlook.Lapse? = nil
+    ) {
+        life.outlook(
+            end: end,
+            signed: signed,
+            renews: renews,
+            retrying: retrying,
+            grace: grace,
+            lapse: lapse,
+            product: product,
+            into: next
+        )
+    }
+
+    /// One thing that happens to a subscription; false when it has lapsed.
     private mutating func live(_ random: inout SeededRandom) -> Bool {
-        switch Int.random(in: 0..<8, using: &random) {
+        switch Int.random(in: 0..<14, using: &random) {
         case 0: return cancel()
-        case 1: return refund(reversed: false)
-        case 2: return refund(reversed: true)
+        case 1: return refund(reversed: false, &random)
+        case 2: return refund(reversed: true, &random)
         case 3: return failInGrace(recovering: true, &random)
         case 4: return failInGrace(recovering: false, &random)
         case 5: return failWithoutGrace(&random)
-        default:
-            renew(from: end, signed: end - .hours(Int64.random(in: 0...7, using: &random)))
-            return true
+        case 6: return cancelInGrace(&random)
+        case 7: return cancelInRetry(&random)
+        case 8: return upgrade(&random)
+        case 9: return downgrade(&random)
+        case 10, 11: return extend(&random)
+        default: return renew(early: .hours(Int64.random(in: 0...7, using: &random)), &random)
         }
     }
 
-    private mutating func renew(from start: Instant, signed: Instant) {
-        number += 1
-        now = start
-        life.term("\(number)", from: start, to: end, signed: signed)
-        life.outlook(end: end, signed: signed)
-        life.condition(.active, end: end, signed: signed)
+    // MARK: While a term runs
+
+    /// An instant inside the term after everything said so far, if there is one.
+    private func later(_ length: Milliseconds) -> Instant? {
+        let instant = max(now, latest) + length
+        return instant < end - .days(1) ? instant : nil
     }
 
+    private mutating func renew(early: Milliseconds, _ random: inout SeededRandom) -> Bool {
+        product = next
+        start(from: end, signed: max(end - early, latest), origin: .renewal, &random)
+        return true
+    }
+
+    private mutating func upgrade(_ random: inout SeededRandom) -> Bool {
+        guard product != "yearly", let instant = later(.days(2)) else {
+            return renew(early: .zero, &random)
+        }
+        let flagged = instant + .hours(Int64.random(in: 0...20, using: &random))
+        life.term("\(number)", product, from: now, to: end, signed: flagged, upgraded: true)
+        product = "yearly"
+        start(from: instant, signed: instant, origin: .purchase, &random)
+        return true
+    }
+
+    private mutating func downgrade(_ random: inout SeededRandom) -> Bool {
+        guard product != "basic", let instant = later(.days(2)) else {
+            return renew(early: .zero, &random)
+        }
+        next = "basic"
+        outlook(signed: instant)
+        life.condition(.active, end: end, signed: instant)
+        return true
+    }
+
+    private mutating func extend(_ random: inout SeededRandom) -> Bool {
+        guard let instant = later(.days(2)) else { return renew(early: .zero, &random) }
+        end = end + .days(Int64.random(in: 1...90, using: &random))
+        life.term("\(number)", product, from: now, to: end, signed: instant)
+        outlook(signed: instant)
+        life.condition(.active, end: end, signed: instant)
+        return true
+    }
+
+    private mutating func refund(reversed: Bool, _ random: inout SeededRandom) -> Bool {
+        // What was recovered in grace cannot be refunded before it was paid.
+        guard let refunded = later(.days(5)), refunded + .days(4) < end else {
+            return renew(early: .zero, &random)
+        }
+        life.term("\(number)", product, from: now, to: end, signed: refunded, revoked: true)
+        life.revoke("\(number)", at: refunded)
+        outlook(signed: refunded, renews: false)
+        life.condition(.revoked, end: end, signed: refunded)
+        truth.append((refunded, nil))
+        guard reversed else { return false }
+        life.term("\(number)", product, from: now, to: end, signed: refunded + .days(4))
+        life.reverse("\(number)", at: refunded + .days(4))
+        outlook(signed: refunded + .days(4))
+        life.condition(.active, end: end, signed: refunded + .days(4))
+        truth.append((refunded + .days(4), product))
+        return renew(early: .zero, &random)
+    }
+
+    // MARK: At its end
+
+    @discardableResult
     private mutating func cancel() -> Bool {
-        life.outlook(end: end, signed: now + .days(9), renews: false)
-        life.condition(.active, end: end, signed: now + .days(9))
-        life.outlook(end: end, signed: end, renews: false, lapse: .cancelled)
-        life.condition(.expired, notice: .expired, end: end, signed: end)
-        truth.append((end, false))
+        if let instant = later(.days(3)) {
+            outlook(signed: instant, renews: false)
+            life.condition(.active, end: end, signed: instant)
+        }
+        lapse(at: end, .cancelled)
+        truth.append((end, nil))
         return false
     }
 
-    private mutating func refund(reversed: Bool) -> Bool {
-        // What was recovered in grace cannot be refunded before it was paid.
-        let paid = life.facts.map(\.assertedAt).max() ?? now
-        let refunded = max(now, paid) + .days(5)
-        life.term("\(number)", from: now, to: end, signed: refunded, revoked: true)
-        life.revoke("\(number)", at: refunded)
-        life.outlook(end: end, signed: refunded, renews: false)
-        truth.append((refunded, false))
-        guard reversed else { return false }
-        life.reverse("\(number)", at: refunded + .days(4))
-        life.outlook(end: end, signed: refunded + .days(4), renews: true)
-        truth.append((refunded + .days(4), true))
-        renew(from: end, signed: end)
-        return true
+    private mutating func lapse(at instant: Instant, _ lapse: Outlook.Lapse) {
+        outlook(signed: instant, renews: false, lapse: lapse)
+        life.condition(.expired, notice: .expired, end: end, signed: instant)
     }
 
     private mutating func failInGrace(
         recovering: Bool,
         _ random: inout SeededRandom
     ) -> Bool {
-        let failed = end
-        let grace = failed + .days(16)
-        fail(at: failed, grace: grace)
-        let back = failed + .days(Int64.random(in: 1...15, using: &random))
+        let (failed, grace) = (end, end + .days(16))
+        fail(grace: grace)
         if recovering {
             // Back-dated: the term starts at the old end, before the failure was announced.
-            renew(from: failed, signed: back)
+            let back = failed + .days(Int64.random(in: 1...15, using: &random))
+            start(from: failed, signed: back, origin: .renewal, &random)
             return true
         }
+        outlook(signed: grace, retrying: true, grace: grace)
         life.condition(.retry, notice: .graceExpired, end: failed, signed: grace)
-        life.outlook(end: failed, signed: grace, retrying: true, grace: grace)
-        truth.append((grace, false))
-        return recoverLate(after: grace, ended: failed, &random)
+        truth.append((grace, nil))
+        return recoverLate(after: grace, &random)
     }
 
     private mutating func failWithoutGrace(_ random: inout SeededRandom) -> Bool {
-        let failed = end
-        fail(at: failed, grace: nil)
-        truth.append((failed, false))
-        return recoverLate(after: failed, ended: failed, &random)
+        fail(grace: nil)
+        truth.append((end, nil))
+        return recoverLate(after: end, &random)
     }
 
     /// Two words with the same date: they must not depend on the order we hear them in.
-    private mutating func fail(at failed: Instant, grace: Instant?) {
-        life.outlook(end: failed, signed: failed, retrying: true, grace: grace)
+    private mutating func fail(grace: Instant?) {
+        // The product that failed is still the one that ran.
+        next = product
+        outlook(signed: end, retrying: true, grace: grace)
         life.condition(
             grace == nil ? .retry : .grace,
             notice: grace == nil ? .failedToRenew : .failedToRenewInGrace,
-            end: failed,
-            signed: failed
+            end: end,
+            signed: end
         )
     }
 
     private mutating func recoverLate(
         after over: Instant,
-        ended: Instant,
         _ random: inout SeededRandom
     ) -> Bool {
         guard Bool.random(using: &random) else {
-            life.outlook(
-                end: ended,
-                signed: ended + .days(60),
-                renews: false,
-                lapse: .billingError
-            )
-            life.condition(.expired, notice: .expired, end: ended, signed: ended + .days(60))
+            lapse(at: end + .days(60), .billingError)
             return false
         }
         let back = over + .days(Int64.random(in: 1...30, using: &random))
-        renew(from: back, signed: back)
-        truth.append((back, true))
+        start(from: back, signed: back, origin: .renewal, &random)
         return true
     }
 
+    private mutating func cancelInGrace(_ random: inout SeededRandom) -> Bool {
+        fail(grace: end + .days(16))
+        let instant = end + .hours(Int64.random(in: 1...380, using: &random))
+        truth.append((instant, nil))
+        guard Bool.random(using: &random) else {
+            lapse(at: instant, .cancelled)
+            return false
+        }
+        // The store's older word for grace does not keep it up.
+        outlook(signed: instant, renews: false, grace: end + .days(16))
+        return false
+    }
+
+    private mutating func cancelInRetry(_ random: inout SeededRandom) -> Bool {
+        fail(grace: nil)
+        truth.append((end, nil))
+        lapse(at: end + .hours(Int64.random(in: 1...1000, using: &random)), .cancelled)
+        return false
+    }
+
+    // MARK: After a lapse
+
+    private mutating func resubscribe(_ random: inout SeededRandom) -> Bool {
+        guard Bool.random(using: &random) else { return false }
+        now = latest + .hours(Int64.random(in: 1...2000, using: &random))
+        product = ["monthly", "yearly", "basic"].randomElement(using: &random) ?? product
+        buy(&random)
+        return true
+    }
+
+    // MARK: What was true
+
     /// Whether the customer was entitled, by the store's own truth; nil before the first purchase.
     func wasEntitled(_ instant: Instant) -> Bool? {
-        truth.filter { $0.from <= instant }.max { $0.from < $1.from }?.access
+        truth.last { $0.from <= instant }.map { $0.product != nil }
+    }
+
+    /// The product the customer was entitled to, by the store's own truth.
+    func product(at instant: Instant) -> String? {
+        truth.last { $0.from <= instant }?.product
     }
 
     /// Every instant at which something happened, and the last millisecond before it.
