@@ -67,11 +67,20 @@ final class CustomerQueries {
     ) throws(StorageError) -> Holding {
         let owners = try owners(of: lineage, app: app, environment)
         guard let owner = owners.first else { throw unreadable("a lineage has lost its owners") }
-        let facts = try facts.all(.text(app), .text(environment.rawValue), .text(lineage)) {
+        let facts = try facts(of: lineage, app: app, environment)
+        return Holding(lineage: owner.lineage, facts: facts, owners: owners)
+    }
+
+    /// In the order of their assertion.
+    func facts(
+        of lineage: String,
+        app: String,
+        _ environment: Environment
+    ) throws(StorageError) -> [Fact] {
+        try facts.all(.text(app), .text(environment.rawValue), .text(lineage)) {
             row throws(StorageError) in
             try stored(row.bytes(0)) { json throws(FormError) in try Fact(json: json) }
         }
-        return Holding(lineage: owner.lineage, facts: facts, owners: owners)
     }
 
     /// A value from its JSON form, which was read back before it was stored.

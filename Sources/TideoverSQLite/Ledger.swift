@@ -138,7 +138,11 @@ final class Ledger {
         _ intake: Intake
     ) throws(StorageError) -> [OwnershipEntry] {
         let known = try customers.owners(of: lineage.key, app: intake.app, intake.environment)
-        let additions = known.additions(for: facts)
+        guard facts.contains(where: \.namesAnAccount) else { return known }
+        // By now the new facts are among those stored.
+        let additions = known.additions(
+            for: try customers.facts(of: lineage.key, app: intake.app, intake.environment)
+        )
         for (offset, entry) in additions.enumerated() {
             try insertOwner.run(
                 .text(intake.app),
@@ -208,6 +212,13 @@ final class Ledger {
             .instant(event.at),
             .utf8(event.body)
         )
+    }
+}
+
+extension Fact {
+    /// Whether it can say anything of whose its lineage is.
+    fileprivate var namesAnAccount: Bool {
+        if case .term(let term) = assertion { term.accountToken != nil } else { false }
     }
 }
 

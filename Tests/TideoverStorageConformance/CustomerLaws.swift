@@ -17,6 +17,7 @@ extension StorageLaw {
         StorageLaw("the version rises by one exactly when the answer changes", versions),
         StorageLaw("ownership that moves derives both customers", ownershipMoves),
         StorageLaw("a term of the same customer adds no owner", ownerStays),
+        StorageLaw("ownership does not depend on the order of arrival", ownershipInAnyOrder),
         StorageLaw(
             "facts nobody owns yet are kept, and found when they are claimed",
             unclaimedFacts
@@ -124,6 +125,21 @@ extension StorageLaw {
         }
         let known = try storage.lineages(of: Sample.key("u_1"), now: Sample.day(61))
         #expect(known?.holdings.map(\.owners.count) == [1])
+    }
+
+    private static func ownershipInAnyOrder(_ storage: any Storage) async throws {
+        for (number, token) in [(0, "u_1"), (2, "u_1"), (1, "u_2")] {
+            let term = Sample.term(Int64(number), token: token)
+            _ = try await storage.commit(
+                Sample.intake("n\(number)", facts: [term]),
+                derive: Sample.derive
+            )
+        }
+        let known = try storage.lineages(of: Sample.key("u_1"), now: Sample.day(61))
+        let owners = try #require(known?.holdings.first?.owners)
+        #expect(
+            [1, 31, 61].map { owners.owner(at: Sample.day($0))?.text } == ["u_1", "u_2", "u_1"]
+        )
     }
 
     private static func unclaimedFacts(_ storage: any Storage) async throws {

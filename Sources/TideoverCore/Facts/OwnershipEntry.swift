@@ -40,9 +40,14 @@ extension [OwnershipEntry] {
         return best?.customer
     }
 
-    /// The entries to append for newly learned terms: a term whose token names somebody else than
-    /// the owner at its start moves ownership from that start, until the next entry begins.
-    /// The entries and facts must all be of one lineage.
+    /// The entries to append, given every term known of the lineage: a term whose token names
+    /// somebody else than the owner at its start moves ownership from that start, until the next
+    /// entry begins.
+    ///
+    /// All known terms are looked at, not only new ones: a late word about an old term must neither
+    /// outlive the terms after it, nor undo what was said of the same term since. So whatever order
+    /// facts arrive in, the owner at each instant comes out the same. The entries and facts must all
+    /// be of one lineage.
     public func additions(for facts: some Sequence<Fact>) -> [OwnershipEntry] {
         var entries = self
         for claim in Self.claims(in: facts)

@@ -1,0 +1,81 @@
+import Testing
+
+@testable import TideoverCore
+
+@Suite struct OwnershipTests {
+    private let lineage = Lineage(store: .appStore, environment: .production, id: "1")
+
+    private func term(_ id: String, from start: Int64, to customer: String, said: Int64) -> Fact {
+        let start = Instant(millisecondsSince1970: start)
+        let said = Instant(millisecondsSince1970: said)
+        return Fact(
+            lineage: lineage,
+            assertion: .term(
+                Term(
+                    transactionId: id,
+                    productId: "p",
+                    start: start,
+                    end: nil,
+                    accountToken: CustomerID(customer)
+                )
+            ),
+            effectiveAt: start,
+            assertedAt: said,
+            learnedAt: said,
+            source: .appStoreNotification,
+            evidence: EvidenceID(hex: id)
+        )
+    }
+
+    /// The owners at some instants when the facts arrive one by one.
+    private func owners(_ facts: [Fact], at probes: [Int64] = [50, 150, 250, 350]) -> [String?] {
+        var owners: [OwnershipEntry] = []
+        for count in facts.indices {
+            owners += owners.additions(for: facts[...count])
+        }
+        return probes.map { owners.owner(at: Instant(millisecondsSince1970: $0))?.text }
+    }
+
+    @Test func `a late message about an older term takes nothing from the newest owner`() {
+        let first = term("1", from: 100, to: "anna", said: 100)
+        let second = term("2", from: 200, to: "ben", said: 200)
+        let third = term("3", from: 300, to: "anna", said: 300)
+        #expect(owners([first, third, second]) == [nil, "anna", "ben", "anna"])
+    }
+
+    @Test func `of two names for one term the one said last counts, though it arrives first`() {
+        let before = term("1", from: 100, to: "anna", said: 100)
+        let after = term("1", from: 100, to: "ben", said: 200)
+        #expect(owners([before, after], at: [150]) == ["ben"])
+        #expect(owners([after, before], at: [150]) == ["ben"])
+    }
+
+    @Test func `a name told again adds no entry`() {
+        let facts = [
+            term("1", from: 100, to: "anna", said: 100), term("1", from: 100, to: "ben", said: 200),
+            term("2", from: 100, to: "cleo", said: 300),
+        ]
+        let owners = [OwnershipEntry]().additions(for: facts)
+        #expect(owners.additions(for: facts + [term("1", from: 100, to: "ben", said: 250)]) == [])
+    }
+
+    @Test func `whatever order facts arrive in, the owners come out the same`() {
+        let facts = [
+            term("1", from: 100, to: "anna", said: 100), term("2", from: 200, to: "ben", said: 200),
+            term("2", from: 200, to: "anna", said: 290), term("3", from: 300, to: "ben", said: 300),
+            term("1", from: 100, to: "ben", said: 310), term("3", from: 300, to: "anna", said: 320),
+        ]
+        let expected = owners(facts)
+        #expect(expected == [nil, "ben", "anna", "anna"])
+        for order in Self.orders(of: facts) { #expect(owners(order) == expected) }
+    }
+
+    private static func orders(of facts: [Fact]) -> [[Fact]] {
+        guard !facts.isEmpty else { return [[]] }
+        return facts.indices.flatMap { index in
+            var rest = facts
+            let taken = rest.remove(at: index)
+            return orders(of: rest).map { [taken] + $0 }
+        }
+    }
+}
