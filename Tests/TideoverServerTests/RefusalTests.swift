@@ -138,6 +138,19 @@ import TideoverJSON
         await server.close()
     }
 
+    @Test func `a flood of forged notifications is counted and not logged line by line`()
+        async throws
+    {
+        let server = try TestServer()
+        for _ in 0..<200 { _ = try await server.post(Array("{}".utf8)) }
+        #expect(try await server.counts() == ["refusal missing-member 200"])
+        #expect(server.logged.count == 6)
+        #expect(server.logged.last?.contains("195 more") == true)
+        _ = try await server.post(Array("{}".utf8))
+        #expect(server.logged.count == 7)
+        await server.close()
+    }
+
     @Test func `a customer's id and signed data never reach the log`() async throws {
         let server = try TestServer()
         _ = try await server.post(.purchase())

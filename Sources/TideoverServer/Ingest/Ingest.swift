@@ -12,6 +12,7 @@ struct Ingest: Sendable {
     let clock: Clock
     let log: Log
     let tallies: TallyBook
+    let refusals: RefusalLog
 
     /// How far ahead of our clock a signature may be dated.
     static let clockTolerance = Milliseconds.minutes(5)
@@ -147,6 +148,6 @@ struct Ingest: Sendable {
 
     private func refused(_ code: String) {
         tallies.count(Tally(environment: nil, kind: "refusal", name: code), app: app.id)
-        log(LogLine(.warning, "notification refused", app: app.id, code: code))
+        refusals.refused(code, app: app.id)
     }
 }

@@ -13,6 +13,7 @@ public struct Service: Sendable {
     public let version: String
     /// What was refused or not understood, until it is stored.
     let tallies: TallyBook
+    let refusals: RefusalLog
 
     public init(
         apps: [App],
@@ -27,6 +28,7 @@ public struct Service: Sendable {
         self.clock = clock
         self.log = log
         tallies = TallyBook(storage: storage, log: log)
+        refusals = RefusalLog(log)
     }
 
     /// The handler to put on a socket, or to call as it is.
@@ -34,8 +36,9 @@ public struct Service: Sendable {
         answeringProblems(report: report)(route)
     }
 
-    /// Stores what has been counted since the last time.
+    /// Stores what has been counted since the last time, and logs what was only counted.
     public func flushTallies() async {
+        refusals.flush()
         await tallies.flush()
     }
 
@@ -99,7 +102,14 @@ public struct Service: Sendable {
     }
 
     private func ingest(into app: App) -> Ingest {
-        Ingest(app: app, storage: storage, clock: clock, log: log, tallies: tallies)
+        Ingest(
+            app: app,
+            storage: storage,
+            clock: clock,
+            log: log,
+            tallies: tallies,
+            refusals: refusals
+        )
     }
 }
 
