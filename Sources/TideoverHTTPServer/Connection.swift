@@ -35,6 +35,10 @@ final class Connection: Sendable {
         var hasHead = false
         /// Whether the request was read to its end.
         var isRead = false
+        /// Whether nothing after this request may be taken for another. The engine is lenient with
+        /// the lines between chunks, which a proxy may read in another way; who disagrees on where
+        /// a body ends could have the next request smuggled past it (RFC 9112, 11.2).
+        var isLast = false
         /// The request, from its head until the handler takes it.
         var request: Request?
         /// What is answered instead of asking the handler, once the request was read.
@@ -132,6 +136,7 @@ extension Connection {
                 state.exchange?.request?.body.reserveCapacity(length)
             } else {
                 state.bytesOfRequests = nil
+                state.exchange?.isLast = true
             }
             if body != .length(0) { state.phase = ConnectionPhase(.body, at: .now) }
             return true
@@ -155,7 +160,7 @@ extension Connection {
     }
 
     private func requestArrived(_ engine: EngineConnection) -> Bool {
-        enum Next { case handle(Request, number: Int), refuse(Problem), close }
+        enum Next { case handle(Request, number: Int), refuse(Problem, closing: Bool), close }
         let next: Next = state.withLock { state in
             guard !server.isClosing, let request = state.exchange?.request.take(),
                 state.exchange?.course.requestArrived() == .startHandler
@@ -164,16 +169,16 @@ extension Connection {
             if let refusal = state.exchange?.refusal {
                 state.exchange?.course.settle()
                 state.phase = ConnectionPhase(.replying, at: .now)
-                return .refuse(refusal)
+                return .refuse(refusal, closing: state.exchange?.isLast == true)
             }
             state.phase = ConnectionPhase(.answering, at: .now)
             return .handle(request, number: state.exchangesBegun)
         }
         switch next {
         case .handle(let request, let number): return handle(request, number, engine)
-        case .refuse(let problem):
+        case .refuse(let problem, let closing):
             Counters.increment(server.counters.requestsRefused)
-            return engine.send(problem.response, closing: false)
+            return engine.send(problem.response, closing: closing)
         case .close: return false
         }
     }
@@ -184,7 +189,7 @@ extension Connection {
         let task = Task.immediate {
             self.finish(await handler(request), number)
         }
-        let next = state.withLock { state in
+        let (next, isLast) = state.withLock { state in
             let next = state.exchange?.course.startReturned() ?? .close
             switch next {
             case .send: state.phase = ConnectionPhase(.replying, at: .now)
@@ -193,12 +198,12 @@ extension Connection {
                 engine.suspend()
             case .close: break
             }
-            return next
+            return (next, state.exchange?.isLast == true)
         }
         switch next {
         case .send(let response):
             Counters.increment(server.counters.answeredAtOnce)
-            return engine.send(response, closing: server.isDraining)
+            return engine.send(response, closing: isLast || server.isDraining)
         case .suspend:
             Counters.increment(server.counters.suspended)
             return true
@@ -223,7 +228,7 @@ extension Connection {
         let task = state.withLock { state in
             let exchange = state.exchange.take()
             if state.phase.kind != .closing { state.phase = ConnectionPhase(.idle, at: .now) }
-            state.isClean = isWhole && exchange?.isRead == true
+            state.isClean = isWhole && exchange?.isRead == true && exchange?.isLast == false
             return exchange?.task
         }
         task?.cancel()
@@ -251,7 +256,7 @@ extension Connection {
             state.exchange?.task = nil
             state.phase = ConnectionPhase(.replying, at: .now)
             // Without an answer the engine asks again, is told no, and closes.
-            _ = exchange.engine.send(response, closing: server.isDraining)
+            _ = exchange.engine.send(response, closing: exchange.isLast || server.isDraining)
             exchange.engine.resume()
         }
     }
