@@ -3,7 +3,8 @@ import TideoverCommandLine
 import TideoverCore
 import TideoverServer
 
-/// An inspection in words, for a person at a terminal.
+/// An inspection in words, for a person at a terminal, whom nothing in the input may mislead: its words
+/// are shown with control characters spelled out.
 struct InspectionPrinter {
     private let output: Output
 
@@ -16,15 +17,21 @@ struct InspectionPrinter {
         switch inspection.verdict {
         case .refused(let code, let sentence):
             output.print("verdict    \(styled("refused", .bad)) (\(code))")
-            output.print("reason     \(sentence)")
+            output.print("reason     \(TextLayout.visible(sentence))")
         case .accepted(let reading, let facts, let standings):
             output.print("verdict    \(styled("accepted", .good))")
-            let type = [reading.notificationType, reading.subtype].compactMap(\.self)
-            output.print("kind       \(([reading.kind.rawValue] + type).joined(separator: " "))")
+            let kind = [reading.kind.rawValue, reading.notificationType, reading.subtype]
+                .compactMap(\.self).joined(separator: " ")
+            output.print("kind       \(TextLayout.visible(kind))")
             output.print("signed     \(reading.signedAt.rfc3339)")
-            let claim = reading.claimedEnvironment.map { " (it says \($0))" } ?? ""
+            let claim =
+                reading.claimedEnvironment.map {
+                    " (it says \(TextLayout.visible($0)))"
+                } ?? ""
             output.print("for        \(reading.environment.rawValue)\(claim)")
-            for note in reading.notes { output.print("note       \(note.sentence)") }
+            for note in reading.notes {
+                output.print("note       \(TextLayout.visible(note.sentence))")
+            }
             print(facts)
             print(standings, at: inspection.instant)
         }
@@ -54,9 +61,8 @@ struct InspectionPrinter {
             let standing = found.standing
             let access = standing.access ? styled("access", .good) : styled("no access", .bad)
             let until = standing.accessUntil.map { " until \($0.rfc3339)" } ?? ""
-            output.print(
-                "  \(standing.productId ?? found.lineage.key): \(access)\(standing.access ? until : "")"
-            )
+            let name = TextLayout.visible(standing.productId ?? found.lineage.key)
+            output.print("  \(name): \(access)\(standing.access ? until : "")")
             output.print(
                 "  \(standing.state.rawValue) (\(standing.reason.rawValue), "
                     + "\(standing.confidence.rawValue)), rule \(standing.rule.rawValue)"
