@@ -328,7 +328,7 @@ private struct EndIndex {
 }
 
 /// Two words on one transaction name the same term, even if only one of them knows the period's id.
-private struct TermNames {
+struct TermNames {
     private var byTransaction: [String: TermKey] = [:]
 
     init(_ terms: [Term]) {

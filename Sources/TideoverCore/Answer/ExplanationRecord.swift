@@ -1,0 +1,163 @@
+/// What is known of one customer in one environment, fact by fact: what "why?" is answered from.
+public struct CustomerRecord: Sendable {
+    public let customer: CustomerID
+    public let environment: Environment
+    public let holdings: [Holding]
+    public let catalogue: Catalogue
+    public let policy: Policy
+
+    /// One lineage with all that was said of it, and all who ever owned it.
+    public struct Holding: Sendable {
+        public let lineage: Lineage
+        public let facts: [Fact]
+        /// In the order they were written.
+        public let owners: [OwnershipEntry]
+
+        public init(lineage: Lineage, facts: [Fact], owners: [OwnershipEntry]) {
+            self.lineage = lineage
+            self.facts = facts
+            self.owners = owners
+        }
+    }
+
+    public init(
+        customer: CustomerID,
+        environment: Environment,
+        holdings: [Holding],
+        catalogue: Catalogue,
+        policy: Policy
+    ) {
+        self.customer = customer
+        self.environment = environment
+        self.holdings = holdings
+        self.catalogue = catalogue
+        self.policy = policy
+    }
+
+    /// The record as it stood at an instant: without the facts learned later, and without the owners
+    /// that only those name. Catalogue and policy stay today's.
+    public func asKnown(at instant: Instant) -> CustomerRecord {
+        let known = holdings.compactMap { holding -> Holding? in
+            let facts = holding.facts.filter { $0.learnedAt <= instant }
+            guard !facts.isEmpty else { return nil }
+            let owners = holding.owners.filter { $0.isVouchedFor(by: facts) }
+            return Holding(lineage: holding.lineage, facts: facts, owners: owners)
+        }
+        return CustomerRecord(
+            customer: customer,
+            environment: environment,
+            holdings: known,
+            catalogue: catalogue,
+            policy: policy
+        )
+    }
+
+    /// Everything that answers for the customer.
+    public var history: CustomerHistory {
+        CustomerHistory(
+            customer: customer,
+            environment: environment,
+            holdings: holdings.map { holding in
+                OwnedHistory(
+                    history: LineageHistory(
+                        lineage: holding.lineage,
+                        facts: holding.facts,
+                        catalogue: catalogue
+                    ),
+                    owners: holding.owners
+                )
+            },
+            catalogue: catalogue,
+            policy: policy
+        )
+    }
+
+    /// Why the customer may or may not use each entitlement of the catalogue, by name.
+    public func explanations(at instant: Instant) -> [Explanation] {
+        let history = history
+        return history.snapshot(at: instant).entitlements.map {
+            explanation(of: $0, by: history, at: instant)
+        }
+    }
+
+    /// Why the customer may or may not use one entitlement; nil for one the catalogue does not name.
+    public func explanation(of entitlement: String, at instant: Instant) -> Explanation? {
+        let history = history
+        return history.snapshot(at: instant)[entitlement].map {
+            explanation(of: $0, by: history, at: instant)
+        }
+    }
+
+    private func explanation(
+        of decision: Snapshot.Entitlement,
+        by history: CustomerHistory,
+        at instant: Instant
+    ) -> Explanation {
+        let standing = decision.standing
+        let next = decision.nextChange.flatMap { history.snapshot(at: $0)[decision.name] }
+        let deciding = history.holdings.first { $0.history.lineage == standing.lineage }?.history
+        let now = deciding.map { Situation(history: $0, instant: instant, policy: policy) }
+        let facts = holdings.first { $0.lineage == standing.lineage }?.facts ?? []
+        let sieve = now.map { FactSieve(facts: facts, now: $0, standing: standing) }
+        return Explanation(
+            asOf: instant,
+            decision: decision,
+            why: standing.why,
+            used: sieve?.used ?? [],
+            setAside: sieve?.setAside ?? [],
+            others: others(than: standing.lineage, for: decision.name, by: history, at: instant),
+            next: next,
+            reply: Reply(decision: decision, now: now).sentences
+        )
+    }
+
+    private func others(
+        than deciding: Lineage?,
+        for entitlement: String,
+        by history: CustomerHistory,
+        at instant: Instant
+    ) -> [Explanation.Voice] {
+        history.holdings.filter { $0.history.lineage != deciding }.map { holding in
+            let isOwned = holding.owners.owner(at: instant) == customer
+            let standing = holding.history.standing(
+                of: entitlement,
+                at: instant,
+                policy: policy,
+                catalogue: catalogue
+            )
+            return Explanation.Voice(
+                lineage: holding.history.lineage,
+                standing: isOwned ? standing : nil
+            )
+        }
+    }
+}
+
+extension OwnershipEntry {
+    /// Whether one of these facts is what the entry was written for.
+    fileprivate func isVouchedFor(by facts: [Fact]) -> Bool {
+        switch why {
+        case .accountToken:
+            facts.contains { fact in
+                guard case .term(let term) = fact.assertion else { return false }
+                return term.accountToken == customer && term.start == from
+            }
+        }
+    }
+}
+
+extension Standing {
+    /// The rule's sentence, and the catalogue's where it turned the rule's answer.
+    fileprivate var why: [String] {
+        switch reason {
+        case .changedProduct:
+            [
+                rule.sentence,
+                "What it is for does not unlock this entitlement; an earlier product did.",
+            ]
+        case .notEntitled:
+            [rule.sentence, "No product of this purchase unlocks this entitlement."]
+        default: [rule.sentence]
+        }
+    }
+}

@@ -1,0 +1,248 @@
+/// Parts the facts of the lineage that decided into those its answer rests on and the others.
+struct FactSieve {
+    private let facts: [Fact]
+    private let now: Situation
+    private let names: TermNames
+    /// The newest word of the highest rank on each term.
+    private let newest: [TermKey: Fact]
+    private let announced: TermKey?
+    private let former: TermKey?
+    private let revocation: Word<Revocation>?
+    /// When that revocation was undone.
+    private let undoneAt: Instant?
+
+    init(facts: [Fact], now: Situation, standing: Standing) {
+        self.facts = facts.sorted { Self.order($0) < Self.order($1) }
+        self.now = now
+        let terms = self.facts.compactMap { fact in fact.term.map { (fact, $0) } }
+        let names = TermNames(terms.map(\.1))
+        self.names = names
+        newest = terms.reduce(into: [:]) { newest, word in
+            let key = names.key(of: word.1)
+            if let found = newest[key], found.rank > word.0.rank { return }
+            newest[key] = word.0
+        }
+        announced = now.announcedTerm(of: standing.rule)
+        former = now.formerTerm(of: standing)
+        revocation = now.term?.newestRevocation(at: now.instant)
+        let isInForce = now.term?.revocation(at: now.instant, pace: now.history.pace) != nil
+        undoneAt =
+            revocation == nil || isInForce
+            ? nil : now.term?.lastUndoing(by: now.instant, pace: now.history.pace)
+    }
+
+    private static func order(_ fact: Fact) -> (Instant, Instant, EvidenceID, String) {
+        (fact.assertedAt, fact.envelopeSignedAt, fact.evidence, fact.assertion.word)
+    }
+
+    var used: [Explanation.UsedFact] {
+        facts.compactMap { fact in
+            let roles = roles(of: fact)
+            return roles.isEmpty ? nil : Explanation.UsedFact(fact: fact, roles: roles)
+        }
+    }
+
+    var setAside: [Explanation.SetAsideFact] {
+        facts.filter { roles(of: $0).isEmpty }.map {
+            Explanation.SetAsideFact(fact: $0, reason: reason(against: $0))
+        }
+    }
+
+    // MARK: What a fact was used as
+
+    private func roles(of fact: Fact) -> [Explanation.Role] {
+        switch fact.assertion {
+        case .term(let term): roles(of: term, in: fact)
+        case .outlook(let outlook): roles(of: Word(outlook, of: fact))
+        case .condition(let condition): roles(of: Word(condition, of: fact))
+        case .revocation(let value):
+            Word(value, of: fact).isSame(as: revocation) ? [.revocation] : []
+        case .reversal(let reversal):
+            names.key(reversal.term) == now.term?.key && fact.assertedAt == undoneAt
+                ? [.reversal] : []
+        case .unrecognised: []
+        }
+    }
+
+    private func roles(of term: Term, in fact: Fact) -> [Explanation.Role] {
+        let key = names.key(of: term)
+        let isNewest = newest[key] == fact
+        var roles: [Explanation.Role] = []
+        if key == announced, isNewest { roles.append(.announcement) }
+        if key == former, isNewest { roles.append(.former) }
+        guard let governing = now.term, governing.key == key else { return roles }
+        if isNewest { roles.append(.term) }
+        let isMoved = governing.effectiveStart != governing.term.start
+        if isMoved, fact.assertedAt == governing.firstTold { roles.append(.start) }
+        if !term.isRevoked, fact.assertedAt == undoneAt { roles.append(.reversal) }
+        return roles
+    }
+
+    private func roles(of word: Word<Outlook>) -> [Explanation.Role] {
+        guard let term = now.term, term.outlooks.contains(where: word.isSame(as:)) else {
+            return []
+        }
+        var roles: [Explanation.Role] = []
+        if term.isUnseen, word.isSame(as: term.outlooks.first) { roles.append(.announcement) }
+        if !term.isUnseen, term.effectiveStart != term.term.start,
+            word.assertedAt == term.firstTold
+        {
+            roles.append(.start)
+        }
+        if word.isSame(as: now.outlook) { roles.append(.outlook) }
+        guard !now.isRunning else { return roles }
+        let stated = term.outlooks.last { $0.value.graceEnd != nil }
+        if now.graceEnd != nil, word.isSame(as: stated) { roles.append(.grace) }
+        if now.hasFailed, word.assertedAt == term.firstFailure,
+            word.value.isFailing(termEnd: term.end)
+        {
+            roles.append(.failure)
+        }
+        return roles
+    }
+
+    private func roles(of word: Word<Condition>) -> [Explanation.Role] {
+        guard let term = now.term, term.conditions.contains(where: word.isSame(as:)),
+            !word.value.isUnknown
+        else { return [] }
+        var roles: [Explanation.Role] = []
+        if word.isSame(as: now.condition) { roles.append(.condition) }
+        if !now.isRunning, now.hasFailed, word.assertedAt == term.firstFailure,
+            word.value.isFailing
+        {
+            roles.append(.failure)
+        }
+        return roles
+    }
+
+    // MARK: Why a fact was not used
+
+    private func reason(against fact: Fact) -> Explanation.SetAsideReason {
+        let isLater = fact.assertedAt > now.instant
+        switch fact.assertion {
+        case .unrecognised: return .unknownWord
+        case .term(let term): return reason(against: term, in: fact, isLater)
+        case .outlook(let outlook):
+            if isLater { return .notAssertedYet }
+            return reason(against: Word(outlook, of: fact), in: \.outlooks, now.outlook)
+        case .condition(let condition):
+            if condition.isUnknown { return .unknownWord }
+            if isLater { return .notAssertedYet }
+            return reason(against: Word(condition, of: fact), in: \.conditions, now.condition)
+        case .revocation(let revocation):
+            return reason(against: revocation, in: fact)
+        case .reversal(let reversal):
+            if isLater { return .notAssertedYet }
+            return reason(against: names.key(reversal.term)) ?? .noEffect
+        }
+    }
+
+    /// A term's words count whenever they were signed, from the term's start.
+    private func reason(
+        against term: Term,
+        in fact: Fact,
+        _ isLater: Bool
+    ) -> Explanation.SetAsideReason {
+        let key = names.key(of: term)
+        let record = now.history.terms.first { $0.key == key }
+        if let record, record.effectiveStart > now.instant {
+            return isLater ? .notAssertedYet : .notBegun
+        }
+        guard let governing = now.term, let record else { return .otherTerm }
+        if key == governing.key {
+            return fact.rank < governing.rank ? .lowerRank : .olderWord
+        }
+        let isOutranked =
+            record.rank < governing.rank && record.effectiveStart >= governing.effectiveStart
+        return isOutranked ? .lowerRank : .otherTerm
+    }
+
+    private func reason<Value>(
+        against word: Word<Value>,
+        in words: KeyPath<TermRecord, [Word<Value>]>,
+        _ counts: Word<Value>?
+    ) -> Explanation.SetAsideReason {
+        if let term = now.term, term[keyPath: words].contains(where: word.isSame(as:)) {
+            return word.rank < counts?.rank ?? word.rank ? .lowerRank : .olderWord
+        }
+        let records = now.history.terms + now.history.unseen
+        let isBound = records.contains { $0[keyPath: words].contains(where: word.isSame(as:)) }
+        return isBound ? .otherTerm : .unbound
+    }
+
+    private func reason(against revocation: Revocation, in fact: Fact)
+        -> Explanation.SetAsideReason
+    {
+        if let reason = reason(against: names.key(revocation.term)) { return reason }
+        if revocation.date > now.instant { return .notBegun }
+        let isCounted = now.term?.counts(Word(revocation, of: fact), at: now.instant) ?? false
+        return isCounted ? .olderWord : .upgrade
+    }
+
+    /// What can be said against whatever speaks of a term, by the term alone.
+    private func reason(against key: TermKey) -> Explanation.SetAsideReason? {
+        if key == now.term?.key { return nil }
+        return now.history.terms.contains { $0.key == key } ? .otherTerm : .unbound
+    }
+}
+
+extension Situation {
+    /// The term that a rule took from an announcement.
+    fileprivate func announcedTerm(of rule: Rule.ID) -> TermKey? {
+        switch rule {
+        case .notStarted: history.terms.first?.key
+        case .renewedUnseen:
+            announcedStart.flatMap { start in history.terms.first { $0.term.start == start }?.key }
+        default: nil
+        }
+    }
+
+    /// The term that last unlocked what the present product does not.
+    fileprivate func formerTerm(of standing: Standing) -> TermKey? {
+        guard standing.reason == .changedProduct else { return nil }
+        return history.terms.last {
+            $0.effectiveStart <= instant && $0.term.productId == standing.productId
+        }?.key
+    }
+}
+
+extension TermRecord {
+    /// The newest revocation that had taken effect by an instant, undone or not.
+    func newestRevocation(at instant: Instant) -> Word<Revocation>? {
+        var newest: Word<Revocation>?
+        for word in revocations where counts(word, at: instant) {
+            if let found = newest, found.value.date > word.value.date { continue }
+            newest = word
+        }
+        return newest
+    }
+
+    /// Whether a revocation would be in force at an instant if nothing else were known.
+    fileprivate func counts(_ word: Word<Revocation>, at instant: Instant) -> Bool {
+        var alone = self
+        alone.revocations = [word]
+        alone.reversals = []
+        alone.cleanSignings = []
+        return alone.revocation(at: instant, pace: .real) != nil
+    }
+}
+
+extension Word {
+    fileprivate func isSame(as other: Word?) -> Bool {
+        guard let other else { return false }
+        return value == other.value && assertedAt == other.assertedAt
+            && envelopeSignedAt == other.envelopeSignedAt && evidence == other.evidence
+            && rank == other.rank
+    }
+}
+
+extension Condition {
+    /// Whether it says nothing that this version understands.
+    fileprivate var isUnknown: Bool { status?.unrecognisedValue != nil && notice == nil }
+}
+
+extension Fact {
+    fileprivate var term: Term? {
+        if case .term(let term) = assertion { term } else { nil }
+    }
+}

@@ -1,0 +1,469 @@
+import Testing
+import TideoverCore
+import TideoverJSON
+
+/// "Why?" answered: the rule, what it rests on, what was set aside, and what comes next.
+@Suite struct ExplanationTests {
+    static let anna = SnapshotTests.anna
+
+    static func record(
+        _ lives: [Life],
+        owner: CustomerID = anna,
+        policy: Policy = Policy(),
+        environment: Environment = .production
+    ) -> CustomerRecord {
+        CustomerRecord(
+            customer: owner,
+            environment: environment,
+            holdings: lives.map { life in
+                let entry = OwnershipEntry(
+                    lineage: life.lineage,
+                    customer: owner,
+                    from: .distantPast,
+                    why: .accountToken
+                )
+                return .init(lineage: life.lineage, facts: life.facts, owners: [entry])
+            },
+            catalogue: Life().catalogue,
+            policy: policy
+        )
+    }
+
+    static func explain(
+        _ lives: Life...,
+        at instant: Instant,
+        entitlement: String = "premium"
+    ) throws -> Explanation {
+        let record = record(lives, policy: lives.first?.policy ?? Policy())
+        return try #require(record.explanation(of: entitlement, at: instant))
+    }
+
+    // MARK: Each rule
+
+    /// A life, an instant, and what the answer there is by and rests on.
+    struct Case: Sendable, CustomTestStringConvertible {
+        var rule: Rule.ID
+        var instant: Instant
+        var used: [String]
+        var reply: String
+        var life: Life
+
+        var testDescription: String { rule.rawValue }
+
+        init(
+            _ rule: Rule.ID,
+            at instant: Instant,
+            uses used: [String],
+            says reply: String,
+            _ life: Life,
+            _ more: (inout Life) -> Void = { _ in }
+        ) {
+            self.rule = rule
+            self.instant = instant
+            self.used = used
+            self.reply = reply
+            self.life = life
+            more(&self.life)
+        }
+    }
+
+    static let cases: [Case] = [
+        Case(.noFacts, at: "2026-05-10", uses: [], says: "cannot find a purchase", Life()),
+        Case(
+            .unlinked,
+            at: "2026-05-10",
+            uses: ["outlook: announcement outlook"],
+            says: "no payment for it has been confirmed",
+            Life()
+        ) { $0.outlook(end: "2026-06-01", signed: "2026-05-01") },
+        Case(
+            .notStarted,
+            at: "2026-04-10",
+            uses: ["term: announcement"],
+            says: "begins on 1 May 2026",
+            StandingTests.monthly()
+        ),
+        Case(
+            .revoked,
+            at: "2026-05-10",
+            uses: ["term: term", "outlook: outlook", "revocation: revocation"],
+            says: "refunded your purchase on 9 May 2026",
+            StandingTests.monthly()
+        ) { $0.revoke("1", at: "2026-05-09") },
+        Case(
+            .inTerm,
+            at: "2026-05-10",
+            uses: ["term: term", "outlook: outlook"],
+            says: "began on 1 May 2026 and is paid until 1 June 2026. It renews on 1 June 2026",
+            StandingTests.monthly()
+        ),
+        Case(
+            .superseded,
+            at: "2026-05-11",
+            uses: ["outlook: outlook", "term: term"],
+            says: "You keep access in the meantime",
+            StandingTests.monthly()
+        ) {
+            $0.term("1", from: "2026-05-01", to: "2026-06-01", signed: "2026-05-10", upgraded: true)
+        },
+        Case(
+            .renewedUnseen,
+            at: "2026-06-15",
+            uses: ["outlook: announcement outlook"],
+            says: "You have access until 1 July 2026",
+            StandingTests.monthly()
+        ) { $0.outlook(end: "2026-07-01", signed: "2026-06-01") },
+        Case(
+            .endedStated,
+            at: "2026-06-02",
+            uses: ["term: term", "outlook: outlook", "condition: condition"],
+            says: "ended on 1 June 2026.",
+            StandingTests.monthly()
+        ) { $0.condition(.expired, end: "2026-06-01", signed: "2026-05-20") },
+        Case(
+            .inGrace,
+            at: "2026-06-10",
+            uses: [
+                "term: term", "outlook: outlook grace failure", "condition: condition failure",
+            ],
+            says:
+                "began on 1 May 2026. The payment due on 1 June 2026 did not go through, and the store tries it again. "
+                + "You keep full access until 17 June 2026.",
+            StandingTests.failing()
+        ),
+        Case(
+            .graceUnstated,
+            at: "2026-06-02",
+            uses: ["term: term", "outlook: outlook", "condition: condition failure"],
+            says: "You keep full access for now",
+            StandingTests.monthly()
+        ) { $0.condition(.grace, end: "2026-06-01", signed: "2026-06-01") },
+        Case(
+            .retryKept,
+            at: "2026-06-20",
+            uses: [
+                "term: term", "outlook: outlook grace failure", "condition: condition failure",
+            ],
+            says: "You keep full access until 24 June 2026",
+            StandingTests.failing()
+        ) { $0.policy = Policy(billingRetry: .keep(.days(7))) },
+        Case(
+            .inRetry,
+            at: "2026-06-20",
+            uses: [
+                "term: term", "outlook: outlook grace failure", "condition: condition failure",
+            ],
+            says: "paused since 17 June 2026. If you update your payment method in the store by "
+                + "31 July 2026",
+            StandingTests.failing()
+        ),
+        Case(
+            .renewalDue,
+            at: "2026-06-01T01:00:00Z",
+            uses: ["term: term", "outlook: outlook"],
+            says: "was due to renew on 1 June 2026",
+            StandingTests.monthly()
+        ),
+        Case(
+            .unconfirmed,
+            at: "2026-06-03",
+            uses: ["term: term", "outlook: outlook"],
+            says: "send us the order number",
+            StandingTests.monthly()
+        ),
+        Case(
+            .ended,
+            at: "2026-06-03",
+            uses: ["term: term", "outlook: outlook"],
+            says: "ended on 1 June 2026 because it was cancelled",
+            StandingTests.monthly()
+        ) { $0.outlook(end: "2026-06-01", signed: "2026-05-20", renews: false) },
+    ]
+
+    @Test(arguments: cases)
+    func `an explanation names the rule and what it rests on`(expected: Case) throws {
+        let why = try Self.explain(expected.life, at: expected.instant)
+        #expect(why.decision.standing.rule == expected.rule)
+        #expect(why.why == [expected.rule.sentence])
+        #expect(why.used.map(\.told) == expected.used)
+        let reply = why.reply.joined(separator: " ")
+        #expect(reply.contains(expected.reply), "\(reply)")
+        #expect(why.used.count + why.setAside.count == expected.life.facts.count)
+    }
+
+    @Test func `every rule has a case here`() {
+        #expect(Set(Self.cases.map(\.rule)) == Set(Rule.ID.allCases))
+    }
+
+    @Test(arguments: cases)
+    func `a reply has neither ids nor words of the program in it`(expected: Case) throws {
+        let reply = try Self.explain(expected.life, at: expected.instant).reply
+        #expect(!reply.isEmpty)
+        let text = reply.joined(separator: " ")
+        let jargon =
+            ["1000", "monthly", "t1", "w1", "premium", "lineage", "outlook", "UTC", "null"]
+            + Rule.ID.allCases.map(\.rawValue).filter { $0.contains("-") }
+            + Reason.allCases.map(\.rawValue).filter { $0.contains(where: \.isUppercase) }
+        #expect(jargon.filter { text.contains($0) } == [], "\(text)")
+    }
+
+    @Test func `the decision is the snapshot's`() throws {
+        for expected in Self.cases {
+            let record = Self.record([expected.life], policy: expected.life.policy)
+            let snapshot = record.history.snapshot(at: expected.instant)
+            #expect(
+                record.explanations(at: expected.instant).map(\.decision) == snapshot.entitlements
+            )
+        }
+    }
+
+    @Test func `what comes next is the answer at the next change`() throws {
+        let why = try Self.explain(StandingTests.failing(), at: "2026-06-10")
+        #expect(why.decision.nextChange == "2026-06-17")
+        #expect(why.next?.standing.told == "hold billingRetry in-retry confirmed")
+        let over = try Self.explain(StandingTests.failing(), at: "2026-08-10")
+        #expect(over.next == nil)
+    }
+
+    @Test func `a refund taken back is told with both of its facts`() throws {
+        var life = StandingTests.monthly()
+        life.revoke("1", at: "2026-05-09")
+        life.reverse("1", at: "2026-05-23")
+        let why = try Self.explain(life, at: "2026-05-24")
+        #expect(why.used.map(\.told).suffix(2) == ["revocation: revocation", "reversal: reversal"])
+        #expect(why.reply[0] == "A refund was taken back on 23 May 2026, and access is restored.")
+    }
+
+    @Test func `a read without the refund is what gave access back`() throws {
+        var life = StandingTests.monthly()
+        life.revoke("1", at: "2026-05-09")
+        life.term("1", from: "2026-05-01", to: "2026-06-01", signed: "2026-05-09T01:00:00Z")
+        let why = try Self.explain(life, at: "2026-05-10")
+        #expect(why.used.last?.told == "term: term reversal")
+    }
+
+    @Test func `a product that unlocks something else is told with the one before`() throws {
+        var life = Life()
+        life.term("1", "yearly", from: "2025-05-01", to: "2026-05-01", origin: .purchase)
+        life.term("2", "basic", from: "2026-05-01", to: "2026-06-01")
+        let why = try Self.explain(life, at: "2026-05-10", entitlement: "archive")
+        #expect(why.used.map(\.told) == ["term: former", "term: term"])
+        #expect(why.why.count == 2)
+        #expect(why.reply[0].contains("ended on 1 May 2026"))
+    }
+
+    @Test func `family members are not asked to pay`() throws {
+        var family = Life("3000", ownership: .familyShared)
+        family.facts = StandingTests.failing().facts.map { fact in
+            var fact = fact
+            fact.lineage = family.lineage
+            return fact
+        }
+        for instant: Instant in ["2026-06-10", "2026-06-20"] {
+            let reply = try Self.explain(family, at: instant).reply.joined(separator: " ")
+            #expect(!reply.contains("payment method"), "\(reply)")
+        }
+    }
+
+    @Test func `short sandbox periods are told with the time of day`() throws {
+        var life = Life(environment: .sandbox)
+        life.term("1", from: "2026-05-01T10:00:00Z", to: "2026-05-01T10:05:00Z")
+        let record = Self.record([life], environment: .sandbox)
+        let why = try #require(record.explanation(of: "premium", at: "2026-05-01T10:01:00Z"))
+        #expect(why.reply[0].hasSuffix("is paid until 1 May 2026, 10:05 UTC."))
+    }
+
+    // MARK: Set aside
+
+    private func reason(_ why: Explanation, _ evidence: Int) -> Explanation.SetAsideReason? {
+        why.setAside.first { $0.fact.evidence.hex == "1000-\(evidence)" }?.reason
+    }
+
+    @Test func `a word is set aside for a newer one, and for not being said yet`() throws {
+        var life = StandingTests.monthly()
+        life.outlook(end: "2026-06-01", signed: "2026-05-10", renews: false)
+        life.outlook(end: "2026-06-01", signed: "2026-05-20")
+        let why = try Self.explain(life, at: "2026-05-15")
+        #expect(reason(why, 2) == .olderWord)
+        #expect(reason(why, 4) == .notAssertedYet)
+        #expect(why.reply.last == "It will not renew; you keep access until 1 June 2026.")
+    }
+
+    @Test func `words on other terms, and terms to come, are set aside as such`() throws {
+        var life = StandingTests.monthly()
+        life.term("2", from: "2026-06-01", to: "2026-07-01", signed: "2026-05-31")
+        let before = try Self.explain(life, at: "2026-05-31T12:00:00Z")
+        #expect(reason(before, 3) == .notBegun)
+        let after = try Self.explain(life, at: "2026-06-10")
+        #expect(reason(after, 1) == .otherTerm)
+        #expect(reason(after, 2) == .otherTerm)
+    }
+
+    @Test func `a relay's word gives way to the store's`() throws {
+        var life = StandingTests.monthly()
+        life.term("1", from: "2026-05-01", to: "2026-05-20", signed: "2026-05-08", rank: .relayed)
+        life.outlook(end: "2026-06-01", signed: "2026-05-08", renews: false, rank: .relayed)
+        let why = try Self.explain(life, at: "2026-05-10")
+        #expect(reason(why, 3) == .lowerRank)
+        #expect(reason(why, 4) == .lowerRank)
+    }
+
+    @Test func `unknown words, and words on nothing known, are set aside as such`() throws {
+        var life = StandingTests.monthly()
+        life.say(
+            .unrecognised(Unrecognised(field: "notificationType", value: "SPLENDID")),
+            at: "2026-05-09"
+        )
+        life.condition(.unrecognised("9"), end: "2026-06-01", signed: "2026-05-09")
+        life.revoke("7", at: "2026-05-09")
+        life.reverse("1", at: "2026-05-09")
+        let why = try Self.explain(life, at: "2026-05-10")
+        #expect(reason(why, 3) == .unknownWord)
+        #expect(reason(why, 4) == .unknownWord)
+        #expect(reason(why, 5) == .unbound)
+        #expect(reason(why, 6) == .noEffect)
+    }
+
+    @Test func `an upgrade written as a revocation is no refund`() throws {
+        var life = StandingTests.monthly()
+        life.revoke("1", at: "2026-05-10")
+        life.term("1", from: "2026-05-01", to: "2026-06-01", signed: "2026-05-11", upgraded: true)
+        let why = try Self.explain(life, at: "2026-05-12")
+        #expect(why.decision.standing.rule == .superseded)
+        #expect(reason(why, 3) == .upgrade)
+    }
+
+    @Test func `every fact of many lives is used or set aside, once`() throws {
+        var random = SeededRandom(seed: 41)
+        for _ in 0..<100 {
+            let life = GeneratedLife(&random).life
+            for day in stride(from: Int64(0), to: 300, by: 29) {
+                let why = try Self.explain(life, at: "2026-01-31" + .days(day))
+                let told = why.used.map(\.fact) + why.setAside.map(\.fact)
+                #expect(told.count == life.facts.count)
+                #expect(Set(told) == Set(life.facts))
+            }
+        }
+    }
+
+    @Test func `the facts that were used give the same answer by themselves`() throws {
+        var random = SeededRandom(seed: 42)
+        for _ in 0..<100 {
+            let life = GeneratedLife(&random).life
+            for day in stride(from: Int64(0), to: 300, by: 29) {
+                let instant = "2026-01-31" + .days(day) as Instant
+                let why = try Self.explain(life, at: instant)
+                var alone = life
+                alone.facts = why.used.map(\.fact)
+                #expect(alone.told(instant) == life.told(instant))
+            }
+        }
+    }
+
+    // MARK: Others, and who knew what when
+
+    @Test func `the purchases that did not decide say what they say`() throws {
+        var other = Life("2000")
+        other.term("9", "yearly", from: "2026-01-01", to: "2027-01-01", origin: .purchase)
+        let why = try Self.explain(StandingTests.failing(), other, at: "2026-06-10")
+        #expect(why.lineage == other.lineage)
+        #expect(why.used.allSatisfy { $0.fact.lineage == other.lineage })
+        #expect(why.others.map(\.lineage.id) == ["1000"])
+        #expect(why.others[0].standing?.told == "grace billingIssue in-grace confirmed")
+    }
+
+    /// Owned by whom the terms name.
+    private func owned(_ life: Life) -> CustomerRecord {
+        CustomerRecord(
+            customer: Self.anna,
+            environment: .production,
+            holdings: [
+                .init(
+                    lineage: life.lineage,
+                    facts: life.facts,
+                    owners: [OwnershipEntry]().additions(for: life.facts)
+                )
+            ],
+            catalogue: life.catalogue,
+            policy: life.policy
+        )
+    }
+
+    @Test func `what went to another customer says nothing`() throws {
+        var life = Life()
+        life.term("1", from: "2026-05-01", to: "2026-06-01", token: "anna")
+        life.term("2", from: "2026-06-01", to: "2026-07-01", token: "ben")
+        let record = owned(life)
+        let why = try #require(record.explanation(of: "premium", at: "2026-06-10"))
+        #expect(why.decision.standing.rule == .noFacts)
+        #expect(why.others.map(\.lineage) == [life.lineage])
+        #expect(why.others[0].standing == nil)
+        // Before the second term was heard of, nobody knew better.
+        let then = record.asKnown(at: "2026-05-31")
+        #expect(then.holdings[0].owners.map(\.customer.text) == ["anna"])
+        let before = try #require(then.explanation(of: "premium", at: "2026-06-10"))
+        #expect(before.decision.standing.rule == .unconfirmed)
+    }
+
+    @Test func `as known before a late fact is answered as it was then`() throws {
+        var life = Life()
+        life.term("1", from: "2026-05-01", to: "2026-06-01", token: "anna")
+        life.term("2", from: "2026-06-01", to: "2026-07-01", token: "anna")
+        life.facts[1].learnedAt = "2026-06-05"
+        let known = owned(life)
+        let instant: Instant = "2026-06-04"
+        func told(_ record: CustomerRecord) -> String? {
+            record.explanation(of: "premium", at: instant)?.decision.standing.told
+        }
+        #expect(told(known) == "active paid in-term confirmed")
+        #expect(told(known.asKnown(at: instant)) == "expired unconfirmed unconfirmed unknown")
+        #expect(told(known.asKnown(at: "2026-06-05")) == "active paid in-term confirmed")
+        #expect(told(known.asKnown(at: "2026-04-01")) == "never unknown no-facts unknown")
+    }
+
+    // MARK: JSON
+
+    @Test func `the form has every member, and the facts as they are stored`() throws {
+        var other = Life("2000")
+        other.term("9", from: "2026-01-01", to: "2026-02-01")
+        var life = StandingTests.failing()
+        life.outlook(end: "2026-06-01", signed: "2026-05-02")
+        let why = try Self.explain(life, other, at: "2026-06-10")
+        var writer = JSONWriter()
+        why.write(to: &writer)
+        let root = try JSONDocument(writer.bytes).root
+        #expect(
+            root.members.map(\.key) == [
+                "decision", "why", "lineage", "used", "setAside", "others", "next", "reply",
+            ]
+        )
+        #expect(root["decision"]?["rule"]?.string == "in-grace")
+        #expect(root["lineage"]?["id"]?.string == "1000")
+        let used = try #require(root["used"]?[1])
+        #expect(used.members.map(\.key) == ["as", "says", "fact"])
+        #expect(used["as"]?.elements.compactMap(\.string) == ["outlook", "grace", "failure"])
+        #expect(try Fact(json: #require(used["fact"])) == why.used[1].fact)
+        let aside = try #require(root["setAside"]?[0])
+        #expect(aside.members.map(\.key) == ["because", "sentence", "says", "fact"])
+        #expect(aside["because"]?.string == "olderWord")
+        #expect(root["others"]?[0]?["owned"]?.bool == true)
+        #expect(root["next"]?["at"]?.string == "2026-06-17T00:00:00.000Z")
+        #expect(root["next"]?["decision"]?["state"]?.string == "hold")
+    }
+
+    @Test func `nothing known is written as null, not left out`() throws {
+        var writer = JSONWriter()
+        try Self.explain(at: "2026-06-10").write(to: &writer)
+        let root = try JSONDocument(writer.bytes).root
+        #expect(root["lineage"]?.isNull == true)
+        #expect(root["next"]?.isNull == true)
+        #expect(root["used"]?.count == 0)
+    }
+}
+
+extension Explanation.UsedFact {
+    /// The kind of fact and what it was used as, to compare against.
+    var told: String {
+        "\(fact.assertion.word): \(roles.map(\.rawValue).joined(separator: " "))"
+    }
+}
