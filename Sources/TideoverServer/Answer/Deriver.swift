@@ -8,7 +8,8 @@ struct Deriver: Sendable {
     let app: App
 
     func derive(_ lineages: CustomerLineages) -> Derivation {
-        let snapshot = history(of: lineages).snapshot(at: instant(of: lineages))
+        let record = record(of: lineages)
+        let snapshot = record.history.snapshot(at: instant(of: record, now: lineages.now))
         var writer = JSONWriter()
         writer.object { snapshot.writeAnswer(to: &$0) }
         return Derivation(
@@ -23,19 +24,12 @@ struct Deriver: Sendable {
     }
 
     /// Everything that answers for the customer, under this app's catalogue and policy.
-    func history(of lineages: CustomerLineages) -> CustomerHistory {
-        CustomerHistory(
+    func record(of lineages: CustomerLineages) -> CustomerRecord {
+        CustomerRecord(
             customer: lineages.key.customer,
             environment: lineages.key.environment,
-            holdings: lineages.holdings.map { holding in
-                OwnedHistory(
-                    history: LineageHistory(
-                        lineage: holding.lineage,
-                        facts: holding.facts,
-                        catalogue: app.catalogue
-                    ),
-                    owners: holding.owners
-                )
+            holdings: lineages.holdings.map {
+                CustomerRecord.Holding(lineage: $0.lineage, facts: $0.facts, owners: $0.owners)
             },
             catalogue: app.catalogue,
             policy: app.policy
@@ -44,12 +38,10 @@ struct Deriver: Sendable {
 
     /// Our clock, or the store's newest word where that is ahead: a slow clock must not hide what
     /// has just been verified. Words far ahead were refused at the route.
-    private func instant(of lineages: CustomerLineages) -> Instant {
-        let newest = lineages.holdings.flatMap(\.facts).map(\.assertedAt).max()
-        guard let newest, newest <= lineages.now + Ingest.clockTolerance else {
-            return lineages.now
-        }
-        return max(lineages.now, newest)
+    func instant(of record: CustomerRecord, now: Instant) -> Instant {
+        let newest = record.holdings.flatMap(\.facts).map(\.assertedAt).max()
+        guard let newest, newest <= now + Ingest.clockTolerance else { return now }
+        return max(now, newest)
     }
 }
 

@@ -16,7 +16,7 @@ struct SnapshotRoute: Sendable {
         guard let customer = CustomerID(customer) else { throw Problem.badCustomer }
         let key = CustomerKey(
             app: app.id,
-            environment: try environment(of: request),
+            environment: try app.environment(askedIn: request),
             customer: customer
         )
         let now = clock()
@@ -25,17 +25,6 @@ struct SnapshotRoute: Sendable {
         }
         let fresh = try await upToDate(row, now)
         return respond(to: request, key: key, version: fresh.version, answer: fresh.answer, now)
-    }
-
-    private func environment(of request: Request) throws -> Environment {
-        let asked = request.queryValue("environment") ?? Environment.production.rawValue
-        guard let environment = Environment(rawValue: asked) else {
-            throw Problem.unknownEnvironment(asked)
-        }
-        guard app.environments.contains(environment) else {
-            throw Problem.environmentNotServed(environment, app: app)
-        }
-        return environment
     }
 
     private func upToDate(_ row: CustomerRow, _ now: Instant) async throws -> CustomerRow {
@@ -82,5 +71,19 @@ struct SnapshotRoute: Sendable {
             bytes: Array(body),
             headers: ["ETag": tag.description, "Cache-Control": "private, no-cache"]
         )
+    }
+}
+
+extension App {
+    /// The environment a request asks about: production unless it says otherwise.
+    func environment(askedIn request: Request) throws -> Environment {
+        let asked = request.queryValue("environment") ?? Environment.production.rawValue
+        guard let environment = Environment(rawValue: asked) else {
+            throw Problem.unknownEnvironment(asked)
+        }
+        guard environments.contains(environment) else {
+            throw Problem.environmentNotServed(environment, app: self)
+        }
+        return environment
     }
 }

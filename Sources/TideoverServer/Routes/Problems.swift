@@ -47,6 +47,17 @@ extension Problem {
         )
     }
 
+    static func badInstant(_ parameter: String, found: String) -> Problem {
+        Problem(
+            "bad-instant",
+            status: 400,
+            title: "This is not an instant.",
+            detail: "`\(parameter)` is an RFC 3339 time such as 2026-05-06T10:00:00Z; "
+                + "in a query the `+` of an offset is written `%2B`.",
+            members: ["parameter": .string(parameter), "found": .string(found)]
+        )
+    }
+
     static func appStoreNotConfigured(_ app: String) -> Problem {
         Problem(
             "app-store-not-configured",

@@ -86,6 +86,12 @@ public struct Service: Sendable {
             try request.requireMethod("GET", "HEAD")
             let route = SnapshotRoute(app: try app(segments[2]), storage: storage, clock: clock)
             return try await route.respond(to: request, customer: segments[4])
+        case 6
+        where segments.starts(with: ["v1", "apps"]) && segments[3] == "customers"
+            && segments[5] == "explain":
+            try request.requireMethod("GET", "HEAD")
+            let route = ExplainRoute(app: try app(segments[2]), storage: storage, clock: clock)
+            return try await route.respond(to: request, customer: segments[4])
         case 5
         where segments.starts(with: ["v1", "apps"])
             && segments[3...] == ["notifications", "app-store"]:
