@@ -32,6 +32,19 @@ enum ConfigurationFile {
         }
     }
 
+    /// The app that `--app` names.
+    static func app(
+        _ id: String,
+        of configuration: Configuration,
+        _ path: String
+    ) throws -> Configuration.App {
+        guard let app = configuration.app(id) else {
+            let known = configuration.apps.map(\.id).joined(separator: ", ")
+            throw CommandFailure(.configuration, "\(path) has no app \(id)\nIt has: \(known)")
+        }
+        return app
+    }
+
     private static func environment() -> [String: String] {
         var variables: [String: String] = [:]
         var entry = environ

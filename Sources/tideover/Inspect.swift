@@ -131,13 +131,7 @@ enum Inspect {
     ) throws -> Subject {
         guard let id = arguments[app] else { throw missing("--app", "ID", arguments) }
         let configuration = try ConfigurationFile.load(path, telling: output)
-        guard let configured = configuration.app(id) else {
-            let known = configuration.apps.map(\.id).joined(separator: ", ")
-            throw CommandFailure(
-                .configuration,
-                "\(path) has no app \(id)\nIt has: \(known)"
-            )
-        }
+        let configured = try ConfigurationFile.app(id, of: configuration, path)
         guard let trust = try App(configured).appStore else {
             throw CommandFailure(.configuration, "the app \(id) has no appStore in \(path)")
         }

@@ -75,27 +75,3 @@ struct InspectionPrinter {
         output.resultTerminal.styled(text, style)
     }
 }
-
-extension Assertion {
-    /// What it says, in a few words for a table.
-    fileprivate var summary: String {
-        switch self {
-        case .term(let term):
-            "\(term.productId), \(term.start.rfc3339) to \(term.end?.rfc3339 ?? "no end")"
-        case .outlook(let outlook):
-            [
-                outlook.willRenew.map { $0 ? "renews" : "does not renew" },
-                outlook.renewalDate.map { "at \($0.rfc3339)" },
-                outlook.isRetrying == true ? "payment is retried" : nil,
-                outlook.graceEnd.map { "grace until \($0.rfc3339)" },
-            ].compactMap(\.self).joined(separator: ", ")
-        case .condition(let condition):
-            [
-                condition.status.map { "\($0)" }, condition.notice?.rawValue,
-            ].compactMap(\.self).joined(separator: ", ")
-        case .revocation(let revocation): "from \(revocation.date.rfc3339)"
-        case .reversal: "the refund is taken back"
-        case .unrecognised(let unknown): "\(unknown.field) \(unknown.value)"
-        }
-    }
-}

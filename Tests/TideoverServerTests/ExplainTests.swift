@@ -1,0 +1,234 @@
+import Foundation
+import Testing
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+import TideoverSQLite
+import TideoverServer
+
+/// "Why?" over HTTP and on the command line, from the facts of signed notifications.
+@Suite struct ExplainTests {
+    private static let path = "/v1/apps/cards/customers/\(TestServer.anna)/explain"
+
+    private func ask(_ server: TestServer, _ query: String = "") async throws -> JSONValue {
+        let response = try await server.get("\(Self.path)?environment=sandbox\(query)")
+        #expect(response.status == 200)
+        #expect(response.headers["Cache-Control"] == "private, no-store")
+        return JSONValue(try JSONDocument(response.body).root)
+    }
+
+    /// A first month, and its renewal that we hear of three days late.
+    private func tell(_ server: TestServer) async throws {
+        _ = try await server.post(.purchase())
+        var renewal = Message("n-2", signed: Message.end)
+        renewal.type = "DID_RENEW"
+        renewal.subtype = nil
+        var transaction = Message.transaction(signed: Message.end)
+        transaction["transactionId"] = "2000000000000002"
+        transaction["webOrderLineItemId"] = "900000002"
+        transaction["purchaseDate"] = Message.end.wire
+        transaction["expiresDate"] = (Message.end + Period(months: 1)).wire
+        transaction["transactionReason"] = "RENEWAL"
+        renewal.transaction = transaction
+        server.set(Message.end + .days(3))
+        #expect(try await server.post(renewal).status == 200)
+    }
+
+    // MARK: The route
+
+    @Test func `the route tells the snapshot's answer, its rule and its evidence`() async throws {
+        let server = try TestServer()
+        try await tell(server)
+        let why = try await ask(server)
+        #expect(why["asOf"]?.string == "2026-06-04T10:00:00.000Z")
+        #expect(why["asKnownAt"]?.isNull == true)
+        let premium = why["entitlements"]?["premium"]
+        #expect(try await server.answer()["entitlements"]?["premium"] == premium?["decision"])
+        #expect(premium?["why"]?[0]?.string == "The period paid for is running.")
+        let fact = premium?["used"]?[0]?["fact"]
+        #expect(fact?["learnedAt"]?.string == "2026-06-04T10:00:00.000Z")
+        #expect(fact?["assertedAt"]?.string == "2026-06-01T10:00:00.000Z")
+        let evidence = EvidenceID(hex: try #require(fact?["evidence"]?.string))
+        #expect(try server.storage.evidence(evidence, app: "cards") != nil)
+        #expect(premium?["reply"]?[0]?.string?.contains("renewed on 1 June 2026") == true)
+        await server.close()
+    }
+
+    @Test func `any instant can be asked about, with what is known now or was known then`()
+        async throws
+    {
+        let server = try TestServer()
+        try await tell(server)
+        func rule(_ query: String) async throws -> String? {
+            try await ask(server, query)["entitlements"]?["premium"]?["decision"]?["rule"]?.string
+        }
+        #expect(try await rule("&at=2026-05-10T10:00:00Z") == "in-term")
+        #expect(try await rule("&at=2026-04-10T10:00:00Z") == "no-facts")
+        #expect(try await rule("&at=2026-06-03T10:00:00Z") == "in-term")
+        #expect(try await rule("&asKnownAt=2026-06-03T10:00:00Z") == "unconfirmed")
+        #expect(try await rule("&asKnownAt=2026-06-03T12:00:00%2B02:00") == "unconfirmed")
+        #expect(
+            try await rule("&at=2026-05-10T10:00:00Z&asKnownAt=2026-06-03T10:00:00Z") == "in-term"
+        )
+        #expect(try await rule("&asKnownAt=2026-04-01T10:00:00Z") == "no-facts")
+        await server.close()
+    }
+
+    @Test func `a customer nobody has heard of is explained too`() async throws {
+        let server = try TestServer()
+        let premium = try await ask(server)["entitlements"]?["premium"]
+        #expect(premium?["decision"]?["state"]?.string == "never")
+        #expect(premium?["lineage"]?.isNull == true)
+        #expect(premium?["reply"]?[0]?.string?.isEmpty == false)
+        await server.close()
+    }
+
+    @Test(arguments: [
+        ("?environment=sandbox&at=yesterday", 400, "bad-instant"),
+        ("?environment=sandbox&at=", 400, "bad-instant"),
+        ("?environment=sandbox&asKnownAt=2026-05-10", 400, "bad-instant"),
+        ("?environment=sandbox&at=2026-05-10T10:00:00+02:00", 400, "bad-instant"),
+        ("", 400, "environment-not-served"), ("?environment=moon", 400, "unknown-environment"),
+    ])
+    func `a question that cannot be understood is refused`(
+        query: String,
+        status: Int,
+        name: String
+    ) async throws {
+        let server = try TestServer()
+        let response = try await server.get(Self.path + query)
+        #expect(response.status == status)
+        let type = try JSONDocument(response.body).root["type"]?.string
+        #expect(type == "urn:tideover:problem:\(name)")
+        await server.close()
+    }
+
+    // MARK: The command
+
+    @Test(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
+    func `the command answers first, then why, then evidence, then what is next`() async throws {
+        let server = try TestServer()
+        try await tell(server)
+        await server.storage.close()
+        let said = try explain(server, "--at", "2026-06-10T10:00:00Z")
+        #expect(said.code == 0, "\(said.messages)")
+        let titles = [
+            "premium: access until 2026-07-01T10:00:00.000Z", "Why", "Rule in-term", "Evidence",
+            "Set aside", "What happens next", "For a reply to the customer",
+        ]
+        var rest = said.results[...]
+        for title in titles {
+            let place = try #require(rest.range(of: title), "\(title) in \(said.results)")
+            rest = rest[place.upperBound...]
+        }
+        let widest = said.results.split(separator: "\n").map(\.count).max() ?? 0
+        #expect(widest <= 80)
+        await server.close()
+    }
+
+    @Test(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
+    func `the command's JSON is the route's`() async throws {
+        let server = try TestServer()
+        try await tell(server)
+        let answered = try await ask(server, "&asKnownAt=2026-06-03T10:00:00Z")
+        await server.storage.close()
+        let said = try explain(server, "--as-known-at", "2026-06-03T10:00:00Z", "--json")
+        #expect(said.code == 0, "\(said.messages)")
+        #expect(JSONValue(try JSONDocument(Array(said.results.utf8)).root) == answered)
+        await server.close()
+    }
+
+    @Test(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
+    func `while a server holds the database the command names its route`() async throws {
+        let server = try TestServer()
+        try await tell(server)
+        let said = try explain(server, "--at", "2026-06-10T10:00:00Z")
+        #expect(said.code == 69)
+        #expect(said.results.isEmpty)
+        #expect(said.messages.contains("is in use by process"))
+        #expect(
+            said.messages.contains(
+                "curl 'http://127.0.0.1:8080\(Self.path)?environment=sandbox"
+                    + "&at=2026-06-10T10:00:00.000Z'"
+            )
+        )
+        await server.close()
+    }
+
+    @Test(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
+    func `the command makes no database and asks about production`() async throws {
+        let server = try TestServer()
+        await server.storage.close()
+        let database = server.folder.appending(path: "tideover.db")
+        try FileManager.default.removeItem(at: database)
+        #expect(try explain(server).code == 66)
+        #expect(!FileManager.default.fileExists(atPath: database.path))
+        let production = try explain(server, environment: nil)
+        #expect(production.code == 78)
+        #expect(production.messages.contains("not served in production"))
+        await server.close()
+    }
+
+    private func explain(
+        _ server: TestServer,
+        environment: String? = "sandbox",
+        _ options: String...
+    ) throws -> Executable.Said {
+        let configuration = server.folder.appending(path: "tideover.json")
+        let text = """
+            {
+              storage: "sqlite:tideover.db",
+              apps: [{
+                id: "cards",
+                environments: ["sandbox"],
+                appStore: { bundleId: "com.example.cards" },
+                products: {
+                  "cards.pro.monthly": {
+                    entitlements: ["premium"], group: "pro", period: "P1M", grace: "P16D",
+                  },
+                },
+              }],
+            }
+            """
+        try Data(text.utf8).write(to: configuration)
+        let asked = environment.map { ["--environment", $0] } ?? []
+        return try Executable.run(
+            ["explain", TestServer.anna, "--app", "cards", "--config", configuration.path]
+                + asked + options
+        )
+    }
+}
+
+/// The program itself, as it was built beside the tests.
+private enum Executable {
+    struct Said {
+        var code: Int32
+        var results: String
+        var messages: String
+    }
+
+    private static let url = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+        .deletingLastPathComponent().appending(path: "tideover")
+
+    static var isPresent: Bool { FileManager.default.isExecutableFile(atPath: url.path) }
+
+    static func run(_ arguments: [String]) throws -> Said {
+        let process = Process()
+        process.executableURL = url
+        process.arguments = arguments
+        let results = Pipe()
+        let messages = Pipe()
+        process.standardOutput = results
+        process.standardError = messages
+        try process.run()
+        // Both fit into a pipe, so that neither waits for the other.
+        let said = results.fileHandleForReading.readDataToEndOfFile()
+        let told = messages.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return Said(
+            code: process.terminationStatus,
+            results: String(decoding: said, as: UTF8.self),
+            messages: String(decoding: told, as: UTF8.self)
+        )
+    }
+}
