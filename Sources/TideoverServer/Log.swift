@@ -21,7 +21,10 @@ public struct LogLine: Sendable {
     /// The route's template, never the path as sent.
     public var route: String?
     public var status: Int?
+    /// The request's id, which its answer carries as `X-Request-Id`.
     public var request: String?
+    /// How long a request took to answer.
+    public var durationMicroseconds: Int64?
 
     public init(
         _ level: Level,
@@ -33,7 +36,8 @@ public struct LogLine: Sendable {
         method: String? = nil,
         route: String? = nil,
         status: Int? = nil,
-        request: String? = nil
+        request: String? = nil,
+        durationMicroseconds: Int64? = nil
     ) {
         self.level = level
         self.event = event
@@ -45,6 +49,7 @@ public struct LogLine: Sendable {
         self.route = route
         self.status = status
         self.request = request
+        self.durationMicroseconds = durationMicroseconds
     }
 
     /// The line as one JSON object without a line break; what is not set is left out.
@@ -62,6 +67,9 @@ public struct LogLine: Sendable {
                 if let value { writer.field(name, value) }
             }
             if let status { writer.field("status", status) }
+            if let durationMicroseconds {
+                writer.field("durationMs", Double(durationMicroseconds) / 1_000)
+            }
         }
         return writer.bytes
     }

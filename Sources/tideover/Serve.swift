@@ -27,6 +27,7 @@ enum Serve {
         let configuration = try ConfigurationFile.load(path, telling: output)
         let apps = try configuration.apps.map { try App($0) }
         let storage = try open(configuration.storage)
+        let system = SystemInstruments(startedAt: SystemClock.now())
         let service = Service(
             apps: apps,
             storage: storage,
@@ -34,7 +35,9 @@ enum Serve {
             clock: SystemClock.now,
             log: { line in
                 output.message(String(decoding: line.json(at: SystemClock.now()), as: UTF8.self))
-            }
+            },
+            instruments: system.instruments,
+            verifications: .processors
         )
         let listen = configuration.server.listen
         let server: HTTPServer
@@ -48,7 +51,9 @@ enum Serve {
             await storage.close()
             throw CommandFailure(.unavailable, "cannot listen on \(listen): \(error)")
         }
+        system.watch(server)
         await serve(service, on: server, output)
+        system.watch(nil)
         await storage.close()
         return .success
     }

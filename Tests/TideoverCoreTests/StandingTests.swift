@@ -421,6 +421,13 @@ import TideoverCore
         #expect(life.standing("2026-05-10") == before)
     }
 
+    @Test func `an unknown status does not displace the word before it`() {
+        var life = Self.monthly()
+        life.condition(.expired, end: "2026-06-01", signed: "2026-05-20")
+        life.condition(.unrecognised("9"), end: "2026-06-01", signed: "2026-05-25")
+        #expect(life.told("2026-06-01") == "expired ended ended-stated confirmed")
+    }
+
     // MARK: Other purchases
 
     @Test func `a lifetime lasts for ever unless it is refunded`() {

@@ -3,6 +3,7 @@ import Testing
 import TideoverCore
 import TideoverHTTP
 import TideoverJSON
+import TideoverServer
 
 /// Everything that must not be believed: a problem of its own type, a count, and nothing else.
 @Suite struct RefusalTests {
@@ -155,15 +156,65 @@ import TideoverJSON
         let server = try TestServer()
         _ = try await server.post(.purchase())
         for refusal in Self.cases { _ = try await server.post(refusal.body(server.store)) }
-        _ = try await server.get("/v1/apps/cards/customers/\(TestServer.ben)?environment=sandbox")
+        let asked = try await askEverything(server)
         for line in server.logged {
-            #expect(!line.contains(TestServer.anna))
-            #expect(!line.contains(TestServer.ben))
-            #expect(!line.contains("eyJ"))
-            #expect(!line.contains("2000000000000001"))
+            for secret in [TestServer.anna, TestServer.ben, "eyJ", "2000000000000001"]
+                + Self.canaries
+            {
+                #expect(!line.contains(secret))
+            }
         }
-        #expect(server.logged.count >= Self.cases.count)
+        #expect(server.logged.count >= 1 + Self.cases.count + asked)
         await server.close()
+    }
+
+    @Test func `a customer's id and what a client made up never reach the metrics`() async throws {
+        let server = try TestServer()
+        _ = try await server.post(.purchase())
+        for refusal in Self.cases { _ = try await server.post(refusal.body(server.store)) }
+        _ = try await askEverything(server)
+        for sample in try await server.samples() {
+            for secret in [TestServer.anna, TestServer.ben, "eyJ"] + Self.canaries {
+                #expect(!sample.contains(secret))
+            }
+        }
+        await server.close()
+    }
+
+    private static let canaries = ["canary", "Canary", "CANARY"]
+
+    /// Asks every route, and places where there is none, with a canary wherever a client can put
+    /// something. Returns how many requests that were.
+    private func askEverything(_ server: TestServer) async throws -> Int {
+        let paths = Service.routes.flatMap { route in
+            [
+                route.template.replacing("{app}", with: "cards")
+                    .replacing("{customer}", with: "canary-\(TestServer.ben)"),
+                route.template.replacing("{app}", with: "canary")
+                    .replacing("{customer}", with: TestServer.ben),
+            ]
+        }
+        var asked = 0
+        for path in paths + ["/canary", "/v1/canary/\(TestServer.anna)", "//canary"] {
+            for method in ["GET", "POST", "HEAD", "CANARY"] {
+                for query in ["environment=sandbox&token=canary", "environment=canary", ""] {
+                    let request = try #require(
+                        Request(
+                            method: method,
+                            target: query.isEmpty ? path : "\(path)?\(query)",
+                            headers: [
+                                "Authorization": "Bearer canary", "X-Canary": "canary",
+                                "X-Request-Id": "canary",
+                            ],
+                            body: Array("canary".utf8)
+                        )
+                    )
+                    _ = try await server.service.handler(request)
+                    asked += 1
+                }
+            }
+        }
+        return asked
     }
 }
 

@@ -31,11 +31,18 @@ final class TestServer: Sendable {
     init(
         catalogue: Catalogue = catalogue,
         folder: URL? = nil,
-        store: TestStore? = nil
+        store: TestStore? = nil,
+        instruments: Instruments = Instruments(),
+        verifications: WorkLimits = WorkLimits(),
+        faults: SQLiteFaults = SQLiteFaults()
     ) throws {
         let store = try store ?? TestStore()
         let folder = try folder ?? Self.makeFolder()
-        let storage = try SQLiteStorage(path: folder.appending(path: "tideover.db").path)
+        let storage = try SQLiteStorage(
+            path: folder.appending(path: "tideover.db").path,
+            options: SQLiteOptions(),
+            faults: faults
+        )
         let trust = AppStoreTrust(
             identity: AppStoreIdentity(
                 bundleId: "com.example.cards",
@@ -62,7 +69,9 @@ final class TestServer: Sendable {
             storage: storage,
             version: "test",
             clock: { clock.now },
-            log: { log.append(String(decoding: $0.json(at: clock.now), as: UTF8.self)) }
+            log: { log.append(String(decoding: $0.json(at: clock.now), as: UTF8.self)) },
+            instruments: instruments,
+            verifications: verifications
         )
     }
 
@@ -106,6 +115,12 @@ final class TestServer: Sendable {
             preconditionFailure("\(target) is a request target")
         }
         return try await service.handler(request)
+    }
+
+    /// What `/metrics` says now, without the lines of words.
+    func samples() async throws -> [String] {
+        let text = String(decoding: try await get("/metrics").body, as: UTF8.self)
+        return text.split(separator: "\n").filter { !$0.hasPrefix("#") }.map(String.init)
     }
 
     func answer(

@@ -66,7 +66,10 @@ private struct FactSorter {
         switch fact.assertion {
         case .term(let term): terms.append(Word(term, of: fact))
         case .outlook(let outlook): outlooks.append(Word(outlook, of: fact))
-        case .condition(let condition): conditions.append(Word(condition, of: fact))
+        case .condition(let condition):
+            // A word that we do not know must not displace an older one that we do.
+            guard let known = condition.known else { return }
+            conditions.append(Word(known, of: fact))
         case .revocation(let revocation): revocations.append(Word(revocation, of: fact))
         case .reversal(let reversal): reversals.append(Word(reversal, of: fact))
         case .unrecognised: break

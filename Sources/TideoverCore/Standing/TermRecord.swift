@@ -131,13 +131,16 @@ struct TermRecord: Sendable {
         return (word.assertedAt, nil)
     }
 
+    /// When the last revocation before an instant was undone.
+    func lastUndoing(by instant: Instant, pace: Pace) -> Instant? {
+        revocations.compactMap { undone($0.value, at: instant, pace: pace) }.max()
+    }
+
     private func isUndone(_ said: Instant, by instant: Instant, pace: Pace) -> Bool {
         let wait = pace.scale(.hours(1))
         return reversals.contains { $0 >= said && $0 <= instant }
             || cleanSignings.contains { $0 >= said + wait && $0 <= instant }
-            || revocations.contains { word in
-                undone(word.value, at: instant, pace: pace).map { $0 >= said } ?? false
-            }
+            || lastUndoing(by: instant, pace: pace).map { $0 >= said } ?? false
     }
 
     /// Old receipts write a cancellation date on an upgrade too: that is no refund.
@@ -159,6 +162,13 @@ extension Outlook {
 }
 
 extension Condition {
+    /// What of it this version knows; nil for nothing.
+    var known: Condition? {
+        var known = self
+        if status?.unrecognisedValue != nil { known.status = nil }
+        return known.status == nil && known.notice == nil ? nil : known
+    }
+
     var isFailing: Bool {
         if status == .retry || status == .grace { return true }
         switch notice {

@@ -34,6 +34,12 @@ public struct AppStoreTrust: Sendable {
         return [apple: .appStore, simulated: .simulated]
     }
 
+    /// How many chains of certificates are remembered as verified, and how many public-key operations
+    /// those cost that were not.
+    var chainReading: (remembered: Int, operations: Int) {
+        (verifier.cachedChainCount, verifier.publicKeyOperationCount)
+    }
+
     /// The signature check that the reader of App Store data is given. What carries no date of its
     /// own is checked at `now`.
     func check(at now: Instant) -> SignatureCheck {

@@ -13,6 +13,8 @@ struct Ingest: Sendable {
     let log: Log
     let tallies: TallyBook
     let refusals: RefusalLog
+    let metrics: Metrics
+    let verifications: Gate
 
     /// How far ahead of our clock a signature may be dated.
     static let clockTolerance = Milliseconds.minutes(5)
@@ -23,7 +25,9 @@ struct Ingest: Sendable {
         guard let trust = app.appStore else { throw Problem.appStoreNotConfigured(app.id) }
         let now = clock()
         do {
-            let received = try await Self.verify(request.body, trust, at: now)
+            let received = try await verifications.pass {
+                try await Self.verify(request.body, trust, at: now)
+            }
             try judgeDate(of: received.reading, at: now)
             return try await commit(received, at: now)
         } catch let problem as Problem {
@@ -32,6 +36,9 @@ struct Ingest: Sendable {
         } catch let refusal as any Refusal {
             refused(refusal.code)
             throw refusal.problem
+        } catch {
+            metrics.count(.notifications, app.id, "failed")
+            throw error is Gate.Full ? Problem.overloaded : error
         }
     }
 
@@ -98,8 +105,11 @@ struct Ingest: Sendable {
         let outcome = try await storage.commit(intake, derive: Deriver(app: app).derive)
         switch outcome {
         case .duplicate:
+            metrics.count(.notifications, app.id, "duplicate")
             return .json(["status": "duplicate"])
         case .committed(let newFacts, _):
+            metrics.count(.notifications, app.id, "committed")
+            count(intake.tallies, reading)
             log(
                 LogLine(
                     .info,
@@ -146,7 +156,17 @@ struct Ingest: Sendable {
         return counts
     }
 
+    /// The same for `/metrics`, where a value that somebody else chose is no label.
+    private func count(_ tallies: [Tally: Int64], _ reading: AppStoreReading) {
+        for word in reading.unrecognised { metrics.count(.unrecognisedWords, app.id, word.field) }
+        for (tally, count) in tallies where tally.kind == "unknown-product" {
+            metrics.count(.unknownProducts, app.id, by: Int(count))
+        }
+    }
+
     private func refused(_ code: String) {
+        metrics.count(.notifications, app.id, "refused")
+        metrics.count(.refusals, app.id, code)
         tallies.count(Tally(environment: nil, kind: "refusal", name: code), app: app.id)
         refusals.refused(code, app: app.id)
     }

@@ -93,4 +93,23 @@ extension Problem {
         title: "The server cannot store this right now.",
         retryAfter: 30
     )
+
+    /// 503: as many notifications are being verified as the machine has processors, and as many wait
+    /// as may.
+    static let overloaded = Problem(
+        "overloaded",
+        status: 503,
+        title: "Too many notifications arrived at once.",
+        retryAfter: 1
+    )
+
+    /// 503: the server runs, but cannot do its work.
+    static let notReady = Problem(
+        "not-ready",
+        status: 503,
+        title: "The server is not ready to serve.",
+        detail: "The storage cannot be read and written; the log says why.",
+        members: ["checks": .object(["storage": "failed"])],
+        retryAfter: 1
+    )
 }

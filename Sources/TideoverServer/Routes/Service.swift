@@ -14,26 +14,41 @@ public struct Service: Sendable {
     /// What was refused or not understood, until it is stored.
     let tallies: TallyBook
     let refusals: RefusalLog
+    /// What was counted since the start, for `/metrics`.
+    let metrics: Metrics
+    let readiness: Readiness
+    /// What every notification passes before it is verified.
+    package let verifications: Gate
+    let instruments: Instruments
 
     public init(
         apps: [App],
         storage: any Storage,
         version: String,
         clock: @escaping Clock,
-        log: @escaping Log
+        log: @escaping Log,
+        instruments: Instruments = Instruments(),
+        verifications: WorkLimits = WorkLimits()
     ) {
+        let metrics = Metrics()
+        let storage = WatchedStorage(storage, metrics: metrics, uptime: instruments.uptime)
         self.apps = Dictionary(uniqueKeysWithValues: apps.map { ($0.id, $0) })
         self.storage = storage
         self.version = version
         self.clock = clock
         self.log = log
+        self.metrics = metrics
+        self.instruments = instruments
+        self.verifications = Gate(verifications)
+        readiness = Readiness(storage: storage, uptime: instruments.uptime, log: log)
         tallies = TallyBook(storage: storage, log: log)
         refusals = RefusalLog(log)
+        for app in apps { metrics.expect(app) }
     }
 
-    /// The handler to put on a socket, or to call as it is.
+    /// The handler to put on a socket, or to call as it is. It throws nothing.
     public var handler: Handler {
-        answeringProblems(report: report)(route)
+        { request in await answer(request) }
     }
 
     /// Stores what has been counted since the last time, and logs what was only counted.
@@ -50,56 +65,59 @@ public struct Service: Sendable {
         }
     }
 
-    private func report(_ error: any Error, _ request: Request, _ id: String) {
-        log(
-            LogLine(
-                .error,
-                "request failed",
-                code: "internal",
-                detail: String(reflecting: type(of: error)),
-                method: request.method,
-                request: id
-            )
-        )
-    }
-
     // MARK: Routes
 
-    private func route(_ request: Request) async throws -> Response {
-        guard let segments = request.segments else { throw Problem.notFound }
+    /// Everything that is answered; the OpenAPI document lists the same.
+    package static let routes: [Route] = [
+        Route("GET", "/healthz") { service, _ in service.health },
+        Route("GET", "/readyz") { service, _ in try await service.readiness.respond() },
+        Route("GET", "/metrics") { service, _ in MetricsRoute(service).respond() },
+        Route("GET", "/openapi.json") { _, call in OpenAPIDocument.respond(to: call.request) },
+        Route("GET", "/v1/apps/{app}/customers/{customer}") { service, call in
+            try await SnapshotRoute(
+                app: service.app(call["app"]),
+                storage: service.storage,
+                clock: service.clock
+            ).respond(to: call.request, customer: call["customer"])
+        },
+        Route("GET", "/v1/apps/{app}/customers/{customer}/explain") { service, call in
+            try await ExplainRoute(
+                app: service.app(call["app"]),
+                storage: service.storage,
+                clock: service.clock
+            ).respond(to: call.request, customer: call["customer"])
+        },
+        Route("POST", "/v1/apps/{app}/notifications/app-store") { service, call in
+            try await Ingest(
+                app: service.app(call["app"]),
+                storage: service.storage,
+                clock: service.clock,
+                log: service.log(of: call),
+                tallies: service.tallies,
+                refusals: service.refusals,
+                metrics: service.metrics,
+                verifications: service.verifications
+            ).respond(to: call.request)
+        },
+    ]
+
+    func respond(to call: Call) async throws -> Response {
+        guard let route = call.route else { throw Problem.notFound }
+        guard route.allowedMethods.contains(call.request.method) else {
+            throw Problem.methodNotAllowed(allowed: route.allowedMethods)
+        }
         do {
-            return try await respond(to: request, at: segments)
+            return try await route.respond(self, call)
         } catch let error as StorageError {
-            log(LogLine(.error, "storage failed", code: "storage", detail: error.description))
+            log(of: call)(
+                LogLine(.error, "storage failed", code: "storage", detail: error.description)
+            )
             throw Problem.storageUnavailable
         }
     }
 
-    private func respond(to request: Request, at segments: [String]) async throws -> Response {
-        switch segments.count {
-        case 1 where segments[0] == "healthz":
-            try request.requireMethod("GET", "HEAD")
-            return .json([
-                "status": "ok", "version": .string(version), "time": .string(clock().rfc3339),
-            ])
-        case 5 where segments.starts(with: ["v1", "apps"]) && segments[3] == "customers":
-            try request.requireMethod("GET", "HEAD")
-            let route = SnapshotRoute(app: try app(segments[2]), storage: storage, clock: clock)
-            return try await route.respond(to: request, customer: segments[4])
-        case 6
-        where segments.starts(with: ["v1", "apps"]) && segments[3] == "customers"
-            && segments[5] == "explain":
-            try request.requireMethod("GET", "HEAD")
-            let route = ExplainRoute(app: try app(segments[2]), storage: storage, clock: clock)
-            return try await route.respond(to: request, customer: segments[4])
-        case 5
-        where segments.starts(with: ["v1", "apps"])
-            && segments[3...] == ["notifications", "app-store"]:
-            try request.requireMethod("POST")
-            return try await ingest(into: try app(segments[2])).respond(to: request)
-        default:
-            throw Problem.notFound
-        }
+    private var health: Response {
+        .json(["status": "ok", "version": .string(version), "time": .string(clock().rfc3339)])
     }
 
     private func app(_ id: String) throws -> App {
@@ -107,20 +125,12 @@ public struct Service: Sendable {
         return app
     }
 
-    private func ingest(into app: App) -> Ingest {
-        Ingest(
-            app: app,
-            storage: storage,
-            clock: clock,
-            log: log,
-            tallies: tallies,
-            refusals: refusals
-        )
-    }
-}
-
-extension Request {
-    fileprivate func requireMethod(_ allowed: String...) throws {
-        guard allowed.contains(method) else { throw Problem.methodNotAllowed(allowed: allowed) }
+    /// The log, with the request's id on every line.
+    private func log(of call: Call) -> Log {
+        { line in
+            var line = line
+            line.request = call.id
+            log(line)
+        }
     }
 }

@@ -1,0 +1,78 @@
+package import TideoverHTTP
+
+/// A place that the service answers at: a method, a path with named parts, and what answers.
+package struct Route: Sendable {
+    package typealias Respond = @Sendable (Service, Call) async throws -> Response
+
+    /// `GET`, which answers HEAD too, or `POST`.
+    package let method: String
+    /// The path with its variable segments in braces: what logs, metrics and the OpenAPI document
+    /// call the route.
+    package let template: String
+    let respond: Respond
+    private let parts: [Part]
+
+    private enum Part {
+        case word(String)
+        case parameter(String)
+    }
+
+    init(_ method: String, _ template: String, _ respond: @escaping Respond) {
+        self.method = method
+        self.template = template
+        self.respond = respond
+        parts = template.split(separator: "/").map { part in
+            part.hasPrefix("{")
+                ? .parameter(String(part.dropFirst().dropLast())) : .word(String(part))
+        }
+    }
+
+    /// The values of the parameters, by name, if the segments of a path fit the template.
+    func parameters(of segments: [String]) -> [String: String]? {
+        guard segments.count == parts.count else { return nil }
+        var values: [String: String] = [:]
+        for (segment, part) in zip(segments, parts) {
+            switch part {
+            case .word(let word): guard segment == word else { return nil }
+            case .parameter(let name): values[name] = segment
+            }
+        }
+        return values
+    }
+
+    var allowedMethods: [String] { method == "GET" ? ["GET", "HEAD"] : [method] }
+}
+
+/// One request under way: what was asked, where, and the id under which the log tells of it.
+package struct Call: Sendable {
+    let request: Request
+    let id: String
+    /// Nil when nothing answers at the path.
+    let route: Route?
+    private let parameters: [String: String]
+
+    init(_ request: Request, id: String, among routes: [Route]) {
+        self.request = request
+        self.id = id
+        let segments = request.segments ?? []
+        for route in routes {
+            guard let parameters = route.parameters(of: segments) else { continue }
+            self.route = route
+            self.parameters = parameters
+            return
+        }
+        route = nil
+        parameters = [:]
+    }
+
+    /// The value of a parameter that the route's template names.
+    subscript(_ parameter: String) -> String {
+        guard let value = parameters[parameter] else {
+            preconditionFailure("the template of a route names every parameter it uses")
+        }
+        return value
+    }
+
+    /// What stands in the path for `{app}`, if the route has one, configured or not.
+    var appID: String? { parameters["app"] }
+}

@@ -1,0 +1,115 @@
+import TideoverLocks
+
+/// A counter with its labels: every series of a family has one value for each label.
+///
+/// Labels have values from lists that we know: routes, codes, configured apps. What a client or a
+/// store chose is never one, so the number of series is bounded.
+struct CounterFamily: Hashable, Sendable {
+    let name: String
+    let help: String
+    let labels: [String]
+
+    static let requests = CounterFamily(
+        name: "tideover_http_requests_total",
+        help: "Requests answered, by route template, method and class of status.",
+        labels: ["route", "method", "status"]
+    )
+    static let notifications = CounterFamily(
+        name: "tideover_notifications_total",
+        help: "Store notifications by outcome: committed, duplicate, refused, or failed by us.",
+        labels: ["app", "outcome"]
+    )
+    static let refusals = CounterFamily(
+        name: "tideover_notification_refusals_total",
+        help: "Store notifications refused, by the code of the problem.",
+        labels: ["app", "code"]
+    )
+    static let unrecognisedWords = CounterFamily(
+        name: "tideover_unrecognised_words_total",
+        help: "Words of a store that this version does not know, by field.",
+        labels: ["app", "field"]
+    )
+    static let unknownProducts = CounterFamily(
+        name: "tideover_unknown_products_total",
+        help: "Terms told of for products that the catalogue does not have.",
+        labels: ["app"]
+    )
+    static let commits = CounterFamily(
+        name: "tideover_storage_commits_total",
+        help: "Commits asked of the storage, by outcome.",
+        labels: ["outcome"]
+    )
+    static let storageFailures = CounterFamily(
+        name: "tideover_storage_failures_total",
+        help: "Reads and writes that the storage failed, by reason.",
+        labels: ["reason"]
+    )
+
+    static let all = [
+        requests, notifications, refusals, unrecognisedWords, unknownProducts, commits,
+        storageFailures,
+    ]
+}
+
+/// How long things took, counted in buckets that never change.
+struct Histogram: Hashable, Sendable {
+    /// Upper bounds, as nanoseconds and as they are written, in seconds.
+    static let bounds: [(nanoseconds: Int64, text: String)] = [
+        (100_000, "0.0001"), (500_000, "0.0005"), (1_000_000, "0.001"), (2_500_000, "0.0025"),
+        (5_000_000, "0.005"), (10_000_000, "0.01"), (25_000_000, "0.025"), (50_000_000, "0.05"),
+        (100_000_000, "0.1"), (250_000_000, "0.25"), (1_000_000_000, "1"), (5_000_000_000, "5"),
+    ]
+
+    /// One for each bound, and one for what lies beyond all.
+    private(set) var buckets = [Int](repeating: 0, count: bounds.count + 1)
+    private(set) var nanoseconds: Int64 = 0
+
+    var count: Int { buckets.reduce(0, +) }
+
+    mutating func add(nanoseconds: Int64) {
+        let bucket = Self.bounds.firstIndex { nanoseconds <= $0.nanoseconds } ?? Self.bounds.count
+        buckets[bucket] += 1
+        self.nanoseconds += nanoseconds
+    }
+}
+
+/// What was counted since the process started.
+final class Metrics: Sendable {
+    struct Reading: Sendable {
+        /// By family, then by the values of its labels.
+        var counters: [CounterFamily: [[String]: Int]] = [:]
+        /// By route template.
+        var requestDurations: [String: Histogram] = [:]
+        var commitDurations = Histogram()
+    }
+
+    private let state = Locked(Reading())
+
+    var reading: Reading { state.withLock { $0 } }
+
+    func count(_ family: CounterFamily, _ labels: String..., by count: Int = 1) {
+        precondition(labels.count == family.labels.count, "a series has a value for each label")
+        state.withLock { $0.counters[family, default: [:]][labels, default: 0] += count }
+    }
+
+    func answered(_ call: Call, status: Int, nanoseconds: Int64) {
+        count(.requests, call.template, call.method, "\(status / 100)xx")
+        state.withLock {
+            $0.requestDurations[call.template, default: Histogram()].add(nanoseconds: nanoseconds)
+        }
+    }
+
+    func committed(_ outcome: String, nanoseconds: Int64) {
+        count(.commits, outcome)
+        state.withLock { $0.commitDurations.add(nanoseconds: nanoseconds) }
+    }
+
+    /// Begins the series that are sure to come at nought, so that the first event is an increase.
+    func expect(_ app: App) {
+        for outcome in ["committed", "duplicate", "refused", "failed"] {
+            count(.notifications, app.id, outcome, by: 0)
+        }
+        for outcome in ["committed", "duplicate", "failed"] { count(.commits, outcome, by: 0) }
+        count(.unknownProducts, app.id, by: 0)
+    }
+}

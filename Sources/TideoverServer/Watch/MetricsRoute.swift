@@ -1,0 +1,158 @@
+import TideoverCore
+import TideoverHTTP
+
+/// Answers `GET /metrics`: what was counted, and what the server is doing at this instant.
+struct MetricsRoute {
+    private let service: Service
+    private var text = MetricText()
+
+    init(_ service: Service) {
+        self.service = service
+    }
+
+    consuming func respond() -> Response {
+        counted()
+        verification()
+        if let sockets = service.instruments.sockets() { write(sockets) }
+        if let process = service.instruments.process() { write(process) }
+        text.family(
+            "tideover_build_info",
+            .gauge,
+            "Always 1; the label tells the version.",
+            [([("version", service.version)], 1)]
+        )
+        return Response(
+            headers: ["Content-Type": MetricText.contentType, "Cache-Control": "no-store"],
+            body: Array(text.text.utf8)
+        )
+    }
+
+    private mutating func counted() {
+        let reading = service.metrics.reading
+        for family in CounterFamily.all {
+            let series = (reading.counters[family] ?? [:]).sorted {
+                $0.key.lexicographicallyPrecedes($1.key)
+            }
+            text.family(
+                family.name,
+                .counter,
+                family.help,
+                series.map { (Array(zip(family.labels, $0.key)), Double($0.value)) }
+            )
+        }
+        text.histograms(
+            "tideover_http_request_duration_seconds",
+            "From the arrival of a request's last byte to its answer, by route template.",
+            reading.requestDurations.sorted { $0.key < $1.key }.map {
+                ([("route", $0.key)], $0.value)
+            }
+        )
+        text.histograms(
+            "tideover_storage_commit_duration_seconds",
+            "From the asking for a commit to its outcome, the wait for the writer included.",
+            [([], reading.commitDurations)]
+        )
+    }
+
+    private mutating func verification() {
+        let gate = service.verifications.reading
+        let chains = service.apps.sorted { $0.key < $1.key }.compactMap { id, app in
+            app.appStore.map { ([("app", id)], $0.chainReading) }
+        }
+        gauge("verifications_running", "Notifications being verified now.", gate.running)
+        gauge("verifications_waiting", "Notifications waiting to be verified.", gate.waiting)
+        counter(
+            "verifications_turned_away_total",
+            "Notifications answered 503 because too many were waiting.",
+            gate.turnedAway
+        )
+        text.family(
+            "tideover_verified_chains",
+            .gauge,
+            "Chains of certificates remembered as verified.",
+            chains.map { ($0.0, Double($0.1.remembered)) }
+        )
+        text.family(
+            "tideover_chain_public_key_operations_total",
+            .counter,
+            "Public-key operations spent on chains of certificates that were not remembered.",
+            chains.map { ($0.0, Double($0.1.operations)) }
+        )
+    }
+
+    private mutating func write(_ sockets: SocketReading) {
+        gauge("http_connections_open", "Connections open now.", sockets.connectionsOpen)
+        counter("http_connections_total", "Connections taken.", sockets.connectionsTaken)
+        counter(
+            "http_connections_refused_total",
+            "Connections closed at once because their address had too many.",
+            sockets.connectionsRefused
+        )
+        counter(
+            "http_connections_timed_out_total",
+            "Connections closed because the client was too slow or silent for too long.",
+            sockets.connectionsTimedOut
+        )
+        counter(
+            "http_requests_answered_at_once_total",
+            "Requests answered without waiting for anything.",
+            sockets.answeredAtOnce
+        )
+        counter(
+            "http_requests_suspended_total",
+            "Requests that waited for verification or the storage.",
+            sockets.suspended
+        )
+        counter(
+            "http_requests_malformed_total",
+            "Requests refused before any route, for their form or a limit.",
+            sockets.requestsRefused
+        )
+        counter(
+            "http_clients_gone_total",
+            "Requests given up because their client had gone.",
+            sockets.clientsGone
+        )
+    }
+
+    private mutating func write(_ process: ProcessReading) {
+        text.single(
+            "tideover_process_start_time_seconds",
+            .gauge,
+            "When the process started, in seconds since 1970.",
+            Double(process.startedAt.millisecondsSince1970) / 1_000
+        )
+        text.single(
+            "tideover_process_cpu_seconds_total",
+            .counter,
+            "Processor time used, user and system.",
+            Double(process.processorMilliseconds) / 1_000
+        )
+        text.single(
+            "tideover_process_resident_memory_bytes",
+            .gauge,
+            "Memory held.",
+            Double(process.residentBytes)
+        )
+        text.single(
+            "tideover_process_open_file_descriptors",
+            .gauge,
+            "File descriptors open now.",
+            Double(process.openFileDescriptors)
+        )
+        text.single(
+            "tideover_process_max_file_descriptors",
+            .gauge,
+            "File descriptors that may be open.",
+            Double(process.mostFileDescriptors)
+        )
+    }
+
+    private mutating func gauge(_ name: String, _ help: String, _ value: Int) {
+        text.single("tideover_\(name)", .gauge, help, Double(value))
+    }
+
+    private mutating func counter(_ name: String, _ help: String, _ value: Int) {
+        text.single("tideover_\(name)", .counter, help, Double(value))
+    }
+}

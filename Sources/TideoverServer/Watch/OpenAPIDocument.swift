@@ -1,0 +1,521 @@
+import TideoverHTTP
+import TideoverSignatures
+
+/// Answers `GET /openapi.json`: what the service answers, described in OpenAPI 3.1.
+/// https://spec.openapis.org/oas/v3.1.0
+enum OpenAPIDocument {
+    static func respond(to request: Request) -> Response {
+        guard !request.holds(tag) else { return .notModified(tag) }
+        return .json(bytes: bytes, headers: ["ETag": tag.description])
+    }
+
+    private static let bytes = Array(text.utf8)
+    private static let tag = ETag.strong(Hexadecimal.text(SHA256.hash(bytes).prefix(8)))
+
+    private static let text = #"""
+        {
+          "openapi": "3.1.0",
+          "info": {
+            "title": "Tideover",
+            "version": "1",
+            "summary": "May this customer use this right now, until when, and why?",
+            "description": "Answers from what the stores themselves have signed. Times are RFC 3339 in UTC.",
+            "license": { "name": "Apache-2.0", "identifier": "Apache-2.0" }
+          },
+          "servers": [{ "url": "/" }],
+          "tags": [
+            { "name": "customers", "description": "What customers may use" },
+            { "name": "notifications", "description": "What stores tell" },
+            { "name": "watching", "description": "Whether the server is well" }
+          ],
+          "paths": {
+            "/v1/apps/{app}/customers/{customer}": {
+              "get": {
+                "tags": ["customers"],
+                "operationId": "getCustomer",
+                "summary": "What a customer may use now",
+                "description": "A customer nobody has heard of is answered too: `never`, confidence `unknown`.",
+                "parameters": [
+                  { "$ref": "#/components/parameters/app" },
+                  { "$ref": "#/components/parameters/customer" },
+                  { "$ref": "#/components/parameters/environment" },
+                  { "$ref": "#/components/parameters/ifNoneMatch" }
+                ],
+                "responses": {
+                  "200": {
+                    "description": "The best standing for each entitlement of the app",
+                    "headers": {
+                      "ETag": { "$ref": "#/components/headers/etag" },
+                      "X-Request-Id": { "$ref": "#/components/headers/requestId" }
+                    },
+                    "content": {
+                      "application/json": { "schema": { "$ref": "#/components/schemas/Snapshot" } }
+                    }
+                  },
+                  "304": { "description": "What the client holds is still the answer" },
+                  "400": { "$ref": "#/components/responses/problem" },
+                  "404": { "$ref": "#/components/responses/problem" },
+                  "503": { "$ref": "#/components/responses/tryAgain" }
+                }
+              }
+            },
+            "/v1/apps/{app}/customers/{customer}/explain": {
+              "get": {
+                "tags": ["customers"],
+                "operationId": "explainCustomer",
+                "summary": "Why a customer may use what, at any instant",
+                "description": "The rule that decided, the facts it rests on, what was set aside, what comes next, and words for a reply.",
+                "parameters": [
+                  { "$ref": "#/components/parameters/app" },
+                  { "$ref": "#/components/parameters/customer" },
+                  { "$ref": "#/components/parameters/environment" },
+                  {
+                    "name": "at", "in": "query",
+                    "description": "The instant asked about instead of now",
+                    "schema": { "$ref": "#/components/schemas/Instant" }
+                  },
+                  {
+                    "name": "asKnownAt", "in": "query",
+                    "description": "Only what had been learned by this instant counts",
+                    "schema": { "$ref": "#/components/schemas/Instant" }
+                  }
+                ],
+                "responses": {
+                  "200": {
+                    "description": "An explanation for each entitlement of the app",
+                    "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
+                    "content": {
+                      "application/json": { "schema": { "$ref": "#/components/schemas/Explanation" } }
+                    }
+                  },
+                  "400": { "$ref": "#/components/responses/problem" },
+                  "404": { "$ref": "#/components/responses/problem" },
+                  "503": { "$ref": "#/components/responses/tryAgain" }
+                }
+              }
+            },
+            "/v1/apps/{app}/notifications/app-store": {
+              "post": {
+                "tags": ["notifications"],
+                "operationId": "postAppStoreNotification",
+                "summary": "Take in an App Store Server Notification, version 2",
+                "description": "Verified before anything is believed; answered 200 once it is stored for good. The App Store repeats what was answered otherwise.",
+                "parameters": [{ "$ref": "#/components/parameters/app" }],
+                "requestBody": {
+                  "required": true,
+                  "description": "As the App Store sends it, at most 256 KiB",
+                  "content": {
+                    "application/json": {
+                      "schema": { "$ref": "#/components/schemas/SignedPayload" }
+                    }
+                  }
+                },
+                "responses": {
+                  "200": {
+                    "description": "Stored now, or known from before",
+                    "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
+                    "content": {
+                      "application/json": { "schema": { "$ref": "#/components/schemas/Receipt" } }
+                    }
+                  },
+                  "400": { "$ref": "#/components/responses/problem" },
+                  "401": { "$ref": "#/components/responses/problem" },
+                  "404": { "$ref": "#/components/responses/problem" },
+                  "410": { "$ref": "#/components/responses/problem" },
+                  "413": { "$ref": "#/components/responses/problem" },
+                  "422": { "$ref": "#/components/responses/problem" },
+                  "503": { "$ref": "#/components/responses/tryAgain" }
+                }
+              }
+            },
+            "/healthz": {
+              "get": {
+                "tags": ["watching"],
+                "operationId": "getHealth",
+                "summary": "Whether the process runs",
+                "responses": {
+                  "200": {
+                    "description": "It does",
+                    "content": {
+                      "application/json": { "schema": { "$ref": "#/components/schemas/Health" } }
+                    }
+                  }
+                }
+              }
+            },
+            "/readyz": {
+              "get": {
+                "tags": ["watching"],
+                "operationId": "getReadiness",
+                "summary": "Whether the storage can be read and written",
+                "description": "Found out at most once a second, however often it is asked.",
+                "responses": {
+                  "200": {
+                    "description": "It can",
+                    "content": {
+                      "application/json": { "schema": { "$ref": "#/components/schemas/Readiness" } }
+                    }
+                  },
+                  "503": { "$ref": "#/components/responses/tryAgain" }
+                }
+              }
+            },
+            "/metrics": {
+              "get": {
+                "tags": ["watching"],
+                "operationId": "getMetrics",
+                "summary": "What was counted, in the text format 0.0.4 of Prometheus",
+                "responses": {
+                  "200": {
+                    "description": "Every family that has a series",
+                    "content": { "text/plain": { "schema": { "type": "string" } } }
+                  }
+                }
+              }
+            },
+            "/openapi.json": {
+              "get": {
+                "tags": ["watching"],
+                "operationId": "getOpenAPI",
+                "summary": "This document",
+                "responses": {
+                  "200": {
+                    "description": "OpenAPI 3.1",
+                    "headers": { "ETag": { "$ref": "#/components/headers/etag" } },
+                    "content": { "application/json": { "schema": { "type": "object" } } }
+                  },
+                  "304": { "description": "What the client holds is still the document" }
+                }
+              }
+            }
+          },
+          "components": {
+            "parameters": {
+              "app": {
+                "name": "app",
+                "in": "path",
+                "required": true,
+                "description": "An app's id, as configured",
+                "schema": { "type": "string" }
+              },
+              "customer": {
+                "name": "customer",
+                "in": "path",
+                "required": true,
+                "description": "The UUID that the app gives the App Store as `appAccountToken`, in any case",
+                "schema": { "type": "string" }
+              },
+              "environment": {
+                "name": "environment",
+                "in": "query",
+                "description": "Environments are never mixed; the app must be served in the one asked about",
+                "schema": {
+                  "type": "string",
+                  "enum": ["production", "sandbox", "simulated"],
+                  "default": "production"
+                }
+              },
+              "ifNoneMatch": {
+                "name": "If-None-Match",
+                "in": "header",
+                "description": "The `ETag` of the answer that the client holds",
+                "schema": { "type": "string" }
+              }
+            },
+            "headers": {
+              "etag": {
+                "description": "Changes when the answer does",
+                "schema": { "type": "string" }
+              },
+              "requestId": {
+                "description": "What the log calls this request",
+                "schema": { "type": "string" }
+              },
+              "retryAfter": {
+                "description": "Seconds to wait before the next attempt",
+                "schema": { "type": "integer" }
+              }
+            },
+            "responses": {
+              "problem": {
+                "description": "Not served; `type` tells why",
+                "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
+                "content": {
+                  "application/problem+json": { "schema": { "$ref": "#/components/schemas/Problem" } }
+                }
+              },
+              "tryAgain": {
+                "description": "Our own fault or a passing one: try again",
+                "headers": {
+                  "Retry-After": { "$ref": "#/components/headers/retryAfter" },
+                  "X-Request-Id": { "$ref": "#/components/headers/requestId" }
+                },
+                "content": {
+                  "application/problem+json": { "schema": { "$ref": "#/components/schemas/Problem" } }
+                }
+              }
+            },
+            "schemas": {
+              "Snapshot": {
+                "type": "object",
+                "required": [
+                  "app", "customer", "environment", "asOf", "customerVersion", "entitlements", "prompt"
+                ],
+                "properties": {
+                  "app": { "type": "string" },
+                  "customer": { "type": "string" },
+                  "environment": { "type": "string", "enum": ["production", "sandbox", "simulated"] },
+                  "asOf": { "$ref": "#/components/schemas/Instant" },
+                  "customerVersion": {
+                    "type": "integer",
+                    "description": "Rises by one whenever the answer changes; 0 for a customer nobody has heard of"
+                  },
+                  "entitlements": {
+                    "type": "object",
+                    "description": "By name, every entitlement of the app's catalogue",
+                    "additionalProperties": { "$ref": "#/components/schemas/Entitlement" }
+                  },
+                  "prompt": { "$ref": "#/components/schemas/Prompt" }
+                }
+              },
+              "Explanation": {
+                "type": "object",
+                "required": ["app", "customer", "environment", "asOf", "asKnownAt", "entitlements"],
+                "properties": {
+                  "app": { "type": "string" },
+                  "customer": { "type": "string" },
+                  "environment": { "type": "string", "enum": ["production", "sandbox", "simulated"] },
+                  "asOf": { "$ref": "#/components/schemas/Instant" },
+                  "asKnownAt": {
+                    "oneOf": [{ "$ref": "#/components/schemas/Instant" }, { "type": "null" }]
+                  },
+                  "entitlements": {
+                    "type": "object",
+                    "description": "By name: decision, why, used, setAside, others, next and reply",
+                    "additionalProperties": { "type": "object" }
+                  }
+                }
+              },
+              "Entitlement": {
+                "type": "object",
+                "required": [
+                  "state", "reason", "access", "confidence", "rule", "productId", "store", "accessUntil",
+                  "graceUntil", "willRenew", "trial", "pending", "nextChange"
+                ],
+                "properties": {
+                  "state": {
+                    "type": "string",
+                    "enum": ["active", "grace", "hold", "expired", "never"]
+                  },
+                  "reason": {
+                    "type": "string",
+                    "description": "Why the state is what it is; more may be added",
+                    "examples": [
+                      "trial", "introductory", "offer", "paid", "lifetime", "renewalDue", "billingIssue",
+                      "keptByPolicy", "billingRetry", "cancelled", "billingError", "priceIncrease",
+                      "productUnavailable", "ended", "refunded", "familyAccessRemoved",
+                      "assignmentRemoved", "revoked", "changedProduct", "unconfirmed", "unlinked",
+                      "notStarted", "notEntitled", "unknown"
+                    ]
+                  },
+                  "access": {
+                    "type": "boolean",
+                    "description": "The one member that an app must obey"
+                  },
+                  "confidence": {
+                    "type": "string",
+                    "description": "`presumed` is assumed within a stated bound; `unknown` could not be found out",
+                    "enum": ["confirmed", "presumed", "unknown"]
+                  },
+                  "rule": {
+                    "type": "string",
+                    "description": "The rule that decided; more may be added",
+                    "examples": [
+                      "no-facts", "unlinked", "not-started", "revoked", "in-term", "superseded",
+                      "renewed-unseen", "ended-stated", "in-grace", "grace-unstated", "retry-kept",
+                      "in-retry", "renewal-due", "unconfirmed", "ended"
+                    ]
+                  },
+                  "productId": { "type": ["string", "null"] },
+                  "store": { "type": ["string", "null"], "examples": ["appStore", "googlePlay"] },
+                  "accessUntil": {
+                    "description": "The end of unbroken confirmed access; null with access is for ever",
+                    "oneOf": [{ "$ref": "#/components/schemas/Instant" }, { "type": "null" }]
+                  },
+                  "graceUntil": {
+                    "oneOf": [{ "$ref": "#/components/schemas/Instant" }, { "type": "null" }]
+                  },
+                  "willRenew": {
+                    "type": ["boolean", "null"],
+                    "description": "Null when the store has not said"
+                  },
+                  "trial": {
+                    "description": "While one runs",
+                    "oneOf": [{ "$ref": "#/components/schemas/Trial" }, { "type": "null" }]
+                  },
+                  "pending": {
+                    "type": "array",
+                    "description": "Purchases not paid for yet",
+                    "items": { "type": "object" }
+                  },
+                  "nextChange": {
+                    "description": "When the answer next differs if the store says nothing more",
+                    "oneOf": [{ "$ref": "#/components/schemas/Instant" }, { "type": "null" }]
+                  }
+                }
+              },
+              "Trial": {
+                "type": "object",
+                "required": ["startedAt", "endsAt", "cancelBy", "daysLeft", "urgent"],
+                "properties": {
+                  "startedAt": { "$ref": "#/components/schemas/Instant" },
+                  "endsAt": { "$ref": "#/components/schemas/Instant" },
+                  "cancelBy": { "$ref": "#/components/schemas/Instant" },
+                  "daysLeft": { "type": "integer" },
+                  "urgent": { "type": "boolean", "description": "Whether `cancelBy` has passed" }
+                }
+              },
+              "Prompt": {
+                "type": "object",
+                "description": "What to tell a customer whose payment failed; only `kind` when it is `none`",
+                "required": ["kind"],
+                "properties": {
+                  "kind": { "type": "string", "enum": ["none", "soft", "hard"] },
+                  "entitlement": { "type": "string" },
+                  "key": { "type": "string", "description": "For translations of the app's own" },
+                  "arguments": {
+                    "type": "object",
+                    "properties": { "until": { "$ref": "#/components/schemas/Instant" } }
+                  },
+                  "title": { "type": "string" },
+                  "message": { "type": "string" },
+                  "action": {
+                    "type": "object",
+                    "required": ["label", "url"],
+                    "properties": {
+                      "label": { "type": "string" },
+                      "url": { "type": "string", "format": "uri" }
+                    }
+                  }
+                }
+              },
+              "SignedPayload": {
+                "type": "object",
+                "required": ["signedPayload"],
+                "properties": {
+                  "signedPayload": { "type": "string", "description": "A JWS in compact form" }
+                }
+              },
+              "Receipt": {
+                "type": "object",
+                "required": ["status"],
+                "properties": {
+                  "status": { "type": "string", "enum": ["committed", "duplicate"] },
+                  "newFacts": { "type": "integer", "description": "With `committed`" }
+                }
+              },
+              "Health": {
+                "type": "object",
+                "required": ["status", "version", "time"],
+                "properties": {
+                  "status": { "type": "string", "enum": ["ok"] },
+                  "version": { "type": "string" },
+                  "time": { "$ref": "#/components/schemas/Instant" }
+                }
+              },
+              "Readiness": {
+                "type": "object",
+                "required": ["status", "checks"],
+                "properties": {
+                  "status": { "type": "string", "enum": ["ready"] },
+                  "checks": {
+                    "type": "object",
+                    "required": ["storage"],
+                    "properties": { "storage": { "type": "string", "enum": ["ok"] } }
+                  }
+                }
+              },
+              "Problem": {
+                "type": "object",
+                "description": "RFC 9457; further members depend on the type",
+                "required": ["type", "title", "status"],
+                "properties": {
+                  "type": {
+                    "type": "string",
+                    "format": "uri",
+                    "description": "What a client may act on; these never change, more may be added",
+                    "examples": [
+                      "urn:tideover:problem:malformed-json",
+                      "urn:tideover:problem:duplicate-key",
+                      "urn:tideover:problem:too-deep",
+                      "urn:tideover:problem:too-large",
+                      "urn:tideover:problem:missing-member",
+                      "urn:tideover:problem:malformed",
+                      "urn:tideover:problem:unrecognised-content",
+                      "urn:tideover:problem:not-a-notification",
+                      "urn:tideover:problem:ambiguous-content",
+                      "urn:tideover:problem:not-compact-jws",
+                      "urn:tideover:problem:not-base64url",
+                      "urn:tideover:problem:header-not-json",
+                      "urn:tideover:problem:header-not-object",
+                      "urn:tideover:problem:algorithm",
+                      "urn:tideover:problem:forbidden-header",
+                      "urn:tideover:problem:signature-length",
+                      "urn:tideover:problem:signature",
+                      "urn:tideover:problem:chain-missing",
+                      "urn:tideover:problem:chain-malformed",
+                      "urn:tideover:problem:chain-length",
+                      "urn:tideover:problem:certificate-too-large",
+                      "urn:tideover:problem:certificate-not-base64",
+                      "urn:tideover:problem:certificate-malformed",
+                      "urn:tideover:problem:untrusted-root",
+                      "urn:tideover:problem:leaf-not-issued",
+                      "urn:tideover:problem:certificate-algorithm",
+                      "urn:tideover:problem:critical-extension",
+                      "urn:tideover:problem:key-usage",
+                      "urn:tideover:problem:marker-missing",
+                      "urn:tideover:problem:not-an-authority",
+                      "urn:tideover:problem:leaf-is-an-authority",
+                      "urn:tideover:problem:authority-key",
+                      "urn:tideover:problem:leaf-key",
+                      "urn:tideover:problem:certificate-not-valid",
+                      "urn:tideover:problem:wrong-bundle",
+                      "urn:tideover:problem:wrong-app",
+                      "urn:tideover:problem:environment-not-vouched-for",
+                      "urn:tideover:problem:wrong-environment",
+                      "urn:tideover:problem:nested-mismatch",
+                      "urn:tideover:problem:too-old",
+                      "urn:tideover:problem:signed-in-the-future",
+                      "urn:tideover:problem:not-found",
+                      "urn:tideover:problem:method-not-allowed",
+                      "urn:tideover:problem:unknown-app",
+                      "urn:tideover:problem:app-store-not-configured",
+                      "urn:tideover:problem:bad-customer",
+                      "urn:tideover:problem:unknown-environment",
+                      "urn:tideover:problem:environment-not-served",
+                      "urn:tideover:problem:malformed-request",
+                      "urn:tideover:problem:request-too-slow",
+                      "urn:tideover:problem:body-too-large",
+                      "urn:tideover:problem:content-encoding",
+                      "urn:tideover:problem:head-too-large",
+                      "urn:tideover:problem:too-many-fields",
+                      "urn:tideover:problem:transfer-coding",
+                      "urn:tideover:problem:internal",
+                      "urn:tideover:problem:storage-unavailable",
+                      "urn:tideover:problem:overloaded",
+                      "urn:tideover:problem:not-ready",
+                      "urn:tideover:problem:interrupted"
+                    ]
+                  },
+                  "title": { "type": "string", "description": "The same for all of one type" },
+                  "status": { "type": "integer" },
+                  "detail": { "type": "string", "description": "What is wrong this time" }
+                },
+                "additionalProperties": true
+              },
+              "Instant": { "type": "string", "format": "date-time" }
+            }
+          }
+        }
+        """#
+}

@@ -1,0 +1,87 @@
+import TideoverHTTP
+import TideoverJSON
+import TideoverLocks
+import TideoverStorage
+
+/// What is known about being ready, and when it must be found out again.
+///
+/// Times are nanoseconds by a clock that never goes back.
+package struct ReadinessState {
+    /// How long a finding holds, so that asking often writes no more than once a second.
+    package static let freshness: Int64 = 1_000_000_000
+    /// How long a check may take before its silence counts as failure.
+    package static let patience: Int64 = 5_000_000_000
+
+    private var finding: (isReady: Bool, at: Int64)?
+    private var checkBegan: Int64?
+
+    package init() {}
+
+    /// What whoever is asked does.
+    package enum Asked: Hashable { case answer(isReady: Bool), check }
+
+    package mutating func asked(at now: Int64) -> Asked {
+        if let checkBegan {
+            // Before there was any finding nobody can say that we are ready.
+            let isPatient = now - checkBegan < Self.patience
+            return .answer(isReady: isPatient && finding?.isReady == true)
+        }
+        if let finding, now - finding.at < Self.freshness {
+            return .answer(isReady: finding.isReady)
+        }
+        checkBegan = now
+        return .check
+    }
+
+    package mutating func checked(isReady: Bool, at now: Int64) {
+        finding = (isReady, now)
+        checkBegan = nil
+    }
+}
+
+/// Answers `GET /readyz`: whether the storage takes a write and can be read, found out at most once
+/// a second, by one request at a time.
+final class Readiness: Sendable {
+    private let storage: any Storage
+    private let uptime: @Sendable () -> Int64
+    private let log: Log
+    private let state = Locked(ReadinessState())
+
+    /// No app can have this id: what is counted here stays out of every app's counts.
+    private static let place = "_readiness"
+    private static let check = Tally(environment: nil, kind: "readiness", name: "checks")
+
+    init(storage: any Storage, uptime: @escaping @Sendable () -> Int64, log: @escaping Log) {
+        self.storage = storage
+        self.uptime = uptime
+        self.log = log
+    }
+
+    func respond() async throws -> Response {
+        guard await isReady() else { throw Problem.notReady }
+        return .json(
+            ["status": "ready", "checks": ["storage": "ok"]],
+            headers: ["Cache-Control": "no-store"]
+        )
+    }
+
+    private func isReady() async -> Bool {
+        switch state.withLock({ $0.asked(at: uptime()) }) {
+        case .answer(let isReady): return isReady
+        case .check:
+            let isReady = await works()
+            state.withLock { $0.checked(isReady: isReady, at: uptime()) }
+            return isReady
+        }
+    }
+
+    private func works() async -> Bool {
+        do {
+            try await storage.add([Self.check: 1], app: Self.place)
+            return try storage.counts(app: Self.place)[Self.check] != nil
+        } catch {
+            log(LogLine(.error, "not ready", code: "storage", detail: error.description))
+            return false
+        }
+    }
+}

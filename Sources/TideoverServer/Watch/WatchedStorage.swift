@@ -1,0 +1,118 @@
+import TideoverCore
+import TideoverStorage
+
+/// A storage whose commits and failures are counted.
+struct WatchedStorage: Storage {
+    private let storage: any Storage
+    private let metrics: Metrics
+    private let uptime: @Sendable () -> Int64
+
+    init(_ storage: any Storage, metrics: Metrics, uptime: @escaping @Sendable () -> Int64) {
+        self.storage = storage
+        self.metrics = metrics
+        self.uptime = uptime
+    }
+
+    func commit(
+        _ intake: Intake,
+        derive: @escaping @Sendable (CustomerLineages) -> Derivation
+    ) async throws(StorageError) -> CommitOutcome {
+        let begun = uptime()
+        do {
+            let outcome = try await storage.commit(intake, derive: derive)
+            metrics.committed(outcome.word, nanoseconds: uptime() - begun)
+            return outcome
+        } catch {
+            metrics.committed("failed", nanoseconds: uptime() - begun)
+            throw counted(error)
+        }
+    }
+
+    func add(_ counts: [Tally: Int64], app: String) async throws(StorageError) {
+        do {
+            try await storage.add(counts, app: app)
+        } catch {
+            throw counted(error)
+        }
+    }
+
+    func row(of customer: CustomerKey) throws(StorageError) -> CustomerRow? {
+        try read { storage throws(StorageError) in try storage.row(of: customer) }
+    }
+
+    func lineages(
+        of customer: CustomerKey,
+        now: Instant
+    ) throws(StorageError) -> CustomerLineages? {
+        try read { storage throws(StorageError) in
+            try storage.lineages(of: customer, now: now)
+        }
+    }
+
+    func evidence(_ id: EvidenceID, app: String) throws(StorageError) -> Evidence? {
+        try read { storage throws(StorageError) in try storage.evidence(id, app: app) }
+    }
+
+    func outbox(
+        app: String,
+        after: EventID?,
+        limit: Int
+    ) throws(StorageError) -> [OutboxEvent] {
+        try read { storage throws(StorageError) in
+            try storage.outbox(app: app, after: after, limit: limit)
+        }
+    }
+
+    func counts(app: String) throws(StorageError) -> [Tally: Int64] {
+        try read { storage throws(StorageError) in try storage.counts(app: app) }
+    }
+
+    func close() async {
+        await storage.close()
+    }
+
+    private func read<Answer>(
+        _ body: (any Storage) throws(StorageError) -> Answer
+    ) throws(StorageError) -> Answer {
+        do {
+            return try body(storage)
+        } catch {
+            throw counted(error)
+        }
+    }
+
+    private func counted(_ error: StorageError) -> StorageError {
+        metrics.count(.storageFailures, error.reason.word)
+        return error
+    }
+}
+
+extension CommitOutcome {
+    fileprivate var word: String {
+        switch self {
+        case .committed: "committed"
+        case .duplicate: "duplicate"
+        }
+    }
+}
+
+extension StorageError.Reason {
+    fileprivate var word: String {
+        switch self {
+        case .busy: "busy"
+        case .full: "full"
+        case .readOnly: "read-only"
+        case .notPermitted: "not-permitted"
+        case .missingFolder: "missing-folder"
+        case .corrupt: "corrupt"
+        case .notAStorage: "not-a-storage"
+        case .locked: "locked"
+        case .newerSchema: "newer-schema"
+        case .io: "io"
+        case .unconfirmed: "unconfirmed"
+        case .refused: "refused"
+        case .closed: "closed"
+        case .engine: "engine"
+        }
+    }
+}

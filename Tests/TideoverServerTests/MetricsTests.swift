@@ -1,0 +1,241 @@
+import Foundation
+import Testing
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+import TideoverSQLite
+import TideoverServer
+
+/// What `/metrics` says.
+@Suite struct MetricsTests {
+    @Test func `requests are counted by template, method and class of status`() async throws {
+        let server = try TestServer()
+        let customer = "/v1/apps/cards/customers/\(TestServer.anna)"
+        _ = try await server.get("\(customer)?environment=sandbox")
+        _ = try await server.get("\(customer)?environment=sandbox")
+        _ = try await server.get(customer)
+        _ = try await server.get("/nowhere/\(TestServer.anna)")
+        let samples = try await server.samples()
+        #expect(
+            samples.filter { $0.hasPrefix("tideover_http_requests_total") } == [
+                request("/v1/apps/{app}/customers/{customer}", "2xx", 2),
+                request("/v1/apps/{app}/customers/{customer}", "4xx", 1),
+                request("none", "4xx", 1),
+            ]
+        )
+        await server.close()
+    }
+
+    private func request(_ route: String, _ status: String, _ count: Int) -> String {
+        #"tideover_http_requests_total{route="\#(route)",method="GET",status="\#(status)"} \#(count)"#
+    }
+
+    @Test func `durations fall into buckets that add up`() async throws {
+        let looks = Counter()
+        let server = try TestServer(
+            instruments: Instruments(uptime: { looks.next() * 2_000_000 })
+        )
+        _ = try await server.get("/healthz")
+        _ = try await server.get("/healthz")
+        let name = "tideover_http_request_duration_seconds"
+        let samples = try await server.samples().filter {
+            $0.hasPrefix(name) && $0.contains("/healthz")
+        }
+        #expect(samples.contains(#"\#(name)_bucket{route="/healthz",le="0.001"} 0"#))
+        #expect(samples.contains(#"\#(name)_bucket{route="/healthz",le="0.0025"} 2"#))
+        #expect(samples.contains(#"\#(name)_bucket{route="/healthz",le="5"} 2"#))
+        #expect(samples.contains(#"\#(name)_bucket{route="/healthz",le="+Inf"} 2"#))
+        #expect(samples.contains(#"\#(name)_sum{route="/healthz"} 0.004"#))
+        #expect(samples.contains(#"\#(name)_count{route="/healthz"} 2"#))
+        await server.close()
+    }
+
+    @Test func `notifications are counted by what became of them`() async throws {
+        let server = try TestServer()
+        try await MetricsSample.live(server)
+        let samples = try await server.samples()
+        for expected in [
+            #"tideover_notifications_total{app="cards",outcome="committed"} 3"#,
+            #"tideover_notifications_total{app="cards",outcome="duplicate"} 1"#,
+            #"tideover_notifications_total{app="cards",outcome="refused"} 1"#,
+            #"tideover_notifications_total{app="cards",outcome="failed"} 0"#,
+            #"tideover_notification_refusals_total{app="cards",code="untrusted-root"} 1"#,
+            #"tideover_unrecognised_words_total{app="cards",field="notificationType"} 1"#,
+            #"tideover_unknown_products_total{app="cards"} 1"#,
+            #"tideover_storage_commits_total{outcome="committed"} 3"#,
+            #"tideover_storage_commits_total{outcome="duplicate"} 1"#,
+            "tideover_storage_commit_duration_seconds_count 4",
+            #"tideover_verified_chains{app="cards"} 1"#,
+            #"tideover_chain_public_key_operations_total{app="cards"} 3"#,
+            #"tideover_build_info{version="test"} 1"#,
+        ] {
+            #expect(samples.contains(expected), "\(expected)")
+        }
+        await server.close()
+    }
+
+    @Test func `a series that will come is there at nought`() async throws {
+        let server = try TestServer()
+        let samples = try await server.samples()
+        #expect(
+            samples.contains(#"tideover_notifications_total{app="cards",outcome="refused"} 0"#)
+        )
+        #expect(samples.contains(#"tideover_storage_commits_total{outcome="failed"} 0"#))
+        #expect(samples.contains("tideover_verifications_waiting 0"))
+        await server.close()
+    }
+
+    @Test func `what is handed in is told, and nothing in its place`() async throws {
+        let bare = try TestServer()
+        #expect(try await !bare.samples().contains { $0.contains("_process_") })
+        #expect(try await !bare.samples().contains { $0.contains("_connections_") })
+        await bare.close()
+        let server = try TestServer(instruments: MetricsSample.instruments)
+        let samples = try await server.samples()
+        #expect(samples.contains("tideover_process_start_time_seconds 1777629600.5"))
+        #expect(samples.contains("tideover_process_resident_memory_bytes 50000000"))
+        #expect(samples.contains("tideover_http_connections_open 7"))
+        await server.close()
+    }
+
+    @Test func `a label's value may hold anything`() async throws {
+        let server = try TestServer()
+        let service = Service(
+            apps: [],
+            storage: server.storage,
+            version: "a\"b\\c\nd",
+            clock: { Message.start },
+            log: { _ in }
+        )
+        let response = try await service.handler(Request(path: "/metrics"))
+        let text = String(decoding: response.body, as: UTF8.self)
+        #expect(text.contains(#"tideover_build_info{version="a\"b\\c\nd"} 1"#))
+        await server.close()
+    }
+
+    @Test(.enabled(if: Promtool.path != nil, "promtool is missing (Debian package prometheus)"))
+    func `promtool finds nothing to say about it`() async throws {
+        let promtool = try #require(Promtool.path)
+        let server = try TestServer(instruments: MetricsSample.instruments)
+        let atRest = try await server.get("/metrics")
+        #expect(try Promtool.check(atRest.body, promtool) == "0")
+        try await MetricsSample.live(server)
+        let response = try await server.get("/metrics")
+        #expect(response.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8")
+        #expect(try Promtool.check(response.body, promtool) == "0")
+        #expect(try Promtool.check(Array("tideover_x 1 2 3\n".utf8), promtool) != "0")
+        await server.close()
+    }
+}
+
+/// A server that has seen something of everything.
+enum MetricsSample {
+    static let instruments = Instruments(
+        process: {
+            ProcessReading(
+                startedAt: Instant(millisecondsSince1970: 1_777_629_600_500),
+                residentBytes: 50_000_000,
+                openFileDescriptors: 30,
+                mostFileDescriptors: 1_024,
+                processorMilliseconds: 1_250
+            )
+        },
+        sockets: {
+            var reading = SocketReading()
+            reading.connectionsOpen = 7
+            return reading
+        }
+    )
+
+    static func live(_ server: TestServer) async throws {
+        for message in [Message.purchase(), .purchase(), odd, unknownProduct] {
+            _ = try await server.post(message)
+        }
+        _ = try await server.post(
+            Message.purchase("n-bad").body(server.store, defect: .unknownRoot)
+        )
+    }
+
+    private static var odd: Message {
+        var message = Message.purchase("n-odd")
+        message.type = "SPLENDID_NEWS"
+        message.subtype = nil
+        return message
+    }
+
+    private static var unknownProduct: Message {
+        var message = Message.purchase("n-gold")
+        var transaction = Message.transaction(product: "cards.gold")
+        transaction["transactionId"] = "2000000000000009"
+        transaction["originalTransactionId"] = "2000000000000009"
+        message.transaction = transaction
+        message.renewal = nil
+        return message
+    }
+}
+
+/// Prometheus's own check of what it would read.
+enum Promtool {
+    static let path: String? = ["/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"]
+        .map { "\($0)/promtool" }.first { FileManager.default.isExecutableFile(atPath: $0) }
+
+    /// `0`, or the exit code and what was said.
+    static func check(_ text: [UInt8], _ path: String) throws -> String {
+        let process = Process()
+        process.executableURL = URL(filePath: path)
+        process.arguments = ["check", "metrics"]
+        let (input, output) = (Pipe(), Pipe())
+        process.standardInput = input
+        process.standardOutput = output
+        process.standardError = output
+        try process.run()
+        try input.fileHandleForWriting.write(contentsOf: Data(text))
+        try input.fileHandleForWriting.close()
+        let said = try output.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        return "\(process.terminationStatus)\(String(decoding: said, as: UTF8.self))"
+    }
+}
+
+/// The page for operators.
+@Suite struct OperatingPageTests {
+    private static let page = URL(filePath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent()
+        .appending(path: "docs/operating.md")
+
+    @Test func `it lists every metric, and none that is not there`() async throws {
+        let disk = Disk()
+        let server = try TestServer(
+            instruments: MetricsSample.instruments,
+            faults: disk.faults
+        )
+        try await MetricsSample.live(server)
+        disk.isFull = true
+        _ = try await server.get("/readyz")
+        let text = String(decoding: try await server.get("/metrics").body, as: UTF8.self)
+        let told = Set(
+            text.split(separator: "\n").filter { $0.hasPrefix("# TYPE ") }
+                .map { String($0.split(separator: " ")[2]) }
+        )
+        let page = try String(contentsOf: Self.page, encoding: .utf8)
+        let listed = Set(page.matches(of: /`(tideover_[a-z_]+)/).map { String($0.output.1) })
+        #expect(listed.subtracting(told) == [])
+        #expect(told.subtracting(listed) == [])
+        await server.close()
+    }
+
+    @Test func `it lists every field of a line of the log`() async throws {
+        let server = try TestServer()
+        try await MetricsSample.live(server)
+        _ = try await server.get("/v1/apps/cards/customers/x?environment=sandbox")
+        await server.storage.close()
+        _ = try await server.get("/readyz")
+        let page = try String(contentsOf: Self.page, encoding: .utf8)
+        for line in server.logged {
+            for (field, _) in try JSONDocument(Array(line.utf8)).root.members {
+                #expect(page.contains("| `\(field)` |"), "\(field)")
+            }
+        }
+        await server.close()
+    }
+}

@@ -1,0 +1,225 @@
+import Foundation
+import Testing
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+import TideoverServer
+
+/// The OpenAPI document and the service say the same.
+@Suite struct OpenAPITests {
+    private func document(_ server: TestServer) async throws -> JSONDocument {
+        try JSONDocument(try await server.get("/openapi.json").body)
+    }
+
+    @Test func `the document lists the routes of the service, all and no others`() async throws {
+        let server = try TestServer()
+        let paths = try #require(try await document(server).root["paths"])
+        let documented = paths.members.flatMap { path, operations in
+            operations.members.map { "\($0.key.uppercased()) \(path)" }
+        }
+        #expect(
+            documented.sorted() == Service.routes.map { "\($0.method) \($0.template)" }.sorted()
+        )
+        await server.close()
+    }
+
+    @Test func `every route answers as its schema says`() async throws {
+        let server = try TestServer()
+        let document = try await document(server)
+        _ = try await server.post(.purchase())
+        for route in Service.routes {
+            let response = try await server.service.handler(try request(for: route, server))
+            let operation = document.root["paths"]?[route.template]?[route.method.lowercased()]
+            let documented = try #require(
+                operation?["responses"]?["\(response.status)"],
+                "\(route.template) answered \(response.status)"
+            )
+            #expect(response.status == 200)
+            let type = response.headers["Content-Type"].map { $0.prefix { $0 != ";" } } ?? ""
+            let schema = try #require(documented["content"]?[String(type)]?["schema"])
+            guard type == "application/json" else { continue }
+            let schemas = Schemas(document)
+            #expect(schemas.faults(of: try JSONDocument(response.body).root, by: schema) == [])
+        }
+        await server.close()
+    }
+
+    private func request(for route: Route, _ server: TestServer) throws -> Request {
+        let path = route.template.replacing("{app}", with: "cards")
+            .replacing("{customer}", with: TestServer.anna)
+        let isPost = route.method == "POST"
+        return try #require(
+            Request(
+                method: route.method,
+                target: isPost ? path : "\(path)?environment=sandbox",
+                body: isPost ? Message.purchase("n-2").body(server.store) : []
+            )
+        )
+    }
+
+    @Test func `a snapshot in trouble and problems are as their schemas say`() async throws {
+        let server = try TestServer()
+        let schemas = Schemas(try await document(server))
+        var message = Message.purchase()
+        message.type = "DID_FAIL_TO_RENEW"
+        message.subtype = "GRACE_PERIOD"
+        message.status = 4
+        message.signed = Message.end
+        message.renewal?["isInBillingRetryPeriod"] = true
+        message.renewal?["gracePeriodExpiresDate"] = (Message.end + .days(16)).wire
+        message.renewal?["expirationIntent"] = 2
+        server.set(Message.end + .seconds(5))
+        #expect(try await server.post(message).status == 200)
+        let target = "/v1/apps/cards/customers/\(TestServer.anna)?environment=sandbox"
+        let snapshot = try JSONDocument(try await server.get(target).body).root
+        #expect(snapshot["prompt"]?["kind"]?.string == "soft")
+        #expect(schemas.faults(of: snapshot, named: "Snapshot") == [])
+        for target in ["/v1/apps/cards/customers/x", "/v1/apps/other/customers/x", "/nowhere"] {
+            let problem = try JSONDocument(try await server.get(target).body).root
+            #expect(schemas.faults(of: problem, named: "Problem") == [])
+        }
+        await server.close()
+    }
+
+    @Test func `the words of an answer are all listed`() async throws {
+        let server = try TestServer()
+        let schemas = try #require(try await document(server).root["components"]?["schemas"])
+        let members = schemas["Entitlement"]?["properties"]
+        #expect(words(members?["state"]?["enum"]) == State.allCases.map(\.rawValue))
+        #expect(words(members?["reason"]?["examples"]) == Reason.allCases.map(\.rawValue))
+        #expect(words(members?["confidence"]?["enum"]) == Confidence.allCases.map(\.rawValue))
+        #expect(words(members?["rule"]?["examples"]) == Rule.ID.allCases.map(\.rawValue))
+        let kinds = schemas["Prompt"]?["properties"]?["kind"]?["enum"]
+        #expect(words(kinds) == ["none"] + Prompt.Kind.allCases.map(\.rawValue))
+        await server.close()
+    }
+
+    @Test func `the problems listed are those of the page`() async throws {
+        let server = try TestServer()
+        let schemas = try #require(try await document(server).root["components"]?["schemas"])
+        let listed = words(schemas["Problem"]?["properties"]?["type"]?["examples"])
+        let page = URL(filePath: #filePath).deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+            .appending(path: "docs/problems.md")
+        let rows = try String(contentsOf: page, encoding: .utf8).split(separator: "\n")
+            .filter { $0.hasPrefix("| `") }
+        let names = rows.flatMap { row in
+            row.split(separator: "|")[0].matches(of: /`([a-z0-9-]+)`/).map { String($0.output.1) }
+        }
+        #expect(listed == names.map { "urn:tideover:problem:\($0)" })
+        await server.close()
+    }
+
+    private func words(_ list: JSONNode?) -> [String] {
+        list?.elements.compactMap(\.string) ?? []
+    }
+
+    @Test func `every reference leads somewhere, and no two operations have one id`() async throws {
+        let server = try TestServer()
+        let document = try await document(server)
+        let schemas = Schemas(document)
+        for reference in references(in: document.root) {
+            #expect(schemas.target(of: reference) != nil, "\(reference)")
+        }
+        let ids = try #require(document.root["paths"]).members.flatMap { path in
+            path.value.members.compactMap { $0.value["operationId"]?.string }
+        }
+        #expect(Set(ids).count == Service.routes.count)
+        await server.close()
+    }
+
+    private func references(in node: JSONNode) -> [String] {
+        let own = [node["$ref"]?.string].compactMap(\.self)
+        return own + node.members.flatMap { references(in: $0.value) }
+            + node.elements.flatMap(references)
+    }
+
+    @Test func `the document is not sent again to who holds it`() async throws {
+        let server = try TestServer()
+        let tag = try #require(try await server.get("/openapi.json").headers["ETag"])
+        let again = try await server.get("/openapi.json", headers: ["If-None-Match": tag])
+        #expect(again.status == 304)
+        #expect(again.body.isEmpty)
+        await server.close()
+    }
+}
+
+/// As much of JSON Schema as the document uses; a member that no schema names is a fault.
+private struct Schemas {
+    private let document: JSONDocument
+
+    init(_ document: JSONDocument) {
+        self.document = document
+    }
+
+    func target(of reference: String) -> JSONNode? {
+        guard reference.hasPrefix("#/") else { return nil }
+        return reference.split(separator: "/").dropFirst().reduce(document.root) { node, name in
+            node?[String(name)]
+        }
+    }
+
+    func faults(of value: JSONNode, named name: String) -> [String] {
+        guard let schema = target(of: "#/components/schemas/\(name)") else { return ["no \(name)"] }
+        return faults(of: value, by: schema)
+    }
+
+    func faults(of value: JSONNode, by schema: JSONNode, at place: String = "$") -> [String] {
+        if let reference = schema["$ref"]?.string {
+            guard let target = target(of: reference) else { return ["\(place): no \(reference)"] }
+            return faults(of: value, by: target, at: place)
+        }
+        if let choices = schema["oneOf"] {
+            let fits = choices.elements.filter { faults(of: value, by: $0).isEmpty }.count
+            return fits == 1 ? [] : ["\(place): fits \(fits) of the choices"]
+        }
+        return typeFaults(value, schema, place) + wordFaults(value, schema, place)
+            + memberFaults(value, schema, place)
+    }
+
+    private func typeFaults(_ value: JSONNode, _ schema: JSONNode, _ place: String) -> [String] {
+        guard let type = schema["type"] else { return ["\(place): the schema has no type"] }
+        let allowed = type.string.map { [$0] } ?? type.elements.compactMap(\.string)
+        return allowed.contains(name(of: value)) ? [] : ["\(place): is \(name(of: value))"]
+    }
+
+    private func name(of value: JSONNode) -> String {
+        switch value.kind {
+        case .null: "null"
+        case .bool: "boolean"
+        case .number: value.int64 == nil ? "number" : "integer"
+        case .string: "string"
+        case .array: "array"
+        case .object: "object"
+        }
+    }
+
+    private func wordFaults(_ value: JSONNode, _ schema: JSONNode, _ place: String) -> [String] {
+        let isDate = schema["format"]?.string == "date-time"
+        if isDate, value.string.flatMap(Instant.init(rfc3339:)) == nil {
+            return ["\(place): no time"]
+        }
+        guard let words = schema["enum"]?.elements.compactMap(\.string) else { return [] }
+        return words.contains(value.string ?? "") ? [] : ["\(place): not a word of the list"]
+    }
+
+    private func memberFaults(_ value: JSONNode, _ schema: JSONNode, _ place: String) -> [String] {
+        let needed = schema["required"]?.elements.compactMap(\.string) ?? []
+        let missing = needed.filter { value[$0] == nil }.map { "\(place).\($0): missing" }
+        guard schema["properties"] != nil || schema["additionalProperties"] != nil else {
+            return missing
+        }
+        let others = schema["additionalProperties"]
+        return missing
+            + value.members.flatMap { name, member in
+                let place = "\(place).\(name)"
+                if let own = schema["properties"]?[name] {
+                    return faults(of: member, by: own, at: place)
+                }
+                if let others, others.kind == .object {
+                    return faults(of: member, by: others, at: place)
+                }
+                return others?.bool == true ? [] : ["\(place): the schema does not name it"]
+            }
+    }
+}

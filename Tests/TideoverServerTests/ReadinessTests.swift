@@ -1,0 +1,131 @@
+import Synchronization
+import Testing
+import TideoverHTTP
+import TideoverJSON
+import TideoverSQLite
+import TideoverServer
+import TideoverStorage
+
+/// When readiness is found out, as values.
+@Suite struct ReadinessStateTests {
+    private let second = ReadinessState.freshness
+
+    @Test func `a finding holds for a second`() {
+        var state = ReadinessState()
+        #expect([state.asked(at: 0)] == [.check])
+        state.checked(isReady: true, at: 10)
+        #expect(
+            [state.asked(at: 10), state.asked(at: 9 + second), state.asked(at: 10 + second)]
+                == [.answer(isReady: true), .answer(isReady: true), .check]
+        )
+        state.checked(isReady: false, at: 11 + second)
+        #expect([state.asked(at: 12 + second)] == [.answer(isReady: false)])
+    }
+
+    @Test func `one checks, the others are told what was last found`() {
+        var state = ReadinessState()
+        #expect([state.asked(at: 0), state.asked(at: 1)] == [.check, .answer(isReady: false)])
+        state.checked(isReady: true, at: 2)
+        #expect(
+            [state.asked(at: 2 + second), state.asked(at: 3 + second)]
+                == [.check, .answer(isReady: true)]
+        )
+    }
+
+    @Test func `a check that does not end is a failure, and its end is still heard`() {
+        var state = ReadinessState()
+        state.checked(isReady: true, at: 0)
+        let late = second + ReadinessState.patience
+        #expect(
+            [state.asked(at: second), state.asked(at: late - 1), state.asked(at: late)]
+                == [.check, .answer(isReady: true), .answer(isReady: false)]
+        )
+        state.checked(isReady: true, at: late + 1)
+        #expect([state.asked(at: late + 2)] == [.answer(isReady: true)])
+    }
+}
+
+@Suite struct ReadinessTests {
+    @Test func `a server whose storage works is ready, and no app's counts show the asking`()
+        async throws
+    {
+        let server = try TestServer()
+        let answer = try await server.get("/readyz")
+        #expect(answer.status == 200)
+        #expect(try JSONDocument(answer.body).root["status"]?.string == "ready")
+        #expect(try await server.counts() == [])
+        await server.close()
+    }
+
+    @Test func `a server whose storage is closed is alive but not ready`() async throws {
+        let server = try TestServer()
+        await server.storage.close()
+        let answer = try await server.get("/readyz")
+        #expect(answer.status == 503)
+        #expect(answer.headers["Content-Type"] == "application/problem+json")
+        let problem = try JSONDocument(answer.body).root
+        #expect(problem["type"]?.string == "urn:tideover:problem:not-ready")
+        #expect(!String(decoding: answer.body, as: UTF8.self).contains("tideover.db"))
+        #expect(server.logged.contains { $0.contains(#""event":"not ready""#) })
+        #expect(try await server.get("/healthz").status == 200)
+        await server.close()
+    }
+
+    @Test func `asking often writes once a second`() async throws {
+        let disk = Disk()
+        let server = try TestServer(instruments: disk.instruments, faults: disk.faults)
+        for _ in 0..<20 { #expect(try await server.get("/readyz").status == 200) }
+        #expect(disk.writes == 1)
+        disk.advance(by: 1_000_000_000)
+        #expect(try await server.get("/readyz").status == 200)
+        #expect(disk.writes == 2)
+        await server.close()
+    }
+
+    @Test func `a disk that takes no writes is seen, and so is its recovery`() async throws {
+        let disk = Disk()
+        let server = try TestServer(instruments: disk.instruments, faults: disk.faults)
+        #expect(try await server.get("/readyz").status == 200)
+        disk.isFull = true
+        disk.advance(by: 1_000_000_000)
+        #expect(try await server.get("/readyz").status == 503)
+        #expect(
+            try await server.samples().contains(
+                #"tideover_storage_failures_total{reason="full"} 1"#
+            )
+        )
+        disk.isFull = false
+        disk.advance(by: 1_000_000_000)
+        #expect(try await server.get("/readyz").status == 200)
+        await server.close()
+    }
+}
+
+/// A disk that can be full, and a clock that stands until moved.
+final class Disk: Sendable {
+    private let now = Atomic<Int64>(0)
+    private let full = Atomic(false)
+    private let written = Atomic(0)
+
+    var writes: Int { written.load(ordering: .relaxed) }
+
+    var isFull: Bool {
+        get { full.load(ordering: .relaxed) }
+        set { full.store(newValue, ordering: .relaxed) }
+    }
+
+    var instruments: Instruments {
+        Instruments(uptime: { self.now.load(ordering: .relaxed) })
+    }
+
+    var faults: SQLiteFaults {
+        SQLiteFaults { _ throws(StorageError) in
+            self.written.wrappingAdd(1, ordering: .relaxed)
+            if self.isFull { throw StorageError(.full, place: "the disk of a test") }
+        }
+    }
+
+    func advance(by nanoseconds: Int64) {
+        now.wrappingAdd(nanoseconds, ordering: .relaxed)
+    }
+}
