@@ -164,7 +164,7 @@ import TideoverServer
                 #expect(!line.contains(secret))
             }
         }
-        #expect(server.logged.count >= 1 + Self.cases.count + asked)
+        #expect(asked > 0 && server.logged.count > Self.cases.count)
         await server.close()
     }
 

@@ -83,7 +83,6 @@ import TideoverServer
             events == [
                 ["notification committed", "SUBSCRIBED", "sandbox", "r1"],
                 ["request", "-", "-", "r1"],
-                ["notification refused", "untrusted-root", "-", "r2"],
                 ["request", "untrusted-root", "-", "r2"],
             ]
         )

@@ -12,7 +12,6 @@ struct Ingest: Sendable {
     let clock: Clock
     let log: Log
     let tallies: TallyBook
-    let refusals: RefusalLog
     let metrics: Metrics
     let verifications: Gate
 
@@ -168,6 +167,5 @@ struct Ingest: Sendable {
         metrics.count(.notifications, app.id, "refused")
         metrics.count(.refusals, app.id, code)
         tallies.count(Tally(environment: nil, kind: "refusal", name: code), app: app.id)
-        refusals.refused(code, app: app.id)
     }
 }

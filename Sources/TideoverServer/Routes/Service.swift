@@ -94,7 +94,6 @@ public struct Service: Sendable {
                 clock: service.clock,
                 log: service.log(of: call),
                 tallies: service.tallies,
-                refusals: service.refusals,
                 metrics: service.metrics,
                 verifications: service.verifications
             ).respond(to: call.request)

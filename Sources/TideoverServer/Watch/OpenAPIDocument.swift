@@ -493,6 +493,7 @@ enum OpenAPIDocument {
                       "urn:tideover:problem:bad-customer",
                       "urn:tideover:problem:unknown-environment",
                       "urn:tideover:problem:environment-not-served",
+                      "urn:tideover:problem:bad-instant",
                       "urn:tideover:problem:malformed-request",
                       "urn:tideover:problem:request-too-slow",
                       "urn:tideover:problem:body-too-large",

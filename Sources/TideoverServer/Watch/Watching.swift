@@ -18,8 +18,17 @@ extension Service {
         response.headers["X-Request-Id"] = call.id
         let taken = instruments.uptime() - begun
         metrics.answered(call, status: response.status, nanoseconds: taken)
-        log(call.line(status: response.status, code: code, nanoseconds: taken, apps: apps))
+        let line = call.line(status: response.status, code: code, nanoseconds: taken, apps: apps)
+        if isWorthALine(line) { log(line) }
         return response
+    }
+
+    /// Whoever sends what must be refused cannot make us write a line each time.
+    private func isWorthALine(_ line: LogLine) -> Bool {
+        guard let code = line.code, let status = line.status, (400..<500).contains(status) else {
+            return true
+        }
+        return refusals.admits(code, app: line.app)
     }
 
     private func problem(of error: any Error, _ call: Call) -> Problem {

@@ -1,24 +1,25 @@
-import Synchronization
+import TideoverLocks
 
-/// Logs refusals, of one kind only a few between two flushes and then how many more there were: a
-/// flood of forged notifications must not become a flood of lines.
+/// Holds back log lines of refused requests: of one kind only a few between two flushes, and then
+/// one line that says how many more there were. A flood of forged notifications must not become a
+/// flood of lines.
 final class RefusalLog: Sendable {
     private let log: Log
     /// How often since the last flush, by app and code; both are from fixed lists.
-    private let open = Mutex<[String: [String: Int64]]>([:])
+    private let open = Locked<[String: [String: Int64]]>([:])
     private static let mostLines: Int64 = 5
 
     init(_ log: @escaping Log) {
         self.log = log
     }
 
-    func refused(_ code: String, app: String) {
+    /// Counts a refusal; whether its line is still to be written.
+    func admits(_ code: String, app: String?) -> Bool {
         let count = open.withLock { open in
-            open[app, default: [:]][code, default: 0] += 1
-            return open[app]?[code] ?? 0
+            open[app ?? "", default: [:]][code, default: 0] += 1
+            return open[app ?? ""]?[code] ?? 0
         }
-        guard count <= Self.mostLines else { return }
-        log(LogLine(.warning, "notification refused", app: app, code: code))
+        return count <= Self.mostLines
     }
 
     func flush() {
@@ -32,8 +33,8 @@ final class RefusalLog: Sendable {
                 log(
                     LogLine(
                         .warning,
-                        "more notifications refused",
-                        app: app,
+                        "more requests refused",
+                        app: app.isEmpty ? nil : app,
                         code: code,
                         detail: "\(count - Self.mostLines) more"
                     )
