@@ -23,6 +23,9 @@ extension AppStoreRefusal: CustomStringConvertible {
     /// environments and the names of fields.
     public var sentence: String {
         switch self {
+        case .malformedJSON(let error) where error.code == "duplicate-key":
+            "The body has a key twice in one object, at line \(error.line), "
+                + "column \(error.column)."
         case .malformedJSON(let error):
             "The body is not valid JSON at line \(error.line), column \(error.column)."
         case .missingMember(let name): "The member \(name) is missing."

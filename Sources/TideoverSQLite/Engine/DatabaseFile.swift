@@ -5,13 +5,16 @@ import TideoverStorage
 enum DatabaseFile {
     /// The path without links, so that two names of one file share one lock.
     ///
-    /// - Throws: `missingFolder` where the folder does not exist.
+    /// - Throws: `missingFolder` where the folder does not exist, `notAStorage` for a folder.
     static func resolve(_ path: String) throws(StorageError) -> String {
-        if let whole = real(path) { return whole }
+        if let whole = real(path) {
+            guard !isFolder(whole) else { throw isAFolder(path) }
+            return whole
+        }
         let cut = path.lastIndex(of: "/")
         let folder = cut.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
         let name = cut.map { String(path[path.index(after: $0)...]) } ?? path
-        guard !name.isEmpty else { throw StorageError(errno: EISDIR, place: path) }
+        guard !name.isEmpty else { throw isAFolder(path) }
         guard let found = real(folder) else { throw StorageError(errno: errno, place: path) }
         return found == "/" ? "/\(name)" : "\(found)/\(name)"
     }
@@ -25,6 +28,16 @@ enum DatabaseFile {
             return
         }
         guard errno == EEXIST else { throw StorageError(errno: errno, place: path) }
+    }
+
+    private static func isFolder(_ path: String) -> Bool {
+        guard let folder = opendir(path) else { return false }
+        closedir(folder)
+        return true
+    }
+
+    private static func isAFolder(_ path: String) -> StorageError {
+        StorageError(.notAStorage, place: path, detail: "it is a folder")
     }
 
     private static func real(_ path: String) -> String? {
