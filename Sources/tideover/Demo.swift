@@ -18,6 +18,7 @@ enum Demo {
         "--listen",
         "ADDRESS",
         "Where to serve afterwards",
+        as: ValueForm("an address and port such as 127.0.0.1:8080") { ListenAddress($0) },
         default: "127.0.0.1:8080"
     )
 
@@ -37,9 +38,7 @@ enum Demo {
     )
 
     private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
-        guard let address = ListenAddress(arguments[listen]) else {
-            throw CommandFailure(.configuration, "\(arguments[listen]) is not an address and port")
-        }
+        let stop = StopSignal()
         let scenario = try Scenario(reading: PackageResources.one_subscribers_life_json5)
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -51,12 +50,12 @@ enum Demo {
         } else {
             DemoPrinter(output).print(report)
         }
-        if !arguments[noServe] {
-            let server = try stage.listen(at: address)
+        if !arguments[noServe], !stop.hasArrived {
+            let server = try stage.listen(at: arguments[listen])
             if !arguments[json] {
                 DemoPrinter(output).printQuestions(report, server.address, asOf: stage.clock.now())
             }
-            await Serve.serve(stage.service, on: server, output)
+            await Serve.serve(stage.service, on: server, until: stop, output)
         }
         await stage.storage.close()
         return report.passed ? .success : .failure
@@ -125,7 +124,7 @@ enum Demo {
             } catch {
                 throw CommandFailure(
                     .unavailable,
-                    "cannot listen on \(address): \(error)\n"
+                    "cannot serve: \(error)\n"
                         + "Choose another with --listen 127.0.0.1:0, or use --no-serve."
                 )
             }

@@ -83,15 +83,18 @@ struct DemoPrinter {
     }
 
     private func printVerdict(_ report: ScenarioReport) {
-        let readings = report.readings
-        let naive = readings.compactMap(\.naiveMistake)
+        let shown = report.scenario.customers.flatMap { scenes(of: report, about: $0.name) }
+        let mistakes = shown.compactMap { $0.reading?.naiveMistake }
         let verdicts = report.verdicts
         let held = verdicts.count(where: \.holds)
         output.print(
-            "\nOf \(readings.count) answers a naive check would have locked out a paying customer "
-                + "\(naive.count { $0 == .lockedOut }) times"
+            "\nThe expiry date alone would have locked out a paying customer at "
+                + "\(mistakes.count { $0 == .lockedOut }) of these"
         )
-        output.print("and given access away \(naive.count { $0 == .servedUnpaid }) times.")
+        output.print(
+            "\(shown.count) moments, and served one who had the money back at "
+                + "\(mistakes.count { $0 == .servedUnpaid })."
+        )
         for moment in report.failures { output.print(styled(failure(moment), .bad)) }
         output.print(
             styled(

@@ -23,6 +23,7 @@ enum Serve {
     )
 
     private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
+        let stop = StopSignal()
         let path = arguments[ConfigurationFile.required]
         let configuration = try ConfigurationFile.load(path, telling: output)
         let apps = try configuration.apps.map { try App($0) }
@@ -49,17 +50,25 @@ enum Serve {
             )
         } catch {
             await storage.close()
-            throw CommandFailure(.unavailable, "cannot listen on \(listen): \(error)")
+            throw CommandFailure(
+                .unavailable,
+                "cannot serve: \(error)\nAnother address can be set as server.listen."
+            )
         }
         system.watch(server)
-        await serve(service, on: server, output)
+        await serve(service, on: server, until: stop, output)
         system.watch(nil)
         await storage.close()
         return .success
     }
 
     /// Serves until a signal asks to stop, then finishes what was begun.
-    static func serve(_ service: Service, on server: HTTPServer, _ output: Output) async {
+    static func serve(
+        _ service: Service,
+        on server: HTTPServer,
+        until stop: StopSignal,
+        _ output: Output
+    ) async {
         if !["127.0.0.1", "::1"].contains(server.address.host) {
             output.message(
                 "tideover: reads are not protected by keys yet; let only your own back end and a "
@@ -68,7 +77,7 @@ enum Serve {
         }
         output.message("tideover: listening on http://\(server.address)")
         let counting = Task { await service.run() }
-        await StopSignal.arrival()
+        await stop.arrival()
         output.message("tideover: stopping")
         await server.stop()
         counting.cancel()

@@ -1,25 +1,49 @@
 import Dispatch
 import Glibc
-import Synchronization
+import TideoverLocks
 
-/// SIGTERM and SIGINT, taken as a wish to stop instead of an end.
-enum StopSignal {
-    /// Returns when one of them arrives; until then both no longer end the process.
-    static func arrival() async {
-        let sources = [SIGTERM, SIGINT].map { number in
+/// The wish to stop: SIGTERM, SIGINT or SIGHUP, which from now on no longer end the process.
+///
+/// It is made before anything that must be finished or cleared away is begun.
+final class StopSignal: Sendable {
+    private struct State {
+        var hasArrived = false
+        var waiting: CheckedContinuation<Void, Never>?
+    }
+
+    private let state = Locked(State())
+
+    init() {
+        for number in [SIGTERM, SIGINT, SIGHUP] {
             signal(number, SIG_IGN)
-            return DispatchSource.makeSignalSource(signal: number, queue: .global())
-        }
-        let isWaiting = Atomic(true)
-        await withCheckedContinuation { continuation in
-            for source in sources {
-                source.setEventHandler {
-                    let isFirst = isWaiting.exchange(false, ordering: .relaxed)
-                    if isFirst { continuation.resume() }
-                }
-                source.resume()
+            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+            // The handler holds the source: it listens for as long as the process lives.
+            source.setEventHandler {
+                withExtendedLifetime(source) { self.arrive() }
             }
+            source.resume()
         }
-        for source in sources { source.cancel() }
+    }
+
+    var hasArrived: Bool { state.withLock { $0.hasArrived } }
+
+    /// Returns when one has arrived; one caller may wait.
+    func arrival() async {
+        await withCheckedContinuation { continuation in
+            let isOver = state.withLock { state in
+                if !state.hasArrived { state.waiting = continuation }
+                return state.hasArrived
+            }
+            if isOver { continuation.resume() }
+        }
+    }
+
+    private func arrive() {
+        let waiting = state.withLock { state in
+            defer { state.waiting = nil }
+            state.hasArrived = true
+            return state.waiting
+        }
+        waiting?.resume()
     }
 }
