@@ -106,8 +106,10 @@ enum Inspect {
 
     private static func subject(of arguments: Arguments, _ output: Output) throws -> Subject {
         if let path = arguments[ConfigurationFile.parameter] {
+            try refuseBesideConfiguration(arguments)
             return try configuredSubject(path, arguments, output)
         }
+        if arguments.has(app) { throw arguments.usageError(.needs("--app", other: "--config")) }
         guard let bundleId = arguments[bundle] else { throw missing("--bundle", "ID", arguments) }
         guard let named = arguments[environment] else {
             throw missing("--environment", "NAME", arguments)
@@ -122,6 +124,18 @@ enum Inspect {
                 authorities: try authorities(arguments[roots], named.environment)
             )
         )
+    }
+
+    /// The configuration says whom to believe; what would be ignored must not be given.
+    private static func refuseBesideConfiguration(_ arguments: Arguments) throws {
+        let given = [
+            ("--root", arguments.has(roots)), ("--bundle", arguments.has(bundle)),
+            ("--environment", arguments.has(environment)),
+            ("--app-apple-id", arguments.has(appAppleId)),
+        ]
+        for (name, isGiven) in given where isGiven {
+            throw arguments.usageError(.conflict("--config", name))
+        }
     }
 
     private static func configuredSubject(

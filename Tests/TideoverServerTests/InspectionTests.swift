@@ -42,7 +42,7 @@ struct InspectionTests {
         ),
         Expected(file: "mock_signed_data/wrongBundleId", refusal: "wrong-bundle"),
         Expected(file: "mock_signed_data/missingX5CHeaderClaim", refusal: "chain-missing"),
-        Expected(file: "mock_signed_data/legacyTransaction", refusal: "not-compact-jws"),
+        Expected(file: "mock_signed_data/legacyTransaction", refusal: "unreadable-input"),
         Expected(file: "xcode/xcode-signed-transaction", refusal: "chain-length"),
         Expected(
             file: "xcode/xcode-signed-transaction",
@@ -61,10 +61,10 @@ struct InspectionTests {
             environment: .production,
             refusal: "chain-length"
         ),
-        Expected(file: "xcode/xcode-app-receipt-empty", refusal: "not-compact-jws"),
+        Expected(file: "xcode/xcode-app-receipt-empty", refusal: "unreadable-input"),
         Expected(
             file: "xcode/xcode-app-receipt-with-transaction",
-            refusal: "not-compact-jws"
+            refusal: "unreadable-input"
         ),
     ]
 

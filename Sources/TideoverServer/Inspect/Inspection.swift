@@ -36,28 +36,42 @@ public struct Inspection: Sendable {
     ) {
         self.instant = instant
         input = InspectedInput(bytes)
+        guard input.isReadable else {
+            verdict = .refused(code: "unreadable-input", sentence: "This is \(input.words).")
+            return
+        }
         do {
-            let reading = try AppStoreReader(app: trust.identity).read(
-                bytes,
-                check: trust.check(at: instant)
-            )
-            let facts = reading.facts(
-                learnedAt: instant,
-                source: .appStoreNotification,
-                evidence: EvidenceID(hex: Hexadecimal.text(SHA256.hash(bytes)))
-            )
-            let standings = LineageHistory.all(of: facts, catalogue: catalogue).map { history in
-                LineageStanding(
-                    lineage: history.lineage,
-                    standing: history.standing(at: instant, policy: policy)
-                )
-            }
-            verdict = .accepted(reading, facts: facts, standings: standings)
+            verdict = try Self.accepted(bytes, trust, catalogue, policy, at: instant)
         } catch let refusal as any Refusal {
             verdict = .refused(code: refusal.code, sentence: refusal.sentence)
         } catch {
             preconditionFailure("reading App Store data fails by a refusal only, not by \(error)")
         }
+    }
+
+    private static func accepted(
+        _ bytes: [UInt8],
+        _ trust: AppStoreTrust,
+        _ catalogue: Catalogue,
+        _ policy: Policy,
+        at instant: Instant
+    ) throws -> Verdict {
+        let reading = try AppStoreReader(app: trust.identity).read(
+            bytes,
+            check: trust.check(at: instant)
+        )
+        let facts = reading.facts(
+            learnedAt: instant,
+            source: .appStoreNotification,
+            evidence: EvidenceID(hex: Hexadecimal.text(SHA256.hash(bytes)))
+        )
+        let standings = LineageHistory.all(of: facts, catalogue: catalogue).map { history in
+            LineageStanding(
+                lineage: history.lineage,
+                standing: history.standing(at: instant, policy: policy)
+            )
+        }
+        return .accepted(reading, facts: facts, standings: standings)
     }
 
     public var isAccepted: Bool {
@@ -146,6 +160,9 @@ public enum InspectedInput: Hashable, Sendable {
             self = .something
         }
     }
+
+    /// Whether there is anything that this version could read.
+    var isReadable: Bool { self == .notification || self == .signedDocument }
 
     public var words: String {
         switch self {

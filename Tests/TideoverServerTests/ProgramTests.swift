@@ -1,0 +1,97 @@
+import Foundation
+import Testing
+import TideoverJSON
+
+/// The program as a person or a script meets it.
+@Suite(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
+struct ProgramTests {
+    private func file(_ text: String, name: String = "file") throws -> String {
+        let folder = FileManager.default.temporaryDirectory.appending(
+            path: "tideover-program-\(UUID().uuidString)"
+        )
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let file = folder.appending(path: name)
+        try Data(text.utf8).write(to: file)
+        return file.path
+    }
+
+    private static let configuration = """
+        { storage: "sqlite:x.db", apps: [{ id: "cards", environments: ["sandbox"],
+          appStore: { bundleId: "com.example.cards" } }] }
+        """
+
+    @Test func `the demo plays its story and every expectation holds`() throws {
+        let said = try Executable.run(["demo", "--no-serve", "--json"])
+        #expect(said.code == 0, "\(said.messages)")
+        let story = try JSONDocument(Array(said.results.utf8), limits: .local).root
+        #expect(story["passed"]?.bool == true)
+        #expect(story["held"]?.int64 == story["expectations"]?.int64)
+        #expect((story["expectations"]?.int64 ?? 0) > 0)
+    }
+
+    @Test(arguments: [
+        ["demo", "--no-srve"], ["demo", "--listen", "127.0.0.1"], ["inspct"], ["serve"],
+        ["inspect", "x", "--app", "cards"], ["inspect", "x", "--bundle", "com.example.cards"],
+    ])
+    func `a command line that cannot be meant is usage, and says so`(arguments: [String]) throws {
+        let said = try Executable.run(arguments)
+        #expect(said.code == 2)
+        #expect(said.results.isEmpty)
+        #expect(said.messages.hasPrefix("tideover: "))
+    }
+
+    @Test func `a mistyped flag gets a suggestion`() throws {
+        let said = try Executable.run(["demo", "--no-srve"])
+        #expect(said.messages.contains("did you mean `--no-serve`?"))
+    }
+
+    @Test func `a mistyped configuration key gets its place and a suggestion`() throws {
+        let text = Self.configuration.replacing("bundleId", with: "bundelId")
+        let path = try file(text, name: "tideover.json")
+        let said = try Executable.run(["serve", "--config", path])
+        #expect(said.code == 78)
+        #expect(said.messages.contains("did you mean `bundleId`?"))
+        #expect(said.messages.contains("tideover.json:2:"))
+    }
+
+    @Test(arguments: ["--bundle", "--root", "--environment", "--app-apple-id"])
+    func `what inspect would ignore beside a configuration is refused`(option: String) throws {
+        let path = try file(Self.configuration, name: "tideover.json")
+        let value = option == "--environment" ? "sandbox" : "1"
+        let said = try Executable.run([
+            "inspect", "x", "--app", "cards", "--config", path, option, value,
+        ])
+        #expect(said.code == 2)
+        #expect(said.messages.contains("cannot be combined"))
+    }
+
+    @Test(arguments: [
+        ("", "nothing"), ("hello", "neither a notification"), ("MIIAbc", "app receipt"),
+        ("ewoJAbc", "transaction receipt"),
+    ])
+    func `what is no signed data is refused for what it is`(text: String, words: String) throws {
+        let said = try Executable.run([
+            "inspect", file(text), "--bundle", "com.example.cards", "--environment", "sandbox",
+            "--json",
+        ])
+        #expect(said.code == 1)
+        let root = try JSONDocument(Array(said.results.utf8)).root
+        #expect(root["verdict"]?.string == "refused")
+        #expect(root["reason"]?.string == "unreadable-input")
+        #expect(root["detail"]?.string?.contains(words) == true)
+    }
+
+    @Test(arguments: [
+        ["--help"], ["serve", "--help"], ["demo", "--help"], ["inspect", "--help"],
+        ["explain", "--help"],
+    ])
+    func `help fits eighty columns and begins with examples`(arguments: [String]) throws {
+        let said = try Executable.run(arguments)
+        #expect(said.code == 0)
+        let lines = said.results.split(separator: "\n")
+        #expect(lines.dropFirst().first == "Examples")
+        for line in lines where !line.hasPrefix("  tideover ") {
+            #expect(line.count <= 80, "\(line)")
+        }
+    }
+}
