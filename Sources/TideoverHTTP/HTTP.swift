@@ -2,9 +2,6 @@
 /// store is one, a test calls one; middleware is a function from `Handler` to `Handler`.
 public typealias Handler = @Sendable (Request) async throws -> Response
 
-/// Something put around a handler: it may look at the request, at the answer, or answer itself.
-public typealias Middleware = @Sendable (@escaping Handler) -> Handler
-
 /// An HTTP request as values, whoever made it: a socket, a test, or our own client.
 public struct Request: Hashable, Sendable {
     /// The method as sent, such as `GET`; case matters.

@@ -44,15 +44,24 @@ import TideoverJSON
         #expect(response.headers["Allow"] == "GET, HEAD")
     }
 
+    private func answering(
+        _ handler: @escaping Handler,
+        report: @escaping FailureReport = { _, _, _ in Issue.record("reported") }
+    ) -> Handler {
+        { request in
+            await answer(to: request, requestID: { "r-1" }, report: report, handler)
+        }
+    }
+
     @Test func `a thrown problem becomes its answer and is not reported`() async throws {
-        let handler = answeringProblems { _, _, _ in Issue.record("reported") }({ _ in
+        let handler = answering({ _ in
             throw Problem.notFound
         })
         #expect(try await handler(Request(path: "/")).status == 404)
     }
 
     @Test func `a cancelled handler answers 503`() async throws {
-        let handler = answeringProblems { _, _, _ in Issue.record("reported") }({ _ in
+        let handler = answering({ _ in
             throw CancellationError()
         })
         let response = try await handler(Request(path: "/"))
@@ -63,9 +72,12 @@ import TideoverJSON
     @Test func `another error becomes a 500 that tells nothing but the request id`() async throws {
         struct Leak: Error { let password = "hunter2" }
         let reports = Mutex<[String]>([])
-        let handler = answeringProblems(requestID: { "r-1" }) { error, request, id in
-            reports.withLock { $0.append("\(error) \(request.path) \(id)") }
-        }({ _ in throw Leak() })
+        let handler = answering(
+            { _ in throw Leak() },
+            report: { error, request, id in
+                reports.withLock { $0.append("\(error) \(request.path) \(id)") }
+            }
+        )
 
         let response = try await handler(Request(path: "/x"))
 
@@ -81,7 +93,7 @@ import TideoverJSON
     }
 
     @Test func `an answer passes through unchanged`() async throws {
-        let handler = answeringProblems { _, _, _ in Issue.record("reported") }({ request in
+        let handler = answering({ request in
             .text(request.path, status: 201)
         })
         let response = try await handler(Request(path: "/x"))

@@ -1,23 +1,11 @@
 /// Told of an error that became a 500: the error, the request, and the request id in that answer.
 public typealias FailureReport = @Sendable (any Error, Request, String) -> Void
 
-/// Turns whatever a handler throws into an answer.
+/// A handler's answer to a request, or the answer that stands for what it threw.
 ///
 /// A `Problem` becomes its own response and a `CancellationError` becomes 503. Any other error
 /// becomes a 500 that carries a request id and nothing of the error; the error itself goes to
 /// `report`, together with that id.
-public func answeringProblems(
-    requestID: @escaping @Sendable () -> String = randomRequestID,
-    report: @escaping FailureReport
-) -> Middleware {
-    { handler in
-        { request in
-            await answer(to: request, requestID: requestID, report: report, handler)
-        }
-    }
-}
-
-/// A handler's answer to a request, or the answer that stands for what it threw.
 package func answer(
     to request: Request,
     requestID: @Sendable () -> String,
