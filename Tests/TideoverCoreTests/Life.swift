@@ -155,6 +155,12 @@ struct Life {
         history.standing(at: instant, policy: policy)
     }
 
+    /// The standing at each of many instants.
+    func standings(_ instants: [Instant]) -> [Standing] {
+        let history = history
+        return instants.map { history.standing(at: $0, policy: policy) }
+    }
+
     /// State, reason, rule and confidence in one line, to compare against.
     func told(_ instant: Instant) -> String {
         standing(instant).told
