@@ -2,6 +2,7 @@
 # What building Tideover needs from the system, in one place. Read with `.`, not run:
 #
 #   . scripts/require.sh
+#   require_swift
 #   require_packages "$(missing_for_building)"
 #
 # What is looked for is the thing itself (a library, a header, a command), not the package, so that a
@@ -17,6 +18,11 @@ missing_for_building() {
     known_to_pkg_config openssl || echo libssl-dev
     known_to_pkg_config sqlite3 || echo libsqlite3-dev
     known_to_pkg_config libmicrohttpd || echo libmicrohttpd-dev
+}
+
+# The packages that tests call commands of.
+missing_for_tests() {
+    command -v sqlite3 >/dev/null || echo sqlite3
 }
 
 # The packages that only the full check needs: its release build holds Swift's runtime, and that needs

@@ -17,7 +17,7 @@ if [ $# -gt 1 ] || { [ "$level" != fast ] && [ "$level" != --full ]; }; then
     exit 2
 fi
 require_swift
-missing=$(missing_for_building)
+missing="$(missing_for_building) $(missing_for_tests)"
 if [ "$level" = --full ]; then
     level=full
     missing="$missing $(missing_for_full_check)"

@@ -68,7 +68,7 @@ struct PseudoTerminalTests {
 
 /// A terminal of a given width that nobody sits at.
 final class PseudoTerminal {
-    static let isPossible = access("/dev/ptmx", R_OK | W_OK) == 0 && access("/dev/pts", X_OK) == 0
+    static let isPossible = (try? PseudoTerminal(columns: 80)) != nil
 
     /// `TIOCSPTLCK` and `TIOCGPTN`, macros of a kind that Swift does not see.
     private static let unlock: UInt = 0x4004_5431
@@ -78,17 +78,18 @@ final class PseudoTerminal {
     private let controller: Int32
 
     init(columns: UInt16) throws {
-        controller = open("/dev/ptmx", O_RDWR | O_NOCTTY)
-        try #require(controller >= 0)
+        var size = winsize(ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
         var lock: Int32 = 0
         var number: Int32 = 0
-        try #require(ioctl(controller, Self.unlock, &lock) == 0)
-        try #require(ioctl(controller, Self.number, &number) == 0)
+        controller = open("/dev/ptmx", O_RDWR | O_NOCTTY)
+        guard ioctl(controller, Self.unlock, &lock) == 0,
+            ioctl(controller, Self.number, &number) == 0
+        else { throw Unavailable() }
         descriptor = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY)
-        try #require(descriptor >= 0)
-        var size = winsize(ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
-        try #require(ioctl(descriptor, UInt(TIOCSWINSZ), &size) == 0)
+        guard ioctl(descriptor, UInt(TIOCSWINSZ), &size) == 0 else { throw Unavailable() }
     }
+
+    private struct Unavailable: Error {}
 
     deinit {
         close(descriptor)
