@@ -56,6 +56,11 @@ targets += [
         pkgConfig: "libmicrohttpd",
         providers: [.apt(["libmicrohttpd-dev"])]
     ),
+    .systemLibrary(
+        name: "CTideoverCurl",
+        pkgConfig: "libcurl",
+        providers: [.apt(["libcurl4-openssl-dev"])]
+    ),
     // level 0
     library("TideoverLocks"),
     // level 1
@@ -73,6 +78,11 @@ targets += [
     ),
     library("TideoverHTTPServer", ["TideoverHTTP", "TideoverLocks", "CTideoverMicrohttpd"]),
     tests("TideoverHTTPServerTests", ["TideoverHTTPServer", "TideoverHTTP", "TideoverLocks"]),
+    library("TideoverHTTPClient", ["TideoverHTTP", "TideoverLocks", "CTideoverCurl"]),
+    tests(
+        "TideoverHTTPClientTests",
+        ["TideoverHTTPClient", "TideoverHTTP", "TideoverHTTPServer", "TideoverLocks"]
+    ),
     library("TideoverSandbox", ["TideoverHTTP", "TideoverJSON", "TideoverSignatures"]),
     tests(
         "TideoverSandboxTests",

@@ -18,6 +18,7 @@ missing_for_building() {
     known_to_pkg_config openssl || echo libssl-dev
     known_to_pkg_config sqlite3 || echo libsqlite3-dev
     known_to_pkg_config libmicrohttpd || echo libmicrohttpd-dev
+    known_to_pkg_config libcurl || echo libcurl4-openssl-dev
 }
 
 # The packages that tests call commands of.

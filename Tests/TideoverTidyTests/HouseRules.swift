@@ -19,6 +19,7 @@ enum HouseRules {
         "CTideoverOpenSSL": "TideoverSignatures",
         "CTideoverSQLite": "TideoverSQLite",
         "CTideoverMicrohttpd": "TideoverHTTPServer",
+        "CTideoverCurl": "TideoverHTTPClient",
     ]
 
     /// What a module imports at most, where its level alone would allow more.

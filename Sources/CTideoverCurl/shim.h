@@ -1,0 +1,146 @@
+// The checks of types that curl's macros make say nothing here: each wrapper
+// has the one type that its options take.
+#ifndef CURL_DISABLE_TYPECHECK
+#define CURL_DISABLE_TYPECHECK
+#endif
+#include <curl/curl.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/socket.h>
+
+// What Swift cannot import: functions with a variable number of arguments, and
+// what the C library declares only to those who define _GNU_SOURCE.
+
+int pthread_setname_np(pthread_t thread, const char *name);
+
+// Prepares libcurl for this process; 0 if it is ready. To be called once.
+static inline CURLcode tideover_curl_prepare(void) {
+  return curl_global_init(CURL_GLOBAL_DEFAULT);
+}
+
+static inline CURLcode tideover_curl_set_long(
+    CURL *easy, CURLoption option, long value) {
+  return curl_easy_setopt(easy, option, value);
+}
+
+// libcurl copies the text.
+static inline CURLcode tideover_curl_set_text(
+    CURL *easy, CURLoption option, const char *value) {
+  return curl_easy_setopt(easy, option, value);
+}
+
+// The pointer must stay good until the transfer is over.
+static inline CURLcode tideover_curl_set_pointer(
+    CURL *easy, CURLoption option, void *value) {
+  return curl_easy_setopt(easy, option, value);
+}
+
+// The certificates, as PEM text, of those whom this transfer trusts.
+static inline CURLcode tideover_curl_set_roots(
+    CURL *easy, const void *pem, size_t length) {
+  struct curl_blob blob = {(void *)pem, length, CURL_BLOB_COPY};
+  return curl_easy_setopt(easy, CURLOPT_CAINFO_BLOB, &blob);
+}
+
+// The bytes to send as the body, which libcurl copies.
+static inline CURLcode tideover_curl_set_body(
+    CURL *easy, const void *bytes, size_t length) {
+  CURLcode code = curl_easy_setopt(
+      easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)length);
+  if (code != CURLE_OK) return code;
+  return curl_easy_setopt(easy, CURLOPT_COPYPOSTFIELDS, bytes);
+}
+
+// Who is called with each line of the head and each part of the body.
+static inline CURLcode tideover_curl_set_receivers(
+    CURL *easy, curl_write_callback line, curl_write_callback part,
+    void *context) {
+  CURLcode code = curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, line);
+  if (code == CURLE_OK)
+    code = curl_easy_setopt(easy, CURLOPT_HEADERDATA, context);
+  if (code == CURLE_OK)
+    code = curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, part);
+  if (code == CURLE_OK)
+    code = curl_easy_setopt(easy, CURLOPT_WRITEDATA, context);
+  return code;
+}
+
+// Who makes the socket to a resolved address, and who is asked before a
+// request goes out over a connection, be it new or not.
+static inline CURLcode tideover_curl_set_gates(
+    CURL *easy, curl_opensocket_callback open, curl_prereq_callback before,
+    void *context) {
+  CURLcode code = curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open);
+  if (code == CURLE_OK)
+    code = curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, context);
+  if (code == CURLE_OK)
+    code = curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, before);
+  if (code == CURLE_OK)
+    code = curl_easy_setopt(easy, CURLOPT_PREREQDATA, context);
+  return code;
+}
+
+// A number that libcurl knows of a transfer; 0 if it knows none.
+static inline long tideover_curl_long(CURL *easy, CURLINFO info) {
+  long value = 0;
+  return curl_easy_getinfo(easy, info, &value) == CURLE_OK ? value : 0;
+}
+
+// Who is told that a connection was made and TLS begins on it.
+static inline CURLcode tideover_curl_set_tls_witness(
+    CURL *easy, curl_ssl_ctx_callback begins, void *context) {
+  CURLcode code = curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, begins);
+  if (code != CURLE_OK) return code;
+  return curl_easy_setopt(easy, CURLOPT_SSL_CTX_DATA, context);
+}
+
+// What was tied to a transfer as CURLOPT_PRIVATE; NULL if nothing.
+static inline void *tideover_curl_private(CURL *easy) {
+  char *value = NULL;
+  return curl_easy_getinfo(easy, CURLINFO_PRIVATE, &value) == CURLE_OK ? value
+                                                                      : NULL;
+}
+
+static inline CURLMcode tideover_curl_multi_set_long(
+    CURLM *multi, CURLMoption option, long value) {
+  return curl_multi_setopt(multi, option, value);
+}
+
+// The bytes of an address that libcurl is about to connect to, in network
+// order: 4 or 16 are written, and counted; 0 if it is no address of IP.
+static inline size_t tideover_curl_address_bytes(
+    const struct curl_sockaddr *address, unsigned char bytes[16]) {
+  if (address->family == AF_INET) {
+    struct sockaddr_in in;
+    memcpy(&in, &address->addr, sizeof in);
+    memcpy(bytes, &in.sin_addr, 4);
+    return 4;
+  }
+  if (address->family == AF_INET6) {
+    struct sockaddr_in6 in6;
+    memcpy(&in6, &address->addr, sizeof in6);
+    memcpy(bytes, &in6.sin6_addr, 16);
+    return 16;
+  }
+  return 0;
+}
+
+// The socket for such an address, closed in programs that this one starts; -1
+// if there is none left.
+static inline curl_socket_t tideover_curl_open_socket(
+    const struct curl_sockaddr *address) {
+  return socket(address->family, address->socktype | SOCK_CLOEXEC,
+                address->protocol);
+}
+
+// Keeps SIGPIPE from the calling thread: OpenSSL writes to sockets without
+// MSG_NOSIGNAL, and a peer that has gone is an error to return.
+static inline void tideover_block_broken_pipe(void) {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &set, NULL);
+}

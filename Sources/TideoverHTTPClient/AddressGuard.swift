@@ -1,0 +1,128 @@
+/// Which addresses a request may connect to, asked when its host has been resolved and before
+/// anything is sent, so that no spelling of a host gets around it.
+public enum AddressGuard: Hashable, Sendable {
+    /// Every address: for a destination that the operator himself has fixed.
+    case any
+    /// Addresses of the public internet and those in `allow`, nothing else: for a destination that
+    /// was entered, such as a webhook's.
+    case publicOnly(allow: [IPNetwork])
+
+    /// Why an address may not be connected to; nil if it may.
+    public func objection(to address: IPAddress) -> AddressUse? {
+        switch self {
+        case .any: nil
+        case .publicOnly(let allow):
+            allow.contains { $0.contains(address) } ? nil : AddressUse(of: address)
+        }
+    }
+}
+
+/// What an address that is none of the public internet is for.
+public enum AddressUse: String, Hashable, Sendable, CaseIterable {
+    /// "This host", 0.0.0.0/8 and ::, which many systems take for themselves.
+    case unspecified
+    /// The machine itself.
+    case loopback
+    /// Networks of organisations (RFC 1918).
+    case privateUse
+    /// Behind a provider's address translation (RFC 6598).
+    case sharedAddressSpace
+    /// The same wire; clouds answer there with credentials (169.254.169.254).
+    case linkLocal
+    /// What a cloud's host serves its guests at an address that looks public.
+    case cloudHost
+    /// Set apart for protocols (192.0.0.0/24, 2001::/23).
+    case protocolAssignment
+    /// Examples in documents.
+    case documentation
+    /// Tests of networks (RFC 2544, RFC 5180).
+    case benchmarking
+    /// Many receivers at once.
+    case multicast
+    /// Everybody on the wire.
+    case broadcast
+    /// Not in use, or for nothing that can be connected to.
+    case reserved
+    /// Networks of organisations, IPv6 (RFC 4193).
+    case uniqueLocal
+    /// The same, given up (RFC 3879).
+    case siteLocal
+    /// An address of IPv4 written as IPv6: mapped, compatible or translated.
+    case embeddedIPv4
+    /// A tunnel to an address of IPv4 (6to4, RFC 3056).
+    case sixToFour
+    /// A tunnel to an address of IPv4 (Teredo, RFC 4380).
+    case teredo
+    /// A translation to an address of IPv4 (NAT64, RFC 6052 and RFC 8215).
+    case nat64
+    /// IPv6 that is not global unicast (2000::/3).
+    case notGlobalUnicast
+
+    /// The use of an address; nil if it is an ordinary one of the public internet.
+    ///
+    /// After IANA's registries of special-purpose addresses,
+    /// https://www.iana.org/assignments/iana-ipv4-special-registry and -ipv6-.
+    public init?(of address: IPAddress) {
+        let table = address.isIPv6 ? Self.ofIPv6 : Self.ofIPv4
+        guard let entry = table.first(where: { $0.network.contains(address) }) else {
+            guard address.isIPv6, address.bytes[0] & 0xE0 != 0x20 else { return nil }
+            self = .notGlobalUnicast
+            return
+        }
+        self = entry.use
+    }
+
+    private typealias Entry = (network: IPNetwork, use: AddressUse)
+
+    /// The first entry that contains the address counts.
+    private static let ofIPv4: [Entry] = entries([
+        ("0.0.0.0/8", .unspecified),
+        ("10.0.0.0/8", .privateUse),
+        ("100.64.0.0/10", .sharedAddressSpace),
+        ("127.0.0.0/8", .loopback),
+        // Azure's platform channel, https://learn.microsoft.com/azure/virtual-network/
+        ("168.63.129.16/32", .cloudHost),
+        ("169.254.0.0/16", .linkLocal),
+        ("172.16.0.0/12", .privateUse),
+        ("192.0.0.0/24", .protocolAssignment),
+        ("192.0.2.0/24", .documentation),
+        ("192.88.99.0/24", .sixToFour),
+        ("192.168.0.0/16", .privateUse),
+        ("198.18.0.0/15", .benchmarking),
+        ("198.51.100.0/24", .documentation),
+        ("203.0.113.0/24", .documentation),
+        ("224.0.0.0/4", .multicast),
+        ("255.255.255.255/32", .broadcast),
+        ("240.0.0.0/4", .reserved),
+    ])
+
+    private static let ofIPv6: [Entry] = entries([
+        ("::/128", .unspecified),
+        ("::1/128", .loopback),
+        ("::/96", .embeddedIPv4),
+        ("::ffff:0:0/96", .embeddedIPv4),
+        ("::ffff:0:0:0/96", .embeddedIPv4),
+        ("64:ff9b::/96", .nat64),
+        ("64:ff9b:1::/48", .nat64),
+        ("100::/64", .reserved),
+        ("2001::/32", .teredo),
+        ("2001:2::/48", .benchmarking),
+        ("2001::/23", .protocolAssignment),
+        ("2001:db8::/32", .documentation),
+        ("2002::/16", .sixToFour),
+        ("3fff::/20", .documentation),
+        ("fc00::/7", .uniqueLocal),
+        ("fe80::/10", .linkLocal),
+        ("fec0::/10", .siteLocal),
+        ("ff00::/8", .multicast),
+    ])
+
+    private static func entries(_ texts: [(String, AddressUse)]) -> [Entry] {
+        texts.map { text, use in
+            guard let network = IPNetwork(text) else {
+                preconditionFailure("\(text) is not a network")
+            }
+            return (network, use)
+        }
+    }
+}

@@ -1,0 +1,57 @@
+package import TideoverHTTP
+
+/// A request checked, and written down the way libcurl takes it.
+package struct OutgoingRequest: Hashable, Sendable {
+    package let method: String
+    package let url: HTTPURL
+    /// Header lines; one that ends in `:` takes a field away that libcurl would add.
+    package let lines: [String]
+    package let body: [UInt8]
+
+    /// Reads a request for a URL; the request's own path and query play no part.
+    package init(_ request: Request, to url: HTTPURL) throws(HTTPClientError) {
+        guard Self.methods.contains(request.method) else { throw .malformedRequest(.method) }
+        var lines: [String] = []
+        for field in request.headers.fields where !Self.isOurs(field.name) {
+            guard Self.isName(field.name), Self.isValue(field.value) else {
+                throw .malformedRequest(.header)
+            }
+            lines.append(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
+        }
+        // A body goes out at once, and is of no kind that nobody named.
+        lines.append("Expect:")
+        if request.headers["Content-Type"] == nil { lines.append("Content-Type:") }
+        method = request.method
+        self.url = url
+        self.lines = lines
+        body = request.body
+    }
+
+    /// Whether a body is sent, be it an empty one.
+    var hasBody: Bool { !body.isEmpty || ["POST", "PUT", "PATCH"].contains(method) }
+
+    private static let methods: Set<String> = [
+        "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS",
+    ]
+
+    /// Fields that follow from the connection, the URL and the body.
+    private static let ours = [
+        "Connection", "Content-Length", "Expect", "Host", "Keep-Alive", "Proxy-Connection", "TE",
+        "Trailer", "Transfer-Encoding", "Upgrade",
+    ]
+
+    private static func isOurs(_ name: String) -> Bool {
+        ours.contains { Headers.same($0, name) }
+    }
+
+    private static func isName(_ text: String) -> Bool {
+        !text.isEmpty
+            && text.utf8.allSatisfy {
+                (0x21...0x7E).contains($0) && !"\"(),/:;<=>?@[\\]{}".utf8.contains($0)
+            }
+    }
+
+    private static func isValue(_ text: String) -> Bool {
+        text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == UInt8(ascii: "\t") }
+    }
+}

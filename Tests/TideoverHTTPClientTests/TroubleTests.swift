@@ -1,0 +1,246 @@
+import Glibc
+import Testing
+import TideoverHTTP
+import TideoverHTTPClient
+import TideoverLocks
+
+/// The client against peers that are slow, gone, or do not speak HTTP.
+@Suite(.timeLimit(.minutes(1))) struct TroubleTests {
+    /// What asking such a peer ends with, and how long that took.
+    private func ask(
+        _ url: String,
+        _ change: (inout ExchangeLimits) -> Void = { _ in }
+    ) async throws -> (error: HTTPClientError?, took: Duration) {
+        let there = try destination(url, .any, change)
+        let client = try client()
+        let began = ContinuousClock.now
+        do {
+            _ = try await client.send(to: there)
+            return (nil, .now - began)
+        } catch {
+            return (error, .now - began)
+        }
+    }
+
+    @Test func `a head that does not come is out of time`() async throws {
+        let peer = try RawPeer { peer in
+            peer.readHead()
+            peer.write("HTTP/1.1 200 OK\r\nContent-")
+            _ = peer.waitForEnd()
+        }
+        let (error, took) = try await ask(peer.url()) { $0.total = .milliseconds(300) }
+        #expect(error == .timedOut(.answering))
+        #expect(took >= .milliseconds(300) && took < .seconds(5))
+    }
+
+    @Test func `a body that drips is out of time however often it drips`() async throws {
+        let peer = try RawPeer { peer in
+            peer.readHead()
+            peer.write("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
+            for _ in 0..<100 {
+                peer.write("x")
+                usleep(20_000)
+            }
+        }
+        let (error, took) = try await ask(peer.url()) { $0.total = .milliseconds(300) }
+        #expect(error == .timedOut(.receiving))
+        #expect(took >= .milliseconds(300) && took < .seconds(5))
+    }
+
+    @Test func `keys that are never agreed on are out of time`() async throws {
+        let peer = try RawPeer { _ = $0.waitForEnd() }
+        let (error, _) = try await ask(peer.url(scheme: "https")) {
+            $0.connect = .milliseconds(300)
+        }
+        #expect(error == .timedOut(.securing))
+    }
+
+    @Test func `a connection that is never taken is out of time`() async throws {
+        // A queue for nobody: what is beyond it gets no answer.
+        let (socket, port) = try RawPeer.listen(backlog: 0)
+        defer { close(socket) }
+        let filling = (0..<3).map { _ in connectWithoutWaiting(to: port) }
+        defer { for socket in filling { close(socket) } }
+        let (error, _) = try await ask("http://127.0.0.1:\(port)/") {
+            $0.connect = .milliseconds(300)
+        }
+        #expect(error == .timedOut(.connecting))
+    }
+
+    private func connectWithoutWaiting(to port: Int) -> Int32 {
+        let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue)
+        let socket = Glibc.socket(AF_INET, kind, 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        address.sin_port = in_port_t(port).bigEndian
+        _ = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        return socket
+    }
+
+    @Test func `a port where nobody listens takes no connection`() async throws {
+        let (socket, port) = try RawPeer.listen(backlog: 1)
+        close(socket)
+        let (error, _) = try await ask("http://127.0.0.1:\(port)/")
+        #expect(error == .cannotConnect(code: ECONNREFUSED))
+    }
+
+    @Test func `a name that does not exist has no address`() async throws {
+        let (error, _) = try await ask("http://name.invalid/") { $0.total = .seconds(10) }
+        let isFound = error == .cannotResolve(host: "name.invalid")
+        // Where nobody answers questions for names, the time runs out instead.
+        #expect(isFound || error == .timedOut(.resolving))
+    }
+
+    @Test(arguments: [
+        "SSH-2.0-OpenSSH_9.2\r\n", "hello\r\n\r\n", "HTTP/1.1 200 OK\r\n folded\r\n\r\n",
+        "HTTP/1.1 99\r\n\r\n", "HTTP/1.1 200 OK\r\nno colon\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: abc\r\n\r\n",
+    ])
+    func `what is not HTTP is a malformed answer`(bytes: String) async throws {
+        let peer = try RawPeer { peer in
+            peer.readHead()
+            peer.write(bytes)
+        }
+        #expect(try await ask(peer.url()).error == .malformedAnswer)
+    }
+
+    @Test(arguments: [
+        ("", ExchangePhase.answering),
+        ("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc", .receiving),
+        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab", .receiving),
+        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", .receiving),
+    ])
+    func `an answer that breaks off is no answer`(
+        bytes: String,
+        phase: ExchangePhase
+    ) async throws {
+        let peer = try RawPeer { peer in
+            peer.readHead()
+            peer.write(bytes)
+        }
+        #expect(try await ask(peer.url()).error == .connectionLost(phase))
+    }
+
+    @Test func `a head without end is too large`() async throws {
+        let peer = try RawPeer { peer in
+            peer.readHead()
+            peer.write("HTTP/1.1 200 OK\r\n")
+            for number in 0..<10_000 { peer.write("X-\(number): x\r\n") }
+        }
+        #expect(try await ask(peer.url()).error == .headTooLarge)
+    }
+
+    @Test func `a line without end is too large`() async throws {
+        let peer = try RawPeer { peer in
+            peer.readHead()
+            peer.write("HTTP/1.1 200 OK\r\nX: ")
+            for _ in 0..<300 { peer.write(String(repeating: "x", count: 1024)) }
+        }
+        #expect(try await ask(peer.url()).error == .headTooLarge)
+    }
+
+    @Test func `a body without a length may not be larger either`() async throws {
+        let peer = try RawPeer { peer in
+            peer.readHead()
+            peer.write("HTTP/1.1 200 OK\r\n\r\n")
+            for _ in 0..<1000 { peer.write(String(repeating: "x", count: 1024)) }
+        }
+        #expect(try await ask(peer.url()).error == .bodyTooLarge(limit: 64 * 1024))
+    }
+
+    @Test func `a kept connection that was closed meanwhile is not noticed`() async throws {
+        let peer = try RawPeer { peer in
+            peer.readHead()
+            peer.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+        }
+        let client = try client()
+        let there = try destination(peer.url())
+        for _ in 0..<5 { #expect(try await client.send("POST", to: there).text == "ok") }
+        #expect(peer.connections == 5)
+    }
+
+    // MARK: - Cancelling
+
+    @Test func `cancelling ends an exchange at once, for both sides`() async throws {
+        let ended = Locked(false)
+        let peer = try RawPeer { peer in
+            peer.readHead()
+            let isEnd = peer.waitForEnd()
+            ended.withLock { $0 = isEnd }
+        }
+        let client = try client()
+        let there = try destination(peer.url())
+        let task = Task { try await client.send(to: there) }
+        #expect(await eventually { peer.connections == 1 })
+        let began = ContinuousClock.now
+        task.cancel()
+        await #expect(throws: HTTPClientError.cancelled) { try await task.value }
+        #expect(.now - began < .seconds(5))
+        #expect(await eventually { ended.withLock { $0 } })
+    }
+
+    @Test func `who is cancelled already asks nobody`() async throws {
+        let peer = try RawPeer { _ = $0.waitForEnd() }
+        let client = try client()
+        let there = try destination(peer.url())
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await client.send(to: there)
+        }
+        await #expect(throws: HTTPClientError.cancelled) { try await task.value }
+        #expect(peer.connections == 0)
+    }
+
+    @Test func `many that are cancelled at any moment all end`() async throws {
+        let peer = try RawPeer { peer in
+            while !peer.readHead().isEmpty {
+                peer.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+            }
+        }
+        let client = try client { $0.exchangesPerOrigin = 4 }
+        let there = try destination(peer.url())
+        await withTaskGroup(of: Void.self) { group in
+            for number in 0..<200 {
+                group.addTask {
+                    let task = Task { try await client.send(to: there) }
+                    try? await Task.sleep(for: .microseconds(number * 37))
+                    task.cancel()
+                    _ = await task.result
+                }
+            }
+        }
+        #expect(try await client.send(to: there).text == "ok")
+    }
+
+    // MARK: - Bounds
+
+    @Test func `those beyond the bounds wait, run out of time, or are refused`() async throws {
+        let peer = try RawPeer { _ = $0.waitForEnd() }
+        let client = try client {
+            $0.exchangesPerOrigin = 1
+            $0.waiting = 1
+        }
+        let there = try destination(peer.url()) { $0.total = .seconds(30) }
+        let soon = try destination(peer.url()) { $0.total = .milliseconds(500) }
+        let running = Task { try await client.send(to: there) }
+        #expect(await eventually { peer.connections == 1 })
+        let waiting = Task { try await client.send(to: soon) }
+        try await Task.sleep(for: .milliseconds(100))
+        await #expect(throws: HTTPClientError.overloaded(waiting: 1)) {
+            try await client.send(to: there)
+        }
+        await #expect(throws: HTTPClientError.timedOut(.waiting)) { try await waiting.value }
+        let withdrawing = Task { try await client.send(to: there) }
+        try await Task.sleep(for: .milliseconds(100))
+        withdrawing.cancel()
+        await #expect(throws: HTTPClientError.cancelled) { try await withdrawing.value }
+        running.cancel()
+        await #expect(throws: HTTPClientError.cancelled) { try await running.value }
+        #expect(peer.connections == 1)
+    }
+}
