@@ -121,12 +121,20 @@ targets += [
         name: "tideover",
         dependencies: [
             "TideoverAppStore", "TideoverCommandLine", "TideoverCore", "TideoverHTTP",
-            "TideoverHTTPServer", "TideoverJSON", "TideoverLocks", "TideoverSandbox",
+            "TideoverHTTPClient", "TideoverHTTPServer", "TideoverJSON", "TideoverLocks",
+            "TideoverSandbox",
             "TideoverServer", "TideoverSignatures", "TideoverSQLite", "TideoverStorage",
         ],
         // The demo's scenario travels inside the executable.
         resources: [.embedInCode("Story/one-subscribers-life.json5")],
         swiftSettings: settings
+    ),
+    tests(
+        "TideoverTests",
+        [
+            "tideover", "TideoverCommandLine", "TideoverCore", "TideoverHTTP",
+            "TideoverHTTPClient", "TideoverHTTPServer", "TideoverLocks", "TideoverSignatures",
+        ]
     ),
     tests("TideoverTidyTests"),
 ]

@@ -1,5 +1,6 @@
 import TideoverCommandLine
 import TideoverCore
+import TideoverHTTPClient
 import TideoverHTTPServer
 import TideoverSQLite
 import TideoverServer
@@ -7,16 +8,31 @@ import TideoverStorage
 
 /// `tideover serve`: the server, until it is told to stop.
 enum Serve {
+    private static let clock = Parameter.option(
+        "--clock",
+        "URL",
+        "Follow the clock of a simulated store",
+        as: ValueForm("an http or https URL") { try? HTTPURL($0) }
+    )
+
     static let command = Command(
         "serve",
         summary: "take notifications in and answer what customers may use",
         examples: [
-            Example("tideover serve --config tideover.json", "serve what the file describes")
+            Example("tideover serve --config tideover.json", "serve what the file describes"),
+            Example(
+                "tideover serve --config tideover.json --clock http://127.0.0.1:9090/clock",
+                "rehearse in a simulated store's time"
+            ),
         ],
-        parameters: [ConfigurationFile.required],
+        parameters: [ConfigurationFile.required, clock],
         notes: [
             "Every scalar of the file can also be set as an environment variable: server.listen as "
                 + "TIDEOVER_SERVER_LISTEN.",
+            "With --clock the server's time is what GET URL answers, as "
+                + "{\"now\": \"2026-05-06T10:00:00Z\"}, looked at every second; between two looks, and "
+                + "while nobody answers, it stands. Every app must serve the environment simulated "
+                + "and no other.",
             "SIGTERM and SIGINT stop it: running requests finish, everything acknowledged is safe.",
         ],
         run: run
@@ -27,13 +43,14 @@ enum Serve {
         let path = arguments[ConfigurationFile.required]
         let configuration = try ConfigurationFile.load(path, telling: output)
         let apps = try configuration.apps.map { try App($0) }
+        let followed = try await follow(arguments[clock], configuration, path)
         let storage = try open(configuration.storage)
         let system = SystemInstruments(startedAt: SystemClock.now())
         let service = Service(
             apps: apps,
             storage: storage,
             version: Tideover.version,
-            clock: SystemClock.now,
+            clock: followed?.now ?? SystemClock.now,
             log: { line in
                 output.message(String(decoding: line.json(at: SystemClock.now()), as: UTF8.self))
             },
@@ -56,7 +73,10 @@ enum Serve {
             )
         }
         system.watch(server)
+        let following = Task { await followed?.run(telling: output) }
         await serve(service, on: server, until: stop, output)
+        following.cancel()
+        await following.value
         system.watch(nil)
         await storage.close()
         return .success
@@ -83,6 +103,29 @@ enum Serve {
         counting.cancel()
         await counting.value
         await service.flushTallies()
+    }
+
+    /// The clock at a URL, if one is given. Nobody's real purchases may be judged by a time that a
+    /// store of one's own makes up.
+    private static func follow(
+        _ url: HTTPURL?,
+        _ configuration: Configuration,
+        _ path: String
+    ) async throws(CommandFailure) -> FollowedClock? {
+        guard let url else { return nil }
+        if let app = configuration.apps.first(where: { $0.environments != [.simulated] }) {
+            throw CommandFailure(
+                .configuration,
+                "--clock is for rehearsals: in \(path) the app \(app.id) serves "
+                    + app.environments.map(\.rawValue).joined(separator: ", ")
+                    + "\nWith --clock, every app has environments: [\"simulated\"]."
+            )
+        }
+        do {
+            return try await FollowedClock(at: url)
+        } catch {
+            throw CommandFailure(.unavailable, "no clock at \(url): \(error)")
+        }
     }
 
     private static func open(_ location: Configuration.StorageLocation) throws -> any Storage {

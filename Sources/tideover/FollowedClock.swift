@@ -1,0 +1,94 @@
+import TideoverCommandLine
+import TideoverCore
+import TideoverHTTP
+import TideoverHTTPClient
+import TideoverJSON
+import TideoverLocks
+import TideoverServer
+
+/// The clock of a simulated store, taken for the server's own. Between two looks at it, and while the
+/// store does not answer, it stands at what the store said last.
+final class FollowedClock: Sendable {
+    /// Why a look at the store's clock told no time.
+    enum Failure: Error {
+        case noAnswer(HTTPClientError)
+        /// It answered with another status than 200.
+        case status(Int)
+        /// What it answered is not `{"now": "2026-05-06T10:00:00Z"}`.
+        case noInstant
+    }
+
+    private let client: HTTPClient
+    private let store: Destination
+    private let pace: Duration
+    private let instant: Locked<Instant>
+
+    /// The clock that answers GET at a URL, looked at once; the store is one of the operator's own, so
+    /// any address will do.
+    init(at url: HTTPURL, pace: Duration = .seconds(1)) async throws(Failure) {
+        var limits = ExchangeLimits()
+        limits.connect = .seconds(2)
+        limits.total = .seconds(5)
+        store = Destination(url, addresses: .any, limits: limits)
+        self.pace = pace
+        do {
+            client = try HTTPClient(userAgent: "tideover/\(Tideover.version)")
+        } catch {
+            throw .noAnswer(error)
+        }
+        instant = Locked(try await Self.look(at: store, by: client))
+    }
+
+    /// What the store said last.
+    var now: Clock {
+        { self.instant.withLock { $0 } }
+    }
+
+    /// Follows the store's clock until cancelled; tells when it is lost and when it is found again.
+    func run(telling output: Output) async {
+        var isLost = false
+        while true {
+            do { try await Task.sleep(for: pace) } catch { return }
+            do throws(Failure) {
+                let found = try await Self.look(at: store, by: client)
+                instant.withLock { $0 = found }
+                if isLost { output.message("tideover: following \(store.url) again") }
+                isLost = false
+            } catch {
+                if Task.isCancelled { return }
+                if !isLost {
+                    output.message("tideover: the clock stands at \(now().rfc3339): \(error)")
+                }
+                isLost = true
+            }
+        }
+    }
+
+    private static func look(
+        at store: Destination,
+        by client: HTTPClient
+    ) async throws(Failure) -> Instant {
+        let answer: Response
+        do {
+            answer = try await client.send(to: store)
+        } catch {
+            throw .noAnswer(error)
+        }
+        guard answer.status == 200 else { throw .status(answer.status) }
+        guard let document = try? JSONDocument(answer.body),
+            let now = document.root["now"]?.string.flatMap({ Instant(rfc3339: $0) })
+        else { throw .noInstant }
+        return now
+    }
+}
+
+extension FollowedClock.Failure: CustomStringConvertible {
+    /// What the store's clock did, for people.
+    var description: String {
+        switch self {
+        case .noAnswer(let error): "\(error)"
+        case .status(let status): "it answers with status \(status)"
+        case .noInstant: #"it does not answer {"now": "2026-05-06T10:00:00Z"}"#
+        }
+    }
+}

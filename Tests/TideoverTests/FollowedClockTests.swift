@@ -1,0 +1,142 @@
+import Foundation
+import Testing
+import TideoverCommandLine
+import TideoverCore
+import TideoverHTTP
+import TideoverHTTPClient
+import TideoverHTTPServer
+import TideoverLocks
+import TideoverSignatures
+
+@testable import tideover
+
+/// `serve --clock`: following a store's clock, and refusing to.
+@Suite(.timeLimit(.minutes(1))) struct FollowedClockTests {
+    /// A store on loopback that answers whatever the test has it answer.
+    private final class Store: Sendable {
+        let answer = Locked(Response())
+        let server: HTTPServer
+        let url: HTTPURL
+
+        init(_ first: Response) throws {
+            let answer = answer
+            answer.withLock { $0 = first }
+            server = try HTTPServer(port: 0) { _ in answer.withLock { $0 } }
+            url = try HTTPURL("http://\(server.address)/clock")
+        }
+    }
+
+    private static func says(_ text: String) -> Response {
+        Response(body: Array("{\"now\": \"\(text)\"}".utf8))
+    }
+
+    private func instant(_ text: String) throws -> Instant {
+        try #require(Instant(rfc3339: text))
+    }
+
+    private func eventually(_ holds: () -> Bool) async -> Bool {
+        for _ in 0..<1000 {
+            if holds() { return true }
+            try? await Task.sleep(for: .milliseconds(10))
+        }
+        return holds()
+    }
+
+    // MARK: - Following
+
+    @Test func `the clock says what the store said last, and stands while nobody answers`()
+        async throws
+    {
+        let store = try Store(Self.says("2026-05-06T10:00:00Z"))
+        let clock = try await FollowedClock(at: store.url, pace: .milliseconds(10))
+        #expect(clock.now() == (try instant("2026-05-06T10:00:00Z")))
+        let output = Output(capturingAs: .plain)
+        let following = Task { await clock.run(telling: output) }
+        let later = try instant("2026-06-15T12:00:00.250Z")
+        store.answer.withLock { $0 = Self.says("2026-06-15T14:00:00.250+02:00") }
+        #expect(await eventually { clock.now() == later })
+        store.answer.withLock { $0 = Response(status: 503) }
+        #expect(await eventually { output.messages.captured.contains("status 503") })
+        #expect(clock.now() == later)
+        let earlier = try instant("2026-01-01T00:00:00Z")
+        store.answer.withLock { $0 = Self.says("2026-01-01T00:00:00Z") }
+        #expect(await eventually { clock.now() == earlier })
+        #expect(await eventually { output.messages.captured.contains("again") })
+        following.cancel()
+        await following.value
+        await store.server.stop(within: .zero)
+    }
+
+    @Test(arguments: [
+        "", "{}", "null", "\"2026-05-06T10:00:00Z\"", "{\"now\": 1778061600000}",
+        "{\"now\": \"2026-05-06 10:00:00\"}", "{\"now\": \"2026-05-06T10:00:00Z\",}",
+        "{\"now\": \"2026-05-06T10:00:00Z\", \"now\": \"2026-05-07T10:00:00Z\"}",
+    ])
+    func `what is no clock is not followed`(body: String) async throws {
+        let store = try Store(Response(body: Array(body.utf8)))
+        await #expect(throws: FollowedClock.Failure.self) { try await FollowedClock(at: store.url) }
+        await store.server.stop(within: .zero)
+    }
+
+    // MARK: - Serving
+
+    @Test(arguments: [
+        (["production", "sandbox"], ExitCode.configuration, "serves production, sandbox"),
+        (["simulated", "sandbox"], .configuration, "serves simulated, sandbox"),
+        (["simulated"], .unavailable, "no clock at http://127.0.0.1:1: no connection"),
+    ])
+    func `serving ends before it begins`(
+        environments: [String],
+        code: ExitCode,
+        sentence: String
+    ) async throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appending(path: "tideover-clock-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try write(environments, to: folder)
+        let output = Output(capturingAs: .plain)
+        let arguments = [
+            "--config", folder.path + "/tideover.json", "--clock", "http://127.0.0.1:1",
+        ]
+        let ended = await Tideover.program.run(["serve"] + arguments, output: output)
+        #expect(ended == code, "\(output.messages.captured)")
+        #expect(output.messages.captured.contains(sentence))
+        #expect(!FileManager.default.fileExists(atPath: folder.path + "/tideover.db"))
+    }
+
+    private func write(_ environments: [String], to folder: URL) throws {
+        var template = CertificateTemplate.root(
+            subject: "Root",
+            notBefore: 946_684_800_000,
+            notAfter: 4_102_444_799_000
+        )
+        template.basicConstraints = BasicConstraints(isAuthority: true)
+        let root = try CertificateAuthority.selfSigned(template, key: .generate(.p256))
+        try Data(root.certificate).write(to: folder.appending(path: "root.der"))
+        let isSimulated = environments.contains("simulated")
+        let store = "simulatedStore: { url: \"http://127.0.0.1:1\", root: \"root.der\" },"
+        let text = """
+            {
+              server: { listen: "127.0.0.1:0" },
+              storage: "sqlite:\(folder.path)/tideover.db",
+              apps: [{
+                id: "cards", environments: [\(environments.map { "\"\($0)\"" }.joined(separator: ","))],
+                appStore: { bundleId: "com.example.cards", appAppleId: 1234567890 },
+                \(isSimulated ? store : "")
+                products: { "cards.pro": { entitlements: ["premium"], group: "pro", period: "P1M" } },
+              }],
+            }
+            """
+        try Data(text.utf8).write(to: folder.appending(path: "tideover.json"))
+    }
+
+    @Test func `the help tells of it, and a mistyped URL is wrong usage`() async {
+        let help = Output(capturingAs: .plain)
+        #expect(await Tideover.program.run(["serve", "--help"], output: help) == .success)
+        #expect(help.results.captured.contains("--clock URL"))
+        let arguments = ["serve", "--config", "x", "--clock", "ftp://a/"]
+        let output = Output(capturingAs: .plain)
+        #expect(await Tideover.program.run(arguments, output: output) == .usage)
+    }
+}
