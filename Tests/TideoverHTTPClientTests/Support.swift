@@ -12,13 +12,16 @@ func client(_ change: (inout HTTPClientLimits) -> Void = { _ in }) throws -> HTT
     return try HTTPClient(userAgent: "tideover/test", limits: limits)
 }
 
-/// A destination that the tests themselves have fixed.
+/// A destination that the tests themselves have fixed, with patience for a machine that does much
+/// else at the same time.
 func destination(
     _ url: String,
     _ addresses: AddressGuard = .any,
     _ change: (inout ExchangeLimits) -> Void = { _ in }
 ) throws -> Destination {
     var limits = ExchangeLimits()
+    limits.connect = .seconds(60)
+    limits.total = .seconds(120)
     change(&limits)
     return Destination(try HTTPURL(url), addresses: addresses, limits: limits)
 }
@@ -51,7 +54,7 @@ extension HTTPServer {
 
 /// A server of raw bytes on loopback, which may break HTTP's rules. Each connection has a thread.
 final class RawPeer: Sendable {
-    /// One connection; nothing on it blocks for more than ten seconds.
+    /// One connection; nothing on it blocks for more than a minute.
     struct Connection: Sendable {
         let socket: Int32
 
@@ -103,7 +106,7 @@ final class RawPeer: Sendable {
                 let connection = accept(socket, nil, nil)
                 guard connection >= 0 else { return }
                 taken.withLock { $0 += 1 }
-                var patience = timeval(tv_sec: 10, tv_usec: 0)
+                var patience = timeval(tv_sec: 60, tv_usec: 0)
                 for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
                     let size = socklen_t(MemoryLayout<timeval>.size)
                     setsockopt(connection, SOL_SOCKET, option, &patience, size)

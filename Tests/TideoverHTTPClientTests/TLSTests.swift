@@ -6,7 +6,7 @@ import TideoverHTTPClient
 /// The client against `openssl s_server`.
 @Suite(
     .enabled(if: SecurePeer.isPossible, "the openssl command is not on the PATH"),
-    .timeLimit(.minutes(1))
+    .timeLimit(.minutes(5))
 )
 struct TLSTests {
     private func client(_ roots: TrustedRoots) throws -> HTTPClient {

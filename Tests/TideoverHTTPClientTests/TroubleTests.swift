@@ -5,7 +5,7 @@ import TideoverHTTPClient
 import TideoverLocks
 
 /// The client against peers that are slow, gone, or do not speak HTTP.
-@Suite(.timeLimit(.minutes(1))) struct TroubleTests {
+@Suite(.timeLimit(.minutes(5))) struct TroubleTests {
     /// What asking such a peer ends with, and how long that took.
     private func ask(
         _ url: String,
@@ -28,29 +28,29 @@ import TideoverLocks
             peer.write("HTTP/1.1 200 OK\r\nContent-")
             _ = peer.waitForEnd()
         }
-        let (error, took) = try await ask(peer.url()) { $0.total = .milliseconds(300) }
+        let (error, took) = try await ask(peer.url()) { $0.total = .seconds(1) }
         #expect(error == .timedOut(.answering))
-        #expect(took >= .milliseconds(250) && took < .seconds(5))
+        #expect(took >= .milliseconds(950) && took < .seconds(50))
     }
 
     @Test func `a body that drips is out of time however often it drips`() async throws {
         let peer = try RawPeer { peer in
             peer.readHead()
             peer.write("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
-            for _ in 0..<100 {
+            for _ in 0..<200 {
                 peer.write("x")
                 usleep(20_000)
             }
         }
-        let (error, took) = try await ask(peer.url()) { $0.total = .milliseconds(300) }
+        let (error, took) = try await ask(peer.url()) { $0.total = .seconds(1) }
         #expect(error == .timedOut(.receiving))
-        #expect(took >= .milliseconds(250) && took < .seconds(5))
+        #expect(took >= .milliseconds(950) && took < .seconds(50))
     }
 
     @Test func `keys that are never agreed on are out of time`() async throws {
         let peer = try RawPeer { _ = $0.waitForEnd() }
         let (error, _) = try await ask(peer.url(scheme: "https")) {
-            $0.connect = .milliseconds(300)
+            $0.connect = .seconds(1)
         }
         #expect(error == .timedOut(.securing))
     }
@@ -62,7 +62,7 @@ import TideoverLocks
         let filling = (0..<3).map { _ in connectWithoutWaiting(to: port) }
         defer { for socket in filling { close(socket) } }
         let (error, _) = try await ask("http://127.0.0.1:\(port)/") {
-            $0.connect = .milliseconds(300)
+            $0.connect = .seconds(1)
         }
         #expect(error == .timedOut(.connecting))
     }
@@ -180,7 +180,7 @@ import TideoverLocks
         let began = ContinuousClock.now
         task.cancel()
         await #expect(throws: HTTPClientError.cancelled) { try await task.value }
-        #expect(.now - began < .seconds(5))
+        #expect(.now - began < .seconds(50))
         #expect(await eventually { ended.withLock { $0 } })
     }
 
@@ -219,28 +219,48 @@ import TideoverLocks
 
     // MARK: - Bounds
 
-    @Test func `those beyond the bounds wait, run out of time, or are refused`() async throws {
+    @Test func `those beyond the bounds wait or are refused`() async throws {
         let peer = try RawPeer { _ = $0.waitForEnd() }
         let client = try client {
             $0.exchangesPerOrigin = 1
             $0.waiting = 1
         }
-        let there = try destination(peer.url()) { $0.total = .seconds(30) }
-        let soon = try destination(peer.url()) { $0.total = .milliseconds(500) }
+        let there = try destination(peer.url())
         let running = Task { try await client.send(to: there) }
         #expect(await eventually { peer.connections == 1 })
-        let waiting = Task { try await client.send(to: soon) }
-        try await Task.sleep(for: .milliseconds(100))
-        await #expect(throws: HTTPClientError.overloaded(waiting: 1)) {
-            try await client.send(to: there)
+        // Of two more, whichever they are, one waits and one does not.
+        let errors = await withTaskGroup(of: HTTPClientError?.self) { group in
+            for _ in 0..<2 {
+                group.addTask {
+                    do throws(HTTPClientError) {
+                        _ = try await client.send(to: there)
+                        return nil
+                    } catch {
+                        return error
+                    }
+                }
+            }
+            let first = await group.next()
+            group.cancelAll()
+            return [first, await group.next()]
         }
-        await #expect(throws: HTTPClientError.timedOut(.waiting)) { try await waiting.value }
-        let withdrawing = Task { try await client.send(to: there) }
-        try await Task.sleep(for: .milliseconds(100))
-        withdrawing.cancel()
-        await #expect(throws: HTTPClientError.cancelled) { try await withdrawing.value }
+        #expect(errors == [.overloaded(waiting: 1), .cancelled])
         running.cancel()
         await #expect(throws: HTTPClientError.cancelled) { try await running.value }
         #expect(peer.connections == 1)
+    }
+
+    @Test func `who waits too long is out of time`() async throws {
+        let peer = try RawPeer { _ = $0.waitForEnd() }
+        let client = try client { $0.exchanges = 1 }
+        let there = try destination(peer.url())
+        let running = Task { try await client.send(to: there) }
+        #expect(await eventually { peer.connections == 1 })
+        let soon = try destination(peer.url()) { $0.total = .milliseconds(100) }
+        await #expect(throws: HTTPClientError.timedOut(.waiting)) {
+            try await client.send(to: soon)
+        }
+        running.cancel()
+        await #expect(throws: HTTPClientError.cancelled) { try await running.value }
     }
 }
