@@ -133,7 +133,8 @@ targets += [
         "TideoverTests",
         [
             "tideover", "TideoverCommandLine", "TideoverCore", "TideoverHTTP",
-            "TideoverHTTPClient", "TideoverHTTPServer", "TideoverLocks", "TideoverSignatures",
+            "TideoverHTTPClient", "TideoverHTTPServer", "TideoverLocks", "TideoverServer",
+            "TideoverSignatures",
         ]
     ),
     tests("TideoverTidyTests"),

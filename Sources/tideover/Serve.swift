@@ -107,7 +107,7 @@ enum Serve {
 
     /// The clock at a URL, if one is given. Nobody's real purchases may be judged by a time that a
     /// store of one's own makes up.
-    private static func follow(
+    static func follow(
         _ url: HTTPURL?,
         _ configuration: Configuration,
         _ path: String

@@ -6,6 +6,7 @@ import TideoverHTTP
 import TideoverHTTPClient
 import TideoverHTTPServer
 import TideoverLocks
+import TideoverServer
 import TideoverSignatures
 
 @testable import tideover
@@ -85,7 +86,7 @@ import TideoverSignatures
         (["simulated", "sandbox"], .configuration, "serves simulated, sandbox"),
         (["simulated"], .unavailable, "no clock at http://127.0.0.1:1: no connection"),
     ])
-    func `serving ends before it begins`(
+    func `what must not follow, and what cannot, ends before serving begins`(
         environments: [String],
         code: ExitCode,
         sentence: String
@@ -95,14 +96,20 @@ import TideoverSignatures
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         try write(environments, to: folder)
-        let output = Output(capturingAs: .plain)
-        let arguments = [
-            "--config", folder.path + "/tideover.json", "--clock", "http://127.0.0.1:1",
-        ]
-        let ended = await Tideover.program.run(["serve"] + arguments, output: output)
-        #expect(ended == code, "\(output.messages.captured)")
-        #expect(output.messages.captured.contains(sentence))
-        #expect(!FileManager.default.fileExists(atPath: folder.path + "/tideover.db"))
+        let path = folder.path + "/tideover.json"
+        let configuration = try ConfigurationFile.load(path, telling: Output(capturingAs: .plain))
+        // Not the whole command, which takes the signals of the process for itself.
+        let failure = await #expect(throws: CommandFailure.self) {
+            try await Serve.follow(HTTPURL("http://127.0.0.1:1"), configuration, path)
+        }
+        #expect(failure?.exitCode == code)
+        #expect(failure?.message.contains(sentence) == true)
+    }
+
+    @Test func `without a clock to follow there is none`() async throws {
+        let configuration = Configuration(server: .init(), storage: .sqlite(path: "x"), apps: [])
+        let clock = try await Serve.follow(nil, configuration, "x")
+        #expect(clock == nil)
     }
 
     private func write(_ environments: [String], to folder: URL) throws {
