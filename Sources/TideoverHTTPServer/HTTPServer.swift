@@ -62,7 +62,7 @@ public final class HTTPServer: Sendable {
 
     /// Stops listening at once, lets running exchanges finish, and closes.
     ///
-    /// Handlers that still run after `patience` are cancelled and have half a second to answer.
+    /// Handlers that still run after `patience` are cancelled and have `limits.lastWord` to answer.
     /// Returns once no thread of the server runs any more; another call just waits too.
     public func stop(within patience: Duration = .seconds(10)) async {
         order.give(deadline: .now + patience)

@@ -19,11 +19,13 @@ public struct HTTPServerLimits: Hashable, Sendable {
     public var body: Duration = .seconds(15)
     /// How long the client may take to receive the answer.
     public var reply: Duration = .seconds(60)
+    /// How long handlers that were cancelled, because the server stops, may take to answer.
+    public var lastWord: Duration = .milliseconds(500)
 
     /// Whether a server can work with these limits.
     var arePositive: Bool {
         let counts = [bodyBytes, headBytes, headFields, connections]
-        let times = [idle, head, body, reply]
+        let times = [idle, head, body, reply, lastWord]
         return counts.allSatisfy { (1...(1 << 30)).contains($0) }
             && (0...(1 << 30)).contains(connectionsPerAddress)
             && times.allSatisfy { $0 > .zero }

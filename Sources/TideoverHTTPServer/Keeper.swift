@@ -24,8 +24,6 @@ struct Keeper: ~Copyable {
     private static let mostAtOnce = 64
     /// How often it is looked whether a stopping server is done.
     private static let stoppingPace = Duration.milliseconds(5)
-    /// How long cancelled handlers may take to answer.
-    private static let lastWord = Duration.milliseconds(500)
 
     init(
         core: ServerCore,
@@ -135,7 +133,7 @@ struct Keeper: ~Copyable {
             core.startClosing()
             for connection in busy { connection.cancel() }
         }
-        return busy.isEmpty || now >= deadline + Self.lastWord
+        return busy.isEmpty || now >= deadline + core.limits.lastWord
     }
 }
 

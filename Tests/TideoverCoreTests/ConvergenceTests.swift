@@ -12,8 +12,9 @@ import TideoverCore
     static let snapshotSeeds = seeds.prefix(40)
     static let lossSeeds: ClosedRange<UInt64> = 1...60
 
-    @Test func `facts shuffled, doubled and late give the same answer`() {
+    @Test func `facts shuffled, doubled and late give the same answer`() async {
         for seed in Self.seeds {
+            await Task.yield()
             var random = SeededRandom(seed: seed)
             let generated = GeneratedLife(&random)
             let probes = generated.probes
@@ -37,8 +38,9 @@ import TideoverCore
         }.shuffled(using: &random)
     }
 
-    @Test func `with every word heard the answer is the store's own truth`() {
+    @Test func `with every word heard the answer is the store's own truth`() async {
         for seed in Self.seeds {
+            await Task.yield()
             var random = SeededRandom(seed: seed)
             let generated = GeneratedLife(&random)
             let probes = generated.probes
@@ -81,8 +83,9 @@ import TideoverCore
         return dates.compactMap(\.self).max() ?? .distantPast
     }
 
-    @Test func `whatever is lost, access never outlasts the dates still known`() {
+    @Test func `whatever is lost, access never outlasts the dates still known`() async {
         for seed in Self.lossSeeds {
+            await Task.yield()
             var random = SeededRandom(seed: seed)
             let generated = GeneratedLife(&random)
             let probes = generated.probes
@@ -106,8 +109,9 @@ import TideoverCore
         }
     }
 
-    @Test func `a loss that was made good leaves no trace`() {
+    @Test func `a loss that was made good leaves no trace`() async {
         for seed in Self.lossSeeds {
+            await Task.yield()
             var random = SeededRandom(seed: seed)
             let generated = GeneratedLife(&random)
             let probes = generated.probes
@@ -120,8 +124,9 @@ import TideoverCore
         }
     }
 
-    @Test func `a lost renewal denies nobody without saying that we do not know`() {
+    @Test func `a lost renewal denies nobody without saying that we do not know`() async {
         for seed in Self.lossSeeds {
+            await Task.yield()
             var random = SeededRandom(seed: seed)
             let generated = GeneratedLife(&random)
             for renewal in generated.life.facts {
@@ -145,8 +150,9 @@ import TideoverCore
         }
     }
 
-    @Test func `the answer changes only at the instants that are announced`() throws {
+    @Test func `the answer changes only at the instants that are announced`() async throws {
         for seed in Self.snapshotSeeds {
+            await Task.yield()
             var random = SeededRandom(seed: seed)
             let generated = GeneratedLife(&random)
             let history = SnapshotTests.history([generated.life])

@@ -18,7 +18,7 @@ final class Client {
     init(_ port: Int, host: String = "127.0.0.1", receiveBuffer: Int32? = nil) throws {
         let isIPv6 = host.contains(":")
         socket = Glibc.socket(isIPv6 ? AF_INET6 : AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var patience = timeval(tv_sec: 10, tv_usec: 0)
+        var patience = timeval(tv_sec: 60, tv_usec: 0)
         for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
             let size = socklen_t(MemoryLayout<timeval>.size)
             setsockopt(socket, SOL_SOCKET, option, &patience, size)
