@@ -111,7 +111,8 @@ targets += [
         "TideoverServerTests",
         [
             "TideoverServer", "TideoverAppStore", "TideoverCore", "TideoverHTTP", "TideoverJSON",
-            "TideoverSandbox", "TideoverSignatures", "TideoverSQLite", "TideoverStorage",
+            "TideoverLocks", "TideoverSandbox", "TideoverSignatures", "TideoverSQLite",
+            "TideoverStorage",
         ]
     ),
     library("TideoverCommandLine", ["TideoverJSON", "TideoverLocks"]),

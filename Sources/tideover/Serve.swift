@@ -45,15 +45,16 @@ enum Serve {
         let apps = try configuration.apps.map { try App($0) }
         let followed = try await follow(arguments[clock], configuration, path)
         let storage = try open(configuration.storage)
+        let log: Log = { line in
+            output.message(String(decoding: line.json(at: SystemClock.now()), as: UTF8.self))
+        }
         let system = SystemInstruments(startedAt: SystemClock.now())
         let service = Service(
             apps: apps,
             storage: storage,
             version: Tideover.version,
             clock: followed?.now ?? SystemClock.now,
-            log: { line in
-                output.message(String(decoding: line.json(at: SystemClock.now()), as: UTF8.self))
-            },
+            log: log,
             instruments: system.instruments,
             verifications: .processors
         )
@@ -63,6 +64,11 @@ enum Serve {
             server = try HTTPServer(
                 address: listen.host,
                 port: listen.port,
+                limits: limits(at: listen),
+                report: { error, _, id in
+                    let kind = String(reflecting: type(of: error))
+                    log(LogLine(.error, "answer not sent", detail: kind, request: id))
+                },
                 handler: service.handler
             )
         } catch {
@@ -82,6 +88,17 @@ enum Serve {
         return .success
     }
 
+    /// Whoever reaches a loopback address is this machine's proxy or back end: one address for all.
+    private static func limits(at listen: Configuration.ListenAddress) -> HTTPServerLimits {
+        var limits = HTTPServerLimits()
+        if isLoopback(listen.host) { limits.connectionsPerAddress = 0 }
+        return limits
+    }
+
+    private static func isLoopback(_ host: String) -> Bool {
+        host == "::1" || host.hasPrefix("127.")
+    }
+
     /// Serves until a signal asks to stop, then finishes what was begun.
     static func serve(
         _ service: Service,
@@ -89,7 +106,7 @@ enum Serve {
         until stop: StopSignal,
         _ output: Output
     ) async {
-        if !["127.0.0.1", "::1"].contains(server.address.host) {
+        if !isLoopback(server.address.host) {
             output.message(
                 "tideover: reads are not protected by keys yet; let only your own back end and a "
                     + "proxy for notifications reach \(server.address)"

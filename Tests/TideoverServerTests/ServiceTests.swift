@@ -2,6 +2,7 @@ import Testing
 import TideoverCore
 import TideoverHTTP
 import TideoverJSON
+import TideoverLocks
 import TideoverSQLite
 import TideoverServer
 import TideoverStorage
@@ -140,6 +141,30 @@ import TideoverStorage
         #expect(try await server.answer()["customerVersion"]?.int64 == 3)
         let events = try server.storage.outbox(app: "cards", after: nil, limit: 10)
         #expect(events.map(\.event.kind) == Array(repeating: "entitlement_changed", count: 3))
+        await server.close()
+    }
+
+    @Test func `while nothing can be written the answer is still of now, and nobody keeps it`()
+        async throws
+    {
+        let isFull = Locked(false)
+        let server = try TestServer(
+            faults: SQLiteFaults { _ throws(StorageError) in
+                guard isFull.withLock({ $0 }) else { return }
+                throw StorageError(.full, place: "the disk")
+            }
+        )
+        _ = try await server.post(.purchase())
+        isFull.withLock { $0 = true }
+        server.set(Message.end + .hours(25))
+        let target = "/v1/apps/cards/customers/\(TestServer.anna)?environment=sandbox"
+        let answered = try await server.get(target)
+        #expect(answered.status == 200)
+        #expect(answered.headers["ETag"] == nil)
+        #expect(try await server.premium() == "expired unconfirmed none")
+        isFull.withLock { $0 = false }
+        #expect(try await server.get(target).headers["ETag"] != nil)
+        #expect(try await server.answer()["customerVersion"]?.int64 == 2)
         await server.close()
     }
 

@@ -21,15 +21,51 @@ struct SnapshotRoute: Sendable {
         )
         let now = clock()
         guard let row = try storage.row(of: key) else {
-            return respond(to: request, key: key, version: 0, answer: unknownAnswer(key, now), now)
+            return respond(
+                to: request,
+                key,
+                Answer(version: 0, bytes: unknownAnswer(key, now)),
+                now
+            )
         }
-        let fresh = try await upToDate(row, now)
-        return respond(to: request, key: key, version: fresh.version, answer: fresh.answer, now)
+        let isDue = row.validUntil.map { $0 <= now } ?? false
+        guard isDue || row.fingerprint != app.fingerprint else {
+            return respond(to: request, key, Answer(row), now)
+        }
+        return respond(to: request, key, try await derivedAgain(row, now), now)
     }
 
-    private func upToDate(_ row: CustomerRow, _ now: Instant) async throws -> CustomerRow {
-        let isDue = row.validUntil.map { $0 <= now } ?? false
-        guard isDue || row.fingerprint != app.fingerprint else { return row }
+    /// What is answered, and whether it is stored: only then may a client keep it by its tag.
+    private struct Answer {
+        var version: Int64
+        var bytes: [UInt8]
+        var isStored = true
+
+        init(version: Int64, bytes: [UInt8]) {
+            self.version = version
+            self.bytes = bytes
+        }
+
+        init(_ row: CustomerRow) {
+            self.init(version: row.version, bytes: row.answer)
+        }
+    }
+
+    /// The answer as of now. While nothing can be written it is worked out from what is stored: a
+    /// full disk must not lock anybody out.
+    private func derivedAgain(_ row: CustomerRow, _ now: Instant) async throws -> Answer {
+        do {
+            return Answer(try await commit(row, now))
+        } catch let error as StorageError {
+            guard let lineages = try storage.lineages(of: row.key, now: now) else { throw error }
+            var answer = Answer(row)
+            answer.bytes = Deriver(app: app).derive(lineages).answer
+            answer.isStored = false
+            return answer
+        }
+    }
+
+    private func commit(_ row: CustomerRow, _ now: Instant) async throws -> CustomerRow {
         let intake = Intake(
             app: app.id,
             environment: row.key.environment,
@@ -50,27 +86,27 @@ struct SnapshotRoute: Sendable {
 
     private func respond(
         to request: Request,
-        key: CustomerKey,
-        version: Int64,
-        answer: [UInt8],
+        _ key: CustomerKey,
+        _ answer: Answer,
         _ now: Instant
     ) -> Response {
-        let tag = ETag.weak("\(version)-\(app.fingerprint)")
-        guard !request.holds(tag) else { return .notModified(tag) }
+        let tag = ETag.weak("\(answer.version)-\(app.fingerprint)")
+        guard !answer.isStored || !request.holds(tag) else { return .notModified(tag) }
         var writer = JSONWriter()
         writer.object { writer in
             writer.field("app", key.app)
             writer.field("customer", key.customer.text)
             writer.field("environment", key.environment.rawValue)
             writer.field("asOf", now.rfc3339)
-            writer.field("customerVersion", version)
+            writer.field("customerVersion", answer.version)
         }
         // The stored answer is an object of its own; its members are set behind ours.
-        let body = writer.bytes.dropLast() + [UInt8(ascii: ",")] + answer.dropFirst()
-        return .json(
-            bytes: Array(body),
-            headers: ["ETag": tag.description, "Cache-Control": "private, no-cache"]
-        )
+        let body = writer.bytes.dropLast() + [UInt8(ascii: ",")] + answer.bytes.dropFirst()
+        let headers: Headers =
+            answer.isStored
+            ? ["ETag": tag.description, "Cache-Control": "private, no-cache"]
+            : ["Cache-Control": "private, no-store"]
+        return .json(bytes: Array(body), headers: headers)
     }
 }
 
