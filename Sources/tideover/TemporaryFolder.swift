@@ -21,9 +21,10 @@ struct TemporaryFolder {
     func remove() {
         guard let entries = opendir(path) else { return }
         while let entry = readdir(entries) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
+            // By address: copying the field would read past entries that are shorter than it.
+            guard let offset = MemoryLayout<dirent>.offset(of: \.d_name) else { break }
+            let start = UnsafeRawPointer(entry) + offset
+            let name = String(cString: start.assumingMemoryBound(to: CChar.self))
             unlink("\(path)/\(name)")
         }
         closedir(entries)
