@@ -21,8 +21,9 @@ missing_for_building() {
     known_to_pkg_config libcurl || echo libcurl4-openssl-dev
 }
 
-# The packages that tests call commands of.
+# The packages that tests call commands of, and the roots that a connection by TLS begins with.
 missing_for_tests() {
+    present /etc/ssl/certs/ca-certificates.crt || echo ca-certificates
     command -v sqlite3 >/dev/null || echo sqlite3
 }
 
