@@ -4,11 +4,14 @@ import TideoverJSON
 
 /// The program as a person or a script meets it.
 @Suite(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
-struct ProgramTests {
+final class ProgramTests {
+    private let folder = FileManager.default.temporaryDirectory.appending(
+        path: "tideover-program-\(UUID().uuidString)"
+    )
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
     private func file(_ text: String, name: String = "file") throws -> String {
-        let folder = FileManager.default.temporaryDirectory.appending(
-            path: "tideover-program-\(UUID().uuidString)"
-        )
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let file = folder.appending(path: name)
         try Data(text.utf8).write(to: file)
