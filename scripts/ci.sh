@@ -2,7 +2,8 @@
 # Everything that must hold, step by step, each with its duration.
 #
 #   scripts/ci.sh fast    format, build without warnings, tests: before each commit
-#   scripts/ci.sh full    also scripts, coverage, sanitizers, and the release build with a smoke test
+#   scripts/ci.sh full    also scripts, coverage, documentation, sanitizers, and the release build with
+#                         a smoke test
 #
 # It installs nothing (scripts/test.sh does). Logs of the test runs stay in .build/ci/.
 set -euo pipefail
@@ -84,6 +85,10 @@ sanitized_tests() {
     run_tests "$1" "${flags[@]}"
 }
 
+documentation() {
+    scripts/docs.sh .build/coverage | grep -v '^$'
+}
+
 release() {
     swift build --configuration release --static-swift-stdlib --product tideover \
         --scratch-path .build/static
@@ -106,6 +111,7 @@ full)
     step "format" format
     step "scripts" shell_scripts
     step "tests with coverage" covered_tests
+    step "documentation" documentation
     step "tests under the thread sanitizer" sanitized_tests thread
     step "tests under the address sanitizer" sanitized_tests address
     step "release build" release
