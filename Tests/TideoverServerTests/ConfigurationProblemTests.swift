@@ -265,7 +265,8 @@ import TideoverSignatures
             (#"billingRetry: "keep""#, .billingRetry), (#"billingRetry: "keep 0d""#, .billingRetry),
             (#"billingRetry: "keep -7d""#, .billingRetry),
             (#"billingRetry: "never""#, .billingRetry),
-            (#"unreachable: "P1D""#, .duration), (#"transfer: "steal""#, .oneOf(["claim"])),
+            (#"unreachable: "P1D""#, .duration), (#"transfer: "steal""#, .transfer),
+            (#"transfer: "transfer soon""#, .transfer),
             (#"sandbox: "allow""#, .oneOf(["testers", "review", "deny"])),
             (#"reminders: { trialEnding: "" }"#, .duration),
         ] as [(String, ConfigurationProblem.Expectation)]

@@ -3,8 +3,8 @@ public struct CustomerRecord: Sendable {
     public let customer: CustomerID
     public let environment: Environment
     public let holdings: [Holding]
-    public let catalogue: Catalogue
-    public let policy: Policy
+    public let catalogue: Versioned<Catalogue>
+    public let policy: Versioned<Policy>
 
     /// One lineage with all that was said of it, and all who ever owned it.
     public struct Holding: Sendable {
@@ -24,8 +24,8 @@ public struct CustomerRecord: Sendable {
         customer: CustomerID,
         environment: Environment,
         holdings: [Holding],
-        catalogue: Catalogue,
-        policy: Policy
+        catalogue: Versioned<Catalogue>,
+        policy: Versioned<Policy>
     ) {
         self.customer = customer
         self.environment = environment
@@ -34,8 +34,8 @@ public struct CustomerRecord: Sendable {
         self.policy = policy
     }
 
-    /// The record as it stood at an instant: without the facts learned later, and without the owners
-    /// that only those name. Catalogue and policy stay today's.
+    /// The record as it stood at an instant: without the facts, policies and catalogues learned of
+    /// later, and without the owners that only those facts name.
     public func asKnown(at instant: Instant) -> CustomerRecord {
         let known = holdings.compactMap { holding -> Holding? in
             let facts = holding.facts.filter { $0.learnedAt <= instant }
@@ -47,8 +47,8 @@ public struct CustomerRecord: Sendable {
             customer: customer,
             environment: environment,
             holdings: known,
-            catalogue: catalogue,
-            policy: policy
+            catalogue: catalogue.asKnown(at: instant),
+            policy: policy.asKnown(at: instant)
         )
     }
 
@@ -96,6 +96,7 @@ public struct CustomerRecord: Sendable {
         let standing = decision.standing
         let next = decision.nextChange.flatMap { history.snapshot(at: $0)[decision.name] }
         let deciding = history.holdings.first { $0.history.lineage == standing.lineage }?.history
+        let policy = policy.value(at: instant)
         let now = deciding.map { Situation(history: $0, instant: instant, policy: policy) }
         let facts = holdings.first { $0.lineage == standing.lineage }?.facts ?? []
         let sieve = now.map { FactSieve(facts: facts, now: $0, standing: standing) }
@@ -122,8 +123,8 @@ public struct CustomerRecord: Sendable {
             let standing = holding.history.standing(
                 of: entitlement,
                 at: instant,
-                policy: policy,
-                catalogue: catalogue
+                policy: policy.value(at: instant),
+                catalogue: catalogue.value(at: instant)
             )
             return Explanation.Voice(
                 lineage: holding.history.lineage,

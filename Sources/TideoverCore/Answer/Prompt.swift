@@ -27,7 +27,9 @@ extension CustomerHistory {
     /// The most pressing prompt: only for the customer's own purchases, and none for an entitlement
     /// that another purchase keeps active.
     func prompt(at instant: Instant) -> Prompt? {
-        let prompts = catalogue.entitlements.compactMap { prompt(for: $0, at: instant) }
+        let prompts = catalogue.value(at: instant).entitlements.compactMap {
+            prompt(for: $0, at: instant)
+        }
         return prompts.first { $0.kind == .hard } ?? prompts.first
     }
 

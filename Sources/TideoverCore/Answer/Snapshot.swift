@@ -14,16 +14,16 @@ public struct CustomerHistory: Sendable {
     public let customer: CustomerID
     public let environment: Environment
     public let holdings: [OwnedHistory]
-    public let catalogue: Catalogue
-    public let policy: Policy
+    public let catalogue: Versioned<Catalogue>
+    public let policy: Versioned<Policy>
 
     /// Holdings of other environments are left out: environments are never mixed.
     public init(
         customer: CustomerID,
         environment: Environment,
         holdings: [OwnedHistory],
-        catalogue: Catalogue,
-        policy: Policy
+        catalogue: Versioned<Catalogue>,
+        policy: Versioned<Policy>
     ) {
         self.customer = customer
         self.environment = environment
@@ -35,7 +35,7 @@ public struct CustomerHistory: Sendable {
 
     /// What the customer may use at an instant, for every entitlement of the catalogue.
     public func snapshot(at instant: Instant) -> Snapshot {
-        let entitlements = catalogue.entitlements.map { name in
+        let entitlements = catalogue.value(at: instant).entitlements.map { name in
             let standing = best(of: name, at: instant)
             return Snapshot.Entitlement(
                 name: name,
@@ -68,7 +68,9 @@ public struct CustomerHistory: Sendable {
 
     /// The standing of each lineage that the customer owns at an instant, in the order of keys.
     private func standings(of entitlement: String, at instant: Instant) -> [Standing] {
-        holdings.filter { $0.owners.owner(at: instant) == customer }.map {
+        let policy = policy.value(at: instant)
+        let catalogue = catalogue.value(at: instant)
+        return holdings.filter { $0.owners.owner(at: instant) == customer }.map {
             $0.history.standing(
                 of: entitlement,
                 at: instant,
@@ -116,11 +118,16 @@ public struct CustomerHistory: Sendable {
         }
     }
 
-    private func boundaries(after instant: Instant) -> [Instant] {
-        var all = Set<Instant>()
+    /// The later instants at which some answer may change if no store says more, in order.
+    func boundaries(after instant: Instant) -> [Instant] {
+        let changes = policy.versions.map(\.effectiveAt) + catalogue.versions.map(\.effectiveAt)
+        var all = Set(changes.filter { $0 > instant })
         for holding in holdings {
-            for boundary in holding.history.boundaries(policy: policy) where boundary > instant {
-                all.insert(boundary)
+            for policy in policy.versions.map(\.value) {
+                for boundary in holding.history.boundaries(policy: policy) where boundary > instant
+                {
+                    all.insert(boundary)
+                }
             }
             for entry in holding.owners {
                 for edge in [entry.from, entry.until].compactMap(\.self) where edge > instant {

@@ -52,6 +52,35 @@ enum Field {
         try parsed(node, field) { Period(iso8601: $0) }
     }
 
+    static func length(_ node: JSONNode, _ field: String) throws(FormError) -> Milliseconds {
+        try parsed(node, field) { Milliseconds(text: $0) }
+    }
+
+    static func price(_ node: JSONNode, _ field: String) throws(FormError) -> Money {
+        try parsed(node, field) { Money(text: $0) }
+    }
+
+    static func billingRetry(
+        _ node: JSONNode,
+        _ field: String
+    ) throws(FormError) -> Policy.BillingRetry {
+        try parsed(node, field) { Policy.BillingRetry(text: $0) }
+    }
+
+    static func transfer(
+        _ node: JSONNode,
+        _ field: String
+    ) throws(FormError) -> Policy.Transfer {
+        try parsed(node, field) { Policy.Transfer(text: $0) }
+    }
+
+    static func texts(_ node: JSONNode, _ field: String) throws(FormError) -> [String] {
+        guard node.kind == .array else { throw .wrongType(field: field) }
+        var texts: [String] = []
+        for element in node.elements { texts.append(try text(element, field)) }
+        return texts
+    }
+
     static func customer(_ node: JSONNode, _ field: String) throws(FormError) -> CustomerID {
         try parsed(node, field) { CustomerID($0) }
     }

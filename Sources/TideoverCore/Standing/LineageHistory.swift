@@ -16,7 +16,12 @@ public struct LineageHistory: Sendable {
     /// How far apart the parts of one envelope are signed.
     static let sameEnvelope = Milliseconds.minutes(1)
 
-    public init(lineage: Lineage, facts: some Sequence<Fact>, catalogue: Catalogue) {
+    /// Lengths that no store states come from the catalogue in effect when a term began.
+    public init(
+        lineage: Lineage,
+        facts: some Sequence<Fact>,
+        catalogue: Versioned<Catalogue>
+    ) {
         var sorter = FactSorter(catalogue: catalogue)
         for fact in facts where fact.lineage == lineage { sorter.add(fact) }
         self.lineage = lineage
@@ -27,19 +32,12 @@ public struct LineageHistory: Sendable {
             ? .real : Self.pace(of: terms, catalogue: catalogue)
     }
 
-    /// Histories of every lineage among the facts, in the order of their keys.
-    public static func all(of facts: some Sequence<Fact>, catalogue: Catalogue) -> [LineageHistory]
-    {
-        Dictionary(grouping: facts, by: \.lineage).sorted { $0.key < $1.key }.map {
-            LineageHistory(lineage: $0.key, facts: $0.value, catalogue: catalogue)
-        }
-    }
-
     /// The smallest ratio of actual to nominal length among plain terms. Stores either run in real
     /// time or many times faster, so a term cut a little short says nothing about pace.
-    private static func pace(of terms: [TermRecord], catalogue: Catalogue) -> Pace {
+    private static func pace(of terms: [TermRecord], catalogue: Versioned<Catalogue>) -> Pace {
         terms.reduce(.real) { slowest, record in
-            let period = record.term.offer?.period ?? catalogue[record.term.productId]?.period
+            let product = catalogue.value(at: record.term.start)[record.term.productId]
+            let period = record.term.offer?.period ?? product?.period
             guard let end = record.end, let period, record.upgradedAt == nil else { return slowest }
             let actual = end - record.term.start
             let nominal = period.length(from: record.term.start)
@@ -51,14 +49,14 @@ public struct LineageHistory: Sendable {
 
 /// Gathers facts by what they speak of, then binds words to terms.
 private struct FactSorter {
-    let catalogue: Catalogue
+    let catalogue: Versioned<Catalogue>
     var terms: [Word<Term>] = []
     var outlooks: [Word<Outlook>] = []
     var conditions: [Word<Condition>] = []
     var revocations: [Word<Revocation>] = []
     var reversals: [Word<Reversal>] = []
 
-    init(catalogue: Catalogue) {
+    init(catalogue: Versioned<Catalogue>) {
         self.catalogue = catalogue
     }
 
@@ -128,9 +126,13 @@ private struct FactSorter {
         switch term.plan {
         case .nonConsumable: nil
         case .nonRenewing:
-            term.end ?? catalogue[term.productId]?.period.map { term.start + $0 } ?? term.start
+            term.end ?? length(of: term).map { term.start + $0 } ?? term.start
         case .autoRenewable, .consumable, .unrecognised: term.end ?? term.start
         }
+    }
+
+    private func length(of term: Term) -> Period? {
+        catalogue.value(at: term.start)[term.productId]?.period
     }
 
     private func attachRevocations(to records: inout [TermRecord]) {

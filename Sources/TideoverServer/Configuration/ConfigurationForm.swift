@@ -156,12 +156,18 @@ extension ConfigurationForm<Milliseconds> {
 
 extension ConfigurationForm<Policy.BillingRetry> {
     static var billingRetry: Self {
-        Self(expectation: .billingRetry) { text in
-            if text == "suspend" { return .suspend }
-            guard text.hasPrefix("keep "), let length = Milliseconds(text: text.dropFirst(5)),
-                length > .zero
-            else { return nil }
-            return .keep(length)
+        Self(expectation: .billingRetry) { Policy.BillingRetry(text: $0) }
+    }
+}
+
+extension ConfigurationForm<Policy.Transfer> {
+    static var transfer: Self { Self(expectation: .transfer) { Policy.Transfer(text: $0) } }
+}
+
+extension ConfigurationForm<Policy.Sandbox> {
+    static var sandbox: Self {
+        Self(expectation: .oneOf(Policy.Sandbox.allCases.map(\.rawValue))) {
+            Policy.Sandbox(rawValue: $0)
         }
     }
 }

@@ -73,7 +73,7 @@ public struct ConfigurationProblem: Error, Hashable, Sendable {
         case listenAddress, storage, webAddress, email, network, events
         case bundleId, appAppleId, packageName, fileName
         case entitlements, period, price
-        case duration, billingRetry
+        case duration, billingRetry, transfer
         case oneOf([String])
     }
 

@@ -232,20 +232,27 @@ extension ConfigurationSection {
 extension ConfigurationSection {
     private func readPolicy() -> Policy {
         let standard = Policy()
-        let policy = Policy(
+        var policy = Policy(
             billingRetry: value("billingRetry", .billingRetry) ?? standard.billingRetry,
-            renewalLeeway: value("renewalLeeway", .duration) ?? standard.renewalLeeway
+            renewalLeeway: value("renewalLeeway", .duration) ?? standard.renewalLeeway,
+            sandbox: value("sandbox", .sandbox) ?? standard.sandbox,
+            transfer: value("transfer", .transfer) ?? standard.transfer
         )
         _ = value("unreachable", .duration)
-        _ = value("transfer", .oneOf(["claim"]))
-        _ = value("sandbox", .oneOf(["testers", "review", "deny"]))
         noteNotActedOn(["unreachable", "transfer", "sandbox"], .policy)
-        let reminders = section("reminders")
-        _ = reminders.value("trialEnding", .duration)
-        _ = reminders.value("graceEnding", .duration)
-        reminders.noteNotActedOn(reminders.close(), .policy)
+        policy.reminders = section("reminders").readReminders()
         close()
         return policy
+    }
+
+    private func readReminders() -> Policy.Reminders {
+        let standard = Policy.Reminders()
+        let reminders = Policy.Reminders(
+            trialEnding: value("trialEnding", .duration) ?? standard.trialEnding,
+            graceEnding: value("graceEnding", .duration) ?? standard.graceEnding
+        )
+        noteNotActedOn(close(), .policy)
+        return reminders
     }
 }
 

@@ -107,6 +107,9 @@ extension ConfigurationProblem.Expectation: CustomStringConvertible {
         case .price: "an amount and its currency, such as `9.99 USD`"
         case .duration: "a length of time, such as `30m`, `24h` or `3d`"
         case .billingRetry: "`suspend`, or `keep` and a length of time, such as `keep 7d`"
+        case .transfer:
+            "`claim`, `keep`, `transferIfInactive`, or `transfer` and a cool-down, such as "
+                + "`transfer 30d`"
         case .oneOf(let words): words.map { "`\($0)`" }.joined(separator: " or ")
         }
     }

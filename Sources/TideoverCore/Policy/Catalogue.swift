@@ -51,26 +51,3 @@ public struct Product: Hashable, Sendable {
         case autoRenewable, nonRenewing, nonConsumable, consumable
     }
 }
-
-/// The operator's choices where the stores leave one.
-public struct Policy: Hashable, Sendable {
-    public var billingRetry: BillingRetry
-    /// How long a renewal may stay unannounced before access ends; at most a fifth of the term.
-    public var renewalLeeway: Milliseconds
-
-    public init(
-        billingRetry: BillingRetry = .suspend,
-        renewalLeeway: Milliseconds = .hours(24)
-    ) {
-        self.billingRetry = billingRetry
-        self.renewalLeeway = renewalLeeway
-    }
-
-    /// What happens to access while the store retries a payment outside grace.
-    public enum BillingRetry: Hashable, Sendable {
-        /// Access is suspended, as the App Store says.
-        case suspend
-        /// Access is kept for a while past the end of the term and its grace.
-        case keep(Milliseconds)
-    }
-}
