@@ -1,0 +1,284 @@
+/// What another policy, or another catalogue, would have done: the same facts judged twice over a
+/// stretch of the past, and both judgements held against what the store, as known now, says.
+public struct BackTest: Sendable {
+    /// The stretch of time that is looked at.
+    public let range: Range<Instant>
+    /// The policy that is tried; nil leaves each customer's own.
+    public let policy: Versioned<Policy>?
+    /// The catalogue that is tried; nil leaves each customer's own.
+    public let catalogue: Versioned<Catalogue>?
+    /// What the answers of the past rest on.
+    public let knowledge: Knowledge
+
+    public init(
+        over range: Range<Instant>,
+        policy: Versioned<Policy>? = nil,
+        catalogue: Versioned<Catalogue>? = nil,
+        knowledge: Knowledge = .then
+    ) {
+        self.range = range
+        self.policy = policy
+        self.catalogue = catalogue
+        self.knowledge = knowledge
+    }
+
+    /// What an answer of the past rests on.
+    public enum Knowledge: String, Hashable, Sendable, CaseIterable {
+        /// What had been learned by then: what customers were answered.
+        case then
+        /// All that is known now: what they would have been answered had nothing come late. Right
+        /// for facts that were fetched long after they happened.
+        case now
+    }
+
+    /// Tries it on customers; equal customers give equal reports.
+    public func report(on customers: some Sequence<CustomerRecord>) -> Report {
+        var totals: [String: Report.Entitlement] = [:]
+        var differences: [Difference] = []
+        for customer in customers {
+            let comparison = Comparison(of: self, on: customer)
+            for name in comparison.entitlements {
+                let found = comparison.differences(of: name)
+                totals[name, default: Report.Entitlement(name: name)]
+                    .add(comparison.totals(of: name), differing: !found.isEmpty)
+                differences += found
+            }
+        }
+        return Report(
+            range: range,
+            entitlements: totals.values.sorted { $0.name < $1.name },
+            differences: differences.sorted { Self.order($0) < Self.order($1) }
+        )
+    }
+
+    private static func order(_ difference: Difference) -> (CustomerID, String, Instant) {
+        (difference.customer, difference.entitlement, difference.span.lowerBound)
+    }
+
+    /// A stretch of time in which one customer's access to one entitlement would have differed.
+    public struct Difference: Hashable, Sendable {
+        public var customer: CustomerID
+        public var entitlement: String
+        public var span: Range<Instant>
+        /// The standing at the beginning of the span as it was decided.
+        public var current: Standing
+        /// The standing at the beginning of the span as it would have been decided.
+        public var tried: Standing
+    }
+
+    /// What one way of deciding amounts to.
+    public struct Totals: Hashable, Sendable {
+        /// The time for which access was given, summed over customers.
+        public var access = Milliseconds.zero
+        /// The time for which it was denied although the store, as known now, says entitled.
+        public var lockout = Milliseconds.zero
+        /// How often that happened.
+        public var lockouts: Int64 = 0
+        /// The time for which it was given although the store, as known now, does not say so.
+        public var exposure = Milliseconds.zero
+        /// How often that happened.
+        public var exposures: Int64 = 0
+
+        mutating func add(_ other: Totals) {
+            access.count += other.access.count
+            lockout.count += other.lockout.count
+            lockouts += other.lockouts
+            exposure.count += other.exposure.count
+            exposures += other.exposures
+        }
+    }
+
+    /// What was found.
+    public struct Report: Hashable, Sendable {
+        public var range: Range<Instant>
+        /// By name.
+        public var entitlements: [Entitlement]
+        /// By customer, entitlement and time.
+        public var differences: [Difference]
+
+        /// Both ways of deciding on one entitlement.
+        public struct Entitlement: Hashable, Sendable {
+            public var name: String
+            public var current = Totals()
+            public var tried = Totals()
+            /// How many customers would have been answered otherwise at some instant.
+            public var customersDiffering: Int64 = 0
+
+            init(name: String) {
+                self.name = name
+            }
+
+            mutating func add(_ totals: (current: Totals, tried: Totals), differing: Bool) {
+                current.add(totals.current)
+                tried.add(totals.tried)
+                if differing { customersDiffering += 1 }
+            }
+        }
+    }
+}
+
+extension Policy {
+    /// Nothing on top of what a store says.
+    static let storesAlone = Policy(billingRetry: .suspend, renewalLeeway: .zero)
+}
+
+extension CustomerRecord {
+    /// The same facts under another catalogue or policy.
+    public func under(
+        catalogue: Versioned<Catalogue>? = nil,
+        policy: Versioned<Policy>? = nil
+    ) -> CustomerRecord {
+        CustomerRecord(
+            customer: customer,
+            environment: environment,
+            holdings: holdings,
+            catalogue: catalogue ?? self.catalogue,
+            policy: policy ?? self.policy
+        )
+    }
+
+    /// Every instant at which something was learned: a fact, a policy or a catalogue.
+    fileprivate var learnings: [Instant] {
+        holdings.flatMap(\.facts).map(\.learnedAt) + policy.versions.map(\.learnedAt)
+            + catalogue.versions.map(\.learnedAt)
+    }
+}
+
+/// A back-test on one customer.
+private struct Comparison {
+    let customer: CustomerID
+    /// Whatever one of the catalogues names.
+    let entitlements: [String]
+    private let current: [String: Course]
+    private let tried: [String: Course]
+    private let vouched: [String: Stretches]
+
+    init(of test: BackTest, on record: CustomerRecord) {
+        let other = record.under(catalogue: test.catalogue, policy: test.policy)
+        let names = Set(record.catalogue.entitlements + other.catalogue.entitlements).sorted()
+        customer = record.customer
+        entitlements = names
+        current = Self.courses(of: record, names, test.range, test.knowledge)
+        tried = Self.courses(of: other, names, test.range, test.knowledge)
+        // A store vouches for products; what they unlock is the operator's word. What either
+        // catalogue says counts, so that a product left out shows, on whichever side it was.
+        let alone = Versioned(Policy.storesAlone)
+        vouched = [record, other].map { $0.under(policy: alone) }.reduce(into: [:]) { all, record in
+            for (name, course) in Self.courses(of: record, names, test.range, .now) {
+                all[name] = all[name].map { $0.union(course.access) } ?? course.access
+            }
+        }
+    }
+
+    private static func courses(
+        of record: CustomerRecord,
+        _ names: [String],
+        _ range: Range<Instant>,
+        _ knowledge: BackTest.Knowledge
+    ) -> [String: Course] {
+        let learnings = knowledge == .then ? record.learnings : []
+        let cuts = Set(learnings.filter(range.contains)).union([range.lowerBound]).sorted()
+        var courses: [String: Course] = [:]
+        for (from, until) in zip(cuts, cuts.dropFirst() + [range.upperBound]) where from < until {
+            let known = knowledge == .then ? record.asKnown(at: from) : record
+            let history = known.history
+            let instants = [from] + history.boundaries(after: from).filter { $0 < until }
+            for (start, end) in zip(instants, instants.dropFirst() + [until]) {
+                for name in names {
+                    courses[name, default: Course()]
+                        .append(history.best(of: name, at: start), over: start..<end)
+                }
+            }
+        }
+        return courses
+    }
+
+    func totals(of entitlement: String) -> (current: BackTest.Totals, tried: BackTest.Totals) {
+        let vouched = vouched[entitlement] ?? Stretches()
+        func totals(_ course: Course?) -> BackTest.Totals {
+            let access = course?.access ?? Stretches()
+            let lockouts = vouched.subtracting(access)
+            let exposures = access.subtracting(vouched)
+            return BackTest.Totals(
+                access: access.length,
+                lockout: lockouts.length,
+                lockouts: Int64(lockouts.ranges.count),
+                exposure: exposures.length,
+                exposures: Int64(exposures.ranges.count)
+            )
+        }
+        return (totals(current[entitlement]), totals(tried[entitlement]))
+    }
+
+    func differences(of entitlement: String) -> [BackTest.Difference] {
+        guard let current = current[entitlement], let tried = tried[entitlement] else { return [] }
+        let spans =
+            current.access.subtracting(tried.access).ranges
+            + tried.access.subtracting(current.access).ranges
+        return spans.compactMap { span in
+            guard let before = current.standing(at: span.lowerBound),
+                let after = tried.standing(at: span.lowerBound)
+            else { return nil }
+            return BackTest.Difference(
+                customer: customer,
+                entitlement: entitlement,
+                span: span,
+                current: before,
+                tried: after
+            )
+        }
+    }
+}
+
+/// The standings that one customer was answered for one entitlement, in the order of time.
+private struct Course {
+    private var steps: [(from: Instant, standing: Standing)] = []
+    /// When there was access.
+    private(set) var access = Stretches()
+
+    mutating func append(_ standing: Standing, over span: Range<Instant>) {
+        steps.append((span.lowerBound, standing))
+        if standing.access { access.append(span) }
+    }
+
+    func standing(at instant: Instant) -> Standing? {
+        steps.last { $0.from <= instant }?.standing
+    }
+}
+
+/// A part of the time line: ranges in the order of time that neither meet nor overlap.
+private struct Stretches {
+    private(set) var ranges: [Range<Instant>] = []
+
+    /// Adds a range that begins no earlier than the last one ended.
+    mutating func append(_ range: Range<Instant>) {
+        if let last = ranges.last, last.upperBound == range.lowerBound {
+            ranges[ranges.count - 1] = last.lowerBound..<range.upperBound
+        } else {
+            ranges.append(range)
+        }
+    }
+
+    var length: Milliseconds {
+        Milliseconds(ranges.reduce(0) { $0 + ($1.upperBound - $1.lowerBound).count })
+    }
+
+    func union(_ other: Stretches) -> Stretches { combined(with: other) { $0 || $1 } }
+
+    func subtracting(_ other: Stretches) -> Stretches { combined(with: other) { $0 && !$1 } }
+
+    private func combined(
+        with other: Stretches,
+        where isKept: (Bool, Bool) -> Bool
+    ) -> Stretches {
+        let edges = Set((ranges + other.ranges).flatMap { [$0.lowerBound, $0.upperBound] }).sorted()
+        return zip(edges, edges.dropFirst()).reduce(into: Stretches()) { result, edge in
+            guard isKept(contains(edge.0), other.contains(edge.0)) else { return }
+            result.append(edge.0..<edge.1)
+        }
+    }
+
+    private func contains(_ instant: Instant) -> Bool {
+        ranges.contains { $0.contains(instant) }
+    }
+}
