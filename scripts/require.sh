@@ -25,6 +25,7 @@ missing_for_building() {
 missing_for_tests() {
     present /etc/ssl/certs/ca-certificates.crt || echo ca-certificates
     command -v sqlite3 >/dev/null || echo sqlite3
+    command -v openssl >/dev/null || echo openssl
 }
 
 # The packages that only the full check needs: its release build holds Swift's runtime, and that needs
