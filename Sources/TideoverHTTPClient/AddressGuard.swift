@@ -1,3 +1,5 @@
+public import TideoverHTTP
+
 /// Which addresses a request may connect to, asked when its host has been resolved and before
 /// anything is sent, so that no spelling of a host gets around it.
 public enum AddressGuard: Hashable, Sendable {

@@ -1,4 +1,5 @@
 import Glibc
+public import TideoverHTTP
 
 /// Why a request has no answer. None of it holds a path, a query, a header or a body.
 public enum HTTPClientError: Error, Hashable, Sendable {

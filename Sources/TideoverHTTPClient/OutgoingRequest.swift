@@ -13,7 +13,7 @@ package struct OutgoingRequest: Hashable, Sendable {
         guard Self.methods.contains(request.method) else { throw .malformedRequest(.method) }
         var lines: [String] = []
         for field in request.headers.fields where !Self.isOurs(field.name) {
-            guard Self.isName(field.name), Self.isValue(field.value) else {
+            guard FieldSyntax.isToken(field.name), FieldSyntax.isValue(field.value) else {
                 throw .malformedRequest(.header)
             }
             lines.append(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
@@ -42,16 +42,5 @@ package struct OutgoingRequest: Hashable, Sendable {
 
     private static func isOurs(_ name: String) -> Bool {
         ours.contains { Headers.same($0, name) }
-    }
-
-    private static func isName(_ text: String) -> Bool {
-        !text.isEmpty
-            && text.utf8.allSatisfy {
-                (0x21...0x7E).contains($0) && !"\"(),/:;<=>?@[\\]{}".utf8.contains($0)
-            }
-    }
-
-    private static func isValue(_ text: String) -> Bool {
-        text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == UInt8(ascii: "\t") }
     }
 }

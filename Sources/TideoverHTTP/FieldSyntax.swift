@@ -1,12 +1,12 @@
 /// The characters that RFC 9110, 5.6.2 and 5.5, allow in names and values of fields.
-enum FieldSyntax {
+package enum FieldSyntax {
     /// Whether a text is a token: a method or a field's name.
-    static func isToken(_ text: String) -> Bool {
+    package static func isToken(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.allSatisfy(isTokenByte)
     }
 
     /// Whether a text can stand as a field's value: no control character but the tab.
-    static func isValue(_ text: String) -> Bool {
+    package static func isValue(_ text: String) -> Bool {
         text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == UInt8(ascii: "\t") }
     }
 
