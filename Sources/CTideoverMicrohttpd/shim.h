@@ -38,7 +38,7 @@ static inline void tideover_mhd_hide_query(const char *target) {
 // daemon's own refusal of a request without Host sends its head twice.
 static inline struct MHD_Daemon *tideover_mhd_start(
     size_t memory_per_connection, unsigned int connections,
-    unsigned int connections_per_address, MHD_AccessHandlerCallback access,
+    MHD_AccessHandlerCallback access,
     void *(*began)(void *context, const char *target, struct MHD_Connection *),
     MHD_RequestCompletedCallback completed,
     MHD_NotifyConnectionCallback connection, void *context) {
@@ -48,7 +48,6 @@ static inline struct MHD_Daemon *tideover_mhd_start(
       0, NULL, NULL, access, context,
       MHD_OPTION_CONNECTION_MEMORY_LIMIT, memory_per_connection,
       MHD_OPTION_CONNECTION_LIMIT, connections,
-      MHD_OPTION_PER_IP_CONNECTION_LIMIT, connections_per_address,
       MHD_OPTION_CONNECTION_TIMEOUT, 0u,
       MHD_OPTION_STRICT_FOR_CLIENT, MHD_VERSION < 0x01000000 ? 0 : 1,
       MHD_OPTION_URI_LOG_CALLBACK, began, context,

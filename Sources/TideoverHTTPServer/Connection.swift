@@ -10,6 +10,8 @@ import TideoverLocks
 /// engine closes it only after `closed()` has returned.
 final class Connection: Sendable {
     let socket: Int32
+    /// Whose limit of connections it counts against; nil if nobody's.
+    let client: IPNetwork?
     private let peer: String?
     private let server: ServerCore
     private let state: Locked<State>
@@ -53,9 +55,10 @@ final class Connection: Sendable {
         var length: Int
     }
 
-    init(socket: Int32, peer: String?, server: ServerCore) {
+    init(socket: Int32, peer: IPAddress?, server: ServerCore) {
         self.socket = socket
-        self.peer = peer
+        self.peer = peer?.description
+        client = peer.flatMap(server.limits.client)
         self.server = server
         state = Locked(State(phase: ConnectionPhase(.joining, at: .now)))
     }

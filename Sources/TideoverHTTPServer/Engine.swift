@@ -17,7 +17,6 @@ struct Engine: ~Copyable {
         let daemon = tideover_mhd_start(
             memory,
             connections,
-            UInt32(limits.connectionsPerAddress),
             engineProceeds,
             engineBegan,
             engineCompleted,

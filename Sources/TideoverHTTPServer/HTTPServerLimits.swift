@@ -1,3 +1,5 @@
+public import TideoverHTTP
+
 /// How much of the server one client may use.
 public struct HTTPServerLimits: Hashable, Sendable {
     /// Bytes of a request's body; a longer one is refused with 413.
@@ -8,9 +10,12 @@ public struct HTTPServerLimits: Hashable, Sendable {
     public var headFields = 64
     /// Open connections; further ones wait in the kernel's queue until one closes.
     public var connections = 1024
-    /// Open connections of one address; a further one is closed at once. A proxy in front is one
-    /// address. 0 is no limit.
+    /// Open connections of one address, of IPv6 of one /64; a further one is closed at once. 0 is no
+    /// limit.
     public var connectionsPerAddress = 64
+    /// Where an address stands for many clients, such as a proxy's: the limit of one address does
+    /// not hold there.
+    public var sharedNetworks: [IPNetwork] = []
     /// How long a connection may stay open without a request.
     public var idle: Duration = .seconds(60)
     /// How long the request line and the header fields may take to arrive, from the first byte.
@@ -21,6 +26,12 @@ public struct HTTPServerLimits: Hashable, Sendable {
     public var reply: Duration = .seconds(60)
     /// How long handlers that were cancelled, because the server stops, may take to answer.
     public var lastWord: Duration = .milliseconds(500)
+
+    /// Whose limit a connection from an address counts against; nil if nobody's.
+    package func client(_ address: IPAddress) -> IPNetwork? {
+        let isShared = sharedNetworks.contains { $0.contains(address) }
+        return isShared || connectionsPerAddress == 0 ? nil : IPNetwork(ofClient: address)
+    }
 
     /// Whether a server can work with these limits.
     var arePositive: Bool {

@@ -4,7 +4,7 @@ import Synchronization
 public struct HTTPServerStatistics: Hashable, Sendable {
     /// Connections taken from the listener.
     public var connectionsTaken = 0
-    /// Connections closed at once because their address had too many.
+    /// Connections closed at once: their address had too many, or memory was short.
     public var connectionsRefused = 0
     /// Connections open now.
     public var connectionsOpen = 0

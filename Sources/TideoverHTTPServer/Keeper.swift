@@ -101,9 +101,13 @@ struct Keeper: ~Copyable {
     }
 
     private func take(_ socket: Int32, _ address: inout sockaddr_storage, _ length: socklen_t) {
-        let connection = Connection(socket: socket, peer: address.host, server: core)
+        let connection = Connection(socket: socket, peer: address.address, server: core)
         Counters.increment(core.counters.connectionsTaken)
-        core.add(connection)
+        guard core.add(connection) else {
+            Counters.increment(core.counters.connectionsRefused)
+            close(socket)
+            return
+        }
         if !engine.take(socket, &address, length) {
             Counters.increment(core.counters.connectionsRefused)
             core.remove(connection)

@@ -1,5 +1,6 @@
 import CTideoverMicrohttpd
 import Glibc
+import TideoverHTTP
 
 /// A socket that listens as long as the value lives; then the kernel resets what waits in the queue.
 struct Listener: ~Copyable {
@@ -104,17 +105,16 @@ extension sockaddr_storage {
         }
     }
 
-    /// The address as text, without port; nil if it is not one of IP.
-    var host: String? {
-        var copy = self
-        var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
-        let offset = ss_family == sa_family_t(AF_INET6) ? 8 : 4
-        let found = withUnsafeBytes(of: &copy) { bytes in
-            bytes.baseAddress.flatMap {
-                inet_ntop(Int32(ss_family), $0 + offset, &text, socklen_t(text.count))
-            }
+    /// The address without port; nil if it is not one of IP.
+    var address: IPAddress? {
+        let place: Range<Int>
+        switch Int32(ss_family) {
+        case AF_INET: place = 4..<8
+        case AF_INET6: place = 8..<24
+        default: return nil
         }
-        return found.map { String(cString: $0) }
+        var copy = self
+        return withUnsafeBytes(of: &copy) { IPAddress(bytes: Array($0[place])) }
     }
 }
 

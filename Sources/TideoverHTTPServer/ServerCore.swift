@@ -13,7 +13,7 @@ final class ServerCore: Sendable {
     /// Wakes the keeper.
     let alarm: Alarm
 
-    private let connections = Locked<[Int32: Connection]>([:])
+    private let connections = Locked(OpenConnections())
     /// Sockets whose answer must reach the client before they are closed.
     private let lingering = Locked<[Int32]>([])
     private let draining = Atomic(false)
@@ -40,30 +40,30 @@ final class ServerCore: Sendable {
     func startClosing() { closing.store(true, ordering: .sequentiallyConsistent) }
 
     /// The connections open now.
-    var openConnections: [Connection] { connections.withLock { Array($0.values) } }
+    var openConnections: [Connection] { connections.withLock { Array($0.bySocket.values) } }
 
-    var openConnectionCount: Int { connections.withLock { $0.count } }
+    var openConnectionCount: Int { connections.withLock { $0.bySocket.count } }
 
-    func add(_ connection: Connection) {
-        connections.withLock { $0[connection.socket] = connection }
+    /// Takes a connection in; false if its client has as many as it may.
+    func add(_ connection: Connection) -> Bool {
+        connections.withLock { $0.add(connection, mostOfClient: limits.connectionsPerAddress) }
     }
 
     func connection(of socket: Int32) -> Connection? {
-        connections.withLock { $0[socket] }
+        connections.withLock { $0.bySocket[socket] }
     }
 
     /// Forgets a connection, unless its socket's number belongs to a newer one already.
     func remove(_ connection: Connection) {
         let wasFull = connections.withLock { connections in
-            guard connections[connection.socket] === connection else { return false }
-            connections[connection.socket] = nil
-            return connections.count + 1 >= limits.connections
+            connections.remove(connection)
+                && connections.bySocket.count + 1 >= limits.connections
         }
         if wasFull { alarm.ring() }
     }
 
     /// Forgets all connections, once the engine is no more.
-    func removeAll() { connections.withLock { $0 = [:] } }
+    func removeAll() { connections.withLock { $0 = OpenConnections() } }
 
     /// Keeps a connection alive below the engine, which is about to close its socket.
     func linger(_ socket: Int32) {
@@ -82,5 +82,32 @@ final class ServerCore: Sendable {
             defer { sockets = [] }
             return sockets
         }
+    }
+}
+
+/// The connections of a server, and how many each client has.
+private struct OpenConnections {
+    private(set) var bySocket: [Int32: Connection] = [:]
+    private var byClient: [IPNetwork: Int] = [:]
+
+    mutating func add(_ connection: Connection, mostOfClient most: Int) -> Bool {
+        if let client = connection.client {
+            guard byClient[client, default: 0] < most else { return false }
+            byClient[client, default: 0] += 1
+        }
+        // The engine may have closed a socket without a word; its number is then used again.
+        forgetClient(of: bySocket.updateValue(connection, forKey: connection.socket))
+        return true
+    }
+
+    mutating func remove(_ connection: Connection) -> Bool {
+        guard bySocket[connection.socket] === connection else { return false }
+        forgetClient(of: bySocket.removeValue(forKey: connection.socket))
+        return true
+    }
+
+    private mutating func forgetClient(of connection: Connection?) {
+        guard let client = connection?.client, let count = byClient[client] else { return }
+        byClient[client] = count > 1 ? count - 1 : nil
     }
 }

@@ -265,6 +265,52 @@ import TideoverLocks
         }
     }
 
+    @Test func `a closed connection makes room, and shared addresses need none`() async throws {
+        let counted = limits { $0.connectionsPerAddress = 1 }
+        try await withServer(counted, handler: echo) { server in
+            for _ in 0..<20 {
+                #expect(await eventually { server.statistics.connectionsOpen == 0 })
+                let text = try await onThread { [port = server.port] in
+                    let client = try Client(port)
+                    try client.request("GET /")
+                    return try client.response().text
+                }
+                #expect(text == "GET /")
+            }
+            #expect(server.statistics.connectionsRefused == 0)
+        }
+        let shared = limits {
+            $0.connectionsPerAddress = 1
+            $0.sharedNetworks = IPNetwork.loopback
+        }
+        try await withServer(shared, handler: echo) { server in
+            try await onThread { [port = server.port] in
+                let clients = try (0..<8).map { _ in try Client(port) }
+                for client in clients {
+                    try client.request("GET /")
+                    #expect(try client.response().status == 200)
+                }
+            }
+            #expect(server.statistics.connectionsRefused == 0)
+        }
+    }
+
+    @Test(arguments: [
+        ("192.0.2.1", "192.0.2.1/32"), ("2001:db8:1:2::3", "2001:db8:1:2::/64"),
+        ("10.1.2.3", nil), ("127.0.0.1", nil), ("::1", nil),
+    ])
+    func `a client of IPv6 is a network of 64 bits, and a proxy is nobody`(
+        address: String,
+        client: String?
+    ) throws {
+        let address = try #require(IPAddress(address))
+        var limits = HTTPServerLimits()
+        limits.sharedNetworks = IPNetwork.loopback + [try #require(IPNetwork("10.0.0.0/8"))]
+        #expect(limits.client(address)?.description == client)
+        limits.connectionsPerAddress = 0
+        #expect(limits.client(address) == nil)
+    }
+
     // MARK: Starting
 
     @Test func `a port in use is an error that names it`() async throws {
