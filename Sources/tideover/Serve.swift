@@ -1,5 +1,6 @@
 import TideoverCommandLine
 import TideoverCore
+import TideoverHTTP
 import TideoverHTTPClient
 import TideoverHTTPServer
 import TideoverSQLite
@@ -56,7 +57,8 @@ enum Serve {
             clock: followed?.now ?? SystemClock.now,
             log: log,
             instruments: system.instruments,
-            verifications: .processors
+            verifications: .processors,
+            clients: ClientLimits(configuration.server)
         )
         let listen = configuration.server.listen
         let server: HTTPServer
@@ -64,7 +66,7 @@ enum Serve {
             server = try HTTPServer(
                 address: listen.host,
                 port: listen.port,
-                limits: limits(at: listen),
+                limits: HTTPServerLimits(configuration.server),
                 report: { error, _, id in
                     let kind = String(reflecting: type(of: error))
                     log(LogLine(.error, "answer not sent", detail: kind, request: id))
@@ -86,13 +88,6 @@ enum Serve {
         system.watch(nil)
         await storage.close()
         return .success
-    }
-
-    /// Whoever reaches a loopback address is this machine's proxy or back end: one address for all.
-    private static func limits(at listen: Configuration.ListenAddress) -> HTTPServerLimits {
-        var limits = HTTPServerLimits()
-        if isLoopback(listen.host) { limits.connectionsPerAddress = 0 }
-        return limits
     }
 
     private static func isLoopback(_ host: String) -> Bool {
@@ -152,5 +147,25 @@ enum Serve {
         } catch {
             throw CommandFailure(.cannotCreate, "\(error)")
         }
+    }
+}
+
+extension HTTPServerLimits {
+    /// The limits of connections as configured. This machine's own addresses stand for its proxy and
+    /// back end, and so for all their clients.
+    init(_ server: Configuration.Server) {
+        self.init()
+        connectionsPerAddress = server.limits.connectionsPerAddress
+        sharedNetworks = IPNetwork.loopback + server.trustedProxies.networks
+    }
+}
+
+extension ClientLimits {
+    /// The limits of one client's refused notifications as configured.
+    init(_ server: Configuration.Server) {
+        self.init(
+            trustedProxies: server.trustedProxies,
+            refusalsPerMinute: server.limits.refusalsPerMinute
+        )
     }
 }

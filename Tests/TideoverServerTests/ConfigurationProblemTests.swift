@@ -154,6 +154,30 @@ import TideoverSignatures
         #expect(reasons(text) == [.missing(.text), .missing(.fileName)])
     }
 
+    @Test(arguments: [
+        ("trustedProxies: \"10.0.0.0/8\"", "server.trustedProxies: expected a list, found a text"),
+        (
+            "trustedProxies: [\"10.0.0.1/8\"]",
+            "server.trustedProxies[0]: expected an IP network, such as `10.0.0.0/8`, found "
+                + "`10.0.0.1/8`"
+        ),
+        (
+            "limits: { refusalsPerMinute: -1 }",
+            "server.limits.refusalsPerMinute: expected a whole number from 0 to 10000, found `-1`"
+        ),
+        (
+            "limits: { connectionsPerAddress: 1025 }",
+            "server.limits.connectionsPerAddress: expected a whole number from 0 to 1024, found "
+                + "`1025`"
+        ),
+        ("limits: { conections: 5 }", "server.limits: unknown key `conections`"),
+    ])
+    func `proxies are networks, and limits are numbers`(member: String, problem: String) {
+        let found = problems(app("").replacing("{ apps", with: "{ server: { \(member) }, apps"))
+        #expect(found.count == 1)
+        #expect(found.first?.contains(problem) == true, "\(found)")
+    }
+
     @Test func `a secret written in place of its file is not repeated`() {
         let key = #"-----BEGIN PRIVATE KEY-----\nMIGT"#
         let text = app(

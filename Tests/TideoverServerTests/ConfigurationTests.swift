@@ -1,5 +1,6 @@
 import Testing
 import TideoverCore
+import TideoverHTTP
 import TideoverServer
 import TideoverSignatures
 
@@ -118,6 +119,33 @@ import TideoverSignatures
             app("").replacing("{ apps", with: "{ storage: \"\(storage)\", apps")
         )
         #expect(configuration.storage == .sqlite(path: path))
+    }
+
+    @Test func `proxies and limits are read, and nobody is trusted by default`() throws {
+        let apps = #"apps: [{ id: "a", environments: ["sandbox"] }]"#
+        let standard = try load("{ \(apps) }").server
+        #expect(standard.trustedProxies == TrustedProxies())
+        #expect(standard.limits == .init(connectionsPerAddress: 64, refusalsPerMinute: 60))
+        let server = try load(
+            """
+            { server: { trustedProxies: ["10.0.0.0/8", "fd00::1"],
+                        limits: { connectionsPerAddress: 8, refusalsPerMinute: 0 } }, \(apps) }
+            """,
+            ["TIDEOVER_SERVER_LIMITS_CONNECTIONS_PER_ADDRESS": "16"]
+        ).server
+        #expect(server.trustedProxies.networks.map(\.description) == ["10.0.0.0/8", "fd00::1/128"])
+        #expect(server.limits == .init(connectionsPerAddress: 16, refusalsPerMinute: 0))
+    }
+
+    @Test func `to trust every address is noticed`() throws {
+        let configuration = try load(
+            #"{ server: { trustedProxies: ["::/0"] }, apps: [{ id: "a", environments: ["sandbox"] }] }"#
+        )
+        #expect(
+            configuration.notices.first
+                == "server.trustedProxies holds every address: whoever connects can say that he is "
+                + "somebody else"
+        )
     }
 
     @Test func `a file without a folder leaves relative paths as they are`() throws {

@@ -34,6 +34,7 @@ final class TestServer: Sendable {
         store: TestStore? = nil,
         instruments: Instruments = Instruments(),
         verifications: WorkLimits = WorkLimits(),
+        clients: ClientLimits = ClientLimits(),
         faults: SQLiteFaults = SQLiteFaults()
     ) throws {
         let store = try store ?? TestStore()
@@ -71,7 +72,8 @@ final class TestServer: Sendable {
             clock: { clock.now },
             log: { log.append(String(decoding: $0.json(at: clock.now), as: UTF8.self)) },
             instruments: instruments,
-            verifications: verifications
+            verifications: verifications,
+            clients: clients
         )
     }
 

@@ -1,4 +1,5 @@
 public import TideoverCore
+public import TideoverHTTP
 public import TideoverSignatures
 
 /// What the operator has chosen: the file `tideover.json` and the environment variables that
@@ -37,10 +38,39 @@ extension Configuration {
     public struct Server: Hashable, Sendable {
         /// Where connections are accepted.
         public let listen: ListenAddress
+        /// The URL under which the internet reaches it; nil if that was not said.
+        public let publicURL: String?
+        /// Who is believed about the address of a client.
+        public let trustedProxies: TrustedProxies
+        /// How much one client may use of it.
+        public let limits: Limits
 
         /// A server that listens at an address.
-        public init(listen: ListenAddress = .standard) {
+        public init(
+            listen: ListenAddress = .standard,
+            publicURL: String? = nil,
+            trustedProxies: TrustedProxies = TrustedProxies(),
+            limits: Limits = Limits()
+        ) {
             self.listen = listen
+            self.publicURL = publicURL
+            self.trustedProxies = trustedProxies
+            self.limits = limits
+        }
+    }
+
+    /// How much of the server one client may use: an address, of IPv6 a network of 64 bits.
+    public struct Limits: Hashable, Sendable {
+        /// How many connections it may have open; 0 is no limit.
+        public let connectionsPerAddress: Int
+        /// How many of its notifications for one app are verified and refused in a minute, before
+        /// no more are verified; 0 is no limit.
+        public let refusalsPerMinute: Int
+
+        /// Limits for a server that faces the internet.
+        public init(connectionsPerAddress: Int = 64, refusalsPerMinute: Int = 60) {
+            self.connectionsPerAddress = connectionsPerAddress
+            self.refusalsPerMinute = refusalsPerMinute
         }
     }
 
@@ -63,11 +93,11 @@ extension Configuration {
             let host = text[..<colon]
             if host.first == "[", host.last == "]" {
                 let address = String(host.dropFirst().dropLast())
-                guard IPAddress.family(of: address) == .six else { return nil }
+                guard IPAddress(address)?.isIPv6 == true else { return nil }
                 self.init(checkedHost: address, port: port)
             } else {
                 let address = host == "localhost" ? "127.0.0.1" : String(host)
-                guard IPAddress.family(of: address) == .four else { return nil }
+                guard IPAddress(address)?.isIPv6 == false else { return nil }
                 self.init(checkedHost: address, port: port)
             }
         }

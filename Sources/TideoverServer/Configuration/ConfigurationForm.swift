@@ -1,5 +1,5 @@
-import Glibc
 import TideoverCore
+import TideoverHTTP
 import TideoverJSON
 
 /// What a scalar of the configuration may look like, and what is read from it.
@@ -63,15 +63,6 @@ extension ConfigurationForm<String> {
         }
     }
 
-    static var network: Self {
-        Self(expectation: .network) { text in
-            let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
-            guard let family = IPAddress.family(of: String(parts[0])) else { return nil }
-            guard parts.count == 2 else { return text }
-            return DecimalNumber.read(parts[1], through: family.bits) == nil ? nil : text
-        }
-    }
-
     static func oneOf(_ words: [String]) -> Self {
         Self(expectation: .oneOf(words)) { words.contains($0) ? $0 : nil }
     }
@@ -94,6 +85,19 @@ extension ConfigurationForm<String> {
 extension ConfigurationForm<Configuration.ListenAddress> {
     static var listenAddress: Self {
         Self(expectation: .listenAddress) { Configuration.ListenAddress($0) }
+    }
+}
+
+extension ConfigurationForm<IPNetwork> {
+    static var network: Self { Self(expectation: .network) { IPNetwork($0) } }
+}
+
+extension ConfigurationForm<Int> {
+    /// A whole number from nought to a limit.
+    static func count(through limit: Int) -> Self {
+        Self(expectation: .count(through: limit), kind: .number) {
+            DecimalNumber.read($0, through: limit)
+        }
     }
 }
 
@@ -173,24 +177,6 @@ extension ConfigurationForm<Policy.Sandbox> {
 }
 
 // MARK: - The small print
-
-/// Addresses of the internet protocol, as the system reads them.
-enum IPAddress {
-    enum Family {
-        case four, six
-
-        var bits: Int { self == .four ? 32 : 128 }
-    }
-
-    /// The family of an address literal; nil if it is none.
-    static func family(of text: String) -> Family? {
-        // A zero byte would end the text for the system, but not for us.
-        guard text.isPlain else { return nil }
-        var address = in6_addr()
-        if inet_pton(AF_INET, text, &address) == 1 { return .four }
-        return inet_pton(AF_INET6, text, &address) == 1 ? .six : nil
-    }
-}
 
 /// Numbers of decimal digits alone, without a sign.
 enum DecimalNumber {

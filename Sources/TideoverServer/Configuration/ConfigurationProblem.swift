@@ -74,6 +74,7 @@ public struct ConfigurationProblem: Error, Hashable, Sendable {
         case bundleId, appAppleId, packageName, fileName
         case entitlements, period, price
         case duration, billingRetry, transfer
+        case count(through: Int)
         case oneOf([String])
     }
 
@@ -97,6 +98,8 @@ enum ConfigurationNotice: Hashable {
     case noPeriod(path: String)
     /// A product of this kind has no such thing.
     case withoutEffect(path: String, kind: String)
+    /// A list of trusted proxies includes all addresses.
+    case trustsEverybody(path: String)
     /// A variable is set to nothing.
     case emptyVariable(String)
     /// A variable with our prefix means nothing, with the known variable it comes close to.

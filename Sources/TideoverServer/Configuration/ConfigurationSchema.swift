@@ -1,4 +1,5 @@
 import TideoverCore
+import TideoverHTTP
 import TideoverSignatures
 
 // The schema: what each object of the file may say, asked for member by member.
@@ -9,10 +10,32 @@ typealias ConfigurationFileReader = (String) throws -> [UInt8]
 extension ConfigurationSection {
     func readServer() -> Configuration.Server {
         let listen = value("listen", .listenAddress) ?? .standard
-        _ = value("publicURL", .webAddress)
+        let publicURL = value("publicURL", .webAddress)
         noteNotActedOn(["publicURL"], .publicURL)
+        let proxies = list("trustedProxies", of: .network, mayBeEmpty: true) ?? []
+        if proxies.contains(where: { $0.prefixLength == 0 }) {
+            note(.trustsEverybody(path: path(of: "trustedProxies")))
+        }
+        let limits = section("limits").readLimits()
         close()
-        return Configuration.Server(listen: listen)
+        return Configuration.Server(
+            listen: listen,
+            publicURL: publicURL,
+            trustedProxies: TrustedProxies(proxies),
+            limits: limits
+        )
+    }
+
+    private func readLimits() -> Configuration.Limits {
+        let standard = Configuration.Limits()
+        let limits = Configuration.Limits(
+            connectionsPerAddress: value("connectionsPerAddress", .count(through: 1_024))
+                ?? standard.connectionsPerAddress,
+            refusalsPerMinute: value("refusalsPerMinute", .count(through: 10_000))
+                ?? standard.refusalsPerMinute
+        )
+        close()
+        return limits
     }
 
     /// The apps with their ids settled first, since variables address an app by its id.

@@ -110,6 +110,7 @@ extension ConfigurationProblem.Expectation: CustomStringConvertible {
         case .transfer:
             "`claim`, `keep`, `transferIfInactive`, or `transfer` and a cool-down, such as "
                 + "`transfer 30d`"
+        case .count(let limit): "a whole number from 0 to \(limit)"
         case .oneOf(let words): words.map { "`\($0)`" }.joined(separator: " or ")
         }
     }
@@ -146,6 +147,9 @@ extension ConfigurationNotice: CustomStringConvertible {
             "\(printable(path)) has no period: how much faster a sandbox runs cannot be told for it"
         case .withoutEffect(let path, let kind):
             "\(printable(path)) is set but has no effect on a product of kind \(kind)"
+        case .trustsEverybody(let path):
+            "\(printable(path)) holds every address: whoever connects can say that he is somebody "
+                + "else"
         case .emptyVariable(let name): "\(name) is empty and was taken as not set"
         case .unknownVariable(let name, let closest):
             "\(printable(name)) is set but means nothing here" + suggestion(closest)

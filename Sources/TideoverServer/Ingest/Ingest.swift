@@ -14,6 +14,7 @@ struct Ingest: Sendable {
     let tallies: TallyBook
     let metrics: Metrics
     let verifications: Gate
+    let budget: RefusalBudget
 
     /// How far ahead of our clock a signature may be dated.
     static let clockTolerance = Milliseconds.minutes(5)
@@ -23,21 +24,42 @@ struct Ingest: Sendable {
     func respond(to request: Request) async throws -> Response {
         guard let trust = app.appStore else { throw Problem.appStoreNotConfigured(app.id) }
         let now = clock()
+        let sender = budget.sender(of: request, to: app.id)
         do {
+            try budget.admit(sender)
             let received = try await verifications.pass {
-                try await Self.verify(request.body, trust, at: now)
+                // Others of the same sender may have been refused while this one waited.
+                try budget.admit(sender)
+                return try await believed(request.body, trust, at: now, from: sender)
             }
-            try judgeDate(of: received.reading, at: now)
             return try await commit(received, at: now)
         } catch let problem as Problem {
             refused(problem.slug)
             throw problem
-        } catch let refusal as any Refusal {
-            refused(refusal.code)
-            throw refusal.problem
         } catch {
             metrics.count(.notifications, app.id, "failed")
             throw error is Gate.Full ? Problem.overloaded : error
+        }
+    }
+
+    /// What a notification says. A refusal is charged to the sender, unless it may be our clock's
+    /// fault.
+    private func believed(
+        _ body: [UInt8],
+        _ trust: AppStoreTrust,
+        at now: Instant,
+        from sender: Sender?
+    ) async throws -> Received {
+        do {
+            let received = try await Self.verify(body, trust, at: now)
+            try judgeDate(of: received.reading, at: now)
+            return received
+        } catch {
+            guard let problem = error as? Problem ?? (error as? any Refusal)?.problem else {
+                throw error
+            }
+            if problem.status < 500 { budget.charge(sender) }
+            throw problem
         }
     }
 

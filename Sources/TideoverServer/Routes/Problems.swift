@@ -103,6 +103,17 @@ extension Problem {
         retryAfter: 1
     )
 
+    /// 429: so many of this sender's notifications were refused that no more are looked at for now.
+    static func tooManyRefusals(retryAfter seconds: Int) -> Problem {
+        Problem(
+            "too-many-refusals",
+            status: 429,
+            title: "Too many notifications from this address were refused.",
+            detail: "This one was not looked at.",
+            retryAfter: seconds
+        )
+    }
+
     /// 503: the server runs, but cannot do its work.
     static let notReady = Problem(
         "not-ready",

@@ -19,6 +19,8 @@ public struct Service: Sendable {
     let readiness: Readiness
     /// What every notification passes before it is verified.
     package let verifications: Gate
+    /// Who sends what is refused again and again.
+    let budget: RefusalBudget
     let instruments: Instruments
 
     public init(
@@ -28,7 +30,8 @@ public struct Service: Sendable {
         clock: @escaping Clock,
         log: @escaping Log,
         instruments: Instruments = Instruments(),
-        verifications: WorkLimits = WorkLimits()
+        verifications: WorkLimits = WorkLimits(),
+        clients: ClientLimits = ClientLimits()
     ) {
         let metrics = Metrics()
         let storage = WatchedStorage(storage, metrics: metrics, uptime: instruments.uptime)
@@ -40,6 +43,7 @@ public struct Service: Sendable {
         self.metrics = metrics
         self.instruments = instruments
         self.verifications = Gate(verifications)
+        budget = RefusalBudget(clients, uptime: instruments.uptime)
         readiness = Readiness(storage: storage, uptime: instruments.uptime, log: log)
         tallies = TallyBook(storage: storage, log: log)
         refusals = RefusalLog(log)
@@ -95,7 +99,8 @@ public struct Service: Sendable {
                 log: service.log(of: call),
                 tallies: service.tallies,
                 metrics: service.metrics,
-                verifications: service.verifications
+                verifications: service.verifications,
+                budget: service.budget
             ).respond(to: call.request)
         },
     ]

@@ -67,7 +67,7 @@ public struct SocketReading: Hashable, Sendable {
     public var connectionsOpen = 0
     /// Connections taken from the listener.
     public var connectionsTaken = 0
-    /// Connections closed at once because their address had too many.
+    /// Connections closed at once: their address had too many, or memory was short.
     public var connectionsRefused = 0
     /// Connections closed because the client was too slow or silent for too long.
     public var connectionsTimedOut = 0

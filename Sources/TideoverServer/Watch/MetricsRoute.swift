@@ -66,6 +66,11 @@ struct MetricsRoute {
             "Notifications answered 503 because too many were waiting.",
             gate.turnedAway
         )
+        gauge(
+            "refused_senders",
+            "Addresses, by app, of which refused notifications are remembered.",
+            service.budget.senders
+        )
         text.family(
             "tideover_verified_chains",
             .gauge,
@@ -85,7 +90,7 @@ struct MetricsRoute {
         counter("http_connections_total", "Connections taken.", sockets.connectionsTaken)
         counter(
             "http_connections_refused_total",
-            "Connections closed at once because their address had too many.",
+            "Connections closed at once: their address had too many, or memory was short.",
             sockets.connectionsRefused
         )
         counter(

@@ -124,6 +124,7 @@ enum OpenAPIDocument {
                   "410": { "$ref": "#/components/responses/problem" },
                   "413": { "$ref": "#/components/responses/problem" },
                   "422": { "$ref": "#/components/responses/problem" },
+                  "429": { "$ref": "#/components/responses/tryAgain" },
                   "503": { "$ref": "#/components/responses/tryAgain" }
                 }
               }
@@ -245,7 +246,7 @@ enum OpenAPIDocument {
                 }
               },
               "tryAgain": {
-                "description": "Our own fault or a passing one: try again",
+                "description": "Our own fault or a passing one: try again after a while",
                 "headers": {
                   "Retry-After": { "$ref": "#/components/headers/retryAfter" },
                   "X-Request-Id": { "$ref": "#/components/headers/requestId" }
@@ -494,6 +495,7 @@ enum OpenAPIDocument {
                       "urn:tideover:problem:unknown-environment",
                       "urn:tideover:problem:environment-not-served",
                       "urn:tideover:problem:bad-instant",
+                      "urn:tideover:problem:too-many-refusals",
                       "urn:tideover:problem:malformed-request",
                       "urn:tideover:problem:request-too-slow",
                       "urn:tideover:problem:body-too-large",
