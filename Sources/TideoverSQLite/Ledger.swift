@@ -138,7 +138,7 @@ final class Ledger {
         _ intake: Intake
     ) throws(StorageError) -> [OwnershipEntry] {
         let known = try customers.owners(of: lineage.key, app: intake.app, intake.environment)
-        guard facts.contains(where: \.namesAnAccount) else { return known }
+        guard facts.contains(where: { $0.claim != nil }) else { return known }
         // By now the new facts are among those stored.
         let additions = known.additions(
             for: try customers.facts(of: lineage.key, app: intake.app, intake.environment)
@@ -212,13 +212,6 @@ final class Ledger {
             .instant(event.at),
             .utf8(event.body)
         )
-    }
-}
-
-extension Fact {
-    /// Whether it can say anything of whose its lineage is.
-    fileprivate var namesAnAccount: Bool {
-        if case .term(let term) = assertion { term.accountToken != nil } else { false }
     }
 }
 

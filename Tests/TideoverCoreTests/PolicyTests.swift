@@ -176,6 +176,7 @@ import TideoverJSON
         Policy(), keeping,
         Policy(
             renewalLeeway: .minutes(90),
+            unreachable: .hours(6),
             sandbox: .deny,
             transfer: .transfer(coolDown: .days(30)),
             reminders: Policy.Reminders(trialEnding: .hours(12), graceEnding: .days(1)),

@@ -49,7 +49,6 @@ import TideoverSignatures
                     + "store yet",
                 "apps[0].googlePlay is set but this version does not read Google Play yet",
                 "apps[0].revenueCat is set but this version does not read RevenueCat yet",
-                "apps[0].policy.unreachable is set but this version does not act on it yet",
                 "apps[0].policy.transfer is set but this version does not act on it yet",
                 "apps[0].policy.sandbox is set but this version does not act on it yet",
                 "apps[0].policy.reminders is set but this version does not act on it yet",

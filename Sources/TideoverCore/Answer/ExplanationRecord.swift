@@ -137,12 +137,8 @@ public struct CustomerRecord: Sendable {
 extension OwnershipEntry {
     /// Whether one of these facts is what the entry was written for.
     fileprivate func isVouchedFor(by facts: [Fact]) -> Bool {
-        switch why {
-        case .accountToken:
-            facts.contains { fact in
-                guard case .term(let term) = fact.assertion else { return false }
-                return term.accountToken == customer && term.start == from
-            }
+        facts.contains { fact in
+            fact.claim.map { $0.why == why && $0.customer == customer && $0.from == from } ?? false
         }
     }
 }

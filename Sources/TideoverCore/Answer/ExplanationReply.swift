@@ -114,7 +114,7 @@ struct Reply {
         switch revocation.cause {
         case .refund, .proratedRefund:
             return ["A refund was taken back on \(day(undone)), and access is restored."]
-        case .familyAccessRemoved, .assignmentRemoved, .unrecognised:
+        case .familyAccessRemoved, .assignmentRemoved, .withdrawn, .unrecognised:
             return ["Access had been withdrawn, and is restored since \(day(undone))."]
         }
     }
@@ -199,45 +199,5 @@ struct Reply {
             default: ""
             }
         return ["\(yourAtStart) \(thing(now.term)) ended\(on(standing.accessUntil))\(cause)."]
-    }
-}
-
-extension Assertion {
-    /// What it says, in a few words for a table; times are RFC 3339.
-    public var summary: String {
-        switch self {
-        case .term(let term): term.summary
-        case .outlook(let outlook): outlook.summary
-        case .condition(let condition):
-            [condition.status?.word, condition.notice?.rawValue].compactMap(\.self)
-                .joined(separator: ", ")
-        case .revocation(let revocation):
-            "\(revocation.cause.word), from \(revocation.date.rfc3339)"
-        case .reversal: "the refund is taken back"
-        case .unrecognised(let unknown): "\(unknown.field) \(unknown.value)"
-        }
-    }
-}
-
-extension Term {
-    fileprivate var summary: String {
-        let marks = [
-            offer?.discount?.word ?? offer?.kind.word, isUpgraded ? "upgraded away" : nil,
-            isRevoked ? "revoked" : nil,
-        ].compactMap(\.self)
-        let span = "\(start.rfc3339) to \(end?.rfc3339 ?? "no end")"
-        return ([productId, span] + marks).joined(separator: ", ")
-    }
-}
-
-extension Outlook {
-    fileprivate var summary: String {
-        [
-            willRenew.map { $0 ? "renews" : "does not renew" },
-            renewalDate.map { "at \($0.rfc3339)" },
-            isRetrying == true ? "payment is retried" : nil,
-            graceEnd.map { "grace until \($0.rfc3339)" },
-            lapse.map { "lapsed: \($0.word)" },
-        ].compactMap(\.self).joined(separator: ", ")
     }
 }

@@ -60,7 +60,9 @@ struct FactSieve {
         case .reversal(let reversal):
             names.key(reversal.term) == now.term?.key && fact.assertedAt == undoneAt
                 ? [.reversal] : []
-        case .unrecognised: []
+        case .grant, .inquiry, .pending, .playSubscription, .playPurchase, .playVoidedOrder,
+            .playReplacement, .playNotice, .unrecognised:
+            []
         }
     }
 
@@ -134,6 +136,9 @@ struct FactSieve {
         case .reversal(let reversal):
             if isLater { return .notAssertedYet }
             return reason(against: names.key(reversal.term)) ?? .noEffect
+        case .grant, .inquiry, .pending, .playSubscription, .playPurchase, .playVoidedOrder,
+            .playReplacement, .playNotice:
+            return isLater ? .notAssertedYet : .noEffect
         }
     }
 

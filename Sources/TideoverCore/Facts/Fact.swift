@@ -54,7 +54,15 @@ public enum Rank: Int, Hashable, Sendable, Comparable, CaseIterable {
 
 /// The way a fact reached us.
 public enum Source: String, Hashable, Sendable, CaseIterable {
-    case appStoreNotification, deviceTransaction
+    case appStoreNotification, appStoreAPI, deviceTransaction, appReceipt
+    case playNotification, playAPI
+    case revenueCatWebhook, revenueCatAPI
+    /// A file of another system's customers.
+    case imported
+    /// A person who runs the app.
+    case `operator`
+    /// This server, of what it did itself.
+    case server
 }
 
 /// The SHA-256 digest of a piece of evidence, in lower-case hexadecimal.
@@ -75,6 +83,14 @@ public enum Assertion: Hashable, Sendable {
     case condition(Condition)
     case revocation(Revocation)
     case reversal(Reversal)
+    case grant(Grant)
+    case inquiry(Inquiry)
+    case pending(PendingPurchase)
+    case playSubscription(PlaySubscription)
+    case playPurchase(PlayPurchase)
+    case playVoidedOrder(PlayVoidedOrder)
+    case playReplacement(PlayReplacement)
+    case playNotice(PlayNotice)
     case unrecognised(Unrecognised)
 }
 
@@ -112,6 +128,10 @@ public struct Term: Hashable, Sendable {
     public var storefront: String?
     /// The account the app named when it was bought, if any.
     public var accountToken: CustomerID?
+    /// How it is billed, where the store offers a choice.
+    public var billing: Billing?
+    /// The longer commitment that this term is one payment of.
+    public var commitment: Commitment?
 
     public init(
         transactionId: String,
@@ -127,7 +147,9 @@ public struct Term: Hashable, Sendable {
         origin: Origin = .unstated,
         group: String? = nil,
         storefront: String? = nil,
-        accountToken: CustomerID? = nil
+        accountToken: CustomerID? = nil,
+        billing: Billing? = nil,
+        commitment: Commitment? = nil
     ) {
         self.transactionId = transactionId
         // Xcode writes "0" for every period: as an identity it would make all terms one.
@@ -144,6 +166,8 @@ public struct Term: Hashable, Sendable {
         self.group = group
         self.storefront = storefront
         self.accountToken = accountToken
+        self.billing = billing
+        self.commitment = commitment
     }
 
     /// What makes two words speak of the same term.
@@ -161,6 +185,38 @@ public struct Term: Hashable, Sendable {
     /// Whether the customer bought this term or the store renewed into it.
     public enum Origin: String, Hashable, Sendable, CaseIterable {
         case purchase, renewal, unstated
+    }
+
+    /// How a subscription is paid for.
+    public enum Billing: Hashable, Sendable {
+        /// The whole period at once.
+        case upfront
+        /// By the month, for a longer commitment.
+        case monthly
+        case unrecognised(String)
+    }
+
+    /// A term's place in a commitment that is paid by the month.
+    public struct Commitment: Hashable, Sendable {
+        /// Which payment this is, from 1.
+        public var payment: Int64?
+        /// How many payments there are.
+        public var payments: Int64?
+        public var end: Instant?
+        /// The price of the whole.
+        public var price: Money?
+
+        public init(
+            payment: Int64? = nil,
+            payments: Int64? = nil,
+            end: Instant? = nil,
+            price: Money? = nil
+        ) {
+            self.payment = payment
+            self.payments = payments
+            self.end = end
+            self.price = price
+        }
     }
 }
 
@@ -209,6 +265,10 @@ public struct Outlook: Hashable, Sendable {
     public var priceIncreasePending: Bool?
     public var renewalPrice: Money?
     public var offer: Offer?
+    /// How the next renewal is billed.
+    public var billing: Term.Billing?
+    /// What follows the commitment that runs.
+    public var commitment: Commitment?
 
     public init(
         renewalDate: Instant? = nil,
@@ -220,7 +280,9 @@ public struct Outlook: Hashable, Sendable {
         lapse: Lapse? = nil,
         priceIncreasePending: Bool? = nil,
         renewalPrice: Money? = nil,
-        offer: Offer? = nil
+        offer: Offer? = nil,
+        billing: Term.Billing? = nil,
+        commitment: Commitment? = nil
     ) {
         self.renewalDate = renewalDate
         self.productId = productId
@@ -232,6 +294,31 @@ public struct Outlook: Hashable, Sendable {
         self.priceIncreasePending = priceIncreasePending
         self.renewalPrice = renewalPrice
         self.offer = offer
+        self.billing = billing
+        self.commitment = commitment
+    }
+
+    /// What is to follow a commitment once its last payment is made.
+    public struct Commitment: Hashable, Sendable {
+        public var willRenew: Bool?
+        public var renewsInto: String?
+        public var billing: Term.Billing?
+        public var date: Instant?
+        public var price: Money?
+
+        public init(
+            willRenew: Bool? = nil,
+            renewsInto: String? = nil,
+            billing: Term.Billing? = nil,
+            date: Instant? = nil,
+            price: Money? = nil
+        ) {
+            self.willRenew = willRenew
+            self.renewsInto = renewsInto
+            self.billing = billing
+            self.date = date
+            self.price = price
+        }
     }
 
     /// Why a subscription lapsed (the App Store's expiration intent).
@@ -283,6 +370,8 @@ public struct Revocation: Hashable, Sendable {
 
     public enum Cause: Hashable, Sendable {
         case refund, proratedRefund, familyAccessRemoved, assignmentRemoved
+        /// The operator took a grant back.
+        case withdrawn
         case unrecognised(String)
     }
 }

@@ -25,6 +25,8 @@ public struct OwnershipEntry: Hashable, Sendable {
     public enum Why: String, Hashable, Sendable, CaseIterable {
         /// The store's signed account token names the customer.
         case accountToken
+        /// An operator granted it to the customer.
+        case granted
     }
 }
 
@@ -40,11 +42,11 @@ extension [OwnershipEntry] {
         return best?.customer
     }
 
-    /// The entries to append, given every term known of the lineage: a term whose token names
+    /// The entries to append, given every fact known of the lineage: a term whose token names
     /// somebody else than the owner at its start moves ownership from that start, until the next
     /// entry begins.
     ///
-    /// All known terms are looked at, not only new ones: a late word about an old term must neither
+    /// All known facts are looked at, not only new ones: a late word about an old term must neither
     /// outlive the terms after it, nor undo what was said of the same term since. So whatever order
     /// facts arrive in, the owner at each instant comes out the same. The entries and facts must all
     /// be of one lineage.
@@ -59,25 +61,40 @@ extension [OwnershipEntry] {
         return Array(entries.dropFirst(count))
     }
 
-    /// Whom the terms name, in the order of their starts; of words on one start the newest.
+    /// Whom the facts name, in the order of their starts; of words on one start the newest.
     private static func claims(in facts: some Sequence<Fact>) -> [OwnershipEntry] {
-        var newest: [Instant: (word: Word<Term>, entry: OwnershipEntry)] = [:]
+        var newest: [Instant: (word: Word<CustomerID>, entry: OwnershipEntry)] = [:]
         for fact in facts {
-            guard case .term(let term) = fact.assertion, let token = term.accountToken else {
-                continue
-            }
-            let word = Word(term, of: fact)
-            if let found = newest[term.start], Word.isOlder(word, found.word) { continue }
-            newest[term.start] = (
-                word,
-                OwnershipEntry(
-                    lineage: fact.lineage,
-                    customer: token,
-                    from: term.start,
-                    why: .accountToken
-                )
-            )
+            guard let claim = fact.claim else { continue }
+            let word = Word(claim.customer, of: fact)
+            if let found = newest[claim.from], Word.isOlder(word, found.word) { continue }
+            newest[claim.from] = (word, claim)
         }
         return newest.values.map(\.entry).sorted { $0.from < $1.from }
+    }
+}
+
+extension Fact {
+    /// The owner that this fact names, from the start of what it speaks of; nil if it names nobody.
+    public var claim: OwnershipEntry? {
+        switch assertion {
+        case .term(let term): claim(of: term.accountToken, from: term.start)
+        case .playSubscription(let read):
+            claim(of: read.accountId, from: read.startedAt ?? assertedAt)
+        case .playPurchase(let read):
+            claim(of: read.accountId, from: read.completedAt ?? assertedAt)
+        case .grant(let grant): claim(of: grant.customer, from: grant.start, .granted)
+        case .outlook, .condition, .revocation, .reversal, .inquiry, .pending, .playVoidedOrder,
+            .playReplacement, .playNotice, .unrecognised:
+            nil
+        }
+    }
+
+    private func claim(
+        of customer: CustomerID?,
+        from start: Instant,
+        _ why: OwnershipEntry.Why = .accountToken
+    ) -> OwnershipEntry? {
+        customer.map { OwnershipEntry(lineage: lineage, customer: $0, from: start, why: why) }
     }
 }

@@ -94,25 +94,45 @@ extension Assertion {
         case .condition: "condition"
         case .revocation: "revocation"
         case .reversal: "reversal"
+        case .grant: "grant"
+        case .inquiry: "inquiry"
+        case .pending: "pending"
+        case .playSubscription: "playSubscription"
+        case .playPurchase: "playPurchase"
+        case .playVoidedOrder: "playVoidedOrder"
+        case .playReplacement: "playReplacement"
+        case .playNotice: "playNotice"
         case .unrecognised: "unrecognised"
         }
     }
 
     init(json: JSONNode) throws(FormError) {
-        if let term = try json.optional("term", Term.read) {
-            self = .term(term)
-        } else if let outlook = try json.optional("outlook", Outlook.read) {
-            self = .outlook(outlook)
-        } else if let condition = try json.optional("condition", Condition.read) {
-            self = .condition(condition)
-        } else if let revocation = try json.optional("revocation", Revocation.read) {
-            self = .revocation(revocation)
-        } else if let reversal = try json.optional("reversal", Reversal.read) {
-            self = .reversal(reversal)
-        } else if let unrecognised = try json.optional("unrecognised", Unrecognised.read) {
-            self = .unrecognised(unrecognised)
-        } else {
-            throw .missing(field: "term")
+        for (word, node) in json.members {
+            guard let assertion = try Self(word: word, node) else { continue }
+            self = assertion
+            return
+        }
+        throw .missing(field: "term")
+    }
+
+    /// Nil for a member that holds no assertion.
+    private init?(word: String, _ node: JSONNode) throws(FormError) {
+        switch word {
+        case "term": self = .term(try .read(node, word))
+        case "outlook": self = .outlook(try .read(node, word))
+        case "condition": self = .condition(try .read(node, word))
+        case "revocation": self = .revocation(try .read(node, word))
+        case "reversal": self = .reversal(try .read(node, word))
+        case "grant": self = .grant(try .read(node, word))
+        case "inquiry": self = .inquiry(try .read(node, word))
+        case "pending": self = .pending(try .read(node, word))
+        case "playSubscription": self = .playSubscription(try .read(node, word))
+        case "playPurchase": self = .playPurchase(try .read(node, word))
+        case "playVoidedOrder": self = .playVoidedOrder(try .read(node, word))
+        case "playReplacement": self = .playReplacement(try .read(node, word))
+        case "playNotice": self = .playNotice(try .read(node, word))
+        case "unrecognised": self = .unrecognised(try .read(node, word))
+        default: return nil
         }
     }
 
@@ -123,6 +143,14 @@ extension Assertion {
         case .condition(let condition): condition.writeFields(to: &writer)
         case .revocation(let revocation): revocation.writeFields(to: &writer)
         case .reversal(let reversal): writer.field("term", reversal.term.text)
+        case .grant(let grant): grant.writeFields(to: &writer)
+        case .inquiry(let inquiry): inquiry.writeFields(to: &writer)
+        case .pending(let pending): pending.writeFields(to: &writer)
+        case .playSubscription(let read): read.writeFields(to: &writer)
+        case .playPurchase(let read): read.writeFields(to: &writer)
+        case .playVoidedOrder(let void): void.writeFields(to: &writer)
+        case .playReplacement(let replacement): replacement.writeFields(to: &writer)
+        case .playNotice(let notice): notice.writeFields(to: &writer)
         case .unrecognised(let unrecognised):
             writer.field("field", unrecognised.field)
             writer.field("value", unrecognised.value)
@@ -146,6 +174,9 @@ extension Term {
         writer.said("group", group)
         writer.said("storefront", storefront)
         writer.said("accountToken", accountToken?.text)
+        writer.said("billing", billing?.word)
+        guard let commitment else { return }
+        writer.field("commitment", object: { commitment.writeFields(to: &$0) })
     }
 
     static func read(_ node: JSONNode, _ field: String) throws(FormError) -> Term {
@@ -163,7 +194,27 @@ extension Term {
             origin: try node.optional("origin", Field.word) ?? .unstated,
             group: try node.optional("group", Field.text),
             storefront: try node.optional("storefront", Field.text),
-            accountToken: try node.optional("accountToken", Field.customer)
+            accountToken: try node.optional("accountToken", Field.customer),
+            billing: try node.optional("billing", Field.open),
+            commitment: try node.optional("commitment", Commitment.read)
+        )
+    }
+}
+
+extension Term.Commitment {
+    func writeFields(to writer: inout JSONWriter) {
+        writer.said("payment", payment)
+        writer.said("payments", payments)
+        writer.said("end", end)
+        writer.said("price", price)
+    }
+
+    static func read(_ node: JSONNode, _ field: String) throws(FormError) -> Self {
+        Self(
+            payment: try node.optional("payment", Field.integer),
+            payments: try node.optional("payments", Field.integer),
+            end: try node.optional("end", Field.instant),
+            price: try node.optional("price", Money.read)
         )
     }
 }
@@ -200,6 +251,9 @@ extension Outlook {
         writer.said("priceIncreasePending", priceIncreasePending)
         writer.said("renewalPrice", renewalPrice)
         writer.said("offer", offer)
+        writer.said("billing", billing?.word)
+        guard let commitment else { return }
+        writer.field("commitment", object: { commitment.writeFields(to: &$0) })
     }
 
     static func read(_ node: JSONNode, _ field: String) throws(FormError) -> Outlook {
@@ -213,7 +267,29 @@ extension Outlook {
             lapse: try node.optional("lapse", Field.open),
             priceIncreasePending: try node.optional("priceIncreasePending", Field.flag),
             renewalPrice: try node.optional("renewalPrice", Money.read),
-            offer: try node.optional("offer", Offer.read)
+            offer: try node.optional("offer", Offer.read),
+            billing: try node.optional("billing", Field.open),
+            commitment: try node.optional("commitment", Commitment.read)
+        )
+    }
+}
+
+extension Outlook.Commitment {
+    func writeFields(to writer: inout JSONWriter) {
+        writer.said("willRenew", willRenew)
+        writer.said("renewsInto", renewsInto)
+        writer.said("billing", billing?.word)
+        writer.said("date", date)
+        writer.said("price", price)
+    }
+
+    static func read(_ node: JSONNode, _ field: String) throws(FormError) -> Self {
+        Self(
+            willRenew: try node.optional("willRenew", Field.flag),
+            renewsInto: try node.optional("renewsInto", Field.text),
+            billing: try node.optional("billing", Field.open),
+            date: try node.optional("date", Field.instant),
+            price: try node.optional("price", Money.read)
         )
     }
 }
@@ -263,6 +339,60 @@ extension Unrecognised {
         Unrecognised(
             field: try node.required("field", Field.text),
             value: try node.required("value", Field.text)
+        )
+    }
+}
+
+extension Grant {
+    func writeFields(to writer: inout JSONWriter) {
+        writer.field("id", id)
+        writer.field("customer", customer.text)
+        writer.field("entitlement", entitlement)
+        writer.field("start", start)
+        writer.said("end", end)
+        writer.field("why", why)
+    }
+
+    static func read(_ node: JSONNode, _ field: String) throws(FormError) -> Grant {
+        Grant(
+            id: try node.required("id", Field.text),
+            customer: try node.required("customer", Field.customer),
+            entitlement: try node.required("entitlement", Field.text),
+            start: try node.required("start", Field.instant),
+            end: try node.optional("end", Field.instant),
+            why: try node.required("why", Field.text)
+        )
+    }
+}
+
+extension Inquiry {
+    func writeFields(to writer: inout JSONWriter) {
+        writer.field("askedAt", askedAt)
+        writer.field("outcome", outcome.word)
+    }
+
+    static func read(_ node: JSONNode, _ field: String) throws(FormError) -> Inquiry {
+        Inquiry(
+            askedAt: try node.required("askedAt", Field.instant),
+            outcome: try node.required("outcome", Field.open)
+        )
+    }
+}
+
+extension PendingPurchase {
+    func writeFields(to writer: inout JSONWriter) {
+        writer.field("id", id)
+        writer.field("productId", productId)
+        if isOver { writer.field("isOver", true) }
+        writer.said("until", until)
+    }
+
+    static func read(_ node: JSONNode, _ field: String) throws(FormError) -> PendingPurchase {
+        PendingPurchase(
+            id: try node.required("id", Field.text),
+            productId: try node.required("productId", Field.text),
+            isOver: try node.optional("isOver", Field.flag) ?? false,
+            until: try node.optional("until", Field.instant)
         )
     }
 }

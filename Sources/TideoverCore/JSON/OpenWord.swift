@@ -85,6 +85,128 @@ extension Revocation.Cause: OpenWord {
     static let words: [(String, Self)] = [
         ("refund", .refund), ("proratedRefund", .proratedRefund),
         ("familyAccessRemoved", .familyAccessRemoved), ("assignmentRemoved", .assignmentRemoved),
+        ("withdrawn", .withdrawn),
+    ]
+
+    var unrecognisedValue: String? {
+        if case .unrecognised(let value) = self { value } else { nil }
+    }
+}
+
+extension Term.Billing: OpenWord {
+    static let words: [(String, Self)] = [
+        ("upfront", .upfront),
+        ("monthly", .monthly),
+    ]
+
+    var unrecognisedValue: String? {
+        if case .unrecognised(let value) = self { value } else { nil }
+    }
+}
+
+extension Inquiry.Outcome: OpenWord {
+    static let words: [(String, Self)] = [
+        ("answered", .answered),
+        ("gone", .gone),
+        ("unreachable", .unreachable),
+        ("refused", .refused),
+        ("throttled", .throttled),
+    ]
+
+    var unrecognisedValue: String? {
+        if case .unrecognised(let value) = self { value } else { nil }
+    }
+}
+
+extension PlaySubscription.State: OpenWord {
+    static let words: [(String, Self)] = [
+        ("pending", .pending),
+        ("active", .active),
+        ("paused", .paused),
+        ("inGrace", .inGrace),
+        ("onHold", .onHold),
+        ("cancelled", .cancelled),
+        ("expired", .expired),
+        ("pendingCancelled", .pendingCancelled),
+    ]
+
+    var unrecognisedValue: String? {
+        if case .unrecognised(let value) = self { value } else { nil }
+    }
+}
+
+extension PlaySubscription.Cancellation: OpenWord {
+    static let words: [(String, Self)] = [
+        ("customer", .customer),
+        ("system", .system),
+        ("developer", .developer),
+        ("replacement", .replacement),
+    ]
+
+    var unrecognisedValue: String? {
+        if case .unrecognised(let value) = self { value } else { nil }
+    }
+}
+
+extension PlayItem.Phase: OpenWord {
+    static let words: [(String, Self)] = [
+        ("base", .base),
+        ("freeTrial", .freeTrial),
+        ("introductory", .introductory),
+        ("proration", .proration),
+    ]
+
+    var unrecognisedValue: String? {
+        if case .unrecognised(let value) = self { value } else { nil }
+    }
+}
+
+extension PlayItem.PriceChange.State: OpenWord {
+    static let words: [(String, Self)] = [
+        ("awaitsConsent", .awaitsConsent),
+        ("announced", .announced),
+        ("confirmed", .confirmed),
+        ("applied", .applied),
+        ("cancelled", .cancelled),
+    ]
+
+    var unrecognisedValue: String? {
+        if case .unrecognised(let value) = self { value } else { nil }
+    }
+}
+
+extension PlayPurchase.State: OpenWord {
+    static let words: [(String, Self)] = [
+        ("purchased", .purchased),
+        ("pending", .pending),
+        ("cancelled", .cancelled),
+    ]
+
+    var unrecognisedValue: String? {
+        if case .unrecognised(let value) = self { value } else { nil }
+    }
+}
+
+extension PlayNotice.Kind: OpenWord {
+    static let words: [(String, Self)] = [
+        ("recovered", .recovered),
+        ("renewed", .renewed),
+        ("cancelled", .cancelled),
+        ("purchased", .purchased),
+        ("onHold", .onHold),
+        ("inGrace", .inGrace),
+        ("restarted", .restarted),
+        ("deferred", .deferred),
+        ("paused", .paused),
+        ("pauseScheduled", .pauseScheduled),
+        ("revoked", .revoked),
+        ("expired", .expired),
+        ("itemsChanged", .itemsChanged),
+        ("cancellationScheduled", .cancellationScheduled),
+        ("priceChanged", .priceChanged),
+        ("pendingCancelled", .pendingCancelled),
+        ("oneTimePurchased", .oneTimePurchased),
+        ("oneTimeCancelled", .oneTimeCancelled),
     ]
 
     var unrecognisedValue: String? {

@@ -56,6 +56,7 @@ extension Policy {
         writer.object { writer in
             writer.field("billingRetry", billingRetry.text)
             writer.field("renewalLeeway", renewalLeeway.text)
+            writer.field("unreachable", unreachable.text)
             writer.field("sandbox", sandbox.rawValue)
             writer.field("transfer", transfer.text)
             writer.field("reminders", object: reminders.writeMembers)
@@ -72,6 +73,7 @@ extension Policy {
                 ?? standard.billingRetry,
             renewalLeeway: try node.optional("renewalLeeway", Field.length)
                 ?? standard.renewalLeeway,
+            unreachable: try node.optional("unreachable", Field.length) ?? standard.unreachable,
             sandbox: try node.optional("sandbox", Field.word) ?? standard.sandbox,
             transfer: try node.optional("transfer", Field.transfer) ?? standard.transfer,
             reminders: try node.optional("reminders", Reminders.read) ?? standard.reminders,

@@ -119,7 +119,11 @@ public struct BackTest: Sendable {
 
 extension Policy {
     /// Nothing on top of what a store says.
-    static let storesAlone = Policy(billingRetry: .suspend, renewalLeeway: .zero)
+    static let storesAlone = Policy(
+        billingRetry: .suspend,
+        renewalLeeway: .zero,
+        unreachable: .zero
+    )
 }
 
 extension CustomerRecord {

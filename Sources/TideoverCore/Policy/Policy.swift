@@ -5,6 +5,8 @@ public struct Policy: Hashable, Sendable {
     public var billingRetry: BillingRetry
     /// How long a renewal may stay unannounced before access ends; at most a fifth of the term.
     public var renewalLeeway: Milliseconds
+    /// How long what was there is kept past the last date a store stated, while it cannot be asked.
+    public var unreachable: Milliseconds
     /// Whom purchases of an app's sandbox serve.
     public var sandbox: Sandbox
     /// What happens when a customer claims a purchase that another one holds.
@@ -17,6 +19,7 @@ public struct Policy: Hashable, Sendable {
     public init(
         billingRetry: BillingRetry = .suspend,
         renewalLeeway: Milliseconds = .hours(24),
+        unreachable: Milliseconds = .hours(24),
         sandbox: Sandbox = .testers,
         transfer: Transfer = .claim,
         reminders: Reminders = Reminders(),
@@ -24,6 +27,7 @@ public struct Policy: Hashable, Sendable {
     ) {
         self.billingRetry = billingRetry
         self.renewalLeeway = renewalLeeway
+        self.unreachable = unreachable
         self.sandbox = sandbox
         self.transfer = transfer
         self.reminders = reminders

@@ -70,7 +70,9 @@ private struct FactSorter {
             conditions.append(Word(known, of: fact))
         case .revocation(let revocation): revocations.append(Word(revocation, of: fact))
         case .reversal(let reversal): reversals.append(Word(reversal, of: fact))
-        case .unrecognised: break
+        case .grant, .inquiry, .pending, .playSubscription, .playPurchase, .playVoidedOrder,
+            .playReplacement, .playNotice, .unrecognised:
+            break
         }
     }
 

@@ -245,7 +245,7 @@ extension Revocation.Cause {
         case .refund, .proratedRefund: .refunded
         case .familyAccessRemoved: .familyAccessRemoved
         case .assignmentRemoved: .assignmentRemoved
-        case .unrecognised: .revoked
+        case .withdrawn, .unrecognised: .revoked
         }
     }
 }

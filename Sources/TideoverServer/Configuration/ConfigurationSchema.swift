@@ -258,11 +258,11 @@ extension ConfigurationSection {
         var policy = Policy(
             billingRetry: value("billingRetry", .billingRetry) ?? standard.billingRetry,
             renewalLeeway: value("renewalLeeway", .duration) ?? standard.renewalLeeway,
+            unreachable: value("unreachable", .duration) ?? standard.unreachable,
             sandbox: value("sandbox", .sandbox) ?? standard.sandbox,
             transfer: value("transfer", .transfer) ?? standard.transfer
         )
-        _ = value("unreachable", .duration)
-        noteNotActedOn(["unreachable", "transfer", "sandbox"], .policy)
+        noteNotActedOn(["transfer", "sandbox"], .policy)
         policy.reminders = section("reminders").readReminders()
         close()
         return policy

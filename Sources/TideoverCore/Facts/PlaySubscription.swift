@@ -1,0 +1,218 @@
+/// A Google Play purchase token as facts carry it: an opaque id, such as the token's digest. The
+/// token itself is a secret.
+public struct PlayToken: Hashable, Sendable, Comparable {
+    public var id: String
+
+    public init(_ id: String) {
+        self.id = id
+    }
+
+    public static func < (a: PlayToken, b: PlayToken) -> Bool { a.id < b.id }
+}
+
+/// One read of a Google Play subscription: what the store answered when asked for a purchase token.
+///
+/// The fact's `assertedAt` is when it was asked, by the store's clock: `Inquiry.instant` tells.
+/// https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.subscriptionsv2
+public struct PlaySubscription: Hashable, Sendable {
+    public var token: PlayToken
+    /// When it was asked, by our clock: it may not precede what prompted it.
+    public var askedAt: Instant
+    public var state: State
+    public var items: [PlayItem]
+    /// When the subscription was granted; nil while a first payment is awaited.
+    public var startedAt: Instant?
+    /// The token that this one replaces.
+    public var replaces: PlayToken?
+    /// When a pause is to end.
+    public var resumesAt: Instant?
+    /// Who ended it, where the store says so.
+    public var cancellation: Cancellation?
+    /// When the customer cancelled, where the store says so.
+    public var cancelledAt: Instant?
+    /// Nil when not stated; a purchase that stays unacknowledged is refunded by the store.
+    public var isAcknowledged: Bool?
+    /// Whether a licence tester bought it.
+    public var isTest: Bool
+    /// ISO 3166-1 alpha-2.
+    public var region: String?
+    /// The account the app named when it was bought, if any.
+    public var accountId: CustomerID?
+
+    public init(
+        token: PlayToken,
+        askedAt: Instant,
+        state: State,
+        items: [PlayItem] = [],
+        startedAt: Instant? = nil,
+        replaces: PlayToken? = nil,
+        resumesAt: Instant? = nil,
+        cancellation: Cancellation? = nil,
+        cancelledAt: Instant? = nil,
+        isAcknowledged: Bool? = nil,
+        isTest: Bool = false,
+        region: String? = nil,
+        accountId: CustomerID? = nil
+    ) {
+        self.token = token
+        self.askedAt = askedAt
+        self.state = state
+        self.items = items
+        self.startedAt = startedAt
+        self.replaces = replaces
+        self.resumesAt = resumesAt
+        self.cancellation = cancellation
+        self.cancelledAt = cancelledAt
+        self.isAcknowledged = isAcknowledged
+        self.isTest = isTest
+        self.region = region
+        self.accountId = accountId
+    }
+
+    /// The store's word for the state of the whole subscription.
+    public enum State: Hashable, Sendable {
+        /// A first payment is awaited.
+        case pending
+        case active, paused, inGrace, onHold
+        /// Cancelled, which does not mean over: access lasts until the expiry.
+        case cancelled
+        case expired
+        /// The first payment was called off.
+        case pendingCancelled
+        case unrecognised(String)
+    }
+
+    /// Who ended a subscription.
+    public enum Cancellation: Hashable, Sendable {
+        case customer
+        /// The store, such as after a payment that failed for good.
+        case system
+        case developer
+        /// Another subscription took its place.
+        case replacement
+        case unrecognised(String)
+    }
+}
+
+/// One product of a Google Play subscription as one read states it.
+public struct PlayItem: Hashable, Sendable {
+    public var productId: String
+    public var basePlan: String?
+    public var offerId: String?
+    /// When it expired, or will unless it is extended; nil before anything was granted.
+    public var expiresAt: Instant?
+    public var plan: Plan
+    public var phase: Phase?
+    /// The latest order that was paid.
+    public var orderId: String?
+    /// What each renewal costs, where stated.
+    public var price: Money?
+    /// The product that takes this one's place at its expiry.
+    public var replacement: String?
+    /// Whether this product is taken out of the subscription at its expiry.
+    public var isRemovedAtExpiry: Bool
+    public var priceChange: PriceChange?
+    public var installments: Installments?
+
+    public init(
+        productId: String,
+        basePlan: String? = nil,
+        offerId: String? = nil,
+        expiresAt: Instant?,
+        plan: Plan,
+        phase: Phase? = nil,
+        orderId: String? = nil,
+        price: Money? = nil,
+        replacement: String? = nil,
+        isRemovedAtExpiry: Bool = false,
+        priceChange: PriceChange? = nil,
+        installments: Installments? = nil
+    ) {
+        self.productId = productId
+        self.basePlan = basePlan
+        self.offerId = offerId
+        self.expiresAt = expiresAt
+        self.plan = plan
+        self.phase = phase
+        self.orderId = orderId
+        self.price = price
+        self.replacement = replacement
+        self.isRemovedAtExpiry = isRemovedAtExpiry
+        self.priceChange = priceChange
+        self.installments = installments
+    }
+
+    /// How it goes on at its expiry.
+    public enum Plan: Hashable, Sendable {
+        case autoRenewing(isOn: Bool)
+        /// Paid for ahead; it ends unless the customer tops it up, which is possible from an instant
+        /// where one is stated.
+        case prepaid(extendableFrom: Instant?)
+        case unstated
+    }
+
+    /// What kind of period runs.
+    public enum Phase: Hashable, Sendable {
+        case base, freeTrial, introductory, proration
+        case unrecognised(String)
+    }
+
+    /// A change of price, and whether it waits for the customer.
+    public struct PriceChange: Hashable, Sendable {
+        public var state: State
+        public var price: Money?
+        /// When the new price is first charged, where stated.
+        public var chargedFrom: Instant?
+        /// The last instant to consent, where stated.
+        public var consentBy: Instant?
+
+        public init(
+            state: State,
+            price: Money? = nil,
+            chargedFrom: Instant? = nil,
+            consentBy: Instant? = nil
+        ) {
+            self.state = state
+            self.price = price
+            self.chargedFrom = chargedFrom
+            self.consentBy = consentBy
+        }
+
+        public enum State: Hashable, Sendable {
+            /// Without the customer's consent the subscription will not renew.
+            case awaitsConsent
+            /// The customer is told and need not consent.
+            case announced
+            case confirmed, applied, cancelled
+            case unrecognised(String)
+        }
+    }
+
+    /// What is left of a commitment that is paid in instalments.
+    public struct Installments: Hashable, Sendable {
+        public var remainingPayments: Int64?
+        /// Whether the customer has cancelled, which counts once the commitment is over.
+        public var isCancellationPending: Bool
+
+        public init(remainingPayments: Int64?, isCancellationPending: Bool = false) {
+            self.remainingPayments = remainingPayments
+            self.isCancellationPending = isCancellationPending
+        }
+    }
+}
+
+/// A purchase token took another's place, told in the lineage of the one that was replaced. Within
+/// one lineage the reads say so themselves.
+public struct PlayReplacement: Hashable, Sendable {
+    /// The token that was replaced.
+    public var token: PlayToken
+    public var by: PlayToken
+    /// The first instant the new token was itself entitled.
+    public var from: Instant
+
+    public init(token: PlayToken, by: PlayToken, from: Instant) {
+        self.token = token
+        self.by = by
+        self.from = from
+    }
+}
