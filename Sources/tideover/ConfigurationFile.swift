@@ -17,19 +17,54 @@ enum ConfigurationFile {
 
     /// Reads and checks the file; tells on stderr what is set in it without effect.
     static func load(_ path: String, telling output: Output) throws -> Configuration {
-        let text = try FileInput.read(path, atMost: 16 << 20)
-        do {
-            let configuration = try Configuration.load(
+        let text = try text(of: path)
+        let configuration = try checked { () throws(ConfigurationProblems) in
+            try Configuration.load(
                 file: path,
                 text: text,
                 environment: environment(),
-                readFile: { try FileInput.read($0, atMost: 1 << 20) }
+                readFile: readFile
             )
-            for notice in configuration.notices { output.message("tideover: \(notice)") }
-            return configuration
+        }
+        tell(configuration.notices, output)
+        return configuration
+    }
+
+    /// Reads and checks the file, and tells who said what.
+    static func loadWithSettings(
+        _ path: String
+    ) throws -> (configuration: Configuration, settings: [Configuration.Setting]) {
+        let text = try text(of: path)
+        return try checked { () throws(ConfigurationProblems) in
+            try Configuration.loadWithSettings(
+                file: path,
+                text: text,
+                environment: environment(),
+                readFile: readFile
+            )
+        }
+    }
+
+    private static func text(of path: String) throws(FileInputError) -> [UInt8] {
+        try FileInput.read(path, atMost: 16 << 20)
+    }
+
+    private static func readFile(_ path: String) throws(FileInputError) -> [UInt8] {
+        try FileInput.read(path, atMost: 1 << 20)
+    }
+
+    private static func checked<Loaded>(
+        _ load: () throws(ConfigurationProblems) -> Loaded
+    ) throws(CommandFailure) -> Loaded {
+        do {
+            return try load()
         } catch {
             throw CommandFailure(.configuration, "\(error)")
         }
+    }
+
+    static func tell(_ notices: [String], _ output: Output) {
+        for notice in notices { output.message("tideover: \(notice)") }
     }
 
     /// The app that `--app` names.

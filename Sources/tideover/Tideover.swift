@@ -21,6 +21,6 @@ enum Tideover {
                 "look at one signed notification"
             ),
         ],
-        commands: [Demo.command, Serve.command, Inspect.command, Explain.command]
+        commands: [Demo.command, Serve.command, Inspect.command, Explain.command, Config.command]
     )
 }

@@ -21,6 +21,17 @@ import TideoverServer
         }
     }
 
+    /// What the table says counts where nothing was said, by key.
+    static func defaults() throws -> [String: String] {
+        let rows = try text("docs/configuration.md").split(separator: "\n").filter {
+            $0.hasPrefix("| `")
+        }
+        let cells = rows.map { row in
+            row.split(separator: "|").map { $0.filter { $0 != "`" && $0 != " " } }
+        }
+        return Dictionary(cells.map { ($0[0], $0[2]) }) { first, _ in first }
+    }
+
     @Test func `the example loads, and all of it counts`() throws {
         let configuration = try load(try Self.text("Examples/tideover.json"))
         #expect(configuration.notices == [])

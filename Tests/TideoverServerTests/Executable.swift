@@ -13,8 +13,10 @@ enum Executable {
 
     static var isPresent: Bool { FileManager.default.isExecutableFile(atPath: url.path) }
 
-    static func run(_ arguments: [String]) throws -> Said {
+    /// Runs it to its end, with variables beside those of this process.
+    static func run(_ arguments: [String], _ variables: [String: String] = [:]) throws -> Said {
         let process = Process()
+        process.environment = ProcessInfo.processInfo.environment.merging(variables) { $1 }
         process.executableURL = url
         process.arguments = arguments
         let results = Pipe()

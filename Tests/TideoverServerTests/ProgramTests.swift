@@ -57,6 +57,52 @@ final class ProgramTests {
         #expect(said.messages.contains("tideover.json:2:"))
     }
 
+    @Test func `config shows what counts, and of secrets only the names of their files`() throws {
+        let secret = try file("pst-very-secret", name: "whsec.txt")
+        let hook = #"{ url: "https://example.com/T0/in-the-path?key=k", secretFile: "whsec.txt" }"#
+        let text = Self.configuration.replacing("{ storage", with: "{ webhooks: [\(hook)], storage")
+        let path = try file(text, name: "tideover.json")
+        let variable = ["TIDEOVER_APPS_CARDS_ENVIRONMENTS": "sandbox"]
+        let people = try Executable.run(["config", "--config", path], variable)
+        #expect(people.code == 0)
+        for words in [
+            "server.listen default 127.0.0.1:8080",
+            "apps[0].appStore.bundleId line 2 com.example.cards",
+            "apps[0].environments TIDEOVER_APPS_CARDS_ENVIRONMENTS sandbox",
+            "webhooks[0].secretFile line 1 whsec.txt",
+        ] {
+            #expect(people.results.squeezed.contains(words), "\(words)")
+        }
+        #expect(people.messages.contains("apps[0] has no products"))
+        let machines = try Executable.run(["config", "--config", path, "--json"], variable)
+        #expect(machines.code == 0)
+        #expect(machines.messages.isEmpty)
+        let root = try JSONDocument(Array(machines.results.utf8)).root
+        let settings = try #require(root["settings"]).elements
+        let bundle = settings.first { $0["path"]?.string == "apps[0].appStore.bundleId" }
+        #expect(bundle?["source"]?.string == "file")
+        #expect(bundle?["line"]?.int64 == 2)
+        #expect(bundle?["variable"]?.string == "TIDEOVER_APPS_CARDS_APP_STORE_BUNDLE_ID")
+        #expect(Array(try #require(root["notices"]).elements).count == 2)
+        for said in [people.results, people.messages, machines.results] {
+            for hidden in ["very-secret", "in-the-path", "key=k"] {
+                #expect(!said.contains(hidden))
+            }
+        }
+        #expect(FileManager.default.fileExists(atPath: secret))
+    }
+
+    @Test func `config refuses what serve would refuse`() throws {
+        let path = try file(
+            Self.configuration.replacing("sandbox", with: "sandpit"),
+            name: "t.json"
+        )
+        let said = try Executable.run(["config", "--config", path, "--json"])
+        #expect(said.code == 78)
+        #expect(said.results.isEmpty)
+        #expect(said.messages.contains("found `sandpit`"))
+    }
+
     @Test(arguments: ["--bundle", "--root", "--environment", "--app-apple-id"])
     func `what inspect would ignore beside a configuration is refused`(option: String) throws {
         let path = try file(Self.configuration, name: "tideover.json")
@@ -86,7 +132,7 @@ final class ProgramTests {
 
     @Test(arguments: [
         ["--help"], ["serve", "--help"], ["demo", "--help"], ["inspect", "--help"],
-        ["explain", "--help"],
+        ["explain", "--help"], ["config", "--help"],
     ])
     func `help fits eighty columns and begins with examples`(arguments: [String]) throws {
         let said = try Executable.run(arguments)
@@ -96,5 +142,12 @@ final class ProgramTests {
         for line in lines where !line.hasPrefix("  tideover ") {
             #expect(line.count <= 80, "\(line)")
         }
+    }
+}
+
+extension String {
+    /// Without what only lines columns up.
+    fileprivate var squeezed: String {
+        split(separator: " ").joined(separator: " ")
     }
 }

@@ -11,8 +11,16 @@ struct ConfigurationForm<Value> {
     var kind: JSONNode.Kind = .string
     /// Whether a value of another form may be shown: never where a secret could stand by mistake.
     var isShown = true
+    /// The text of a right value, without what may be secret in it.
+    var withoutSecrets: (String) -> String = { $0 }
     /// The value; nil if the text has another form, an error if it has but is refused.
     let read: (String) throws(ConfigurationProblem.Reason) -> Value?
+
+    /// A right value as it may be shown.
+    func shown(_ text: String) -> JSONValue {
+        if kind == .number, let number = Int64(text) { return .integer(number) }
+        return .string(withoutSecrets(text))
+    }
 }
 
 // MARK: - Texts
@@ -53,14 +61,31 @@ extension ConfigurationForm<String> {
 
     /// A user name or password has no place in a URL of ours, and is never repeated.
     static var webAddress: Self {
-        Self(expectation: .webAddress, isShown: false) { text in
-            guard let scheme = ["https://", "http://"].first(where: { text.hasPrefix($0) }),
-                text.isPlain, !text.contains("\\")
-            else { return nil }
-            let authority = text.dropFirst(scheme.count).prefix { !"/?#".contains($0) }
-            return authority.isEmpty || authority.contains("@") || authority.first == ":"
-                ? nil : text
-        }
+        Self(
+            expectation: .webAddress,
+            isShown: false,
+            withoutSecrets: ShownURL.withoutSecrets,
+            read: readWebAddress
+        )
+    }
+
+    /// Where something is sent to that whoever knows the whole URL could send too.
+    static var receiver: Self {
+        Self(
+            expectation: .webAddress,
+            isShown: false,
+            withoutSecrets: ShownURL.origin,
+            read: readWebAddress
+        )
+    }
+
+    private static func readWebAddress(_ text: String) -> String? {
+        guard let scheme = ["https://", "http://"].first(where: { text.hasPrefix($0) }),
+            text.isPlain, !text.contains("\\")
+        else { return nil }
+        let authority = text.dropFirst(scheme.count).prefix { !"/?#".contains($0) }
+        return authority.isEmpty || authority.contains("@") || authority.first == ":"
+            ? nil : text
     }
 
     static func oneOf(_ words: [String]) -> Self {

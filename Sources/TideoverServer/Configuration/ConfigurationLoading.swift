@@ -19,6 +19,27 @@ extension Configuration {
         environment: [String: String],
         readFile: (String) throws -> [UInt8]
     ) throws(ConfigurationProblems) -> Configuration {
+        try read(file, text, environment, readFile).configuration
+    }
+
+    /// The same, with every value that counts and who said it, in the order of the schema.
+    public static func loadWithSettings(
+        file: String,
+        text: [UInt8],
+        environment: [String: String],
+        readFile: (String) throws -> [UInt8]
+    ) throws(ConfigurationProblems) -> (configuration: Configuration, settings: [Setting]) {
+        let (configuration, reading) = try read(file, text, environment, readFile)
+        return (configuration, reading.records.map { $0.setting(in: file) })
+    }
+
+    private static func read(
+        _ file: String,
+        _ text: [UInt8],
+        _ environment: [String: String],
+        _ readFile: ConfigurationFileReader
+    ) throws(ConfigurationProblems) -> (configuration: Configuration, reading: ConfigurationReading)
+    {
         let document: JSONDocument
         do {
             document = try JSONDocument(text, syntax: .relaxed, limits: .local)
@@ -28,7 +49,7 @@ extension Configuration {
         let reading = ConfigurationReading(file: file, environment: environment)
         let configuration = reading.read(document.root, readFile)
         guard reading.problems.isEmpty else { throw ConfigurationProblems(of: reading) }
-        return configuration
+        return (configuration, reading)
     }
 }
 
@@ -47,7 +68,7 @@ extension ConfigurationReading {
         )
         let folder = ConfigurationFolder(ofFile: file)
         let server = root.section("server").readServer()
-        let storage = root.value("storage", .storage) ?? .standard
+        let storage = root.value("storage", .storage, default: "sqlite:tideover.db")
         let apps = root.readApps(in: folder, readFile)
         root.readWebhooks()
         root.close()
@@ -62,9 +83,6 @@ extension ConfigurationReading {
 }
 
 extension Configuration.StorageLocation {
-    /// Where facts are kept unless told otherwise: `tideover.db` beside the configuration file.
-    fileprivate static let standard = Self.sqlite(path: "tideover.db")
-
     fileprivate func resolved(in folder: ConfigurationFolder) -> Self {
         switch self {
         case .sqlite(let path): .sqlite(path: folder.path(of: path))

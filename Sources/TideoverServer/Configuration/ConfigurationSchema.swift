@@ -9,10 +9,14 @@ typealias ConfigurationFileReader = (String) throws -> [UInt8]
 
 extension ConfigurationSection {
     func readServer() -> Configuration.Server {
-        let listen = value("listen", .listenAddress) ?? .standard
+        let listen = value(
+            "listen",
+            .listenAddress,
+            default: "\(Configuration.ListenAddress.standard)"
+        )
         let publicURL = value("publicURL", .webAddress)
         noteNotActedOn(["publicURL"], .publicURL)
-        let proxies = list("trustedProxies", of: .network, mayBeEmpty: true) ?? []
+        let proxies = list("trustedProxies", of: .network, default: [])
         if proxies.contains(where: { $0.prefixLength == 0 }) {
             note(.trustsEverybody(path: path(of: "trustedProxies")))
         }
@@ -29,10 +33,16 @@ extension ConfigurationSection {
     private func readLimits() -> Configuration.Limits {
         let standard = Configuration.Limits()
         let limits = Configuration.Limits(
-            connectionsPerAddress: value("connectionsPerAddress", .count(through: 1_024))
-                ?? standard.connectionsPerAddress,
-            refusalsPerMinute: value("refusalsPerMinute", .count(through: 10_000))
-                ?? standard.refusalsPerMinute
+            connectionsPerAddress: value(
+                "connectionsPerAddress",
+                .count(through: 1_024),
+                default: "\(standard.connectionsPerAddress)"
+            ),
+            refusalsPerMinute: value(
+                "refusalsPerMinute",
+                .count(through: 10_000),
+                default: "\(standard.refusalsPerMinute)"
+            )
         )
         close()
         return limits
@@ -87,10 +97,10 @@ extension ConfigurationSection {
 
     func readWebhooks() {
         for webhook in sections("webhooks") ?? [] {
-            _ = webhook.value("url", .webAddress, isNeeded: true)
-            _ = webhook.list("events", of: .text, .events)
+            _ = webhook.value("url", .receiver, isNeeded: true)
+            _ = webhook.list("events", of: .text, .events, default: ["*"])
             _ = webhook.value("secretFile", .fileName, isNeeded: true)
-            _ = webhook.list("allowNetworks", of: .network, mayBeEmpty: true)
+            _ = webhook.list("allowNetworks", of: .network, default: [])
             webhook.noteNotActedOn(webhook.close(), .webhooks)
         }
     }
@@ -205,7 +215,9 @@ extension ConfigurationSection {
     private func readProduct() -> Product? {
         let kind = value("kind", .productKind)
         // A kind that is not understood asks for nothing.
-        let assumed = kind ?? (has("kind") ? .consumable : .autoRenewable)
+        let assumed =
+            kind
+            ?? (has("kind") ? .consumable : standard("kind", .productKind, "autoRenewable"))
         let product = Product(
             entitlements: readEntitlements(assumed),
             kind: assumed,
@@ -254,13 +266,12 @@ extension ConfigurationSection {
 
 extension ConfigurationSection {
     private func readPolicy() -> Policy {
-        let standard = Policy()
         var policy = Policy(
-            billingRetry: value("billingRetry", .billingRetry) ?? standard.billingRetry,
-            renewalLeeway: value("renewalLeeway", .duration) ?? standard.renewalLeeway,
-            unreachable: value("unreachable", .duration) ?? standard.unreachable,
-            sandbox: value("sandbox", .sandbox) ?? standard.sandbox,
-            transfer: value("transfer", .transfer) ?? standard.transfer
+            billingRetry: value("billingRetry", .billingRetry, default: "suspend"),
+            renewalLeeway: value("renewalLeeway", .duration, default: "24h"),
+            unreachable: value("unreachable", .duration, default: "24h"),
+            sandbox: value("sandbox", .sandbox, default: "testers"),
+            transfer: value("transfer", .transfer, default: "claim")
         )
         noteNotActedOn(["transfer", "sandbox"], .policy)
         policy.reminders = section("reminders").readReminders()
@@ -269,10 +280,9 @@ extension ConfigurationSection {
     }
 
     private func readReminders() -> Policy.Reminders {
-        let standard = Policy.Reminders()
         let reminders = Policy.Reminders(
-            trialEnding: value("trialEnding", .duration) ?? standard.trialEnding,
-            graceEnding: value("graceEnding", .duration) ?? standard.graceEnding
+            trialEnding: value("trialEnding", .duration, default: "48h"),
+            graceEnding: value("graceEnding", .duration, default: "3d")
         )
         noteNotActedOn(close(), .policy)
         return reminders

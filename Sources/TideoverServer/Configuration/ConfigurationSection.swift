@@ -7,6 +7,8 @@ final class ConfigurationReading {
     private let environment: [String: String]
     private(set) var problems: [ConfigurationProblem] = []
     private(set) var notices: [ConfigurationNotice] = []
+    /// What counts, in the order of the schema.
+    private(set) var records: [ConfigurationRecord] = []
     /// The place that each variable speaks for, whether it is set or not.
     private(set) var paths: [String: String] = [:]
 
@@ -16,6 +18,8 @@ final class ConfigurationReading {
     }
 
     func note(_ notice: ConfigurationNotice) { notices.append(notice) }
+
+    func record(_ record: ConfigurationRecord) { records.append(record) }
 
     func report(
         _ reason: ConfigurationProblem.Reason,
@@ -190,9 +194,29 @@ extension ConfigurationSection {
     ) -> Value? {
         ask(key)
         if isNeeded { demand(key, form.expectation) }
-        if let scalar = said(byVariableOf: key) { return read(scalar, form) }
-        guard let node = written(key) else { return nil }
-        return scalar(node, form, path: path(of: key)).flatMap { read($0, form) }
+        guard let scalar = said(byVariableOf: key) ?? scalar(key, form),
+            let value = read(scalar, form)
+        else { return nil }
+        record(key, form.shown(scalar.text))
+        return value
+    }
+
+    /// A member that is a scalar, or what counts where it was not said: the text of a default.
+    func value<Value>(
+        _ key: String,
+        _ form: ConfigurationForm<Value>,
+        default text: String
+    ) -> Value {
+        value(key, form) ?? standard(key, form, text)
+    }
+
+    /// What counts for a scalar that was asked for and not said, or said wrong.
+    func standard<Value>(_ key: String, _ form: ConfigurationForm<Value>, _ text: String) -> Value {
+        guard let standard = try? form.read(text) else {
+            preconditionFailure("a default has the form of its place")
+        }
+        if !has(key) { record(key, form.shown(text)) }
+        return standard
     }
 
     /// A member that is a list of scalars, which a variable writes with commas between them; the
@@ -210,7 +234,34 @@ extension ConfigurationSection {
         if scalars.isEmpty && !mayBeEmpty {
             report(.mismatch(expectation, found: .emptyList), of: key)
         }
-        return unrepeated(scalars.compactMap { $0 }).compactMap { read($0, form) }
+        let different = unrepeated(scalars.compactMap { $0 })
+        record(key, .array(different.map { form.shown($0.text) }))
+        return different.compactMap { read($0, form) }
+    }
+
+    /// A member that is a list of scalars, or what counts where it was not said: the texts of a
+    /// default.
+    func list<Value>(
+        _ key: String,
+        of form: ConfigurationForm<Value>,
+        _ expectation: ConfigurationProblem.Expectation = .list,
+        default texts: [String]
+    ) -> [Value] {
+        if let list = list(key, of: form, expectation, mayBeEmpty: texts.isEmpty) { return list }
+        if !has(key) { record(key, .array(texts.map(form.shown))) }
+        return texts.compactMap { try? form.read($0) }
+    }
+
+    /// Notes what counts at a place, whoever said it.
+    private func record(_ key: String, _ value: JSONValue) {
+        reading.record(
+            ConfigurationRecord(
+                path: path(of: key),
+                value: value,
+                source: sources[key],
+                variable: variable.map { ConfigurationVariable.name($0, key) }
+            )
+        )
     }
 
     /// Reports a member as missing unless something is said of it.
@@ -275,6 +326,10 @@ extension ConfigurationSection {
             report(reason, at: scalar.source, path: scalar.path)
             return false
         }
+    }
+
+    private func scalar<Value>(_ key: String, _ form: ConfigurationForm<Value>) -> Scalar? {
+        written(key).flatMap { scalar($0, form, path: path(of: key)) }
     }
 
     private func scalar<Value>(

@@ -1,0 +1,162 @@
+import Foundation
+import Testing
+import TideoverJSON
+import TideoverServer
+
+/// What `tideover config` is made of: every value that counts, and who said so.
+@Suite struct ConfigurationSettingTests: ConfigurationSuite {
+    /// The settings of `etc/tideover.json`; a file that holds a secret must not even be opened.
+    private func settings(
+        _ text: String,
+        _ environment: [String: String] = [:]
+    ) throws -> [Configuration.Setting] {
+        let root = try Self.certificate()
+        return try Configuration.loadWithSettings(
+            file: "etc/tideover.json",
+            text: Array(text.utf8),
+            environment: environment,
+            readFile: { path in
+                #expect(path == "etc/sandbox-root.der")
+                return root
+            }
+        ).settings
+    }
+
+    private func lines(_ settings: [Configuration.Setting]) -> [String] {
+        settings.map { setting in
+            let place: String =
+                switch setting.place {
+                case .file(let name, let line, let column): "\(name):\(line):\(column)"
+                case .variable(let name): name
+                case nil: "default"
+                }
+            return "\(setting.path) = \(setting.text) (\(place))"
+        }
+    }
+
+    @Test func `each value tells who said it`() throws {
+        let text = """
+            { server: { trustedProxies: ["10.0.0.0/8", "::1"], limits: { refusalsPerMinute: 5 } },
+              apps: [{ id: "cards", environments: ["sandbox"],
+                       products: { "a.b": { entitlements: ["x"], period: "P1M" } } }] }
+            """
+        let variables = [
+            "TIDEOVER_SERVER_LISTEN": "localhost:9000",
+            "TIDEOVER_APPS_CARDS_ENVIRONMENTS": "sandbox, production",
+            "TIDEOVER_SERVER_LIMITS_REFUSALS_PER_MINUTE": "7",
+        ]
+        #expect(
+            lines(try settings(text, variables)) == [
+                "server.listen = localhost:9000 (TIDEOVER_SERVER_LISTEN)",
+                "server.trustedProxies = 10.0.0.0/8, ::1 (etc/tideover.json:1:29)",
+                "server.limits.connectionsPerAddress = 64 (default)",
+                "server.limits.refusalsPerMinute = 7 (TIDEOVER_SERVER_LIMITS_REFUSALS_PER_MINUTE)",
+                "storage = sqlite:tideover.db (default)",
+                "apps[0].id = cards (etc/tideover.json:2:16)",
+                "apps[0].environments = sandbox, production (TIDEOVER_APPS_CARDS_ENVIRONMENTS)",
+                #"apps[0].products."a.b".kind = autoRenewable (default)"#,
+                #"apps[0].products."a.b".entitlements = x (etc/tideover.json:3:47)"#,
+                #"apps[0].products."a.b".period = P1M (etc/tideover.json:3:62)"#,
+                "apps[0].policy.billingRetry = suspend (default)",
+                "apps[0].policy.renewalLeeway = 24h (default)",
+                "apps[0].policy.sandbox = testers (default)",
+                "apps[0].policy.transfer = claim (default)",
+                "apps[0].policy.reminders.trialEnding = 48h (default)",
+                "apps[0].policy.reminders.graceEnding = 3d (default)",
+            ]
+        )
+    }
+
+    @Test func `numbers stay numbers, and lists lists`() throws {
+        let settings = try settings(Self.fullExample)
+        let number = try #require(settings.first { $0.path == "apps[0].appStore.appAppleId" })
+        #expect(number.value == 1_234_567_890)
+        #expect(number.variable == "TIDEOVER_APPS_CARDS_APP_STORE_APP_APPLE_ID")
+        let list = try #require(settings.first { $0.path == "apps[0].environments" })
+        #expect(list.value == ["production", "sandbox", "simulated"])
+        #expect(settings.first { $0.path == "apps[0].id" }?.variable == nil)
+    }
+
+    /// A key as the reference writes it.
+    private func key(of path: String) -> String {
+        path.replacing(/\[\d+\]/, with: "[]").replacing(
+            /products\.("[^"]*"|\w+)/,
+            with: "products.*"
+        )
+    }
+
+    @Test func `everything said is shown, and all that is shown is in the reference`() throws {
+        let rows = try ConfigurationDocumentTests.rows()
+        // The only key that no version takes yet.
+        let refused: Set = ["apps[].catalogue"]
+        let shown = Set(try settings(Self.fullExample).map { key(of: $0.path) })
+        let documented = Set(rows.map(\.key)).subtracting(refused)
+        #expect(documented.subtracting(shown) == [])
+        #expect(shown.subtracting(documented) == [])
+    }
+
+    @Test func `the variable beside a value is the one of the reference`() throws {
+        let rows = try ConfigurationDocumentTests.rows()
+        let variables = Dictionary(rows.map { ($0.key, $0.variable) }) { first, _ in first }
+        for setting in try settings(Self.fullExample) {
+            let known = variables[key(of: setting.path)]?.replacing("<APP>", with: "CARDS")
+                .replacing("<N>", with: "0")
+            let product = try #require(known).split(separator: "<PRODUCT>")
+            let variable = setting.variable ?? "none"
+            #expect(variable.hasPrefix(product[0]), "\(variable)")
+            #expect(variable.hasSuffix(product[product.count - 1]), "\(variable)")
+        }
+    }
+
+    @Test func `the defaults of the reference are those that count`() throws {
+        let text = """
+            { apps: [{ id: "a", environments: ["sandbox"], products: { p: { entitlements: ["x"] } } }],
+              webhooks: [{ url: "https://example.com", secretFile: "s" }] }
+            """
+        let settings = try settings(text).filter { $0.place == nil }
+        #expect(settings.count == 14)
+        let documented = try ConfigurationDocumentTests.defaults()
+        for setting in settings {
+            let name = documented[key(of: setting.path)]
+            let words = ["none": "", "empty": "", "all": "*"]
+            #expect(name.map { words[$0] ?? $0 } == setting.text, "\(setting.path)")
+        }
+    }
+
+    @Test(arguments: [
+        ("https://example.com", "https://example.com", "https://example.com"),
+        ("https://example.com/", "https://example.com/", "https://example.com/..."),
+        ("https://example.com/a/b", "https://example.com/a/b", "https://example.com/..."),
+        ("http://[::1]:80/a?k=v", "http://[::1]:80/a?...", "http://[::1]:80/..."),
+        ("https://example.com?k=v", "https://example.com?...", "https://example.com/..."),
+        ("https://example.com#f", "https://example.com?...", "https://example.com/..."),
+    ])
+    func `a URL is shown without its query, and a receiver's without its path`(
+        url: String,
+        asItIs: String,
+        asReceiver: String
+    ) throws {
+        let text = """
+            { server: { publicURL: "\(url)" }, apps: [{ id: "a", environments: ["sandbox"] }],
+              webhooks: [{ url: "\(url)", secretFile: "s" }] }
+            """
+        let settings = try settings(text)
+        #expect(settings.first { $0.path == "server.publicURL" }?.text == asItIs)
+        #expect(settings.first { $0.path == "webhooks[0].url" }?.text == asReceiver)
+    }
+
+    @Test(arguments: [
+        ("https://me:pw@example.com/a", "https://...@example.com/a"),
+        ("https://me@example.com", "https://...@example.com"),
+        ("https://a@b:pw@example.com", "https://...@example.com"),
+        ("postgres://me:pw@db/x?password=pw", "postgres://...@db/x?..."),
+    ])
+    func `a user would be shown of no URL`(url: String, shown: String) {
+        #expect(Configuration.Setting.withoutSecrets(url) == shown)
+    }
+
+    @Test func `names of secret files are told apart by their key`() throws {
+        let secret = try settings(Self.fullExample).filter(\.namesSecretFile).map(\.text)
+        #expect(secret == ["AuthKey.p8", "play.json", "rc.txt", "rc-key.txt", "whsec.txt"])
+    }
+}
