@@ -29,6 +29,8 @@ struct GeneratedLife {
     /// What the next renewal is for.
     private var next = "monthly"
     private var number = 0
+    /// How the running term came about: every copy of it says so.
+    private var origin = Term.Origin.purchase
 
     init(_ random: inout SeededRandom) {
         life = Life("\(random.next() % 1_000_000)")
@@ -58,6 +60,7 @@ struct GeneratedLife {
     ) {
         number += 1
         (now, end, next) = (start, start + length(of: product), product)
+        self.origin = origin
         let token = Bool.random(using: &random) ? "anna" : nil
         life.term(
             "\(number)",
@@ -71,6 +74,20 @@ struct GeneratedLife {
         outlook(signed: signed)
         life.condition(.active, end: end, signed: signed)
         truth.append((start, product))
+    }
+
+    /// Another copy of the running term.
+    private mutating func say(signed: Instant, upgraded: Bool = false, revoked: Bool = false) {
+        life.term(
+            "\(number)",
+            product,
+            from: now,
+            to: end,
+            signed: signed,
+            upgraded: upgraded,
+            revoked: revoked,
+            origin: origin
+        )
     }
 
     private mutating func outlook(
@@ -129,7 +146,7 @@ struct GeneratedLife {
             return renew(early: .zero, &random)
         }
         let flagged = instant + .hours(Int64.random(in: 0...20, using: &random))
-        life.term("\(number)", product, from: now, to: end, signed: flagged, upgraded: true)
+        say(signed: flagged, upgraded: true)
         product = "yearly"
         start(from: instant, signed: instant, origin: .purchase, &random)
         return true
@@ -148,7 +165,7 @@ struct GeneratedLife {
     private mutating func extend(_ random: inout SeededRandom) -> Bool {
         guard let instant = later(.days(2)) else { return renew(early: .zero, &random) }
         end = end + .days(Int64.random(in: 1...90, using: &random))
-        life.term("\(number)", product, from: now, to: end, signed: instant)
+        say(signed: instant)
         outlook(signed: instant)
         life.condition(.active, end: end, signed: instant)
         return true
@@ -159,13 +176,13 @@ struct GeneratedLife {
         guard let refunded = later(.days(5)), refunded + .days(4) < end else {
             return renew(early: .zero, &random)
         }
-        life.term("\(number)", product, from: now, to: end, signed: refunded, revoked: true)
+        say(signed: refunded, revoked: true)
         life.revoke("\(number)", at: refunded)
         outlook(signed: refunded, renews: false)
         life.condition(.revoked, end: end, signed: refunded)
         truth.append((refunded, nil))
         guard reversed else { return false }
-        life.term("\(number)", product, from: now, to: end, signed: refunded + .days(4))
+        say(signed: refunded + .days(4))
         life.reverse("\(number)", at: refunded + .days(4))
         outlook(signed: refunded + .days(4))
         life.condition(.active, end: end, signed: refunded + .days(4))

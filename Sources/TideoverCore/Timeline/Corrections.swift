@@ -1,0 +1,57 @@
+/// What receivers of events must be told when late facts changed the past: which events they were
+/// sent never happened after all, and which they were not sent.
+///
+/// Nothing is patched: the story is told again from all facts and compared with what was sent. An
+/// event that is undone and later true again goes out under its id with a number behind it.
+public struct Corrections: Hashable, Sendable {
+    /// In the order in which the undone events were sent.
+    public let corrected: [Correction]
+    /// Happenings never sent, or sent and undone since, oldest first: late ones and new ones.
+    public let unsent: [Transition]
+
+    /// An event that takes back another one.
+    public struct Correction: Hashable, Sendable, Identifiable {
+        /// The word for it beside the kinds of transition.
+        public static let kind = "corrected"
+        public let id: String
+        /// The id of the event that did not happen after all.
+        public let undone: String
+    }
+
+    /// `sent` has the ids of all events that went out so far, corrections included; `timeline` what
+    /// is known now to have happened.
+    public init(sent: some Sequence<String>, timeline: some Sequence<Transition>) {
+        let sent = Array(sent)
+        let known = Set(sent)
+        let happened = Array(timeline)
+        let valid = Set(happened.map(\.id))
+        var undone = Set<String>()
+        corrected = sent.compactMap { id in
+            let correction = Correction(id: Self.correction(of: id), undone: id)
+            guard !Self.isCorrection(id), !known.contains(correction.id),
+                !valid.contains(Self.first(of: id)), undone.insert(id).inserted
+            else { return nil }
+            return correction
+        }
+        unsent = happened.compactMap { transition in
+            var again = transition
+            var count = 1
+            while known.contains(Self.correction(of: again.id)) {
+                count += 1
+                again.id = "\(transition.id)-\(count)"
+            }
+            return known.contains(again.id) ? nil : again
+        }
+    }
+
+    private static let mark = "-corrected"
+
+    private static func correction(of id: String) -> String { id + mark }
+
+    private static func isCorrection(_ id: String) -> Bool { id.hasSuffix(mark) }
+
+    /// The id as it was first sent, without the number behind it.
+    private static func first(of id: String) -> String {
+        String(id.prefix { $0 != "-" })
+    }
+}

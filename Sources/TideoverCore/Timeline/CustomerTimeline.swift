@@ -1,0 +1,210 @@
+/// What one customer lived through in one environment until an instant, over all lineages that
+/// were theirs.
+public struct CustomerTimeline: Sendable {
+    public let customer: CustomerID
+    public let environment: Environment
+    public let until: Instant
+    /// Every lineage the customer ever held, by key, each with its whole life.
+    public let lineages: [LineageTimeline]
+    /// Oldest first, none later than `until`; only what happened while the customer was the owner.
+    public let transitions: [Transition]
+    /// By lineage; only those entered while the customer was the owner.
+    public let issues: [BillingIssue]
+    private let holdings: [OwnedSteps]
+
+    /// What the customer lived through as known now; as it was known at an instant, from the record
+    /// as it stood then.
+    public init(_ record: CustomerRecord, until: Instant) {
+        let held = record.holdings.filter { $0.lineage.environment == record.environment }
+            .sorted { $0.lineage < $1.lineage }
+        let lineages = held.map {
+            LineageTimeline(
+                lineage: $0.lineage,
+                facts: $0.facts,
+                catalogue: record.catalogue,
+                policy: record.policy,
+                until: until
+            )
+        }
+        let holdings = zip(lineages, held).map {
+            OwnedSteps(steps: $0.steps, owners: $1.owners, customer: record.customer)
+        }
+        var story = CustomerStory(lineages: lineages, holdings: holdings, until: until)
+        story.findNewPurchases()
+        customer = record.customer
+        environment = record.environment
+        self.until = until
+        self.lineages = lineages
+        self.holdings = holdings
+        transitions = story.transitions.sorted(by: Transition.isEarlier)
+        issues = story.issues
+    }
+
+    /// What the customer lived through with one entitlement: at each instant the best answer of
+    /// the lineages then theirs.
+    public func timeline(of entitlement: String) -> Timeline {
+        let (lived, ahead) = holdings.bestAnswers(of: entitlement).spans(until: until)
+        return Timeline(
+            entitlement: entitlement,
+            spans: lived,
+            transitions: transitions.filter { $0.concerns(entitlement) },
+            expected: ahead
+        )
+    }
+
+    /// What falls due after an instant, earliest first; only while the customer is the owner.
+    public func deadlines(
+        after instant: Instant,
+        trialEnding: Milliseconds,
+        graceEnding: Milliseconds
+    ) -> [Deadline] {
+        zip(lineages, holdings).flatMap { lineage, holding in
+            lineage.deadlines(after: instant, trialEnding: trialEnding, graceEnding: graceEnding)
+                .filter { holding.isOwned(at: $0.at) }
+        }.sorted(by: Deadline.isEarlier)
+    }
+}
+
+/// The steps of a lineage, and when they were one customer's.
+struct OwnedSteps: Sendable {
+    let steps: LineageSteps
+    let owners: [OwnershipEntry]
+    let customer: CustomerID
+
+    func isOwned(at instant: Instant) -> Bool { owners.owner(at: instant) == customer }
+
+    /// From when on anything is known of the lineage as the customer's.
+    fileprivate var opening: Instant? {
+        let owned = owners.filter { $0.customer == customer }.map(\.from).min()
+        guard let first = steps.all.first?.from, let owned else { return nil }
+        return max(first, owned)
+    }
+
+    fileprivate var edges: [Instant] { owners.flatMap { [$0.from, $0.until].compactMap(\.self) } }
+}
+
+extension [OwnedSteps] {
+    /// The best standing at an instant over what the customer then owned.
+    func best(of entitlement: String, at instant: Instant) -> Standing {
+        Standing.best(
+            filter { $0.isOwned(at: instant) }.map {
+                $0.steps.standing(of: entitlement, at: instant)
+            }
+        )
+    }
+
+    /// The best standing from each boundary of any lineage on.
+    fileprivate func bestAnswers(of entitlement: String) -> [Answer] {
+        guard let opening = compactMap(\.opening).min() else { return [] }
+        var voices = map { Voice(holding: $0, answers: $0.steps.answers(of: entitlement)) }
+        let instants = voices.flatMap { voice in
+            voice.answers.map(\.from) + voice.holding.edges
+        }
+        return Set(instants + [opening]).filter { $0 >= opening }.sorted().map { instant in
+            for position in voices.indices { voices[position].move(to: instant) }
+            return Answer(
+                from: instant,
+                standing: .best(
+                    voices.filter { $0.holding.isOwned(at: instant) }.compactMap(\.current)
+                )
+            )
+        }
+    }
+
+    /// One lineage's answers, walked forwards.
+    private struct Voice {
+        let holding: OwnedSteps
+        let answers: [Answer]
+        var position = 0
+        var current: Standing?
+
+        mutating func move(to instant: Instant) {
+            while position < answers.count, answers[position].from <= instant {
+                current = answers[position].standing
+                position += 1
+            }
+        }
+    }
+}
+
+extension Standing {
+    /// The best of several answers; of equal ones the first, as a snapshot takes it.
+    fileprivate static func best(_ standings: [Standing]) -> Standing {
+        guard let first = standings.first else {
+            return Standing(state: .never, reason: .unknown, confidence: .unknown, rule: .noFacts)
+        }
+        return standings.dropFirst().reduce(first) { $1.isBetter(than: $0) ? $1 : $0 }
+    }
+}
+
+/// Joins the stories of a customer's lineages.
+private struct CustomerStory {
+    private let holdings: [OwnedSteps]
+    private let until: Instant
+    private(set) var transitions: [Transition]
+    private(set) var issues: [BillingIssue]
+
+    init(lineages: [LineageTimeline], holdings: [OwnedSteps], until: Instant) {
+        self.holdings = holdings
+        self.until = until
+        let pairs = zip(lineages, holdings)
+        issues = pairs.flatMap { lineage, holding in
+            lineage.issues.filter { holding.isOwned(at: $0.enteredAt) }
+        }
+        transitions = pairs.flatMap { lineage, holding in
+            lineage.transitions.filter { holding.isOwned(at: $0.at) }
+        }
+        transitions = transitions.compactMap(withoutWhatIsKept)
+    }
+
+    /// Nothing is cleaned up that another purchase still gives access to, or may give back.
+    private func withoutWhatIsKept(_ transition: Transition) -> Transition? {
+        guard transition.kind == .cleanupDue else { return transition }
+        var narrowed = transition
+        narrowed.entitlements = transition.entitlements.filter { entitlement in
+            let best = holdings.best(of: entitlement, at: transition.at)
+            return best.state == .expired && best.confidence != .unknown
+        }
+        return narrowed.entitlements.isEmpty ? nil : narrowed
+    }
+
+    /// Finds the purchases in other lineages that brought the customer back from a billing issue.
+    mutating func findNewPurchases() {
+        let purchases = transitions.filter { $0.kind.isPurchase && !$0.isFamilyShared }
+        for position in issues.indices {
+            let issue = issues[position]
+            guard !issue.isRecoveredByPurchase,
+                let lost = transitions.first(where: { $0.id == issue.id })?.entitlements,
+                let purchase = purchases.first(where: {
+                    $0.lineage != issue.lineage && issue.isOpen(at: $0.at)
+                        && !$0.entitlements.allSatisfy { !lost.contains($0) }
+                })
+            else { continue }
+            let recovered = Transition(purchase, mending: issue)
+            transitions.append(recovered)
+            issues[position].outcome = .recoveredByNewPurchase(
+                BillingIssue.Recovery(recovered),
+                by: purchase.lineage
+            )
+        }
+    }
+}
+
+extension Transition.Kind {
+    fileprivate var isPurchase: Bool {
+        switch self {
+        case .started, .resubscribed, .trialStarted: true
+        default: false
+        }
+    }
+}
+
+extension BillingIssue {
+    fileprivate var isRecoveredByPurchase: Bool {
+        if case .recoveredByNewPurchase = outcome { true } else { false }
+    }
+
+    fileprivate func isOpen(at instant: Instant) -> Bool {
+        enteredAt < instant && instant < endedAt ?? .distantFuture
+    }
+}

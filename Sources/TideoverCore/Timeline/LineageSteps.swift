@@ -1,0 +1,150 @@
+/// What the narration of a lineage tells apart.
+enum Phase: Sendable {
+    case none, running, grace, hold, paused, ended, unconfirmed
+
+    var isIssue: Bool { self == .grace || self == .hold }
+}
+
+extension Standing {
+    /// Access that only the operator's policy keeps is hold; a pause is no billing issue.
+    fileprivate var phase: Phase {
+        switch state {
+        case .never: .none
+        case .active: .running
+        case .grace: reason == .keptByPolicy ? .hold : .grace
+        case .hold: reason.isPause ? .paused : .hold
+        case .expired: confidence == .unknown ? .unconfirmed : .ended
+        }
+    }
+}
+
+extension Reason {
+    fileprivate var isPause: Bool { rawValue == "paused" }
+}
+
+/// From one boundary of a lineage to the next, over which its standing cannot change.
+struct Step: Sendable {
+    let from: Instant
+    /// The lineage's own, whatever entitlement is asked about.
+    let standing: Standing
+    /// The term that governs.
+    let term: TermRecord?
+
+    var phase: Phase {
+        switch term?.term.plan {
+        case .consumable, .unrecognised: .none
+        case .autoRenewable, .nonRenewing, .nonConsumable, nil: standing.phase
+        }
+    }
+
+    /// The term that governs, if the store itself told of it.
+    var seenTerm: TermRecord? { term.flatMap { $0.isUnseen ? nil : $0 } }
+}
+
+/// A lineage's whole life, past and to come, boundary by boundary, each under the policy and the
+/// catalogue then in effect.
+struct LineageSteps: Sendable {
+    let history: LineageHistory
+    let catalogue: Versioned<Catalogue>
+    let policy: Versioned<Policy>
+    let all: [Step]
+
+    var lineage: Lineage { history.lineage }
+
+    init(
+        lineage: Lineage,
+        facts: [Fact],
+        catalogue: Versioned<Catalogue>,
+        policy: Versioned<Policy>
+    ) {
+        let history = LineageHistory(lineage: lineage, facts: facts, catalogue: catalogue)
+        self.history = history
+        self.catalogue = catalogue
+        self.policy = policy
+        all = Self.boundaries(of: history, catalogue, policy).map { instant in
+            Step(
+                from: instant,
+                standing: history.standing(at: instant, policy: policy.value(at: instant)),
+                term: history.governingTerm(at: instant)
+            )
+        }
+    }
+
+    private static func boundaries(
+        of history: LineageHistory,
+        _ catalogue: Versioned<Catalogue>,
+        _ policy: Versioned<Policy>
+    ) -> [Instant] {
+        let own = policy.versions.flatMap { history.boundaries(policy: $0.value) }
+        guard let first = own.min() else { return [] }
+        let changes = policy.versions.map(\.effectiveAt) + catalogue.versions.map(\.effectiveAt)
+        return Set(own + changes.filter { $0 > first }).sorted()
+    }
+
+    /// The step that an instant lies in; nil before the first.
+    func step(at instant: Instant) -> Step? {
+        var (low, high) = (0, all.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if all[middle].from <= instant { low = middle + 1 } else { high = middle }
+        }
+        return low == 0 ? nil : all[low - 1]
+    }
+
+    /// The standing for one entitlement from each step on.
+    func answers(of entitlement: String) -> [Answer] {
+        all.map { Answer(from: $0.from, standing: standing(of: entitlement, at: $0.from)) }
+    }
+
+    func standing(of entitlement: String, at instant: Instant) -> Standing {
+        history.standing(
+            of: entitlement,
+            at: instant,
+            policy: policy.value(at: instant),
+            catalogue: catalogue.value(at: instant)
+        )
+    }
+
+    /// How long artifacts of a purchase without an end are kept after it was taken back.
+    private static let lifetimeArtifacts = Milliseconds.days(30)
+
+    /// When what was paid for would have ended, for access that ended at an instant.
+    func naturalEnd(of term: TermRecord, after instant: Instant) -> Instant {
+        max(instant, term.end ?? instant + history.pace.scale(Self.lifetimeArtifacts))
+    }
+
+    /// What a product unlocked at an instant.
+    func entitlements(of productId: String?, at instant: Instant) -> [String] {
+        productId.flatMap { catalogue.value(at: instant)[$0]?.entitlements } ?? []
+    }
+}
+
+/// A standing from an instant on.
+struct Answer: Sendable {
+    let from: Instant
+    let standing: Standing
+}
+
+extension [Answer] {
+    /// The spans up to an instant, and what is expected from it on.
+    func spans(until: Instant) -> (lived: [Timeline.Span], expected: [Timeline.Span]) {
+        let lived = prefix { $0.from < until }
+        let current = last { $0.from <= until }.map { Answer(from: until, standing: $0.standing) }
+        let ahead = (current.map { [$0] } ?? []) + filter { $0.from > until }
+        return (Self.merged(lived, until: until), Self.merged(ahead, until: nil))
+    }
+
+    /// Neighbours that say the same made one; the last one lasts until `until`.
+    private static func merged(_ answers: some Sequence<Answer>, until: Instant?) -> [Timeline.Span]
+    {
+        var openings: [Timeline.Span] = []
+        for answer in answers {
+            if openings.last?.says(answer.standing) ?? false { continue }
+            openings.append(Timeline.Span(answer.standing, from: answer.from, until: nil))
+        }
+        return openings.indices.map { position in
+            let next = openings.dropFirst(position + 1).first
+            return openings[position].lasting(until: next?.from ?? until)
+        }
+    }
+}

@@ -1,0 +1,57 @@
+/// What one lineage lived through until an instant, told from its facts.
+///
+/// Equal facts tell the same story with the same ids in whatever order they are given, however
+/// often. At each instant the policy and the catalogue then in effect decide.
+public struct LineageTimeline: Sendable {
+    public let lineage: Lineage
+    public let until: Instant
+    /// Oldest first, none later than `until`.
+    public let transitions: [Transition]
+    /// What will happen after `until` if the store says nothing more.
+    public let expected: [Transition]
+    /// By when they were entered; none of what the family shares.
+    public let issues: [BillingIssue]
+    let steps: LineageSteps
+
+    /// Facts of other lineages are left out.
+    public init(
+        lineage: Lineage,
+        facts: some Sequence<Fact>,
+        catalogue: Versioned<Catalogue>,
+        policy: Versioned<Policy>,
+        until: Instant
+    ) {
+        let facts = facts.filter { $0.lineage == lineage }
+        let steps = LineageSteps(
+            lineage: lineage,
+            facts: facts,
+            catalogue: catalogue,
+            policy: policy
+        )
+        let dossier = Dossier(facts)
+        var narrator = Narrator(steps, dossier)
+        for step in steps.all where step.from <= until { narrator.move(to: step) }
+        narrator.finish(at: until)
+        issues = narrator.issues
+        for step in steps.all where step.from > until { narrator.move(to: step) }
+        narrator.finish(at: .distantFuture)
+        let refunds = Refunds(steps: steps, dossier: dossier).transitions
+        let all = (narrator.transitions + refunds).sorted(by: Transition.isEarlier)
+        transitions = all.filter { $0.at <= until }
+        expected = all.filter { $0.at > until }
+        self.lineage = lineage
+        self.until = until
+        self.steps = steps
+    }
+
+    /// What it lived through with one entitlement.
+    public func timeline(of entitlement: String) -> Timeline {
+        let (lived, ahead) = steps.answers(of: entitlement).spans(until: until)
+        return Timeline(
+            entitlement: entitlement,
+            spans: lived,
+            transitions: transitions.filter { $0.concerns(entitlement) },
+            expected: ahead
+        )
+    }
+}

@@ -1,0 +1,388 @@
+/// Walks the steps of a lineage in their order and tells what happened between them.
+struct Narrator: Sendable {
+    private let steps: LineageSteps
+    private let dossier: Dossier
+    private(set) var transitions: [Transition] = []
+    /// The billing issues that are over.
+    private var closed: [BillingIssue] = []
+    private var issue: OpenIssue?
+    private var last: Step?
+    /// The newest term that was entered, and whether it would renew when last told.
+    private var entered: TermRecord?
+    private var renews: Bool?
+    /// Since when the subscription is over, or we have lost sight of it.
+    private var endedAt: Instant?
+    private var pausedAt: Instant?
+    private var cleanup: Cleanup?
+    private var told: [String: Int] = [:]
+
+    private struct OpenIssue {
+        var record: BillingIssue
+        let term: TermRecord
+        var state: State
+    }
+
+    /// What is to be cleaned up when the natural end of what was paid for has come.
+    private struct Cleanup {
+        let due: Instant
+        let term: TermRecord
+        let proof: Proof
+    }
+
+    init(_ steps: LineageSteps, _ dossier: Dossier) {
+        self.steps = steps
+        self.dossier = dossier
+    }
+
+    /// The billing issues so far; none of what the family shares.
+    var issues: [BillingIssue] {
+        guard steps.lineage.ownership == .purchased else { return [] }
+        return closed + (issue.map { [$0.record] } ?? [])
+    }
+
+    mutating func move(to step: Step) {
+        if let due = cleanup?.due, due < step.from { tellCleanup() }
+        if step.phase == .running, let term = step.seenTerm, term.key != entered?.key {
+            enter(term, at: step)
+        } else {
+            change(to: step)
+        }
+        watchRenewal(at: step)
+        if step.phase != .ended { cleanup = nil }
+        if let due = cleanup?.due, due <= step.from { tellCleanup() }
+        last = step
+    }
+
+    /// Tells what falls due by an instant after the last step.
+    mutating func finish(at instant: Instant) {
+        if let due = cleanup?.due, due <= instant { tellCleanup() }
+    }
+
+    private var before: Phase { last?.phase ?? .none }
+
+    // MARK: A term is entered
+
+    private mutating func enter(_ term: TermRecord, at step: Step) {
+        let former = entered
+        let kind = entryKind(of: term, after: former)
+        if issue != nil {
+            recover(at: step, into: term)
+        } else if before == .paused {
+            resume(at: step)
+        } else if let kind {
+            tellEntry(kind, into: term, after: former, at: step)
+        }
+        if let former, before != .ended, before != .unconfirmed || kind != .resubscribed {
+            tellChange(of: former, into: term, at: step)
+        }
+        (entered, endedAt) = (term, nil)
+        // It may have been switched off between the first word on the term and its beginning.
+        renews = term.outlooks.first { $0.assertedAt <= step.from }?.value.willRenew
+    }
+
+    /// What entering a term is called; nil where only the product changes.
+    private func entryKind(
+        of term: TermRecord,
+        after former: TermRecord?
+    ) -> Transition.Kind? {
+        let isRenewal = term.term.origin == .renewal
+        if term.isTrial { return former?.isTrial == true && isRenewal ? .renewed : .trialStarted }
+        guard let former else { return isRenewal ? .renewed : .started }
+        if !isRenewal && (before != .running || !term.follows(former)) { return .resubscribed }
+        if former.isTrial { return .trialConverted }
+        return before == .running && former.isReplaced(by: term) ? nil : .renewed
+    }
+
+    private mutating func tellChange(
+        of former: TermRecord,
+        into term: TermRecord,
+        at step: Step
+    ) {
+        guard former.term.productId != term.term.productId else { return }
+        let (anchor, proof) = (dossier.anchor(of: term), dossier.entry(into: term))
+        var change = transition(.productChanged, anchor, at: step, proof)
+        change.previousProductId = former.term.productId
+        let lost = steps.entitlements(of: former.term.productId, at: step.from)
+        change.entitlements += lost.filter { !change.entitlements.contains($0) }
+        change.money = price(of: term)
+        transitions.append(change)
+    }
+
+    private mutating func tellEntry(
+        _ kind: Transition.Kind,
+        into term: TermRecord,
+        after former: TermRecord?,
+        at step: Step
+    ) {
+        let (anchor, proof) = (dossier.anchor(of: term), dossier.entry(into: term))
+        var entry = transition(kind, anchor, at: step, proof)
+        entry.money = price(of: term)
+        if kind == .resubscribed { entry.duration = endedAt.map { step.from - $0 } }
+        if kind == .trialConverted { entry.duration = former.map { step.from - $0.term.start } }
+        transitions.append(entry)
+    }
+
+    // MARK: The phase changes
+
+    private mutating func change(to step: Step) {
+        switch (before, step.phase) {
+        case (.grace, .hold): endGrace(at: step)
+        case (.hold, .grace): move(issueTo: .grace, at: step.from)
+        case (.grace, .grace), (.hold, .hold), (.none, .none), (.running, .running),
+            (.paused, .paused), (.ended, .ended), (.unconfirmed, .unconfirmed), (_, .none):
+            break
+        case (_, .grace), (_, .hold): openIssue(at: step)
+        case (_, .running) where issue != nil: recover(at: step, into: nil)
+        case (.paused, .running): resume(at: step)
+        case (_, .running): endedAt = nil
+        case (_, .paused): pause(at: step)
+        // What never ran did not end: a purchase that lasts no time.
+        case (.none, .ended): endedAt = step.from
+        case (_, .ended): end(at: step)
+        case (_, .unconfirmed): loseSight(at: step)
+        }
+    }
+
+    private mutating func pause(at step: Step) {
+        pausedAt = step.from
+        guard let term = step.term else { return }
+        let proof = dossier.lastWords(on: term, by: step.from)
+        transitions.append(transition(.paused, dossier.anchor(of: term), at: step, proof))
+    }
+
+    private mutating func resume(at step: Step) {
+        guard let term = step.term else { return }
+        let proof = dossier.lastWords(on: term, by: step.from)
+        var resumed = transition(.resumed, dossier.anchor(of: term), at: step, proof)
+        resumed.duration = pausedAt.map { step.from - $0 }
+        resumed.money = price(of: term)
+        transitions.append(resumed)
+    }
+
+    private mutating func end(at step: Step) {
+        endedAt = endedAt ?? step.from
+        guard let term = step.term else { return }
+        let proof = dossier.lastWords(on: term, by: step.from)
+        schedule(cleanupOf: term, from: step, proof)
+        guard step.standing.rule != .revoked else {
+            close { .takenBack(from: $0, at: step.from) }
+            return
+        }
+        if issue != nil, step.standing.reason == .cancelled { cancelIssue(of: term, at: step) }
+        let anchor = dossier.endAnchor(of: term)
+        var expired = transition(term.isTrial ? .trialEnded : .expired, anchor, at: step, proof)
+        expired.from = issue?.state
+        expired.keepArtifactsUntil = cleanup?.due
+        let began = term.isTrial ? term.term.start : issue?.record.enteredAt
+        expired.duration = began.map { step.from - $0 }
+        transitions.append(expired)
+        let isCancelled = step.standing.reason == .cancelled
+        close {
+            isCancelled ? .cancelled(from: $0, at: step.from) : .expired(from: $0, at: step.from)
+        }
+    }
+
+    private mutating func cancelIssue(of term: TermRecord, at step: Step) {
+        let proof = dossier.outlook(on: term, by: step.from)
+        var cancelled = transition(.cancelled, dossier.anchor(of: term), at: step, proof)
+        cancelled.from = issue?.state
+        transitions.append(cancelled)
+    }
+
+    private mutating func loseSight(at step: Step) {
+        endedAt = endedAt ?? step.from
+        close { .unconfirmed(from: $0, at: step.from) }
+    }
+
+    // MARK: Billing issues
+
+    private mutating func openIssue(at step: Step) {
+        guard let term = step.term else { return }
+        endedAt = nil
+        let state: State = step.phase == .grace ? .grace : .hold
+        let anchor = dossier.endAnchor(of: term)
+        guard closed.last?.anchor != anchor else {
+            reopenIssue(of: term, state, at: step)
+            return
+        }
+        let proof = dossier.failure(of: term)
+        var entry = transition(.billingIssueEntered, anchor, at: step, proof)
+        entry.money = moneyAtRisk(of: term, at: step)
+        transitions.append(entry)
+        let record = BillingIssue(entry, of: term, anchor: anchor, state)
+        issue = OpenIssue(record: record, term: term, state: state)
+        move(issueTo: state, at: step.from)
+    }
+
+    /// Goes on with the issue that a cancellation or a refund seemed to have ended.
+    private mutating func reopenIssue(of term: TermRecord, _ state: State, at step: Step) {
+        guard let record = closed.popLast() else { return }
+        issue = OpenIssue(record: record, term: term, state: state)
+        move(issueTo: state, at: step.from)
+        guard case .cancelled = record.outcome else { return }
+        let word = dossier.outlook(on: term, by: step.from)
+        transitions.append(transition(.uncancelled, dossier.anchor(of: term), at: step, word))
+    }
+
+    private mutating func move(issueTo state: State, at instant: Instant) {
+        guard var open = issue else { return }
+        open.state = state
+        open.record.outcome = .open(state)
+        if state == .grace {
+            open.record.graceFrom = open.record.graceFrom ?? instant
+        } else {
+            open.record.holdFrom = open.record.holdFrom ?? instant
+        }
+        issue = open
+    }
+
+    private mutating func endGrace(at step: Step) {
+        guard let term = issue?.term else { return }
+        let anchor = dossier.endAnchor(of: term)
+        var ended = transition(.graceEnded, anchor, at: step, dossier.grace(of: term))
+        ended.from = .grace
+        transitions.append(ended)
+        move(issueTo: .hold, at: step.from)
+    }
+
+    private mutating func recover(at step: Step, into term: TermRecord?) {
+        endedAt = nil
+        guard let open = issue, let present = term ?? step.term else { return }
+        let isPurchase = term?.term.origin == .purchase
+        let proof = dossier.entry(into: present)
+        var recovered = transition(
+            isPurchase ? .recoveredByNewPurchase : .billingIssueRecovered,
+            dossier.endAnchor(of: open.term),
+            at: step,
+            proof
+        )
+        recovered.from = open.state
+        recovered.duration = step.from - open.record.enteredAt
+        recovered.money = price(of: present)
+        recovered.recoveredBy = isPurchase ? steps.lineage : nil
+        transitions.append(recovered)
+        let recovery = BillingIssue.Recovery(recovered)
+        close { _ in
+            isPurchase
+                ? .recoveredByNewPurchase(recovery, by: recovered.lineage) : .recovered(recovery)
+        }
+        if open.term.isTrial, let term, !term.isTrial {
+            tellEntry(.trialConverted, into: term, after: open.term, at: step)
+        }
+    }
+
+    private mutating func close(_ outcome: (State) -> BillingIssue.Outcome) {
+        guard var open = issue else { return }
+        open.record.outcome = outcome(open.state)
+        closed.append(open.record)
+        issue = nil
+    }
+
+    // MARK: Renewal switched off and on
+
+    private mutating func watchRenewal(at step: Step) {
+        guard step.phase == .running, let term = step.seenTerm, let now = step.standing.willRenew
+        else { return }
+        let isCancelled = renews != false && !now
+        let isUncancelled = renews == false && now
+        renews = now
+        guard isCancelled || isUncancelled else { return }
+        let off: Transition.Kind = term.isTrial ? .trialCancelled : .cancelled
+        var switched = transition(
+            isCancelled ? off : .uncancelled,
+            dossier.anchor(of: term),
+            at: step,
+            dossier.outlook(on: term, by: step.from)
+        )
+        switched.duration = switched.kind == .trialCancelled ? step.from - term.term.start : nil
+        transitions.append(switched)
+    }
+
+    // MARK: Cleaning up
+
+    private mutating func schedule(cleanupOf term: TermRecord, from step: Step, _ proof: Proof) {
+        guard cleanup == nil else { return }
+        let due = steps.naturalEnd(of: term, after: step.from)
+        cleanup = Cleanup(due: due, term: term, proof: proof)
+    }
+
+    private mutating func tellCleanup() {
+        guard let cleanup, let step = steps.step(at: cleanup.due) else { return }
+        self.cleanup = nil
+        let anchor = dossier.endAnchor(of: cleanup.term)
+        var due = transition(.cleanupDue, anchor, at: step, cleanup.proof, on: cleanup.due)
+        due.keepArtifactsUntil = cleanup.due
+        transitions.append(due)
+    }
+
+    // MARK: Making a transition
+
+    /// One of a kind about one thing; where that happens again, as switching renewal off can, they
+    /// are counted.
+    private mutating func transition(
+        _ kind: Transition.Kind,
+        _ anchor: String,
+        at step: Step,
+        _ proof: Proof,
+        on instant: Instant? = nil
+    ) -> Transition {
+        let count = told["\(kind.rawValue) \(anchor)", default: 0] + 1
+        told["\(kind.rawValue) \(anchor)"] = count
+        return Transition(
+            kind,
+            of: steps.lineage,
+            anchor: count == 1 ? anchor : "\(anchor) \(count)",
+            at: instant ?? step.from,
+            step: step,
+            entitlements: steps.entitlements(of: step.standing.productId, at: step.from),
+            proof: proof
+        )
+    }
+
+    private func price(of term: TermRecord) -> Money? {
+        steps.lineage.ownership == .purchased ? term.term.price : nil
+    }
+
+    /// The price of the renewal that failed: as its outlook says, else what the term itself cost
+    /// if it renews into the same, else the catalogue's.
+    private func moneyAtRisk(of term: TermRecord, at step: Step) -> Money? {
+        guard steps.lineage.ownership == .purchased else { return nil }
+        let next = term.outlooks.newest(by: step.from)?.value.renewsInto ?? term.term.productId
+        let stated = term.outlooks.last { $0.value.renewalPrice != nil }?.value.renewalPrice
+        let same = next == term.term.productId && term.term.offer == nil ? term.term.price : nil
+        let listed = steps.catalogue.value(at: step.from)[next]?.price
+        return stated ?? same ?? listed
+    }
+}
+
+extension TermRecord {
+    var isTrial: Bool { term.offer?.discount == .freeTrial }
+
+    /// Whether it begins no later than another one ends.
+    fileprivate func follows(_ former: TermRecord) -> Bool {
+        former.end.map { term.start <= $0 + LineageHistory.sameEnd } ?? true
+    }
+
+    /// Whether another product took its place before it ended.
+    fileprivate func isReplaced(by successor: TermRecord) -> Bool {
+        guard successor.term.productId != term.productId else { return false }
+        return end.map { successor.term.start + LineageHistory.sameEnd < $0 } ?? true
+    }
+}
+
+extension BillingIssue {
+    fileprivate init(_ entry: Transition, of term: TermRecord, anchor: String, _ state: State) {
+        self.init(
+            id: entry.id,
+            anchor: anchor,
+            lineage: entry.lineage,
+            productId: entry.productId,
+            storefront: entry.storefront,
+            isTrial: term.isTrial,
+            enteredAt: entry.at,
+            learnedAt: entry.learnedAt,
+            moneyAtRisk: entry.money,
+            outcome: .open(state)
+        )
+    }
+}

@@ -1,0 +1,118 @@
+/// What the store took back and gave back, term by term: also of terms that no longer govern.
+struct Refunds {
+    let steps: LineageSteps
+    let dossier: Dossier
+
+    private var history: LineageHistory { steps.history }
+
+    var transitions: [Transition] { history.terms.flatMap(transitions) }
+
+    private func transitions(of record: TermRecord) -> [Transition] {
+        var found: [Transition] = []
+        var isTaken = false
+        for instant in record.turningPoints {
+            let taken = record.takenBack(at: instant, pace: history.pace)
+            guard (taken != nil) != isTaken, let step = steps.step(at: instant) else { continue }
+            isTaken = taken != nil
+            found.append(
+                taken.map { taking(of: record, $0.cause, at: step, instant) }
+                    ?? givingBack(of: record, after: found.last, at: step, instant)
+            )
+        }
+        return found
+    }
+
+    private func taking(
+        of record: TermRecord,
+        _ cause: Revocation.Cause?,
+        at step: Step,
+        _ instant: Instant
+    ) -> Transition {
+        var taking = transition(
+            cause.isRefund ? .refunded : .revoked,
+            "\(dossier.anchor(of: record)) \(instant.millisecondsSince1970)",
+            of: record,
+            at: step,
+            instant,
+            dossier.revocation(of: record, since: instant)
+        )
+        let revocation = record.revocation(at: instant, pace: history.pace)
+        taking.money = taking.money?.part(revocation?.percentage)
+        let governs = step.phase == .ended && step.term?.key == record.key
+        taking.keepArtifactsUntil = governs ? steps.naturalEnd(of: record, after: instant) : nil
+        return taking
+    }
+
+    private func givingBack(
+        of record: TermRecord,
+        after taking: Transition?,
+        at step: Step,
+        _ instant: Instant
+    ) -> Transition {
+        let since = taking?.at ?? instant
+        var giving = transition(
+            taking?.kind == .refunded ? .refundReversed : .reinstated,
+            "\(dossier.anchor(of: record)) \(since.millisecondsSince1970)",
+            of: record,
+            at: step,
+            instant,
+            dossier.undoing(of: record, at: instant)
+        )
+        giving.money = taking?.money
+        giving.duration = instant - since
+        return giving
+    }
+
+    private func transition(
+        _ kind: Transition.Kind,
+        _ anchor: String,
+        of record: TermRecord,
+        at step: Step,
+        _ instant: Instant,
+        _ proof: Proof
+    ) -> Transition {
+        var transition = Transition(
+            kind,
+            of: steps.lineage,
+            anchor: anchor,
+            at: instant,
+            step: step,
+            entitlements: steps.entitlements(of: record.term.productId, at: instant),
+            proof: proof
+        )
+        transition.productId = record.term.productId
+        transition.storefront = record.term.storefront
+        transition.money = steps.lineage.ownership == .purchased ? record.term.price : nil
+        return transition
+    }
+}
+
+extension TermRecord {
+    /// Every instant at which it may be taken back or given back, oldest first.
+    fileprivate var turningPoints: [Instant] {
+        let said = conditions.filter { $0.value.status == .revoked }.map(\.assertedAt)
+        let taken = revocations.map(\.value.date) + said
+        guard !taken.isEmpty else { return [] }
+        return Set(taken + reversals + cleanSignings).sorted()
+    }
+}
+
+extension Revocation.Cause? {
+    /// Whether money was given back.
+    fileprivate var isRefund: Bool {
+        switch self {
+        case .refund, .proratedRefund: true
+        case .familyAccessRemoved, .assignmentRemoved, .withdrawn, .unrecognised, nil: false
+        }
+    }
+}
+
+extension Money {
+    /// The part that a percentage in thousandths stands for; all of it where none is stated.
+    fileprivate func part(_ percentage: Int64?) -> Money {
+        guard let percentage, (0...100_000).contains(percentage) else { return self }
+        let product = milliunits.multipliedFullWidth(by: percentage)
+        let whole = Int64(100_000).dividingFullWidth(product).quotient
+        return Money(milliunits: whole, currency: currency)
+    }
+}

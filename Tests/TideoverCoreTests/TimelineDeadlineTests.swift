@@ -1,0 +1,219 @@
+import Testing
+import TideoverCore
+import TideoverJSON
+
+@Suite struct TimelineDeadlineTests {
+    private static func deadlines(_ life: Life, after instant: Instant) -> [String] {
+        all(life, after: instant).map { "\($0.at.short) \($0.kind.rawValue)" }
+    }
+
+    private static func all(_ life: Life, after instant: Instant) -> [Deadline] {
+        life.told(until: instant).deadlines(
+            after: instant,
+            trialEnding: .hours(48),
+            graceEnding: .days(3)
+        )
+    }
+
+    private static func trial() -> Life {
+        var life = Life()
+        life.pay(
+            "1",
+            from: "2026-05-01",
+            to: "2026-05-04",
+            offer: StandingTests.trial,
+            origin: .purchase
+        )
+        return life
+    }
+
+    @Test func `a trial has its reminder, its end, and a moment to ask the store`() {
+        let leeway: Instant = "2026-05-04T14:24:00Z"
+        #expect(
+            Self.deadlines(Self.trial(), after: "2026-05-01") == [
+                "2026-05-02 trial_ending", "2026-05-04 expiry", "2026-05-04 reread",
+                "\(leeway.short) presumed_end",
+            ]
+        )
+        #expect(Self.deadlines(Self.trial(), after: "2026-05-02").first == "2026-05-04 expiry")
+    }
+
+    @Test func `grace has its reminder and its end, and retry ends after sixty days`() {
+        var life = TimelineStoryTests.converted()
+        life.fail("2026-06-04", grace: "2026-06-20")
+        #expect(
+            Self.deadlines(life, after: "2026-06-04") == [
+                "2026-06-17 grace_ending", "2026-06-20 grace_end", "2026-08-03 cleanup",
+                "2026-08-03 retry_end",
+            ]
+        )
+    }
+
+    @Test func `what policy keeps has an end of its own`() {
+        var life = TimelineStoryTests.converted()
+        life.policy = Policy(billingRetry: .keep(.days(7)))
+        life.fail("2026-06-04", grace: "2026-06-20")
+        #expect(
+            Self.deadlines(life, after: "2026-06-18").prefix(2) == [
+                "2026-06-20 grace_end", "2026-06-27 kept_end",
+            ]
+        )
+    }
+
+    @Test func `a renewal announced early is due when it begins`() {
+        var life = TimelineStoryTests.converted()
+        life.pay("3", from: "2026-06-04", to: "2026-07-04", signed: "2026-06-03T17:00:00Z")
+        #expect(
+            Self.deadlines(life, after: "2026-06-03T18:00:00Z").prefix(2) == [
+                "2026-06-04 expiry", "2026-06-04 term_start",
+            ]
+        )
+    }
+
+    @Test func `a refunded month is cleaned up at its end`() {
+        var life = TimelineStoryTests.converted()
+        life.revoke("2", at: "2026-05-10")
+        #expect(Self.deadlines(life, after: "2026-05-11") == ["2026-06-04 cleanup"])
+    }
+
+    @Test func `reminders run at the pace of the sandbox`() {
+        var life = Life(environment: .sandbox)
+        let start: Instant = "2026-05-01T10:00:00Z"
+        let end = start + .minutes(3)
+        life.pay("1", from: start, to: end, offer: StandingTests.trial, origin: .purchase)
+        #expect(Self.deadlines(life, after: start).first == "2026-05-01 10:01:00 trial_ending")
+    }
+
+    @Test func `what is shorter than its reminder has none, and the family has none`() {
+        var short = Life()
+        short.pay(
+            "1",
+            from: "2026-05-01",
+            to: "2026-05-02",
+            offer: StandingTests.trial,
+            origin: .purchase
+        )
+        #expect(
+            Self.deadlines(short, after: "2026-04-01").prefix(2) == [
+                "2026-05-01 term_start", "2026-05-02 expiry",
+            ]
+        )
+        let shared = Self.trial().shared
+        #expect(!Self.deadlines(shared, after: "2026-05-01").contains { $0.contains("ending") })
+    }
+
+    @Test func `a deadline keeps its id until it moves`() {
+        var life = Self.trial()
+        let first = Self.all(life, after: "2026-05-01").filter { $0.kind == .expiry }
+        #expect(first == Self.all(life, after: "2026-05-03").filter { $0.kind == .expiry })
+        life.term(
+            "1",
+            from: "2026-05-01",
+            to: "2026-05-05",
+            signed: "2026-05-03",
+            offer: StandingTests.trial,
+            origin: .purchase
+        )
+        let moved = Self.all(life, after: "2026-05-03").filter { $0.kind == .expiry }
+        #expect(moved.map(\.at) == ["2026-05-05"])
+        #expect(moved.map(\.id) != first.map(\.id))
+    }
+
+    @Test func `each falls due once, and none is missed while time goes by`() async {
+        for seed in TimelinePropertyTests.seeds.prefix(20) {
+            await Task.yield()
+            var random = SeededRandom(seed: seed)
+            let life = GeneratedLife(&random).life
+            let told = life.told(until: TimelinePropertyTests.late)
+            let all = told.deadlines(
+                after: .distantPast,
+                trialEnding: .hours(48),
+                graceEnding: .days(3)
+            )
+            #expect(Set(all.map(\.id)).count == all.count, "seed \(seed)")
+            for probe in all.map(\.at) {
+                let rest = told.deadlines(
+                    after: probe,
+                    trialEnding: .hours(48),
+                    graceEnding: .days(3)
+                )
+                #expect(rest == all.filter { $0.at > probe }, "seed \(seed)")
+            }
+        }
+    }
+
+    @Test func `what happens by itself has a deadline at its instant`() {
+        var life = TimelineStoryTests.converted()
+        life.fail("2026-06-04", grace: "2026-06-20")
+        for instant: Instant in ["2026-05-01", "2026-05-10", "2026-06-05", "2026-06-21"] {
+            let due = Set(Self.all(life, after: instant).map(\.at))
+            for event in life.told(until: instant).expected {
+                #expect(due.contains(event.at), "\(event.line)")
+            }
+        }
+    }
+
+    // MARK: JSON
+
+    private static func members(_ write: (inout JSONWriter) -> Void) throws -> [String] {
+        var writer = JSONWriter()
+        write(&writer)
+        return try JSONDocument(writer.bytes).root.members.map(\.key)
+    }
+
+    @Test func `spans, events and deadlines have their members`() throws {
+        var life = TimelineStoryTests.converted()
+        life.fail("2026-06-04", grace: "2026-06-20")
+        let told = life.told(until: "2026-06-10")
+        let timeline = told.timeline(of: "premium")
+        #expect(
+            try Self.members { writer in writer.object { timeline.writeFields(to: &$0) } }
+                == ["spans", "expected", "transitions"]
+        )
+        let span = try #require(timeline.spans.last)
+        #expect(
+            try Self.members { span.write(to: &$0) } == [
+                "from", "until", "state", "reason", "access", "confidence", "rule", "productId",
+                "store", "lineage", "willRenew",
+            ]
+        )
+        let event = try #require(timeline.transitions.last)
+        #expect(
+            try Self.members { event.write(to: &$0) } == [
+                "id", "kind", "at", "learnedAt", "lineage", "state", "reason", "productId",
+                "entitlements", "money", "familyShared", "evidence",
+            ]
+        )
+        let deadline = try #require(Self.all(life, after: "2026-06-10").first)
+        #expect(
+            try Self.members { deadline.write(to: &$0) } == [
+                "id", "kind", "at", "lineage", "productId",
+            ]
+        )
+        let correction = try #require(Corrections(sent: ["x"], timeline: []).corrected.first)
+        #expect(try Self.members { correction.write(to: &$0) } == ["id", "kind", "undone"])
+    }
+
+    @Test func `what is expected begins where what was lived ends`() {
+        var life = TimelineStoryTests.converted()
+        life.fail("2026-06-04", grace: "2026-06-20")
+        let timeline = life.told(until: "2026-06-10").timeline(of: "premium")
+        #expect(
+            timeline.expected.map(\.line) == [
+                "2026-06-10 grace billingIssue monthly renews",
+                "2026-06-20 hold billingRetry monthly renews",
+                "2026-08-03 expired billingError monthly renews",
+            ]
+        )
+        #expect(timeline.expected.map(\.until) == ["2026-06-20", "2026-08-03", nil])
+    }
+
+    @Test func `ids are the same on every machine and in every version`() {
+        let told = TimelineStoryTests.converted().told(until: "2026-06-01").transitions
+        #expect(
+            told.map(\.id) == [
+                "ac95c38216cfb4dd0d020112fd176db0", "a360fa28750fc1a7023c0eed119615ed",
+            ]
+        )
+    }
+}

@@ -1,0 +1,236 @@
+import Testing
+import TideoverCore
+
+/// Whatever order facts come in, the story is the same one, and it says what standing says.
+@Suite struct TimelinePropertyTests {
+    static let seeds = ConvergenceTests.seeds.prefix(50)
+    static let entitlements = ["archive", "basics", "premium"]
+
+    private static func lives() -> some Sequence<(seed: UInt64, life: GeneratedLife)> {
+        seeds.lazy.map { seed in
+            var random = SeededRandom(seed: seed)
+            return (seed, GeneratedLife(&random))
+        }
+    }
+
+    /// When every generated life is over.
+    static let late: Instant = "2099-01-01"
+
+    /// All of the story that does not rest on when we heard of it.
+    private static func story(of life: Life) -> [String] {
+        let told = life.told(until: late)
+        let spans = entitlements.flatMap { told.timeline(of: $0).spans.map(\.line) }
+        let events = told.transitions.map { "\($0.id) \($0.line) \($0.evidence.map(\.hex))" }
+        let issues = told.issues.map { "\($0.id) \($0.enteredAt.short) \($0.summary)" }
+        return spans + events + issues
+    }
+
+    @Test func `facts shuffled, doubled and late tell the same story with the same ids`() async {
+        for (seed, generated) in Self.lives() {
+            await Task.yield()
+            var random = SeededRandom(seed: seed)
+            let expected = Self.story(of: generated.life)
+            for _ in 0..<3 {
+                var disturbed = generated.life
+                disturbed.facts = ConvergenceTests.disturbed(generated.life.facts, &random)
+                let difference = Self.story(of: disturbed).difference(from: expected)
+                #expect(difference.isEmpty, "seed \(seed)")
+            }
+        }
+    }
+
+    @Test func `a loss that was made good leaves no trace in the story`() async {
+        for seed in ConvergenceTests.lossSeeds.prefix(20) {
+            await Task.yield()
+            var random = SeededRandom(seed: seed)
+            let generated = GeneratedLife(&random)
+            let expected = Self.story(of: generated.life)
+            for kept in ConvergenceTests.losses(of: generated.life.facts) {
+                var healed = generated.life
+                healed.facts = kept + generated.life.facts.filter { !kept.contains($0) }
+                let difference = Self.story(of: healed).difference(from: expected)
+                #expect(difference.isEmpty, "seed \(seed)")
+            }
+        }
+    }
+
+    @Test func `spans tile the time and say what standing says from first to last millisecond`()
+        async
+    {
+        for (seed, generated) in Self.lives() {
+            await Task.yield()
+            let history = SnapshotTests.history([generated.life])
+            let told = generated.life.told(until: Self.late)
+            for entitlement in Self.entitlements {
+                let timeline = told.timeline(of: entitlement)
+                Self.expectTiling(timeline.spans, until: Self.late, "seed \(seed)")
+                for span in timeline.spans {
+                    for instant in span.probes {
+                        let now = history.snapshot(at: instant)[entitlement]?.standing
+                        #expect(now.map(span.says) == true, "seed \(seed) at \(instant.rfc3339)")
+                    }
+                }
+            }
+        }
+    }
+
+    static func expectTiling(_ spans: [Timeline.Span], until end: Instant, _ comment: Comment) {
+        #expect(spans.last?.until == end, comment)
+        for (before, after) in zip(spans, spans.dropFirst()) {
+            #expect(before.until == after.from, comment)
+            #expect(before.from < after.from, comment)
+            #expect(!before.isSame(as: after), comment)
+        }
+    }
+
+    @Test func `an id is given once, and events are in order`() async {
+        for (seed, generated) in Self.lives() {
+            await Task.yield()
+            let told = generated.life.told(until: Self.late).transitions
+            #expect(Set(told.map(\.id)).count == told.count, "seed \(seed)")
+            #expect(told.map(\.at) == told.map(\.at).sorted(), "seed \(seed)")
+        }
+    }
+
+    @Test func `whenever access comes or goes an event says so`() async {
+        for (seed, generated) in Self.lives() {
+            await Task.yield()
+            let told = generated.life.told(until: Self.late)
+            let events = Set(told.transitions.filter { $0.kind != .cleanupDue }.map(\.at))
+            let premium = told.timeline(of: "premium").spans
+            for (before, after) in zip(premium, premium.dropFirst())
+            where before.access != after.access {
+                let isTold = events.contains(after.from)
+                #expect(isTold, "seed \(seed) at \(after.from.rfc3339): \(after.line)")
+            }
+        }
+    }
+
+    @Test func `a story told later begins with the one told earlier`() async {
+        for (seed, generated) in Self.lives() {
+            await Task.yield()
+            var random = SeededRandom(seed: seed)
+            let whole = generated.life.told(until: Self.late)
+            for probe in generated.probes.shuffled(using: &random).prefix(12) {
+                let part = generated.life.told(until: probe)
+                #expect(
+                    part.transitions == whole.transitions.filter { $0.at <= probe },
+                    "seed \(seed) at \(probe.rfc3339)"
+                )
+                #expect(
+                    part.transitions + part.expected == whole.transitions,
+                    "seed \(seed) at \(probe.rfc3339)"
+                )
+            }
+        }
+    }
+
+    @Test func `every billing issue begins with its event and ends with one`() async {
+        for (seed, generated) in Self.lives() {
+            await Task.yield()
+            let told = generated.life.told(until: Self.late)
+            let entries = told.transitions.filter { $0.kind == .billingIssueEntered }
+            #expect(told.issues.map(\.id) == entries.map(\.id), "seed \(seed)")
+            for issue in told.issues {
+                let end = issue.endedAt
+                let names: Set<Transition.Kind> = [
+                    .billingIssueRecovered, .recoveredByNewPurchase, .expired, .trialEnded,
+                    .refunded,
+                ]
+                let isTold = told.transitions.contains { $0.at == end && names.contains($0.kind) }
+                #expect(isTold, "seed \(seed): \(issue.summary)")
+                #expect(issue.graceFrom != nil || issue.holdFrom != nil, "seed \(seed)")
+            }
+        }
+    }
+
+    // MARK: Corrections
+
+    /// Sends whatever there is to send each time something is heard or falls due, and gives what
+    /// was sent at last and how many corrections it took.
+    private static func sent(of life: Life) -> (sent: [String], undone: [String]) {
+        var sent: [String] = []
+        var lines: [String: String] = [:]
+        var undone: [String] = []
+        let heard = Set(life.facts.flatMap { [$0.learnedAt, $0.learnedAt + .days(20)] })
+        for now in heard.sorted() + [late] {
+            var known = life
+            known.facts = life.facts.filter { $0.learnedAt <= now }
+            let news = Corrections(sent: sent, timeline: known.told(until: now).transitions)
+            sent += news.corrected.map(\.id) + news.unsent.map(\.id)
+            for event in news.unsent { lines[event.id] = event.line }
+            undone += news.corrected.map { "\(lines[$0.undone] ?? "?") undone on \(now.short)" }
+        }
+        return (sent, undone)
+    }
+
+    /// The ids that stand, without the number of a repetition.
+    private static func standing(_ sent: [String]) -> Set<String> {
+        let undone = Set(
+            sent.filter { $0.hasSuffix("-corrected") }
+                .map { String($0.dropLast("-corrected".count)) }
+        )
+        let standing = sent.filter { !$0.hasSuffix("-corrected") && !undone.contains($0) }
+        return Set(standing.map { String($0.prefix(32)) })
+    }
+
+    @Test func `what was sent and not taken back is what happened, however late facts come`() async
+    {
+        for (seed, generated) in Self.lives() {
+            await Task.yield()
+            var random = SeededRandom(seed: seed)
+            var late = generated.life
+            for position in late.facts.indices {
+                let delay = Milliseconds.hours(Int64.random(in: 0...2000, using: &random))
+                late.facts[position].learnedAt = late.facts[position].assertedAt + delay
+            }
+            let sent = Self.sent(of: late).sent
+            #expect(Set(sent).count == sent.count, "seed \(seed)")
+            let happened = Set(late.told(until: Self.late).transitions.map(\.id))
+            #expect(Self.standing(sent) == happened, "seed \(seed)")
+        }
+    }
+
+    @Test func `what is heard as it is said is never taken back`() async {
+        for (seed, generated) in Self.lives() {
+            await Task.yield()
+            #expect(Self.sent(of: generated.life).undone == [], "seed \(seed)")
+        }
+    }
+}
+
+extension Timeline.Span {
+    /// Its first instant, its middle, its last millisecond.
+    var probes: [Instant] {
+        guard let until else { return [from] }
+        return [from, from + Milliseconds((until - from).count / 2), until.justBefore]
+    }
+
+    func isSame(as other: Timeline.Span) -> Bool {
+        (state, reason, confidence, rule, productId)
+            == (other.state, other.reason, other.confidence, other.rule, other.productId)
+            && lineage == other.lineage && willRenew == other.willRenew
+    }
+}
+
+extension BillingIssue {
+    var summary: String {
+        let known = [graceFrom, holdFrom, endedAt].map { $0?.short ?? "-" }
+        return ([enteredAt.short, outcome.word] + known).joined(separator: " ")
+    }
+}
+
+extension BillingIssue.Outcome {
+    var word: String {
+        switch self {
+        case .open(let state): "open in \(state.rawValue)"
+        case .recovered(let recovery): "recovered from \(recovery.from.rawValue)"
+        case .recoveredByNewPurchase(let recovery, let lineage):
+            "recovered from \(recovery.from.rawValue) by \(lineage.id)"
+        case .cancelled(let from, _): "cancelled in \(from.rawValue)"
+        case .expired(let from, _): "expired in \(from.rawValue)"
+        case .takenBack(let from, _): "taken back in \(from.rawValue)"
+        case .unconfirmed(let from, _): "lost sight of in \(from.rawValue)"
+        }
+    }
+}
