@@ -121,7 +121,7 @@ struct Situation {
             return .lifetime
         }
         guard let offer = term.offer else { return .paid }
-        if offer.discount == .freeTrial { return .trial }
+        if offer.isTrial { return .trial }
         return offer.kind == .introductory ? .introductory : .offer
     }
 

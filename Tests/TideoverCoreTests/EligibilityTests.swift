@@ -1,0 +1,164 @@
+import Testing
+import TideoverCore
+
+/// Who can have an introductory offer: it is given once in a subscription group.
+@Suite struct EligibilityTests {
+    static let paidIntroduction = Offer(kind: .introductory, discount: .payAsYouGo)
+    static let promotionalTrial = Offer(kind: .promotional, discount: .freeTrial)
+
+    static func eligibility(
+        _ lives: [Life],
+        in group: String = "pro",
+        at instant: Instant = "2027-01-01"
+    ) -> IntroductoryEligibility {
+        SnapshotTests.history(lives).introductoryEligibility(in: group, at: instant)
+    }
+
+    /// A month bought on 1 May with an offer or without.
+    static func bought(_ offer: Offer? = nil, ownership: Ownership = .purchased) -> Life {
+        var life = Life(ownership: ownership)
+        life.term("1", from: "2026-05-01", to: "2026-06-01", offer: offer, origin: .purchase)
+        return life
+    }
+
+    @Test func `of a customer who bought nothing that we know, nothing can be said`() {
+        #expect(Self.eligibility([]) == .unknown)
+        var lifetime = Life()
+        lifetime.term("1", "lifetime", from: "2026-05-01", to: nil, plan: .nonConsumable)
+        #expect(Self.eligibility([lifetime]) == .unknown)
+    }
+
+    @Test(
+        arguments: [
+            (nil, .eligible), (StandingTests.trial, .used), (paidIntroduction, .used),
+            (promotionalTrial, .eligible), (Offer(kind: .code, discount: .freeTrial), .eligible),
+            (Offer(kind: .winBack), .eligible), (Offer(kind: .unrecognised("9")), .unknown),
+        ] as [(Offer?, IntroductoryEligibility)]
+    )
+    func `only introductory offers count, whatever their discount`(
+        offer: Offer?,
+        eligibility: IntroductoryEligibility
+    ) {
+        #expect(Self.eligibility([Self.bought(offer)]) == eligibility)
+    }
+
+    @Test func `a trial is a free trial, whatever kind of offer it is`() {
+        #expect(StandingTests.trial.isTrial)
+        #expect(Self.promotionalTrial.isTrial)
+        #expect(!Self.paidIntroduction.isTrial)
+    }
+
+    @Test func `it is used from the purchase on, and was unknown before`() {
+        let life = Self.bought(StandingTests.trial)
+        let start: Instant = "2026-05-01"
+        #expect(Self.eligibility([life], at: start.justBefore) == .unknown)
+        #expect(Self.eligibility([life], at: start) == .used)
+    }
+
+    @Test func `a refund does not give it back`() {
+        var life = Self.bought(StandingTests.trial)
+        life.revoke("1", at: "2026-05-02")
+        #expect(Self.eligibility([life]) == .used)
+    }
+
+    @Test func `it counts over all of a customer's purchases in the group, and in no other`() {
+        var second = Life("2000")
+        second.term(
+            "2",
+            "yearly",
+            from: "2026-08-01",
+            to: "2027-08-01",
+            offer: StandingTests.trial,
+            origin: .purchase
+        )
+        #expect(Self.eligibility([Self.bought(), second]) == .used)
+        #expect(Self.eligibility([Self.bought(), second], in: "other") == .unknown)
+    }
+
+    @Test func `what a family shares was bought by somebody else`() {
+        let shared = Self.bought(StandingTests.trial, ownership: .familyShared)
+        #expect(Self.eligibility([shared]) == .unknown)
+        var own = Life("2000")
+        own.term("2", from: "2026-08-01", to: "2026-09-01", origin: .purchase)
+        #expect(Self.eligibility([shared, own]) == .eligible)
+    }
+
+    // MARK: What is not known
+
+    @Test func `a history that does not begin with a purchase may hide one`() {
+        for origin in [Term.Origin.renewal, .unstated] {
+            var life = Life()
+            life.term("1", from: "2026-05-01", to: "2026-06-01", origin: origin)
+            #expect(Self.eligibility([life]) == .unknown)
+        }
+    }
+
+    @Test func `a gap may hide one, unless a payment had failed`() {
+        var life = Self.bought()
+        life.term("2", from: "2026-06-01", to: "2026-07-01")
+        #expect(Self.eligibility([life]) == .eligible)
+        life.term("4", from: "2026-08-01", to: "2026-09-01")
+        #expect(Self.eligibility([life]) == .unknown)
+        life.outlook(end: "2026-07-01", signed: "2026-07-01", retrying: true)
+        #expect(Self.eligibility([life]) == .eligible)
+    }
+
+    @Test func `a later purchase hides nothing`() {
+        var life = Self.bought()
+        life.term("9", from: "2026-10-01", to: "2026-11-01", origin: .purchase)
+        #expect(Self.eligibility([life]) == .eligible)
+    }
+
+    @Test func `a term that was only told of may have been one`() {
+        var life = Self.bought()
+        life.outlook(end: "2026-07-04", signed: "2026-07-01")
+        #expect(Self.eligibility([life], at: "2026-06-30") == .eligible)
+        #expect(Self.eligibility([life], at: "2026-07-01") == .unknown)
+    }
+
+    @Test func `a relay's word does not rule one out`() {
+        var life = Life()
+        life.term("1", from: "2026-05-01", to: "2026-06-01", origin: .purchase, rank: .relayed)
+        #expect(Self.eligibility([life]) == .unknown)
+    }
+
+    // MARK: Groups
+
+    private static func foreign(_ offer: Offer?, storesGroup: String?) -> Life {
+        var life = Life("2000")
+        let term = Term(
+            transactionId: "t7",
+            productId: "retired.monthly",
+            start: "2026-02-01",
+            end: "2026-03-01",
+            offer: offer,
+            origin: .purchase,
+            group: storesGroup
+        )
+        life.say(.term(term), at: "2026-02-01")
+        return life
+    }
+
+    private static func named(_ storesGroup: String) -> Life {
+        var life = Life()
+        let term = Term(
+            transactionId: "t1",
+            productId: "monthly",
+            start: "2026-05-01",
+            end: "2026-06-01",
+            origin: .purchase,
+            group: storesGroup
+        )
+        life.say(.term(term), at: "2026-05-01")
+        return life
+    }
+
+    @Test func `a product that left the catalogue is placed by the store's own group`() {
+        let own = Self.named("21480000")
+        let trial = StandingTests.trial
+        #expect(Self.eligibility([own, Self.foreign(trial, storesGroup: "21480000")]) == .used)
+        #expect(Self.eligibility([own, Self.foreign(nil, storesGroup: "21480000")]) == .eligible)
+        #expect(Self.eligibility([own, Self.foreign(trial, storesGroup: "999")]) == .unknown)
+        #expect(Self.eligibility([own, Self.foreign(trial, storesGroup: nil)]) == .unknown)
+    }
+}
