@@ -30,7 +30,7 @@ public struct App: Sendable {
     }
 
     /// Raised when a rule of standing or the form of an answer changes.
-    private static let answerRevision = 1
+    private static let answerRevision = 2
 
     private static func fingerprint(of catalogue: Catalogue, _ policy: Policy) -> String {
         var writer = JSONWriter()

@@ -161,4 +161,20 @@ import TideoverCore
         #expect(Self.eligibility([own, Self.foreign(trial, storesGroup: "999")]) == .unknown)
         #expect(Self.eligibility([own, Self.foreign(trial, storesGroup: nil)]) == .unknown)
     }
+
+    // MARK: In an answer
+
+    @Test func `an answer tells of the trial that the products of an entitlement offer`() throws {
+        func offer(_ lives: [Life]) throws -> TrialOffer? {
+            try SnapshotTests.premium(lives, at: "2027-01-01").guidance.trialOffer
+        }
+        let unknown = try #require(try offer([]))
+        #expect(unknown.productId == "monthly")
+        #expect(unknown.length == Period(days: 3))
+        #expect(unknown.eligibility == .unknown)
+        #expect(try offer([Self.bought(StandingTests.trial)])?.eligibility == .used)
+        #expect(try offer([Self.bought()])?.eligibility == .eligible)
+        let basics = SnapshotTests.history([]).snapshot(at: "2027-01-01")["basics"]
+        #expect(basics?.guidance.trialOffer == nil)
+    }
 }

@@ -224,6 +224,7 @@ import TideoverJSON
             premium.members.map(\.key) == [
                 "state", "reason", "access", "confidence", "rule", "productId", "store",
                 "accessUntil", "graceUntil", "willRenew", "trial", "pending", "nextChange",
+                "advice", "words", "trialOffer", "chargedTwice",
             ]
         )
         #expect(premium["state"]?.string == "grace")

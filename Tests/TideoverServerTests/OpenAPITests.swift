@@ -91,6 +91,13 @@ import TideoverServer
         #expect(words(members?["rule"]?["examples"]) == Rule.ID.allCases.map(\.rawValue))
         let kinds = schemas["Prompt"]?["properties"]?["kind"]?["enum"]
         #expect(words(kinds) == ["none"] + Prompt.Kind.allCases.map(\.rawValue))
+        let advice = schemas["Advice"]?["properties"]?["kind"]?["enum"]
+        #expect(words(advice) == Advice.Kind.allCases.map(\.rawValue))
+        let eligibility = schemas["TrialOffer"]?["properties"]?["eligibility"]?["enum"]
+        #expect(words(eligibility) == IntroductoryEligibility.allCases.map(\.rawValue))
+        #expect(words(schemas["WordsKey"]?["examples"]) == Phrase.Key.allCases.map(\.rawValue))
+        let arguments = schemas["Arguments"]?["properties"]?.members.map(\.key)
+        #expect(arguments == Phrase.Argument.allCases.map(\.rawValue))
         await server.close()
     }
 

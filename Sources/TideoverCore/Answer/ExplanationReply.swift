@@ -53,8 +53,7 @@ struct Reply {
 
     /// The day, and the time of day where periods are too short for days.
     private func day(_ instant: Instant) -> String {
-        guard let now, now.history.pace != .real else { return Words.day(instant) }
-        return "\(Words.day(instant)), \(instant.rfc3339.dropFirst(11).prefix(5)) UTC"
+        Words.instant(instant, showsTime: now.map { $0.history.pace != .real } ?? false)
     }
 
     private func until(_ instant: Instant?) -> String { instant.map { " until \(day($0))" } ?? "" }

@@ -34,40 +34,41 @@ public struct CustomerHistory: Sendable {
     }
 
     /// What the customer may use at an instant, for every entitlement of the catalogue.
-    public func snapshot(at instant: Instant) -> Snapshot {
+    public func snapshot(
+        at instant: Instant,
+        shown presentation: Presentation = Presentation()
+    ) -> Snapshot {
         let entitlements = catalogue.value(at: instant).entitlements.map { name in
             let standing = best(of: name, at: instant)
             return Snapshot.Entitlement(
                 name: name,
                 standing: standing,
                 accessUntil: unbrokenAccess(to: name, at: instant, from: standing),
-                nextChange: nextChange(of: name, after: instant, from: standing)
+                nextChange: nextChange(of: name, after: instant, from: standing),
+                guidance: guidance(on: name, standing, at: instant, presentation)
             )
         }
+        let prompting = prompting(at: instant, presentation)
         return Snapshot(
             customer: customer,
             environment: environment,
             asOf: instant,
             entitlements: entitlements,
-            prompt: prompt(at: instant)
+            prompt: prompting.prompt,
+            promptAt: prompting.nextAt
         )
     }
 
     // MARK: One entitlement
 
-    /// The best standing over the customer's lineages; `ownOnly` leaves out what family shares.
-    func best(of entitlement: String, at instant: Instant, ownOnly: Bool = false) -> Standing {
-        let standings = standings(of: entitlement, at: instant).filter {
-            !ownOnly || $0.lineage?.ownership == .purchased
-        }
-        guard let first = standings.first else {
-            return Standing(state: .never, reason: .unknown, confidence: .unknown, rule: .noFacts)
-        }
-        return standings.dropFirst().reduce(first) { $1.isBetter(than: $0) ? $1 : $0 }
+    /// The best standing over the customer's lineages.
+    func best(of entitlement: String, at instant: Instant) -> Standing {
+        standings(of: entitlement, at: instant).best
+            ?? Standing(state: .never, reason: .unknown, confidence: .unknown, rule: .noFacts)
     }
 
     /// The standing of each lineage that the customer owns at an instant, in the order of keys.
-    private func standings(of entitlement: String, at instant: Instant) -> [Standing] {
+    func standings(of entitlement: String, at instant: Instant) -> [Standing] {
         let policy = policy.value(at: instant)
         let catalogue = catalogue.value(at: instant)
         return holdings.filter { $0.owners.owner(at: instant) == customer }.map {
@@ -257,6 +258,8 @@ public struct Snapshot: Hashable, Sendable {
     public var entitlements: [Entitlement]
     /// Nil when there is nothing to ask the customer.
     public var prompt: Prompt?
+    /// When a prompt that is held back will be shown; nil if none is.
+    public var promptAt: Instant?
 
     public struct Entitlement: Hashable, Sendable {
         public var name: String
@@ -265,6 +268,7 @@ public struct Snapshot: Hashable, Sendable {
         public var accessUntil: Instant?
         /// When state, reason, access or confidence next differs if the store says nothing more.
         public var nextChange: Instant?
+        public var guidance: Guidance
     }
 
     public subscript(_ name: String) -> Entitlement? {
@@ -272,10 +276,12 @@ public struct Snapshot: Hashable, Sendable {
     }
 
     /// Until when this snapshot, as written out, stays true: the next change of any entitlement,
-    /// or the next day of a trial's countdown.
+    /// the next day of a trial's countdown, or a prompt that is held back.
     public var validUntil: Instant? {
-        entitlements.flatMap { [$0.nextChange, $0.standing.trial?.nextTick(after: asOf)] }
-            .compactMap(\.self).min()
+        let changes = entitlements.flatMap {
+            [$0.nextChange, $0.standing.trial?.nextTick(after: asOf)]
+        }
+        return (changes + [promptAt]).compactMap(\.self).min()
     }
 }
 

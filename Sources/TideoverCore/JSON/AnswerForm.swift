@@ -40,6 +40,7 @@ extension Snapshot.Entitlement {
             // Pending purchases are listed here once a store can announce one.
             writer.field("pending", .array([]))
             writer.field("nextChange", nextChange)
+            guidance.writeMembers(to: &writer)
         }
     }
 }
@@ -69,7 +70,7 @@ extension Prompt {
             writer.field("kind", kind.rawValue)
             writer.field("entitlement", entitlement)
             writer.field("key", key)
-            writer.field("arguments", object: { $0.said("until", until) })
+            writer.field("arguments", object: wording.screen.writeArguments)
             writer.field("title", title)
             writer.field("message", message)
             writer.field(

@@ -71,7 +71,7 @@ public enum Reason: String, Hashable, Sendable, CaseIterable {
     // grace
     case billingIssue, keptByPolicy
     // hold
-    case billingRetry
+    case billingRetry, accountHold, paused
     // expired
     case cancelled, billingError, priceIncrease, productUnavailable, ended
     case refunded, familyAccessRemoved, assignmentRemoved, revoked, changedProduct, unconfirmed

@@ -301,7 +301,8 @@ enum OpenAPIDocument {
                 "type": "object",
                 "required": [
                   "state", "reason", "access", "confidence", "rule", "productId", "store", "accessUntil",
-                  "graceUntil", "willRenew", "trial", "pending", "nextChange"
+                  "graceUntil", "willRenew", "trial", "pending", "nextChange", "advice", "words",
+                  "trialOffer", "chargedTwice"
                 ],
                 "properties": {
                   "state": {
@@ -313,7 +314,7 @@ enum OpenAPIDocument {
                     "description": "Why the state is what it is; more may be added",
                     "examples": [
                       "trial", "introductory", "offer", "paid", "lifetime", "renewalDue", "billingIssue",
-                      "keptByPolicy", "billingRetry", "cancelled", "billingError", "priceIncrease",
+                      "keptByPolicy", "billingRetry", "accountHold", "paused", "cancelled", "billingError", "priceIncrease",
                       "productUnavailable", "ended", "refunded", "familyAccessRemoved",
                       "assignmentRemoved", "revoked", "changedProduct", "unconfirmed", "unlinked",
                       "notStarted", "notEntitled", "unknown"
@@ -362,6 +363,129 @@ enum OpenAPIDocument {
                   "nextChange": {
                     "description": "When the answer next differs if the store says nothing more",
                     "oneOf": [{ "$ref": "#/components/schemas/Instant" }, { "type": "null" }]
+                  },
+                  "advice": {
+                    "description": "What the customer can do; null when there is nothing",
+                    "oneOf": [{ "$ref": "#/components/schemas/Advice" }, { "type": "null" }]
+                  },
+                  "words": {
+                    "description": "For a screen on this entitlement; null when all is well",
+                    "oneOf": [{ "$ref": "#/components/schemas/Words" }, { "type": "null" }]
+                  },
+                  "trialOffer": {
+                    "description": "The free trial that the products offer; null when none does",
+                    "oneOf": [{ "$ref": "#/components/schemas/TrialOffer" }, { "type": "null" }]
+                  },
+                  "chargedTwice": {
+                    "type": "array",
+                    "description": "The purchases that each charge for it, when there are two",
+                    "items": { "$ref": "#/components/schemas/Charge" }
+                  }
+                }
+              },
+              "Advice": {
+                "type": "object",
+                "required": ["kind", "productId", "price", "chargedAt", "url"],
+                "properties": {
+                  "kind": {
+                    "type": "string",
+                    "enum": ["reEnableRenewal", "fixPayment", "purchase", "resume", "wait"],
+                    "description": "On `wait` nothing may be bought: the store has not told all"
+                  },
+                  "productId": { "type": ["string", "null"] },
+                  "price": {
+                    "description": "What is charged next, where known",
+                    "oneOf": [{ "$ref": "#/components/schemas/Price" }, { "type": "null" }]
+                  },
+                  "chargedAt": {
+                    "description": "When; null for at once",
+                    "oneOf": [{ "$ref": "#/components/schemas/Instant" }, { "type": "null" }]
+                  },
+                  "url": {
+                    "type": ["string", "null"],
+                    "description": "Where the store lets the customer do it"
+                  }
+                }
+              },
+              "Words": {
+                "type": "object",
+                "required": ["key", "arguments", "title", "message", "label"],
+                "properties": {
+                  "key": { "$ref": "#/components/schemas/WordsKey" },
+                  "arguments": { "$ref": "#/components/schemas/Arguments" },
+                  "title": { "type": "string" },
+                  "message": { "type": "string" },
+                  "label": {
+                    "type": ["string", "null"],
+                    "description": "For the button that does what is advised"
+                  }
+                }
+              },
+              "WordsKey": {
+                "type": "string",
+                "description": "For translations of the app's own; these never change, more may be added",
+                "examples": [
+                  "trial.offer", "trial.offer.unpriced", "trial.running", "trial.running.unpriced",
+                  "trial.ending", "trial.ending.unpriced", "trial.cancelled", "cancelled",
+                  "grace.soft", "grace.soft.undated", "grace.shared", "hold.hard", "hold.shared",
+                  "hold.paused", "expired", "expired.unpriced", "expired.shared", "unconfirmed",
+                  "charged.twice"
+                ]
+              },
+              "Arguments": {
+                "type": "object",
+                "description": "What the words of a key fill in; each key has always the same",
+                "properties": {
+                  "until": { "$ref": "#/components/schemas/Instant" },
+                  "endsAt": { "$ref": "#/components/schemas/Instant" },
+                  "cancelBy": { "$ref": "#/components/schemas/Instant" },
+                  "daysLeft": { "type": "integer" },
+                  "trial": { "type": "string", "description": "A length in ISO 8601" },
+                  "price": { "$ref": "#/components/schemas/Price" }
+                }
+              },
+              "Price": {
+                "type": "object",
+                "required": ["milliunits", "currency", "period"],
+                "properties": {
+                  "milliunits": {
+                    "type": "integer",
+                    "description": "Thousandths of the currency's unit"
+                  },
+                  "currency": { "type": "string", "description": "ISO 4217" },
+                  "period": {
+                    "type": ["string", "null"],
+                    "description": "How often, in ISO 8601; null for once"
+                  }
+                }
+              },
+              "TrialOffer": {
+                "type": "object",
+                "required": ["eligibility", "productId", "length", "price"],
+                "properties": {
+                  "eligibility": {
+                    "type": "string",
+                    "enum": ["eligible", "used", "unknown"],
+                    "description": "One introductory offer in a subscription group; on `unknown` ask the store"
+                  },
+                  "productId": { "type": "string" },
+                  "length": { "type": "string", "description": "ISO 8601" },
+                  "price": {
+                    "description": "What follows, where the catalogue says",
+                    "oneOf": [{ "$ref": "#/components/schemas/Price" }, { "type": "null" }]
+                  }
+                }
+              },
+              "Charge": {
+                "type": "object",
+                "required": ["store", "productId", "state", "url"],
+                "properties": {
+                  "store": { "type": "string" },
+                  "productId": { "type": ["string", "null"] },
+                  "state": { "type": "string", "enum": ["active", "grace", "hold"] },
+                  "url": {
+                    "type": ["string", "null"],
+                    "description": "Where the customer can cancel it"
                   }
                 }
               },
@@ -383,11 +507,8 @@ enum OpenAPIDocument {
                 "properties": {
                   "kind": { "type": "string", "enum": ["none", "soft", "hard"] },
                   "entitlement": { "type": "string" },
-                  "key": { "type": "string", "description": "For translations of the app's own" },
-                  "arguments": {
-                    "type": "object",
-                    "properties": { "until": { "$ref": "#/components/schemas/Instant" } }
-                  },
+                  "key": { "$ref": "#/components/schemas/WordsKey" },
+                  "arguments": { "$ref": "#/components/schemas/Arguments" },
                   "title": { "type": "string" },
                   "message": { "type": "string" },
                   "action": {

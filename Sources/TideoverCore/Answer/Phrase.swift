@@ -1,0 +1,257 @@
+/// One row of the table of words: what a screen says in English, with `{name}` where an argument
+/// stands. Apps translate by the key and fill in the arguments themselves.
+public struct Phrase: Hashable, Sendable {
+    public let key: Key
+    public let title: String
+    public let message: String
+    /// What the button says; nil where there is nothing to do.
+    public let label: String?
+    /// In the order in which an answer writes them.
+    public let arguments: [Argument]
+
+    init(
+        _ key: Key,
+        _ title: String,
+        _ message: String,
+        label: String? = nil,
+        _ arguments: Argument...
+    ) {
+        self.key = key
+        self.title = title
+        self.message = message
+        self.label = label
+        self.arguments = arguments
+    }
+
+    /// What names the words; these never change, more may be added.
+    public enum Key: String, Hashable, Sendable, CaseIterable {
+        case trialOffer = "trial.offer"
+        case trialOfferUnpriced = "trial.offer.unpriced"
+        case trialRunning = "trial.running"
+        case trialRunningUnpriced = "trial.running.unpriced"
+        case trialEnding = "trial.ending"
+        case trialEndingUnpriced = "trial.ending.unpriced"
+        case trialCancelled = "trial.cancelled"
+        case cancelled
+        case grace = "grace.soft"
+        case graceUndated = "grace.soft.undated"
+        case graceShared = "grace.shared"
+        case hold = "hold.hard"
+        case holdShared = "hold.shared"
+        case paused = "hold.paused"
+        case expired
+        case expiredUnpriced = "expired.unpriced"
+        case expiredShared = "expired.shared"
+        case unconfirmed
+        case chargedTwice = "charged.twice"
+    }
+
+    /// What can be filled in.
+    public enum Argument: String, Hashable, Sendable, CaseIterable {
+        case until, endsAt, cancelBy, daysLeft, trial, price
+
+        /// How its value is written in JSON.
+        public var type: ValueType {
+            switch self {
+            case .until, .endsAt, .cancelBy: .instant
+            case .daysLeft: .number
+            case .trial: .length
+            case .price: .price
+            }
+        }
+    }
+
+    public enum ValueType: String, Hashable, Sendable, CaseIterable {
+        /// RFC 3339 in UTC.
+        case instant
+        case number
+        /// ISO 8601, such as `P3D`.
+        case length
+        /// An object of an amount and, where it is charged again and again, how often.
+        case price
+    }
+
+    /// What is filled in.
+    public enum Value: Hashable, Sendable {
+        case instant(Instant)
+        case number(Int64)
+        case length(Period)
+        case price(Price)
+
+        public var type: ValueType {
+            switch self {
+            case .instant: .instant
+            case .number: .number
+            case .length: .length
+            case .price: .price
+            }
+        }
+    }
+
+    /// The words of a key.
+    public static subscript(key: Key) -> Phrase {
+        guard let phrase = byKey[key] else { preconditionFailure("every key has its words") }
+        return phrase
+    }
+
+    private static let byKey = Dictionary(uniqueKeysWithValues: all.map { ($0.key, $0) })
+
+    func title(_ value: (String) -> String?) -> String { Self.fill(title, value) }
+    func message(_ value: (String) -> String?) -> String { Self.fill(message, value) }
+
+    /// The names that stand in braces, in their order.
+    static func names(in template: String) -> [String] {
+        template.split(separator: "{").dropFirst().map { String($0.prefix { $0 != "}" }) }
+    }
+
+    private static func fill(_ template: String, _ value: (String) -> String?) -> String {
+        let parts = template.split(separator: "{", omittingEmptySubsequences: false)
+        return parts.dropFirst().reduce(String(parts[0])) { text, part in
+            let name = part.prefix { $0 != "}" }
+            return text + (value(String(name)) ?? "") + part.dropFirst(name.count + 1)
+        }
+    }
+}
+
+extension Phrase {
+    /// All there are. Only who is locked out is told that their data is kept: to speak of it
+    /// earlier would be a threat.
+    public static let all: [Phrase] = [
+        Phrase(
+            .trialOffer,
+            "Try it free for {trial}",
+            "After that it costs {price}. Cancel at least a day before the trial ends, and nothing "
+                + "is charged.",
+            label: "Start free trial",
+            .trial,
+            .price
+        ),
+        Phrase(
+            .trialOfferUnpriced,
+            "Try it free for {trial}",
+            "Cancel at least a day before the trial ends, and nothing is charged.",
+            label: "Start free trial",
+            .trial
+        ),
+        Phrase(
+            .trialRunning,
+            "Your free trial is running",
+            "It lasts until {endsAt}. After that it costs {price}, unless you cancel by "
+                + "{cancelBy}.",
+            label: "Manage subscription",
+            .endsAt,
+            .cancelBy,
+            .daysLeft,
+            .price
+        ),
+        Phrase(
+            .trialRunningUnpriced,
+            "Your free trial is running",
+            "It lasts until {endsAt}. After that it becomes a paid subscription, unless you cancel "
+                + "by {cancelBy}.",
+            label: "Manage subscription",
+            .endsAt,
+            .cancelBy,
+            .daysLeft
+        ),
+        Phrase(
+            .trialEnding,
+            "Your free trial ends soon",
+            "It becomes a paid subscription on {endsAt}, for {price}. A cancellation now may come "
+                + "too late to stop the first payment.",
+            label: "Manage subscription",
+            .endsAt,
+            .price
+        ),
+        Phrase(
+            .trialEndingUnpriced,
+            "Your free trial ends soon",
+            "It becomes a paid subscription on {endsAt}. A cancellation now may come too late to "
+                + "stop the first payment.",
+            label: "Manage subscription",
+            .endsAt
+        ),
+        Phrase(
+            .trialCancelled,
+            "Your free trial is cancelled",
+            "You have full access until {endsAt}, and nothing will be charged. To go on after "
+                + "that, turn renewal on again; it costs nothing before then.",
+            label: "Turn renewal on",
+            .endsAt
+        ),
+        Phrase(
+            .cancelled,
+            "Your subscription will not renew",
+            "You have full access until {until}. To go on after that, turn renewal on again; it "
+                + "costs nothing before then.",
+            label: "Turn renewal on",
+            .until
+        ),
+        Phrase(
+            .grace,
+            "There was a problem with your payment",
+            "You still have full access. Please update your payment method by {until} to keep it.",
+            label: "Update payment method",
+            .until
+        ),
+        Phrase(
+            .graceUndated,
+            "There was a problem with your payment",
+            "You still have full access. Please update your payment method to keep it.",
+            label: "Update payment method"
+        ),
+        Phrase(
+            .graceShared,
+            "There was a problem with the shared subscription",
+            "You still have full access, and there is nothing for you to do."
+        ),
+        Phrase(
+            .hold,
+            "Your subscription is on hold",
+            "Your last payment did not go through. Update your payment method and you are back "
+                + "instantly; your data is still here.",
+            label: "Update payment method"
+        ),
+        Phrase(
+            .holdShared,
+            "The shared subscription is on hold",
+            "Access comes back by itself when its payment succeeds."
+        ),
+        Phrase(
+            .paused,
+            "Your subscription is paused",
+            "Resume it whenever you like, and you are back at once.",
+            label: "Resume"
+        ),
+        Phrase(
+            .expired,
+            "Your access has ended",
+            "You can have it back for {price}.",
+            label: "Get access again",
+            .price
+        ),
+        Phrase(
+            .expiredUnpriced,
+            "Your access has ended",
+            "You can have it back whenever you like.",
+            label: "Get access again"
+        ),
+        Phrase(
+            .expiredShared,
+            "Shared access has ended",
+            "What was shared with you is no longer available."
+        ),
+        Phrase(
+            .unconfirmed,
+            "We are checking with the store",
+            "Your purchase is not confirmed to us yet. There is no need to buy again."
+        ),
+        Phrase(
+            .chargedTwice,
+            "You are paying twice",
+            "Two of your subscriptions charge you for the same. You can cancel one of them; the "
+                + "other keeps your access.",
+            label: "Manage subscription"
+        ),
+    ]
+}

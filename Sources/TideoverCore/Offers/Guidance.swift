@@ -1,0 +1,146 @@
+/// What goes with a standing for the customer: what to do, and words to say how things are.
+public struct Guidance: Hashable, Sendable {
+    /// Nil when there is nothing to do.
+    public var advice: Advice?
+    /// The words of a screen on this entitlement; nil when all is well.
+    public var wording: Wording?
+    /// The free trial that its products offer; nil if none does.
+    public var trialOffer: TrialOffer?
+    /// The purchases that each charge for it; empty unless there are two.
+    public var chargedTwice: [Charge]
+
+    /// A purchase that charges for what another one charges for too.
+    public struct Charge: Hashable, Sendable {
+        public var lineage: Lineage
+        public var productId: String?
+        public var state: State
+        /// Where it is cancelled; nil where that is not known.
+        public var url: String?
+    }
+}
+
+extension CustomerHistory {
+    /// What every lineage that the customer owns at an instant says of an entitlement.
+    func counsel(on entitlement: String, at instant: Instant) -> Counsel {
+        Counsel(standings: standings(of: entitlement, at: instant))
+    }
+
+    func history(of standing: Standing) -> LineageHistory? {
+        holdings.first { $0.history.lineage == standing.lineage }?.history
+    }
+
+    /// What to tell a customer who is answered `standing` for an entitlement.
+    func guidance(
+        on entitlement: String,
+        _ standing: Standing,
+        at instant: Instant,
+        _ presentation: Presentation
+    ) -> Guidance {
+        let counsel = counsel(on: entitlement, at: instant)
+        let package = presentation.googlePlayPackage
+        let advice = advice(by: counsel, at: instant, package: package)
+        let trialOffer = trialOffer(for: entitlement, at: instant)
+        let charges = counsel.charging(in: catalogue.value(at: instant)).compactMap { standing in
+            standing.lineage.map { lineage in
+                Guidance.Charge(
+                    lineage: lineage,
+                    productId: standing.productId,
+                    state: standing.state,
+                    url: StoreLink.manage(standing, package: package)
+                )
+            }
+        }
+        let screen =
+            screen(standing, advice, at: instant) ?? (charges.isEmpty ? nil : .chargedTwice)
+            ?? trialOffer.flatMap { $0.screen(for: standing) }
+        let isFast = history(of: standing).map { $0.pace != .real } ?? false
+        return Guidance(
+            advice: advice,
+            wording: screen.map { Wording($0, showsTimes: isFast) },
+            trialOffer: trialOffer,
+            chargedTwice: charges
+        )
+    }
+
+    // MARK: Advice
+
+    private func advice(by counsel: Counsel, at instant: Instant, package: String?) -> Advice? {
+        guard let (kind, standing) = counsel.advice else { return nil }
+        let renewal = renewal(of: standing, at: instant)
+        let catalogue = catalogue.value(at: instant)
+        var advice = Advice(
+            kind: kind,
+            productId: renewal.productId,
+            price: renewal.price(in: catalogue)
+        )
+        switch kind {
+        case .reEnableRenewal:
+            advice.chargedAt = standing.accessUntil
+            advice.url = StoreLink.manage(standing, package: package)
+        case .fixPayment: advice.url = StoreLink.payment(for: standing, package: package)
+        case .resume: advice.url = StoreLink.manage(standing, package: package)
+        case .purchase:
+            let isSold = standing.reason != .productUnavailable
+            let product = isSold ? standing.productId.flatMap { catalogue[$0] } : nil
+            advice.productId = product == nil ? nil : standing.productId
+            advice.price =
+                renewal.productId == advice.productId
+                ? renewal.fullPrice(in: catalogue) : product?.fullPrice
+        case .wait:
+            advice.productId = standing.productId
+            advice.price = nil
+        }
+        return advice
+    }
+
+    private func renewal(of standing: Standing, at instant: Instant) -> Renewal {
+        let policy = policy.value(at: instant)
+        return history(of: standing)?.renewal(at: instant, policy: policy) ?? Renewal()
+    }
+
+    // MARK: Screens
+
+    private func screen(_ standing: Standing, _ advice: Advice?, at instant: Instant) -> Screen? {
+        let isShared = standing.lineage?.ownership == .familyShared && advice == nil
+        switch standing.state {
+        case .active: return activeScreen(standing, advice, at: instant)
+        case .grace: return isShared ? .graceShared : .grace(until: standing.graceUntil)
+        case .hold where standing.isPaused: return .paused
+        case .hold: return isShared ? .holdShared : .hold
+        case .expired, .never:
+            if advice?.kind == .wait { return .unconfirmed }
+            guard standing.state == .expired else { return nil }
+            return isShared ? .expiredShared : .expired(price: advice?.price)
+        }
+    }
+
+    private func activeScreen(
+        _ standing: Standing,
+        _ advice: Advice?,
+        at instant: Instant
+    ) -> Screen? {
+        guard standing.lineage?.ownership == .purchased else { return nil }
+        guard let trial = standing.trial else {
+            guard advice?.kind == .reEnableRenewal else { return nil }
+            return standing.accessUntil.map { .cancelled(until: $0) }
+        }
+        if standing.willRenew == false { return .trialCancelled(endsAt: trial.endsAt) }
+        let renewal = renewal(of: standing, at: instant)
+        let price = renewal.price(in: catalogue.value(at: instant))
+        if trial.urgent { return .trialEnding(endsAt: trial.endsAt, price: price) }
+        return .trialRunning(
+            endsAt: trial.endsAt,
+            cancelBy: trial.cancelBy,
+            daysLeft: trial.daysLeft,
+            price: price
+        )
+    }
+}
+
+extension TrialOffer {
+    /// Offered only where it is known to be had, and nothing was there before.
+    fileprivate func screen(for standing: Standing) -> Screen? {
+        guard standing.state == .never, eligibility == .eligible else { return nil }
+        return .trialOffer(length: length, price: price)
+    }
+}

@@ -1,0 +1,377 @@
+import Testing
+import TideoverCore
+import TideoverJSON
+
+/// What a customer is advised to do, which is never to pay twice.
+@Suite struct AdviceTests {
+    static let billing = "https://apps.apple.com/account/billing"
+    static let subscriptions = "https://apps.apple.com/account/subscriptions"
+    static let tenDollars = Money(milliunits: 9990, currency: "USD")
+    static let eightEuros = Money(milliunits: 7990, currency: "EUR")
+
+    /// The catalogue of every life, with prices.
+    static let catalogue = {
+        var catalogue = Life().catalogue
+        catalogue.products["monthly"]?.price = tenDollars
+        catalogue.products["yearly"]?.price = Money(milliunits: 59_990, currency: "USD")
+        catalogue.products["lifetime"]?.price = Money(milliunits: 149_990, currency: "USD")
+        return catalogue
+    }()
+
+    static func history(
+        _ lives: [Life],
+        policy: Policy = Policy(),
+        catalogue: Catalogue = catalogue
+    ) -> CustomerHistory {
+        let priced = lives.map { life in
+            var life = life
+            life.catalogue = catalogue
+            return life
+        }
+        return CustomerHistory(
+            customer: SnapshotTests.anna,
+            environment: lives.first?.lineage.environment ?? .production,
+            holdings: priced.map { life in
+                let entry = OwnershipEntry(
+                    lineage: life.lineage,
+                    customer: SnapshotTests.anna,
+                    from: .distantPast,
+                    why: .accountToken
+                )
+                return OwnedHistory(history: life.history, owners: [entry])
+            },
+            catalogue: catalogue,
+            policy: policy
+        )
+    }
+
+    static func guidance(
+        _ lives: [Life],
+        _ entitlement: String = "premium",
+        at instant: Instant,
+        policy: Policy = Policy()
+    ) throws -> Guidance {
+        let snapshot = history(lives, policy: policy).snapshot(at: instant)
+        return try #require(snapshot[entitlement]).guidance
+    }
+
+    static func kind(_ lives: [Life], at instant: Instant) throws -> Advice.Kind? {
+        try guidance(lives, at: instant).advice?.kind
+    }
+
+    /// A month to 1 June that was cancelled on 10 May.
+    static func cancelled(_ id: String = "1000") -> Life {
+        var life = Life(id)
+        life.term("1", from: "2026-05-01", to: "2026-06-01", origin: .purchase)
+        life.outlook(end: "2026-06-01", signed: "2026-05-01")
+        life.outlook(end: "2026-06-01", signed: "2026-05-10", renews: false)
+        return life
+    }
+
+    /// The same facts told of a purchase that a family shares.
+    static func shared(_ life: Life) -> Life {
+        var shared = Life("3000", ownership: .familyShared)
+        shared.facts = life.facts.map { fact in
+            var fact = fact
+            fact.lineage = shared.lineage
+            return fact
+        }
+        return shared
+    }
+
+    // MARK: A life long
+
+    @Test func `advice follows a failing payment from its month to its end`() throws {
+        let life = StandingTests.failing()
+        let turns: [(Instant, Advice.Kind?, Advice.Kind?)] = [
+            ("2026-06-01", nil, .fixPayment), ("2026-06-17", .fixPayment, .fixPayment),
+            ("2026-07-31", .fixPayment, .purchase),
+        ]
+        for (instant, before, after) in turns {
+            #expect(try Self.kind([life], at: instant.justBefore) == before)
+            #expect(try Self.kind([life], at: instant) == after)
+        }
+    }
+
+    @Test func `a payment is mended where the store says, and nothing is bought twice`() throws {
+        for instant: Instant in ["2026-06-10", "2026-06-20"] {
+            let advice = try #require(
+                try Self.guidance([StandingTests.failing()], at: instant).advice
+            )
+            #expect(advice.kind == .fixPayment)
+            #expect(advice.productId == "monthly")
+            #expect(advice.price == Price(amount: Self.tenDollars, period: Period(months: 1)))
+            #expect(advice.chargedAt == nil)
+            #expect(advice.url == Self.billing)
+        }
+    }
+
+    @Test func `a cancelled period is turned on again at no cost until it ends`() throws {
+        let cancel: Instant = "2026-05-10"
+        let end: Instant = "2026-06-01"
+        #expect(try Self.kind([Self.cancelled()], at: cancel.justBefore) == nil)
+        for instant in [cancel, end.justBefore] {
+            let advice = try #require(try Self.guidance([Self.cancelled()], at: instant).advice)
+            #expect(advice.kind == .reEnableRenewal)
+            #expect(advice.price?.amount == Self.tenDollars)
+            #expect(advice.chargedAt == end)
+            #expect(advice.url == Self.subscriptions)
+        }
+        #expect(try Self.kind([Self.cancelled()], at: end) == .purchase)
+    }
+
+    @Test func `what has ended is bought at the full price`() throws {
+        let advice = try #require(
+            try Self.guidance([Self.cancelled()], at: "2026-06-10").advice
+        )
+        #expect(advice.productId == "monthly")
+        #expect(advice.price == Price(amount: Self.tenDollars, period: Period(months: 1)))
+        #expect(advice.chargedAt == nil)
+        #expect(advice.url == nil, "it is bought in the app")
+    }
+
+    @Test func `while the store is silent nothing is bought`() throws {
+        let life = StandingTests.monthly()
+        let due: Instant = "2026-06-01"
+        let over = due + .hours(24)
+        for (instant, kind): (Instant, Advice.Kind?) in [
+            (due.justBefore, nil), (due, .wait), (over.justBefore, .wait), (over, .wait),
+            ("2026-12-01", .wait),
+        ] {
+            #expect(try Self.kind([life], at: instant) == kind)
+        }
+        var unlinked = Life()
+        unlinked.outlook(end: "2026-06-01", signed: "2026-05-01")
+        #expect(try Self.kind([unlinked], at: "2026-05-10") == .wait)
+    }
+
+    @Test func `one purchase that is unclear is enough to wait, though another has ended`() throws {
+        var other = Life("2000")
+        other.term("9", from: "2026-03-01", to: "2026-04-01", origin: .purchase)
+        other.outlook(end: "2026-04-01", signed: "2026-03-01", renews: false)
+        let lives = [other, StandingTests.monthly()]
+        #expect(
+            try SnapshotTests.premium(lives, at: "2026-07-01").standing.confidence == .confirmed
+        )
+        #expect(try Self.kind(lives, at: "2026-07-01") == .wait)
+    }
+
+    @Test func `a customer of whom nothing is known is advised nothing`() throws {
+        #expect(try Self.guidance([], at: "2026-05-01").advice == nil)
+        #expect(try Self.guidance([], at: "2026-05-01").wording == nil)
+    }
+
+    @Test func `family members are never asked to pay`() throws {
+        for life in [StandingTests.failing(), Self.cancelled()] {
+            for instant: Instant in ["2026-05-20", "2026-06-10", "2026-06-20", "2026-12-01"] {
+                let guidance = try Self.guidance([Self.shared(life)], at: instant)
+                #expect(guidance.advice == nil)
+                #expect(guidance.wording?.label == nil)
+            }
+        }
+    }
+
+    @Test func `an own payment is mended also where a family keeps access for a while`() throws {
+        let lives = [Self.shared(StandingTests.failing()), StandingTests.failing()]
+        #expect(try Self.kind(lives, at: "2026-06-20") == .fixPayment)
+    }
+
+    @Test func `a lifetime that was refunded is bought once more`() throws {
+        var life = Life()
+        life.term("1", "lifetime", from: "2026-05-01", to: nil, plan: .nonConsumable)
+        #expect(try Self.kind([life], at: "2026-05-05") == nil)
+        let refund = Revocation(term: TermKey("t:t1"), date: "2026-05-09", cause: .refund)
+        life.say(.revocation(refund), at: "2026-05-09")
+        let advice = try #require(try Self.guidance([life], at: "2026-05-10").advice)
+        #expect(advice.kind == .purchase)
+        #expect(advice.price == Price(amount: Money(milliunits: 149_990, currency: "USD")))
+    }
+
+    @Test func `what is no longer sold is not named`() throws {
+        var life = Self.cancelled()
+        life.outlook(
+            end: "2026-06-01",
+            signed: "2026-06-01",
+            renews: false,
+            lapse: .productUnavailable
+        )
+        let advice = try #require(try Self.guidance([life], at: "2026-06-10").advice)
+        #expect(advice.kind == .purchase)
+        #expect(advice.productId == nil)
+        #expect(advice.price == nil)
+    }
+
+    @Test func `after a change of product the former one is bought, at its own price`() throws {
+        var life = Life()
+        life.term("1", "yearly", from: "2025-05-01", to: "2026-05-01", origin: .purchase)
+        life.term("2", "basic", from: "2026-05-01", to: "2026-06-01")
+        life.outlook(end: "2026-06-01", signed: "2026-05-01", product: "basic")
+        life.priceRenewal(Self.eightEuros)
+        let advice = try #require(
+            try Self.guidance([life], "archive", at: "2026-05-10").advice
+        )
+        #expect(advice.kind == .purchase)
+        #expect(advice.productId == "yearly")
+        #expect(advice.price?.amount == Money(milliunits: 59_990, currency: "USD"))
+    }
+
+    // MARK: Prices
+
+    @Test func `the store's price for the next period wins over the catalogue's`() throws {
+        var life = Self.cancelled()
+        life.priceRenewal(Self.eightEuros)
+        for instant: Instant in ["2026-05-20", "2026-06-10"] {
+            let advice = try #require(try Self.guidance([life], at: instant).advice)
+            #expect(advice.price == Price(amount: Self.eightEuros, period: Period(months: 1)))
+        }
+    }
+
+    @Test func `a discount on the next period is not the full price`() throws {
+        var life = Self.cancelled()
+        life.priceRenewal(Money(milliunits: 990, currency: "EUR"), offer: Offer(kind: .promotional))
+        let before = try #require(try Self.guidance([life], at: "2026-05-20").advice)
+        #expect(before.price?.amount == Money(milliunits: 990, currency: "EUR"))
+        let after = try #require(try Self.guidance([life], at: "2026-06-10").advice)
+        #expect(after.price?.amount == Self.tenDollars)
+    }
+
+    @Test func `renewing into another product costs what that one does`() throws {
+        var life = Life()
+        life.term("1", from: "2026-05-01", to: "2026-06-01", origin: .purchase)
+        life.outlook(end: "2026-06-01", signed: "2026-05-10", renews: false, into: "yearly")
+        let advice = try #require(try Self.guidance([life], at: "2026-05-20").advice)
+        #expect(advice.productId == "yearly")
+        #expect(
+            advice.price
+                == Price(
+                    amount: Money(milliunits: 59_990, currency: "USD"),
+                    period: Period(years: 1)
+                )
+        )
+    }
+
+    // MARK: Two purchases for one
+
+    @Test func `renewal is not turned on again beside a purchase that renews`() throws {
+        var other = Life("2000")
+        other.term("9", from: "2026-04-20", to: "2026-05-20", origin: .purchase)
+        other.outlook(end: "2026-05-20", signed: "2026-04-20")
+        #expect(try Self.kind([Self.cancelled(), other], at: "2026-05-15") == nil)
+        var lifetime = Life("2001")
+        lifetime.term("9", "lifetime", from: "2026-05-12", to: nil, plan: .nonConsumable)
+        #expect(try Self.kind([Self.cancelled(), lifetime], at: "2026-05-15") == nil)
+        #expect(
+            try Self.kind([Self.cancelled(), Self.cancelled("2002")], at: "2026-05-15")
+                == .reEnableRenewal
+        )
+    }
+
+    @Test func `a purchase made while another is retried is reported, and neither is advised`()
+        throws
+    {
+        var other = Life("2000")
+        other.term("9", from: "2026-06-20", to: "2026-07-20", origin: .purchase)
+        other.outlook(end: "2026-07-20", signed: "2026-06-20")
+        let lives = [StandingTests.failing(), other]
+        let bought: Instant = "2026-06-20"
+        #expect(try Self.guidance(lives, at: bought.justBefore).chargedTwice.isEmpty)
+        let guidance = try Self.guidance(lives, at: bought)
+        #expect(guidance.advice == nil)
+        #expect(guidance.wording?.screen == .chargedTwice)
+        #expect(guidance.chargedTwice.map(\.lineage.id) == ["1000", "2000"])
+        #expect(guidance.chargedTwice.map(\.state) == [.hold, .active])
+        #expect(guidance.chargedTwice.map(\.url) == [Self.subscriptions, Self.subscriptions])
+    }
+
+    @Test func `what no longer charges is not reported`() throws {
+        let renewing = StandingTests.monthly()
+        var lifetime = Life("2001")
+        lifetime.term("9", "lifetime", from: "2026-05-02", to: nil, plan: .nonConsumable)
+        let shared = Self.shared(StandingTests.monthly())
+        for other in [Self.cancelled("2002"), lifetime, shared] {
+            #expect(try Self.guidance([renewing, other], at: "2026-05-15").chargedTwice.isEmpty)
+        }
+    }
+
+    // MARK: On standings alone
+
+    private static func standing(
+        _ state: State,
+        _ reason: Reason,
+        store: Store = .googlePlay,
+        id: String = "a",
+        renews: Bool? = true,
+        asks: Bool = false
+    ) -> Standing {
+        Standing(
+            state: state,
+            reason: reason,
+            accessUntil: "2026-06-01",
+            willRenew: renews,
+            rule: .inTerm,
+            productId: "monthly",
+            lineage: Lineage(store: store, environment: .production, id: id),
+            asksStore: asks
+        )
+    }
+
+    @Test func `a pause is resumed, and another purchase that failed comes first`() {
+        let paused = Self.standing(.hold, .paused)
+        #expect(Counsel(standings: [paused]).advice?.kind == .resume)
+        let failed = Self.standing(.hold, .accountHold, id: "b")
+        for standings in [[paused, failed], [failed, paused]] {
+            let advice = Counsel(standings: standings).advice
+            #expect(advice?.kind == .fixPayment)
+            #expect(advice?.about == failed)
+        }
+    }
+
+    @Test func `the operator's gift is neither renewed nor counted as a charge`() {
+        let gift = Self.standing(.active, .paid, store: .tideover, renews: false)
+        #expect(Counsel(standings: [gift]).advice == nil)
+        let gifts = [
+            Self.standing(.active, .paid, store: .tideover, renews: nil),
+            Self.standing(.active, .paid, id: "b"),
+        ]
+        #expect(Counsel(standings: gifts).charging(in: Self.catalogue).isEmpty)
+    }
+
+    @Test func `nothing is advised where all is well`() {
+        #expect(Counsel(standings: []).advice == nil)
+        #expect(Counsel(standings: [Self.standing(.active, .paid)]).advice == nil)
+        #expect(Counsel(standings: [Self.standing(.active, .paid, renews: nil)]).advice == nil)
+    }
+
+    // MARK: In an answer
+
+    @Test func `an answer writes advice, words and offers`() throws {
+        let snapshot = Self.history([Self.cancelled()]).snapshot(at: "2026-05-20")
+        var writer = JSONWriter()
+        writer.object { snapshot.writeAnswer(to: &$0) }
+        let premium = try JSONDocument(writer.bytes).root["entitlements"]?["premium"]
+        let advice = premium?["advice"]
+        #expect(advice?["kind"]?.string == "reEnableRenewal")
+        #expect(advice?["price"]?["milliunits"]?.int64 == 9990)
+        #expect(advice?["price"]?["period"]?.string == "P1M")
+        #expect(advice?["chargedAt"]?.string == "2026-06-01T00:00:00.000Z")
+        #expect(advice?["url"]?.string == Self.subscriptions)
+        #expect(premium?["words"]?["key"]?.string == "cancelled")
+        #expect(
+            premium?["words"]?["arguments"]?["until"]?.string == "2026-06-01T00:00:00.000Z"
+        )
+        #expect(premium?["words"]?["label"]?.string == "Turn renewal on")
+        #expect(premium?["trialOffer"]?["eligibility"]?.string == "eligible")
+        #expect(premium?["trialOffer"]?["length"]?.string == "P3D")
+        #expect(premium?["chargedTwice"]?.kind == .array)
+    }
+}
+
+extension Life {
+    /// Has the newest outlook name the price of the next period.
+    mutating func priceRenewal(_ price: Money, offer: Offer? = nil) {
+        guard case .outlook(var outlook) = facts[facts.count - 1].assertion else { return }
+        outlook.renewalPrice = price
+        outlook.offer = offer
+        facts[facts.count - 1].assertion = .outlook(outlook)
+    }
+}

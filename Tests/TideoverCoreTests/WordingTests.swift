@@ -1,0 +1,180 @@
+import Testing
+import TideoverCore
+
+/// The words of the screens: a key, arguments and English for each.
+@Suite struct WordingTests {
+    static let price = Price(
+        amount: Money(milliunits: 9990, currency: "USD"),
+        period: Period(months: 1)
+    )
+    static let end: Instant = "2026-05-04"
+
+    /// Each screen, with and without what may be missing.
+    static let screens: [Screen] = [
+        .trialOffer(length: Period(days: 3), price: price),
+        .trialOffer(length: Period(days: 3), price: nil),
+        .trialRunning(endsAt: end, cancelBy: "2026-05-03", daysLeft: 2, price: price),
+        .trialRunning(endsAt: end, cancelBy: "2026-05-03", daysLeft: 2, price: nil),
+        .trialEnding(endsAt: end, price: price), .trialEnding(endsAt: end, price: nil),
+        .trialCancelled(endsAt: end), .cancelled(until: end), .grace(until: end),
+        .grace(until: nil), .graceShared, .hold, .holdShared, .paused, .expired(price: price),
+        .expired(price: nil), .expiredShared, .unconfirmed, .chargedTwice,
+    ]
+
+    @Test func `the table has one row for each key, and each screen its own`() {
+        #expect(Phrase.all.map(\.key) == Phrase.Key.allCases)
+        #expect(Self.screens.map(\.key) == Phrase.Key.allCases)
+    }
+
+    @Test(arguments: screens)
+    func `a screen hands over exactly the arguments that the table lists, of their types`(
+        screen: Screen
+    ) {
+        let phrase = Phrase[screen.key]
+        #expect(screen.arguments.map(\.name) == phrase.arguments)
+        for (name, value) in screen.arguments { #expect(value.type == name.type, "\(name)") }
+    }
+
+    @Test(arguments: Phrase.all)
+    func `a template names only arguments of its row`(phrase: Phrase) {
+        let names = [phrase.title, phrase.message].flatMap { template in
+            template.matches(of: /\{([A-Za-z]+)\}/).map { String($0.output.1) }
+        }
+        #expect(Set(names).isSubset(of: phrase.arguments.map(\.rawValue)))
+        // A countdown is for a badge: the words name the day.
+        let unsaid = Set(phrase.arguments.map(\.rawValue)).subtracting(names)
+        #expect(unsaid.isSubset(of: [Phrase.Argument.daysLeft.rawValue]))
+        let braces = (phrase.title + phrase.message).filter { "{}".contains($0) }
+        #expect(braces.count == 2 * names.count)
+    }
+
+    @Test(arguments: screens)
+    func `nothing is left open in the words`(screen: Screen) {
+        let wording = Wording(screen)
+        for text in [wording.title, wording.message, wording.label ?? "Go"] {
+            #expect(!text.isEmpty)
+            #expect(!text.contains { "{}".contains($0) })
+            #expect(!text.contains("  "))
+        }
+    }
+
+    @Test func `only who is locked out is told that their data is kept`() {
+        let speaking = Phrase.all.filter { "\($0.title) \($0.message)".contains("data") }
+        #expect(speaking.map(\.key) == [.hold])
+    }
+
+    @Test func `only own payments are asked for`() {
+        for phrase in Phrase.all where phrase.key.rawValue.hasSuffix(".shared") {
+            #expect(phrase.label == nil)
+            #expect(!phrase.message.contains("payment method"))
+        }
+    }
+
+    @Test(
+        arguments: [
+            (.trialOffer(length: Period(weeks: 1), price: price), "Try it free for 1 week"),
+            (
+                .trialOffer(length: Period(years: 1, months: 6), price: nil),
+                "Try it free for 1 year and 6 months"
+            ),
+        ] as [(Screen, String)]
+    )
+    func `a trial is offered for its length`(screen: Screen, title: String) {
+        #expect(Wording(screen).title == title)
+    }
+
+    @Test(
+        arguments: [
+            (Period(months: 1), "9.99 USD per month"), (Period(months: 3), "9.99 USD per 3 months"),
+            (Period(years: 1), "9.99 USD per year"),
+            (Period(years: 1, months: 6), "9.99 USD per 1 year and 6 months"), (nil, "9.99 USD"),
+        ] as [(Period?, String)]
+    )
+    func `a price says how often it is charged`(period: Period?, text: String) {
+        let price = Price(amount: Money(milliunits: 9990, currency: "USD"), period: period)
+        #expect(Wording(.expired(price: price)).message == "You can have it back for \(text).")
+    }
+
+    @Test func `an amount that looks like an argument stays as it is`() {
+        let odd = Price(amount: Money(milliunits: 1000, currency: "{price}"))
+        #expect(Wording(.expired(price: odd)).message == "You can have it back for 1.00 {price}.")
+    }
+
+    // MARK: Which words when
+
+    private func key(_ life: Life, at instant: Instant) throws -> Phrase.Key? {
+        try AdviceTests.guidance([life], at: instant).wording?.screen.key
+    }
+
+    private func trial(renews: Bool?) -> Life {
+        var life = Life()
+        life.term(
+            "1",
+            from: "2026-05-01",
+            to: Self.end,
+            offer: StandingTests.trial,
+            origin: .purchase
+        )
+        if let renews { life.outlook(end: Self.end, signed: "2026-05-01", renews: renews) }
+        return life
+    }
+
+    @Test func `a trial runs, then ends soon, each from both sides of its last day`() throws {
+        let cancelBy: Instant = "2026-05-03"
+        for renews in [true, nil] {
+            let life = trial(renews: renews)
+            #expect(try key(life, at: "2026-05-01") == .trialRunning)
+            #expect(try key(life, at: cancelBy.justBefore) == .trialRunning)
+            #expect(try key(life, at: cancelBy) == .trialEnding)
+            #expect(try key(life, at: Self.end.justBefore) == .trialEnding)
+        }
+        let cancelled = trial(renews: false)
+        #expect(try key(cancelled, at: "2026-05-01") == .trialCancelled)
+        #expect(try key(cancelled, at: Self.end.justBefore) == .trialCancelled)
+        #expect(try key(cancelled, at: Self.end) == .expired)
+    }
+
+    @Test func `a running trial names its days and the price that follows`() throws {
+        var life = trial(renews: true)
+        life.priceRenewal(AdviceTests.eightEuros)
+        let wording = try #require(try AdviceTests.guidance([life], at: "2026-05-01").wording)
+        #expect(
+            wording.message
+                == "It lasts until 4 May 2026. After that it costs 7.99 EUR per month, unless you "
+                + "cancel by 3 May 2026."
+        )
+        let days = wording.screen.arguments.first { $0.name == .daysLeft }?.value
+        #expect(days == .number(3))
+    }
+
+    @Test func `the words follow a failing payment to its end`() throws {
+        let life = StandingTests.failing()
+        for (instant, before, after): (Instant, Phrase.Key?, Phrase.Key?) in [
+            ("2026-06-01", nil, .grace), ("2026-06-17", .grace, .hold),
+            ("2026-07-31", .hold, .expired),
+        ] {
+            #expect(try key(life, at: instant.justBefore) == before)
+            #expect(try key(life, at: instant) == after)
+            let shared = AdviceTests.shared(life)
+            let others: [Phrase.Key: Phrase.Key] = [
+                .grace: .graceShared, .hold: .holdShared, .expired: .expiredShared,
+            ]
+            #expect(try key(shared, at: instant) == after.flatMap { others[$0] })
+        }
+    }
+
+    @Test func `silence of the store is said where access is lost, not before`() throws {
+        let due: Instant = "2026-06-01"
+        let over = due + .hours(24)
+        #expect(try key(StandingTests.monthly(), at: over.justBefore) == nil)
+        #expect(try key(StandingTests.monthly(), at: over) == .unconfirmed)
+    }
+
+    @Test func `a trial is offered to who never had the entitlement and can have one`() throws {
+        var life = Life()
+        life.term("1", "basic", from: "2026-05-01", to: "2026-06-01", origin: .purchase)
+        let wording = try #require(try AdviceTests.guidance([life], at: "2026-05-10").wording)
+        #expect(wording.screen == .trialOffer(length: Period(days: 3), price: Self.price))
+        #expect(wording.label == "Start free trial")
+    }
+}
