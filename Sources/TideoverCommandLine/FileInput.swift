@@ -22,20 +22,31 @@ public enum FileInputError: ReportableFailure, Hashable {
         }
     }
 
-    public var message: String {
+    public var message: String { "\(Self.name(path)): \(self)" }
+
+    private var path: String {
         switch self {
-        case .notFound(let path): "\(Self.name(path)): there is no such file"
-        case .isDirectory(let path): "\(Self.name(path)): is a directory, not a file"
-        case .noPermission(let path): "\(Self.name(path)): reading it is not permitted"
-        case .tooLarge(let path, let limit):
-            "\(Self.name(path)): larger than the \(limit) bytes that are read at most"
-        case .unreadable(let path, let number):
-            "\(Self.name(path)): cannot be read: \(SystemError.text(number))"
+        case .notFound(let path), .isDirectory(let path), .noPermission(let path),
+            .tooLarge(let path, _), .unreadable(let path, _):
+            path
         }
     }
 
     private static func name(_ path: String) -> String {
         path == FileInput.standardInput ? "standard input" : TextLayout.visible(path)
+    }
+}
+
+extension FileInputError: CustomStringConvertible {
+    /// What is the matter with the input, without its name.
+    public var description: String {
+        switch self {
+        case .notFound: "there is no such file"
+        case .isDirectory: "is a directory, not a file"
+        case .noPermission: "reading it is not permitted"
+        case .tooLarge(_, let limit): "larger than the \(limit) bytes that are read at most"
+        case .unreadable(_, let number): "cannot be read: \(SystemError.text(number))"
+        }
     }
 }
 

@@ -87,5 +87,6 @@ import Testing
     ) {
         #expect(error.exitCode == code)
         #expect(error.message == message)
+        #expect(message.hasSuffix(": \(error)"))
     }
 }
