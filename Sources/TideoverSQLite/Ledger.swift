@@ -6,6 +6,7 @@ import TideoverStorage
 final class Ledger {
     let connection: Connection
     private let customers: CustomerQueries
+    private let keys: KeyQueries
     private let random: @Sendable () -> UInt64
 
     private let insertEvidence: Statement
@@ -17,6 +18,8 @@ final class Ledger {
     private let latestEvent: Statement
     private let insertEvent: Statement
     private let addTally: Statement
+    private let insertKey: Statement
+    private let revokeKey: Statement
 
     private let beginTransaction: Statement
     private let commitTransaction: Statement
@@ -32,6 +35,7 @@ final class Ledger {
         self.connection = connection
         self.random = random
         customers = try CustomerQueries(connection)
+        keys = try KeyQueries(connection)
         insertEvidence = try Statement(SQL.insertEvidence, on: connection)
         hasHeader = try Statement(SQL.hasHeader, on: connection)
         insertHeader = try Statement(SQL.insertHeader, on: connection)
@@ -41,6 +45,8 @@ final class Ledger {
         latestEvent = try Statement(SQL.latestEvent, on: connection)
         insertEvent = try Statement(SQL.insertEvent, on: connection)
         addTally = try Statement(SQL.addTally, on: connection)
+        insertKey = try Statement(SQL.insertKey, on: connection)
+        revokeKey = try Statement(SQL.revokeKey, on: connection)
         beginTransaction = try Statement(SQL.begin, on: connection)
         commitTransaction = try Statement(SQL.commit, on: connection)
         makeSavepoint = try Statement(SQL.makeSavepoint, on: connection)
@@ -76,6 +82,23 @@ final class Ledger {
                 .integer(count)
             )
         }
+    }
+
+    func add(_ key: KeyRecord) throws(StorageError) {
+        try insertKey.run(
+            .text(key.id),
+            .bytes(key.digest),
+            .text(key.kind.rawValue),
+            .utf8(key.appsForm),
+            .text(key.name),
+            .instant(key.createdAt),
+            .instant(key.revokedAt)
+        )
+    }
+
+    func revokeKey(_ id: String, at now: Instant) throws(StorageError) -> KeyRecord? {
+        try revokeKey.run(.text(id), .instant(now))
+        return try keys.key(id)
     }
 
     // MARK: Evidence and facts

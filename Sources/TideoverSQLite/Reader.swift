@@ -5,6 +5,7 @@ import TideoverStorage
 final class Reader {
     let connection: Connection
     private let customers: CustomerQueries
+    private let keyQueries: KeyQueries
     private let evidence: Statement
     private let header: Statement
     private let outbox: Statement
@@ -21,6 +22,7 @@ final class Reader {
             """
         )
         customers = try CustomerQueries(connection)
+        keyQueries = try KeyQueries(connection)
         evidence = try Statement(SQL.evidence, on: connection)
         header = try Statement(SQL.header, on: connection)
         outbox = try Statement(SQL.outbox, on: connection)
@@ -95,6 +97,8 @@ final class Reader {
         // Names that differ only in how their accents are written are one name here.
         return Dictionary(found, uniquingKeysWith: +)
     }
+
+    func keys() throws(StorageError) -> [KeyRecord] { try keyQueries.keys() }
 
     /// What the engine finds wrong with the file; empty when it is sound.
     func problems() throws(StorageError) -> [String] {

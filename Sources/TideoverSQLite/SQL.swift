@@ -73,6 +73,22 @@ enum SQL {
         ON CONFLICT (app, environment, kind, name) DO UPDATE SET count = tally.count + excluded.count
         """
 
+    // MARK: Keys
+
+    static let insertKey: StaticString = """
+        INSERT INTO api_key (id, digest, kind, apps, name, created_at, revoked_at)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+        """
+    static let revokeKey: StaticString = """
+        UPDATE api_key SET revoked_at = ?2 WHERE id = ?1 AND revoked_at IS NULL
+        """
+    static let key: StaticString = """
+        SELECT id, digest, kind, apps, name, created_at, revoked_at FROM api_key WHERE id = ?1
+        """
+    static let keys: StaticString = """
+        SELECT id, digest, kind, apps, name, created_at, revoked_at FROM api_key ORDER BY id
+        """
+
     // MARK: Read
 
     static let evidence: StaticString = """

@@ -88,6 +88,16 @@ public final class SQLiteStorage: Storage {
         }
     }
 
+    public func add(_ key: KeyRecord) async throws(StorageError) {
+        try await writer.write { ledger throws(StorageError) in try ledger.add(key) }
+    }
+
+    public func revokeKey(_ id: String, at now: Instant) async throws(StorageError) -> KeyRecord? {
+        try await writer.write { ledger throws(StorageError) in
+            try ledger.revokeKey(id, at: now)
+        }
+    }
+
     public func close() async {
         await writer.close()
     }
@@ -123,6 +133,10 @@ public final class SQLiteStorage: Storage {
 
     public func counts(app: String) throws(StorageError) -> [Tally: Int64] {
         try readers.read { reader throws(StorageError) in try reader.counts(app: app) }
+    }
+
+    public func keys() throws(StorageError) -> [KeyRecord] {
+        try readers.read { reader throws(StorageError) in try reader.keys() }
     }
 
     // MARK: The file

@@ -49,6 +49,16 @@ public protocol Storage: Sendable {
     /// Adds to an app's counts; whoever counts often gathers before.
     func add(_ counts: [Tally: Int64], app: String) async throws(StorageError)
 
+    /// Every key there ever was, revoked ones too, in the order of their ids.
+    func keys() throws(StorageError) -> [KeyRecord]
+
+    /// Adds a key; `refused` where its id or its digest is taken.
+    func add(_ key: KeyRecord) async throws(StorageError)
+
+    /// Revokes a key for ever and returns it as it now is; one revoked before keeps its instant. Nil
+    /// for an id that no key has.
+    func revokeKey(_ id: String, at now: Instant) async throws(StorageError) -> KeyRecord?
+
     /// Finishes what was asked before, and lets go of files and locks. What is asked afterwards is
     /// refused as `closed`; closing again does nothing.
     func close() async

@@ -35,7 +35,7 @@ import TideoverStorage
     func `a reader cannot write`(sql: StaticString) throws {
         let error = #expect(throws: StorageError.self) { try reader().execute(sql) }
         #expect(error?.reason == .readOnly)
-        #expect(try writer.integer("PRAGMA user_version") == 1)
+        #expect(try writer.integer("PRAGMA user_version") == Int64(Migration.all.count))
     }
 
     @Test func `a reader cannot checkpoint`() throws {
@@ -97,9 +97,25 @@ import TideoverStorage
     }
 
     @Test func `a migration is never changed once released`() {
-        let known: [UInt64] = [0x3C34_A29B_4A21_C655]
+        let known: [UInt64] = [0x3C34_A29B_4A21_C655, 0x87FC_5D3A_1EB1_F838]
         #expect(Migration.all.map { Self.fingerprint(of: $0.sql) } == known)
         #expect(Migration.all.map(\.number) == Array(1...known.count))
+    }
+
+    @Test func `a file of any older version is brought up to date, and what it holds is kept`()
+        throws
+    {
+        for number in Migration.all.map(\.number).dropLast() {
+            let folder = try TemporaryFolder()
+            try folder.sql("VACUUM")
+            let old = try Connection(path: folder.database, access: .readWrite, busyTimeout: 100)
+            for step in Migration.all where step.number <= number { try old.execute(step.sql) }
+            try old.execute("INSERT INTO tally VALUES ('a', '', 'k', 'n', 1)")
+            try Migration.prepare(old)
+            #expect(try old.integer("PRAGMA user_version") == Int64(Migration.all.count))
+            #expect(try old.integer("SELECT count FROM tally") == 1)
+            #expect(try old.integer("SELECT count(*) FROM api_key") == 0)
+        }
     }
 
     @Test func `readying a file again changes nothing`() throws {

@@ -155,6 +155,11 @@ extension StorageLaw {
         await #expect(throws: StorageError.self) {
             try await storage.add([tally: 1], app: Sample.app)
         }
+        await #expect(throws: StorageError.self) { try await storage.add(Sample.apiKey(1)) }
+        await #expect(throws: StorageError.self) {
+            try await storage.revokeKey("1", at: Sample.day(1))
+        }
+        #expect(throws: StorageError.self) { try storage.keys() }
         let error = #expect(throws: StorageError.self) { try storage.row(of: key) }
         #expect(error?.reason == .closed)
     }

@@ -33,7 +33,8 @@ public struct StorageLaw: Sendable, CustomTestStringConvertible {
         try await trial(site)
     }
 
-    public static let all = commitLaws + customerLaws + eventLaws + evidenceLaws + concurrencyLaws
+    public static let all =
+        commitLaws + customerLaws + eventLaws + evidenceLaws + concurrencyLaws + keyLaws
 }
 
 /// A place where a storage can be opened, closed and opened again.

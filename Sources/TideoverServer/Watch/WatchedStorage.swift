@@ -36,6 +36,26 @@ struct WatchedStorage: Storage {
         }
     }
 
+    func add(_ key: KeyRecord) async throws(StorageError) {
+        do {
+            try await storage.add(key)
+        } catch {
+            throw counted(error)
+        }
+    }
+
+    func revokeKey(_ id: String, at now: Instant) async throws(StorageError) -> KeyRecord? {
+        do {
+            return try await storage.revokeKey(id, at: now)
+        } catch {
+            throw counted(error)
+        }
+    }
+
+    func keys() throws(StorageError) -> [KeyRecord] {
+        try read { storage throws(StorageError) in try storage.keys() }
+    }
+
     func row(of customer: CustomerKey) throws(StorageError) -> CustomerRow? {
         try read { storage throws(StorageError) in try storage.row(of: customer) }
     }
