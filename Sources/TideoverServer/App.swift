@@ -29,6 +29,9 @@ public struct App: Sendable {
         fingerprint = Self.fingerprint(of: catalogue, policy)
     }
 
+    /// Whether nothing but simulated purchases are served, which need no protection.
+    public var isRehearsal: Bool { environments.allSatisfy { $0 == .simulated } }
+
     /// Raised when a rule of standing or the form of an answer changes.
     private static let answerRevision = 2
 

@@ -87,7 +87,7 @@ enum Demo {
             self.authority = authority
             self.clock = clock
             self.storage = storage
-            service = Service(
+            service = try Service(
                 apps: [
                     App(
                         id: scenario.app.id,

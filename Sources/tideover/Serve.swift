@@ -50,16 +50,24 @@ enum Serve {
             output.message(String(decoding: line.json(at: SystemClock.now()), as: UTF8.self))
         }
         let system = SystemInstruments(startedAt: SystemClock.now())
-        let service = Service(
-            apps: apps,
-            storage: storage,
-            version: Tideover.version,
-            clock: followed?.now ?? SystemClock.now,
-            log: log,
-            instruments: system.instruments,
-            verifications: .processors,
-            clients: ClientLimits(configuration.server)
-        )
+        let service: Service
+        do {
+            service = try Service(
+                apps: apps,
+                storage: storage,
+                version: Tideover.version,
+                clock: followed?.now ?? SystemClock.now,
+                log: log,
+                adminKey: configuration.server.adminKey,
+                instruments: system.instruments,
+                verifications: .processors,
+                clients: ClientLimits(configuration.server)
+            )
+        } catch {
+            await storage.close()
+            throw CommandFailure(.io, "\(error)")
+        }
+        tellOfKeys(service, configuration, path, output)
         let listen = configuration.server.listen
         let server: HTTPServer
         do {
@@ -90,6 +98,30 @@ enum Serve {
         return .success
     }
 
+    /// Says what the keys leave closed, and how to open it.
+    private static func tellOfKeys(
+        _ service: Service,
+        _ configuration: Configuration,
+        _ path: String,
+        _ output: Output
+    ) {
+        if service.isAdminKeyRevoked {
+            output.message("tideover: the key in server.adminKeyFile was revoked: it opens nothing")
+        }
+        let apps = service.appsWithoutKey
+        for app in apps {
+            output.message(
+                "tideover: no key opens the app \(app) yet; `tideover keys add --kind secret "
+                    + "--app \(app) --config \(path)` makes one"
+            )
+        }
+        if !apps.isEmpty, configuration.server.adminKey == nil {
+            output.message(
+                "tideover: server.adminKeyFile is not set: keys are made while the server is stopped"
+            )
+        }
+    }
+
     private static func isLoopback(_ host: String) -> Bool {
         host == "::1" || host.hasPrefix("127.")
     }
@@ -101,12 +133,6 @@ enum Serve {
         until stop: StopSignal,
         _ output: Output
     ) async {
-        if !isLoopback(server.address.host) {
-            output.message(
-                "tideover: reads are not protected by keys yet; let only your own back end and a "
-                    + "proxy for notifications reach \(server.address)"
-            )
-        }
         output.message("tideover: listening on http://\(server.address)")
         let counting = Task { await service.run() }
         await stop.arrival()

@@ -100,7 +100,7 @@ import TideoverServer
 
     @Test func `a label's value may hold anything`() async throws {
         let server = try TestServer()
-        let service = Service(
+        let service = try Service(
             apps: [],
             storage: server.storage,
             version: "a\"b\\c\nd",

@@ -4,6 +4,7 @@ import TideoverCore
 import TideoverHTTP
 import TideoverJSON
 import TideoverServer
+import TideoverStorage
 
 /// Everything that must not be believed: a problem of its own type, a count, and nothing else.
 @Suite struct RefusalTests {
@@ -168,6 +169,57 @@ import TideoverServer
         await server.close()
     }
 
+    @Test func `a key reaches neither log nor metrics, nor any answer but the one that makes it`()
+        async throws
+    {
+        let server = try TestServer()
+        let made = try await server.send(
+            "POST",
+            "/v1/keys",
+            body: Array(#"{"kind": "secret", "apps": ["cards"]}"#.utf8)
+        )
+        let answer = try JSONDocument(made.body).root
+        let key = try #require(answer["key"]?.string)
+        let revoked = APIKey(.public) { 7 }.text
+        let keys = [key, revoked, TestServer.adminKey.text]
+        var said: [String] = []
+        let id = try #require(answer["id"]?.string)
+        let targets =
+            Self.targets(app: "cards", customer: "x", id: key)
+            + Self.targets(app: "rehearsal", customer: "x", id: id) + ["/\(key)"]
+        let bodies = [#"{"kind": "\#(key)"}"#, #"{"kind": "secret", "apps": ["\#(key)"]}"#, key]
+        for target in targets {
+            for method in ["GET", "POST", "DELETE"] {
+                for presented in keys.flatMap({ ["Bearer \($0)", "Basic \($0)", "Bearer \($0)x"] })
+                {
+                    for body in bodies {
+                        let response = try await server.ask(
+                            method,
+                            target,
+                            headers: ["Authorization": presented],
+                            body: Array(body.utf8)
+                        )
+                        said.append(String(decoding: response.body, as: UTF8.self))
+                        said += response.headers.fields.map(\.value)
+                    }
+                }
+            }
+        }
+        said += try await server.samples() + server.logged
+        let secrets = keys.map { $0.suffix(43) }
+        #expect(said.count > 1_000)
+        for text in said { for secret in secrets { #expect(!text.contains(secret)) } }
+        await server.close()
+    }
+
+    /// A target for each template, with these in their places.
+    private static func targets(app: String, customer: String, id: String) -> [String] {
+        Service.routes.map { route in
+            route.template.replacing("{app}", with: app).replacing("{customer}", with: customer)
+                .replacing("{id}", with: id)
+        }
+    }
+
     @Test func `a customer's id and what a client made up never reach the metrics`() async throws {
         let server = try TestServer()
         _ = try await server.post(.purchase())
@@ -186,31 +238,26 @@ import TideoverServer
     /// Asks every route, and places where there is none, with a canary wherever a client can put
     /// something. Returns how many requests that were.
     private func askEverything(_ server: TestServer) async throws -> Int {
-        let paths = Service.routes.flatMap { route in
-            [
-                route.template.replacing("{app}", with: "cards")
-                    .replacing("{customer}", with: "canary-\(TestServer.ben)"),
-                route.template.replacing("{app}", with: "canary")
-                    .replacing("{customer}", with: TestServer.ben),
-            ]
-        }
+        let paths =
+            Self.targets(app: "cards", customer: "canary-\(TestServer.ben)", id: "canary")
+            + Self.targets(app: "canary", customer: TestServer.ben, id: "canary")
+        let presented = ["Bearer canary", TestServer.credentials["Authorization"] ?? ""]
         var asked = 0
         for path in paths + ["/canary", "/v1/canary/\(TestServer.anna)", "//canary"] {
-            for method in ["GET", "POST", "HEAD", "CANARY"] {
-                for query in ["environment=sandbox&token=canary", "environment=canary", ""] {
-                    let request = try #require(
-                        Request(
-                            method: method,
-                            target: query.isEmpty ? path : "\(path)?\(query)",
+            for method in ["GET", "POST", "HEAD", "DELETE", "CANARY"] {
+                for query in ["?environment=sandbox&token=canary", "?environment=canary", ""] {
+                    for key in presented {
+                        _ = try await server.ask(
+                            method,
+                            path + query,
                             headers: [
-                                "Authorization": "Bearer canary", "X-Canary": "canary",
+                                "Authorization": key, "X-Canary": "canary",
                                 "X-Request-Id": "canary",
                             ],
                             body: Array("canary".utf8)
                         )
-                    )
-                    _ = try await server.service.handler(request)
-                    asked += 1
+                        asked += 1
+                    }
                 }
             }
         }

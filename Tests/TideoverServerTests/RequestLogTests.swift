@@ -47,8 +47,7 @@ import TideoverServer
     ])
     func `a request is one line`(method: String, target: String, line: String) async throws {
         let server = try TestServer(instruments: Self.instruments())
-        let request = try #require(Request(method: method, target: target))
-        let response = try await server.service.handler(request)
+        let response = try await server.send(method, target)
         #expect(response.headers["X-Request-Id"] == "r1")
         let start = #"{"time":"2026-05-01T10:00:05.000Z","level":"info","event":"request","#
         #expect(server.logged == [start + line])
@@ -60,8 +59,9 @@ import TideoverServer
         for route in Service.routes {
             let path = route.template.replacing("{app}", with: "cards")
                 .replacing("{customer}", with: TestServer.anna)
-            let request = try #require(Request(method: route.method, target: path))
-            let id = try #require(try await server.service.handler(request).headers["X-Request-Id"])
+            let id = try #require(
+                try await server.send(route.method, path).headers["X-Request-Id"]
+            )
             #expect(id.utf8.count == 16)
             let lines = server.logged.filter { $0.contains(#""request":"\#(id)""#) }
             #expect(lines.count { $0.contains(#""event":"request""#) } == 1)

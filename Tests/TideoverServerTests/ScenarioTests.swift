@@ -85,7 +85,7 @@ private final class Rehearsal: Sendable {
         let clock = clock
         self.folder = folder
         self.storage = storage
-        service = Service(
+        service = try Service(
             apps: [app],
             storage: storage,
             version: "test",

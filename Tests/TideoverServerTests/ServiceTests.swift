@@ -283,6 +283,9 @@ import TideoverStorage
         ),
         ("POST", "/v1/apps/cards/customers/x?environment=sandbox", 405, "method-not-allowed"),
         ("GET", "/v1/apps/cards/notifications/app-store", 405, "method-not-allowed"),
+        ("DELETE", "/v1/keys", 405, "method-not-allowed"),
+        ("DELETE", "/v1/keys/none", 404, "unknown-key"),
+        ("POST", "/v1/keys", 400, "bad-key-request"),
         ("GET", "/v1/apps/cards/customers/", 404, "not-found"),
         ("GET", "/", 404, "not-found"),
     ])
@@ -293,8 +296,7 @@ import TideoverStorage
         slug: String
     ) async throws {
         let server = try TestServer()
-        let request = try #require(Request(method: method, target: target))
-        let response = try await server.service.handler(request)
+        let response = try await server.send(method, target)
         #expect(response.status == status)
         #expect(response.headers["Content-Type"] == "application/problem+json")
         let problem = try JSONDocument(response.body).root

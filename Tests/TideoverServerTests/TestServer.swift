@@ -14,6 +14,10 @@ final class TestServer: Sendable {
     static let anna = "7e3fb20b-4cdb-47cc-936d-99d65f608138"
     static let ben = "11111111-2222-4333-8444-555555555555"
 
+    /// What every request of a test presents unless it says otherwise.
+    static let adminKey = APIKey(.admin) { 0x0102_0304_0506_0708 }
+    static let credentials: Headers = ["Authorization": "Bearer \(adminKey.text)"]
+
     let store: TestStore
     let storage: SQLiteStorage
     let service: Service
@@ -35,7 +39,8 @@ final class TestServer: Sendable {
         instruments: Instruments = Instruments(),
         verifications: WorkLimits = WorkLimits(),
         clients: ClientLimits = ClientLimits(),
-        faults: SQLiteFaults = SQLiteFaults()
+        faults: SQLiteFaults = SQLiteFaults(),
+        adminKey: APIKey? = adminKey
     ) throws {
         let store = try store ?? TestStore()
         let folder = try folder ?? Self.makeFolder()
@@ -65,12 +70,20 @@ final class TestServer: Sendable {
         let log = LineBox()
         self.clock = clock
         self.log = log
-        service = Service(
-            apps: [app],
+        let rehearsal = App(
+            id: "rehearsal",
+            environments: [.simulated],
+            catalogue: catalogue,
+            policy: Policy(),
+            appStore: nil
+        )
+        service = try Service(
+            apps: [app, rehearsal],
             storage: storage,
             version: "test",
             clock: { clock.now },
             log: { log.append(String(decoding: $0.json(at: clock.now), as: UTF8.self)) },
+            adminKey: adminKey,
             instruments: instruments,
             verifications: verifications,
             clients: clients
@@ -113,9 +126,32 @@ final class TestServer: Sendable {
     }
 
     func get(_ target: String, headers: Headers = [:]) async throws -> Response {
-        guard let request = Request(target: target, headers: headers) else {
-            preconditionFailure("\(target) is a request target")
+        try await send("GET", target, headers: headers)
+    }
+
+    /// Asks with the tests' own key, unless the headers present something.
+    func send(
+        _ method: String,
+        _ target: String,
+        headers: Headers = [:],
+        body: [UInt8] = []
+    ) async throws -> Response {
+        var headers = headers
+        if headers.all("Authorization").isEmpty {
+            headers["Authorization"] = Self.credentials["Authorization"]
         }
+        return try await ask(method, target, headers: headers, body: body)
+    }
+
+    /// Asks with these headers and no others.
+    func ask(
+        _ method: String = "GET",
+        _ target: String,
+        headers: Headers = [:],
+        body: [UInt8] = []
+    ) async throws -> Response {
+        guard let request = Request(method: method, target: target, headers: headers, body: body)
+        else { preconditionFailure("\(target) is a request target") }
         return try await service.handler(request)
     }
 

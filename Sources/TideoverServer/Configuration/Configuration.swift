@@ -44,18 +44,22 @@ extension Configuration {
         public let trustedProxies: TrustedProxies
         /// How much one client may use of it.
         public let limits: Limits
+        /// A key of kind admin that is accepted without being stored, and that commands present.
+        public let adminKey: APIKey?
 
         /// A server that listens at an address.
         public init(
             listen: ListenAddress = .standard,
             publicURL: String? = nil,
             trustedProxies: TrustedProxies = TrustedProxies(),
-            limits: Limits = Limits()
+            limits: Limits = Limits(),
+            adminKey: APIKey? = nil
         ) {
             self.listen = listen
             self.publicURL = publicURL
             self.trustedProxies = trustedProxies
             self.limits = limits
+            self.adminKey = adminKey
         }
     }
 

@@ -30,7 +30,7 @@ extension ConfigurationForm<String> {
     static var text: Self { Self(expectation: .text, isShown: false, read: lineOfText) }
     static var fileName: Self {
         Self(expectation: .fileName, isShown: false) { text in
-            text.contains("-----BEGIN") ? nil : lineOfText(text)
+            text.contains("-----BEGIN") || APIKey(text) != nil ? nil : lineOfText(text)
         }
     }
 

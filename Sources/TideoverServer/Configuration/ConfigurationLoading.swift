@@ -67,7 +67,7 @@ extension ConfigurationReading {
             reading: self
         )
         let folder = ConfigurationFolder(ofFile: file)
-        let server = root.section("server").readServer()
+        let server = root.section("server").readServer(in: folder, readFile)
         let storage = root.value("storage", .storage, default: "sqlite:tideover.db")
         let apps = root.readApps(in: folder, readFile)
         root.readWebhooks()

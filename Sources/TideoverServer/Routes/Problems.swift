@@ -1,6 +1,7 @@
 import TideoverCore
 import TideoverHTTP
 import TideoverJSON
+import TideoverStorage
 
 /// What the routes refuse for reasons of their own, with their words. Refusals of signed data take
 /// their words from the rooms that refuse.
@@ -12,6 +13,54 @@ extension Problem {
             title: "There is no such app.",
             detail: "No app with this id is configured; ids stand in `apps[].id`.",
             members: ["app": .string(id)]
+        )
+    }
+
+    static let keyMissing = Problem(
+        "key-missing",
+        status: 401,
+        title: "A key is needed.",
+        detail: "Send one as `Authorization: Bearer KEY`; `tideover keys add` makes keys.",
+        headers: challenge
+    )
+
+    /// The same words for a key that is malformed, revoked or unheard of.
+    static let keyUnknown = Problem(
+        "key-unknown",
+        status: 401,
+        title: "The key opens nothing.",
+        detail: "What `Authorization` presents is none of this server's keys, or was revoked.",
+        headers: challenge
+    )
+
+    /// 403, with the same words whether the app is configured or not.
+    static func keyNotAllowed(_ need: Need) -> Problem {
+        let kinds = need.kinds.map(\.rawValue)
+        return Problem(
+            "key-not-allowed",
+            status: 403,
+            title: "The key does not open this.",
+            detail: "It takes a key of kind \(kinds.joined(separator: " or "))"
+                + (need == .admin ? "." : " that is made for this app."),
+            members: ["kinds": .array(kinds.map(JSONValue.string))]
+        )
+    }
+
+    private static let challenge: Headers = ["WWW-Authenticate": "Bearer"]
+
+    static let unknownKey = Problem(
+        "unknown-key",
+        status: 404,
+        title: "There is no such key.",
+        detail: "A key is named by its id, which `tideover keys list` shows, never by itself."
+    )
+
+    static func badKeyRequest(_ detail: String) -> Problem {
+        Problem(
+            "bad-key-request",
+            status: 400,
+            title: "No key can be made from this.",
+            detail: detail
         )
     }
 

@@ -4,11 +4,13 @@ package import TideoverHTTP
 package struct Route: Sendable {
     package typealias Respond = @Sendable (Service, Call) async throws -> Response
 
-    /// `GET`, which answers HEAD too, or `POST`.
+    /// `GET`, which answers HEAD too, `POST` or `DELETE`.
     package let method: String
     /// The path with its variable segments in braces: what logs, metrics and the OpenAPI document
     /// call the route.
     package let template: String
+    /// What whoever calls it must present.
+    package let need: Need
     let respond: Respond
     private let parts: [Part]
 
@@ -17,9 +19,10 @@ package struct Route: Sendable {
         case parameter(String)
     }
 
-    init(_ method: String, _ template: String, _ respond: @escaping Respond) {
+    init(_ method: String, _ template: String, needs: Need, _ respond: @escaping Respond) {
         self.method = method
         self.template = template
+        need = needs
         self.respond = respond
         parts = template.split(separator: "/").map { part in
             part.hasPrefix("{")
@@ -47,22 +50,30 @@ package struct Route: Sendable {
 package struct Call: Sendable {
     let request: Request
     let id: String
-    /// Nil when nothing answers at the path.
+    /// The route that answers; one of the path where none takes the method, nil where there is none.
     let route: Route?
+    /// What the path answers, where it does not answer the request's method.
+    let otherMethods: [String]
     private let parameters: [String: String]
 
     init(_ request: Request, id: String, among routes: [Route]) {
         self.request = request
         self.id = id
         let segments = request.segments ?? []
+        var found: (route: Route, parameters: [String: String])?
+        var others: [String] = []
         for route in routes {
             guard let parameters = route.parameters(of: segments) else { continue }
-            self.route = route
-            self.parameters = parameters
-            return
+            found = (route, parameters)
+            if route.allowedMethods.contains(request.method) {
+                others = []
+                break
+            }
+            others += route.allowedMethods
         }
-        route = nil
-        parameters = [:]
+        route = found?.route
+        parameters = found?.parameters ?? [:]
+        otherMethods = others
     }
 
     /// The value of a parameter that the route's template names.

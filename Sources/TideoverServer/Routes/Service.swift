@@ -1,6 +1,7 @@
 import TideoverCore
 public import TideoverHTTP
 import TideoverJSON
+import TideoverLocks
 public import TideoverStorage
 
 /// Tideover as one function from request to response. It opens no socket and no database: both are
@@ -11,6 +12,9 @@ public struct Service: Sendable {
     let clock: Clock
     let log: Log
     public let version: String
+    /// The keys that open routes.
+    let keys: Locked<KeyTable>
+    private let random: @Sendable () -> UInt64
     /// What was refused or not understood, until it is stored.
     let tallies: TallyBook
     let refusals: RefusalLog
@@ -23,21 +27,29 @@ public struct Service: Sendable {
     let budget: RefusalBudget
     let instruments: Instruments
 
+    /// A service over a storage, of which the keys are read at once. `adminKey` is accepted without
+    /// being stored; `random` gives bits that nobody can foresee, for new keys.
+    ///
+    /// - Throws: `StorageError` when the keys cannot be read.
     public init(
         apps: [App],
         storage: any Storage,
         version: String,
         clock: @escaping Clock,
         log: @escaping Log,
+        adminKey: APIKey? = nil,
         instruments: Instruments = Instruments(),
         verifications: WorkLimits = WorkLimits(),
-        clients: ClientLimits = ClientLimits()
-    ) {
+        clients: ClientLimits = ClientLimits(),
+        random: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) }
+    ) throws(StorageError) {
         let metrics = Metrics()
         let storage = WatchedStorage(storage, metrics: metrics, uptime: instruments.uptime)
         self.apps = Dictionary(uniqueKeysWithValues: apps.map { ($0.id, $0) })
         self.storage = storage
         self.version = version
+        self.random = random
+        keys = Locked(KeyTable(try storage.keys(), adminKey: adminKey))
         self.clock = clock
         self.log = log
         self.metrics = metrics
@@ -69,29 +81,46 @@ public struct Service: Sendable {
         }
     }
 
+    /// The ids of the apps with purchases to protect that no public or secret key opens.
+    public var appsWithoutKey: [String] {
+        keys.withLock { keys in
+            apps.values.filter { !$0.isRehearsal && !keys.hasKey(for: $0.id) }.map(\.id).sorted()
+        }
+    }
+
+    /// Whether the admin key handed in was revoked while it was a stored one, and so opens nothing.
+    public var isAdminKeyRevoked: Bool { keys.withLock { $0.isConfiguredKeyRevoked } }
+
     // MARK: Routes
 
     /// Everything that is answered; the OpenAPI document lists the same.
     package static let routes: [Route] = [
-        Route("GET", "/healthz") { service, _ in service.health },
-        Route("GET", "/readyz") { service, _ in try await service.readiness.respond() },
-        Route("GET", "/metrics") { service, _ in MetricsRoute(service).respond() },
-        Route("GET", "/openapi.json") { _, call in OpenAPIDocument.respond(to: call.request) },
-        Route("GET", "/v1/apps/{app}/customers/{customer}") { service, call in
+        Route("GET", "/healthz", needs: .nothing) { service, _ in service.health },
+        Route("GET", "/readyz", needs: .nothing) { service, _ in
+            try await service.readiness.respond()
+        },
+        Route("GET", "/metrics", needs: .nothing) { service, _ in MetricsRoute(service).respond() },
+        Route("GET", "/openapi.json", needs: .nothing) { _, call in
+            OpenAPIDocument.respond(to: call.request)
+        },
+        Route("GET", "/v1/apps/{app}/customers/{customer}", needs: .read) { service, call in
             try await SnapshotRoute(
                 app: service.app(call["app"]),
                 storage: service.storage,
                 clock: service.clock
             ).respond(to: call.request, customer: call["customer"])
         },
-        Route("GET", "/v1/apps/{app}/customers/{customer}/explain") { service, call in
+        Route("GET", "/v1/apps/{app}/customers/{customer}/explain", needs: .secret) {
+            service,
+            call in
             try await ExplainRoute(
                 app: service.app(call["app"]),
                 storage: service.storage,
                 clock: service.clock
             ).respond(to: call.request, customer: call["customer"])
         },
-        Route("POST", "/v1/apps/{app}/notifications/app-store") { service, call in
+        // The store has no key of ours: its signature speaks.
+        Route("POST", "/v1/apps/{app}/notifications/app-store", needs: .nothing) { service, call in
             try await Ingest(
                 app: service.app(call["app"]),
                 storage: service.storage,
@@ -103,13 +132,23 @@ public struct Service: Sendable {
                 budget: service.budget
             ).respond(to: call.request)
         },
+        Route("GET", "/v1/keys", needs: .admin) { service, call in
+            service.keysRoutes(call).list()
+        },
+        Route("POST", "/v1/keys", needs: .admin) { service, call in
+            try await service.keysRoutes(call).add(call.request)
+        },
+        Route("DELETE", "/v1/keys/{id}", needs: .admin) { service, call in
+            try await service.keysRoutes(call).revoke(call["id"])
+        },
     ]
 
     func respond(to call: Call) async throws -> Response {
         guard let route = call.route else { throw Problem.notFound }
-        guard route.allowedMethods.contains(call.request.method) else {
-            throw Problem.methodNotAllowed(allowed: route.allowedMethods)
+        guard call.otherMethods.isEmpty else {
+            throw Problem.methodNotAllowed(allowed: call.otherMethods)
         }
+        try authorise(call, route.need)
         do {
             return try await route.respond(self, call)
         } catch let error as StorageError {
@@ -118,6 +157,32 @@ public struct Service: Sendable {
             )
             throw Problem.storageUnavailable
         }
+    }
+
+    /// Before anything else is told, such as whether there is an app of that name.
+    private func authorise(_ call: Call, _ need: Need) throws(Problem) {
+        guard need != .nothing else { return }
+        let presented = keys.withLock { $0.judge(call.request) }
+        let isRehearsal = call.appID.flatMap { apps[$0]?.isRehearsal } ?? false
+        if let objection = need.objection(
+            to: presented,
+            app: call.appID,
+            isRehearsal: isRehearsal
+        ) {
+            metrics.count(.keyRefusals, objection.slug)
+            throw objection
+        }
+    }
+
+    private func keysRoutes(_ call: Call) -> KeysRoutes {
+        KeysRoutes(
+            keys: keys,
+            storage: storage,
+            apps: Array(apps.keys),
+            clock: clock,
+            random: random,
+            log: log(of: call)
+        )
     }
 
     private var health: Response {

@@ -45,9 +45,15 @@ struct CounterFamily: Hashable, Sendable {
         labels: ["reason"]
     )
 
+    static let keyRefusals = CounterFamily(
+        name: "tideover_key_refusals_total",
+        help: "Requests refused for the key they present or lack, by the code of the problem.",
+        labels: ["code"]
+    )
+
     static let all = [
-        requests, notifications, refusals, unrecognisedWords, unknownProducts, commits,
-        storageFailures,
+        requests, keyRefusals, notifications, refusals, unrecognisedWords, unknownProducts,
+        commits, storageFailures,
     ]
 }
 
@@ -111,5 +117,8 @@ final class Metrics: Sendable {
         }
         for outcome in ["committed", "duplicate", "failed"] { count(.commits, outcome, by: 0) }
         count(.unknownProducts, app.id, by: 0)
+        for code in ["key-missing", "key-unknown", "key-not-allowed"] {
+            count(.keyRefusals, code, by: 0)
+        }
     }
 }

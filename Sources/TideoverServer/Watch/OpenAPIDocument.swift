@@ -26,6 +26,7 @@ enum OpenAPIDocument {
           "tags": [
             { "name": "customers", "description": "What customers may use" },
             { "name": "notifications", "description": "What stores tell" },
+            { "name": "keys", "description": "Who may ask" },
             { "name": "watching", "description": "Whether the server is well" }
           ],
           "paths": {
@@ -35,6 +36,7 @@ enum OpenAPIDocument {
                 "operationId": "getCustomer",
                 "summary": "What a customer may use now",
                 "description": "A customer nobody has heard of is answered too: `never`, confidence `unknown`.",
+                "security": [{ "key": ["public"] }],
                 "parameters": [
                   { "$ref": "#/components/parameters/app" },
                   { "$ref": "#/components/parameters/customer" },
@@ -54,6 +56,8 @@ enum OpenAPIDocument {
                   },
                   "304": { "description": "What the client holds is still the answer" },
                   "400": { "$ref": "#/components/responses/problem" },
+                  "401": { "$ref": "#/components/responses/unauthorised" },
+                  "403": { "$ref": "#/components/responses/problem" },
                   "404": { "$ref": "#/components/responses/problem" },
                   "503": { "$ref": "#/components/responses/tryAgain" }
                 }
@@ -65,6 +69,7 @@ enum OpenAPIDocument {
                 "operationId": "explainCustomer",
                 "summary": "Why a customer may use what, at any instant",
                 "description": "The rule that decided, the facts it rests on, what was set aside, what comes next, and words for a reply.",
+                "security": [{ "key": ["secret"] }],
                 "parameters": [
                   { "$ref": "#/components/parameters/app" },
                   { "$ref": "#/components/parameters/customer" },
@@ -89,6 +94,8 @@ enum OpenAPIDocument {
                     }
                   },
                   "400": { "$ref": "#/components/responses/problem" },
+                  "401": { "$ref": "#/components/responses/unauthorised" },
+                  "403": { "$ref": "#/components/responses/problem" },
                   "404": { "$ref": "#/components/responses/problem" },
                   "503": { "$ref": "#/components/responses/tryAgain" }
                 }
@@ -100,6 +107,7 @@ enum OpenAPIDocument {
                 "operationId": "postAppStoreNotification",
                 "summary": "Take in an App Store Server Notification, version 2",
                 "description": "Verified before anything is believed; answered 200 once it is stored for good. The App Store repeats what was answered otherwise.",
+                "security": [],
                 "parameters": [{ "$ref": "#/components/parameters/app" }],
                 "requestBody": {
                   "required": true,
@@ -129,11 +137,80 @@ enum OpenAPIDocument {
                 }
               }
             },
+            "/v1/keys": {
+              "get": {
+                "tags": ["keys"],
+                "operationId": "listKeys",
+                "summary": "All keys, revoked ones too",
+                "description": "The keys themselves are not kept, only their digests.",
+                "security": [{ "key": ["admin"] }],
+                "responses": {
+                  "200": {
+                    "description": "In the order they were made",
+                    "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
+                    "content": {
+                      "application/json": { "schema": { "$ref": "#/components/schemas/Keys" } }
+                    }
+                  },
+                  "401": { "$ref": "#/components/responses/unauthorised" },
+                  "403": { "$ref": "#/components/responses/problem" }
+                }
+              },
+              "post": {
+                "tags": ["keys"],
+                "operationId": "addKey",
+                "summary": "Make a key",
+                "security": [{ "key": ["admin"] }],
+                "requestBody": {
+                  "required": true,
+                  "content": {
+                    "application/json": { "schema": { "$ref": "#/components/schemas/KeyWish" } }
+                  }
+                },
+                "responses": {
+                  "201": {
+                    "description": "It opens from now on; `key` is shown here and never again",
+                    "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
+                    "content": {
+                      "application/json": { "schema": { "$ref": "#/components/schemas/NewKey" } }
+                    }
+                  },
+                  "400": { "$ref": "#/components/responses/problem" },
+                  "401": { "$ref": "#/components/responses/unauthorised" },
+                  "403": { "$ref": "#/components/responses/problem" },
+                  "503": { "$ref": "#/components/responses/tryAgain" }
+                }
+              }
+            },
+            "/v1/keys/{id}": {
+              "delete": {
+                "tags": ["keys"],
+                "operationId": "revokeKey",
+                "summary": "Revoke a key, for ever",
+                "description": "One revoked before is answered in the same way.",
+                "security": [{ "key": ["admin"] }],
+                "parameters": [{ "$ref": "#/components/parameters/keyId" }],
+                "responses": {
+                  "200": {
+                    "description": "It opens nothing any more",
+                    "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
+                    "content": {
+                      "application/json": { "schema": { "$ref": "#/components/schemas/Key" } }
+                    }
+                  },
+                  "401": { "$ref": "#/components/responses/unauthorised" },
+                  "403": { "$ref": "#/components/responses/problem" },
+                  "404": { "$ref": "#/components/responses/problem" },
+                  "503": { "$ref": "#/components/responses/tryAgain" }
+                }
+              }
+            },
             "/healthz": {
               "get": {
                 "tags": ["watching"],
                 "operationId": "getHealth",
                 "summary": "Whether the process runs",
+                "security": [],
                 "responses": {
                   "200": {
                     "description": "It does",
@@ -149,6 +226,7 @@ enum OpenAPIDocument {
                 "tags": ["watching"],
                 "operationId": "getReadiness",
                 "summary": "Whether the storage can be read and written",
+                "security": [],
                 "description": "Found out at most once a second, however often it is asked.",
                 "responses": {
                   "200": {
@@ -166,6 +244,7 @@ enum OpenAPIDocument {
                 "tags": ["watching"],
                 "operationId": "getMetrics",
                 "summary": "What was counted, in the text format 0.0.4 of Prometheus",
+                "security": [],
                 "responses": {
                   "200": {
                     "description": "Every family that has a series",
@@ -179,6 +258,7 @@ enum OpenAPIDocument {
                 "tags": ["watching"],
                 "operationId": "getOpenAPI",
                 "summary": "This document",
+                "security": [],
                 "responses": {
                   "200": {
                     "description": "OpenAPI 3.1",
@@ -191,6 +271,13 @@ enum OpenAPIDocument {
             }
           },
           "components": {
+            "securitySchemes": {
+              "key": {
+                "type": "http",
+                "scheme": "bearer",
+                "description": "A key that `tideover keys add` made. The role beside an operation is the least kind that will do, of `public` (in an app on a device), `secret` (an app's back end) and `admin` (the operator); a key can be bound to apps. An app that serves only the environment `simulated` is read without a key too."
+              }
+            },
             "parameters": {
               "app": {
                 "name": "app",
@@ -216,6 +303,13 @@ enum OpenAPIDocument {
                   "default": "production"
                 }
               },
+              "keyId": {
+                "name": "id",
+                "in": "path",
+                "required": true,
+                "description": "What the key is called by, never the key itself",
+                "schema": { "type": "string" }
+              },
               "ifNoneMatch": {
                 "name": "If-None-Match",
                 "in": "header",
@@ -232,6 +326,10 @@ enum OpenAPIDocument {
                 "description": "What the log calls this request",
                 "schema": { "type": "string" }
               },
+              "challenge": {
+                "description": "Always `Bearer`",
+                "schema": { "type": "string" }
+              },
               "retryAfter": {
                 "description": "Seconds to wait before the next attempt",
                 "schema": { "type": "integer" }
@@ -241,6 +339,16 @@ enum OpenAPIDocument {
               "problem": {
                 "description": "Not served; `type` tells why",
                 "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
+                "content": {
+                  "application/problem+json": { "schema": { "$ref": "#/components/schemas/Problem" } }
+                }
+              },
+              "unauthorised": {
+                "description": "No key was presented, or one that opens nothing",
+                "headers": {
+                  "WWW-Authenticate": { "$ref": "#/components/headers/challenge" },
+                  "X-Request-Id": { "$ref": "#/components/headers/requestId" }
+                },
                 "content": {
                   "application/problem+json": { "schema": { "$ref": "#/components/schemas/Problem" } }
                 }
@@ -528,6 +636,67 @@ enum OpenAPIDocument {
                   "signedPayload": { "type": "string", "description": "A JWS in compact form" }
                 }
               },
+              "Keys": {
+                "type": "object",
+                "required": ["keys"],
+                "properties": {
+                  "keys": { "type": "array", "items": { "$ref": "#/components/schemas/Key" } }
+                }
+              },
+              "Key": {
+                "type": "object",
+                "required": ["id", "kind", "apps", "name", "createdAt", "revokedAt"],
+                "properties": {
+                  "id": { "type": "string" },
+                  "kind": { "type": "string", "enum": ["public", "secret", "admin"] },
+                  "apps": {
+                    "type": "array",
+                    "description": "The apps it opens; all of them where the list is empty",
+                    "items": { "type": "string" }
+                  },
+                  "name": { "type": "string" },
+                  "createdAt": { "$ref": "#/components/schemas/Instant" },
+                  "revokedAt": {
+                    "description": "Since when it opens nothing; null while it does",
+                    "oneOf": [{ "$ref": "#/components/schemas/Instant" }, { "type": "null" }]
+                  }
+                }
+              },
+              "NewKey": {
+                "type": "object",
+                "required": ["id", "kind", "apps", "name", "createdAt", "revokedAt", "key"],
+                "properties": {
+                  "id": { "type": "string" },
+                  "kind": { "type": "string", "enum": ["public", "secret", "admin"] },
+                  "apps": {
+                    "type": "array",
+                    "description": "The apps it opens; all of them where the list is empty",
+                    "items": { "type": "string" }
+                  },
+                  "name": { "type": "string" },
+                  "createdAt": { "$ref": "#/components/schemas/Instant" },
+                  "revokedAt": {
+                    "description": "Since when it opens nothing; null while it does",
+                    "oneOf": [{ "$ref": "#/components/schemas/Instant" }, { "type": "null" }]
+                  },
+                  "key": { "type": "string", "description": "What `Authorization: Bearer` takes" }
+                }
+              },
+              "KeyWish": {
+                "type": "object",
+                "required": ["kind"],
+                "additionalProperties": false,
+                "properties": {
+                  "kind": { "type": "string", "enum": ["public", "secret", "admin"] },
+                  "apps": {
+                    "type": "array",
+                    "description": "Configured apps; all where it is left out or empty, as it must be for `admin`",
+                    "items": { "type": "string" },
+                    "uniqueItems": true
+                  },
+                  "name": { "type": "string", "maxLength": 100, "description": "For people" }
+                }
+              },
               "Receipt": {
                 "type": "object",
                 "required": ["status"],
@@ -608,6 +777,11 @@ enum OpenAPIDocument {
                       "urn:tideover:problem:nested-mismatch",
                       "urn:tideover:problem:too-old",
                       "urn:tideover:problem:signed-in-the-future",
+                      "urn:tideover:problem:key-missing",
+                      "urn:tideover:problem:key-unknown",
+                      "urn:tideover:problem:key-not-allowed",
+                      "urn:tideover:problem:unknown-key",
+                      "urn:tideover:problem:bad-key-request",
                       "urn:tideover:problem:not-found",
                       "urn:tideover:problem:method-not-allowed",
                       "urn:tideover:problem:unknown-app",

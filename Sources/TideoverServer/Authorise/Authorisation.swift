@@ -1,0 +1,92 @@
+package import TideoverHTTP
+package import TideoverStorage
+
+/// What a route asks of whoever calls it.
+package enum Need: Hashable, Sendable, CaseIterable {
+    /// No key: what the request carries speaks for itself, or there is nothing to protect.
+    case nothing
+    /// A key of any kind, made for the app.
+    case read
+    /// A secret key made for the app, or an admin key.
+    case secret
+    /// An admin key.
+    case admin
+
+    /// The kinds of keys that meet it.
+    package var kinds: [KeyKind] {
+        switch self {
+        case .nothing: []
+        case .read: [.public, .secret, .admin]
+        case .secret: [.secret, .admin]
+        case .admin: [.admin]
+        }
+    }
+}
+
+/// What a key opens.
+package struct Grant: Hashable, Sendable {
+    package let kind: KeyKind
+    /// All apps where the list is empty.
+    package let apps: [String]
+
+    package init(kind: KeyKind, apps: [String] = []) {
+        self.kind = kind
+        self.apps = apps
+    }
+
+    /// Whether it opens an app, configured or not; nil stands for what is of no app.
+    package func opens(app: String?) -> Bool {
+        guard kind != .admin, !apps.isEmpty, let app else { return true }
+        return apps.contains(app)
+    }
+}
+
+/// What a request shows so as to be let in.
+package enum Presented: Hashable, Sendable {
+    case nothing
+    /// Something that is no key, or not one that opens anything: revoked and unheard of are one.
+    case unknown
+    case key(Grant)
+}
+
+extension Need {
+    /// Why a request is not let in; nil if it is.
+    ///
+    /// An app that is only rehearsed can be read by anybody, yet whoever presents a key is judged by
+    /// it there too: a rehearsal answers as production will.
+    package func objection(
+        to presented: Presented,
+        app: String?,
+        isRehearsal: Bool
+    ) -> Problem? {
+        guard self != .nothing else { return nil }
+        switch presented {
+        case .nothing: return isRehearsal && self != .admin ? nil : .keyMissing
+        case .unknown: return .keyUnknown
+        case .key(let grant):
+            let isAllowed = kinds.contains(grant.kind) && grant.opens(app: app)
+            return isAllowed ? nil : .keyNotAllowed(self)
+        }
+    }
+}
+
+extension Request {
+    /// The token of `Authorization: Bearer` (RFC 6750, 2.1): nil where nothing is said, empty where
+    /// something else is.
+    var bearerToken: Substring? {
+        let lines = headers.all("Authorization")
+        guard let line = lines.first else { return nil }
+        let scheme = line.prefix { $0 != " " }
+        guard lines.count == 1, Headers.same(String(scheme), "Bearer") else { return "" }
+        return line.dropFirst(scheme.count).drop { $0 == " " }
+    }
+}
+
+extension KeyTable {
+    /// What a request presents, by these keys.
+    func judge(_ request: Request) -> Presented {
+        guard let token = request.bearerToken else { return .nothing }
+        guard token.utf8.count <= APIKey.mostBytes else { return .unknown }
+        return grant(for: KeyDigest(of: token)).map(Presented.key) ?? .unknown
+    }
+}

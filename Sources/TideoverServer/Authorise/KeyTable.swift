@@ -1,0 +1,63 @@
+package import TideoverStorage
+
+/// The keys that a server knows, held in memory, so that a read is authorised where it arrives.
+package struct KeyTable: Sendable {
+    private struct Usable: Sendable {
+        let digest: KeyDigest
+        let grant: Grant
+    }
+
+    private var records: [String: KeyRecord] = [:]
+    private var usable: [Usable] = []
+    /// The admin key of the configuration, which is not stored.
+    private let configured: KeyDigest?
+
+    /// The keys stored, and the admin key that the configuration names.
+    package init(_ records: [KeyRecord], adminKey: APIKey? = nil) {
+        configured = adminKey.map { KeyDigest(of: $0.text) }
+        for record in records { self.records[record.id] = record }
+        sift()
+    }
+
+    /// All that were ever stored, in the order of their ids.
+    package var all: [KeyRecord] { records.values.sorted { $0.id < $1.id } }
+
+    /// Takes over how a key now is stored; one that is revoked stays so.
+    package mutating func learn(_ record: KeyRecord) {
+        guard records[record.id]?.revokedAt == nil else { return }
+        records[record.id] = record
+        sift()
+    }
+
+    /// What opens whatever has this digest; every key is compared, found or not.
+    func grant(for digest: KeyDigest) -> Grant? {
+        usable.reduce(Grant?.none) { found, key in
+            key.digest.isSame(as: digest) ? key.grant : found
+        }
+    }
+
+    /// Whether the configuration's admin key was stored too, and revoked there: then it opens nothing.
+    package var isConfiguredKeyRevoked: Bool {
+        guard let configured else { return false }
+        return records.values.contains {
+            $0.revokedAt != nil && KeyDigest($0.digest).isSame(as: configured)
+        }
+    }
+
+    /// Whether a public or secret key opens an app.
+    package func hasKey(for app: String) -> Bool {
+        usable.contains { $0.grant.kind != .admin && $0.grant.opens(app: app) }
+    }
+
+    private mutating func sift() {
+        usable = records.values.filter { $0.revokedAt == nil }.map { record in
+            Usable(
+                digest: KeyDigest(record.digest),
+                grant: Grant(kind: record.kind, apps: record.apps)
+            )
+        }
+        if let configured, !isConfiguredKeyRevoked {
+            usable.append(Usable(digest: configured, grant: Grant(kind: .admin)))
+        }
+    }
+}

@@ -1,0 +1,96 @@
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+import TideoverStorage
+
+/// What somebody who may make keys asks for.
+struct KeyWish: Hashable, Sendable {
+    let kind: KeyKind
+    /// Empty for all apps.
+    let apps: [String]
+    let name: String
+
+    /// In Unicode scalars.
+    static let longestName = 100
+
+    /// Reads `{"kind": "secret", "apps": ["cards"], "name": "..."}`, of which `kind` is needed.
+    ///
+    /// Members of other names are refused: a slip in `apps` would open every app.
+    init(_ body: [UInt8], configured: some Collection<String>) throws(Problem) {
+        let root: JSONNode
+        do {
+            root = try JSONDocument(body).root
+        } catch {
+            throw .badKeyRequest("The body is not strict JSON: \(error).")
+        }
+        guard root.kind == .object else { throw .badKeyRequest("The body is not an object.") }
+        let known = ["kind", "apps", "name"]
+        guard root.members.allSatisfy({ known.contains($0.key) }) else {
+            throw .badKeyRequest("The members are `kind`, `apps` and `name`, and no others.")
+        }
+        guard let kind = root["kind"]?.string.flatMap(KeyKind.init(rawValue:)) else {
+            throw .badKeyRequest("`kind` is one of public, secret, admin.")
+        }
+        self.kind = kind
+        apps = try Self.apps(root["apps"], kind, configured)
+        name = try Self.name(root["name"])
+    }
+
+    private static func apps(
+        _ list: JSONNode?,
+        _ kind: KeyKind,
+        _ configured: some Collection<String>
+    ) throws(Problem) -> [String] {
+        guard let list else { return [] }
+        let apps = list.elements.compactMap(\.string)
+        guard list.kind == .array, apps.count == list.count, Set(apps).count == apps.count,
+            apps.allSatisfy({ configured.contains($0) })
+        else {
+            throw .badKeyRequest(
+                "`apps` is a list of configured apps, each named once: "
+                    + configured.sorted().joined(separator: ", ") + "."
+            )
+        }
+        guard kind != .admin || apps.isEmpty else {
+            throw .badKeyRequest("A key of kind admin is for all apps; `apps` is left out.")
+        }
+        return apps.sorted()
+    }
+
+    private static func name(_ node: JSONNode?) throws(Problem) -> String {
+        guard let node else { return "" }
+        guard let name = node.string, name.unicodeScalars.count <= longestName,
+            !name.unicodeScalars.contains(where: \.isControl)
+        else {
+            throw .badKeyRequest(
+                "`name` is a text of one line, of at most \(longestName) characters."
+            )
+        }
+        return name
+    }
+}
+
+/// A key just made: what is stored, and the key itself, which is shown once.
+struct NewKey: Sendable {
+    let key: APIKey
+    let record: KeyRecord
+
+    init(_ wish: KeyWish, at now: Instant, random: () -> UInt64) {
+        key = APIKey(wish.kind, random: random)
+        record = KeyRecord(
+            id: Self.id(at: now, random: random()),
+            digest: KeyDigest(of: key.text).bytes,
+            kind: wish.kind,
+            apps: wish.apps,
+            name: wish.name,
+            createdAt: now
+        )
+    }
+
+    /// Twelve digits of base 32 that rise with time: milliseconds, and 15 random bits.
+    private static func id(at now: Instant, random: UInt64) -> String {
+        let milliseconds = UInt64(max(0, now.millisecondsSince1970)) & (1 << 45 - 1)
+        let digits = String(milliseconds << 15 | random >> 49, radix: 32)
+        return String(repeating: "0", count: 12 - digits.utf8.count) + digits
+    }
+}

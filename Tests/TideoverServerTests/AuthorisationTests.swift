@@ -1,0 +1,156 @@
+import Testing
+import TideoverHTTP
+import TideoverJSON
+import TideoverServer
+import TideoverStorage
+
+/// Who is let in, as a function of the key, the route's need and the app.
+@Suite struct AuthorisationTests {
+    private static let publicKey = Presented.key(Grant(kind: .public, apps: ["cards"]))
+    private static let secretKey = Presented.key(Grant(kind: .secret, apps: ["cards"]))
+    private static let secretForAll = Presented.key(Grant(kind: .secret))
+    private static let adminKey = Presented.key(Grant(kind: .admin))
+    /// A list that no admin key should have; it counts for nothing.
+    private static let adminWithApps = Presented.key(Grant(kind: .admin, apps: ["chess"]))
+
+    @Test(
+        arguments: [
+            (.unknown, [nil, "key-unknown", "key-unknown", "key-unknown"]),
+            (publicKey, [nil, nil, "key-not-allowed", "key-not-allowed"]),
+            (secretKey, [nil, nil, nil, "key-not-allowed"]),
+            (secretForAll, [nil, nil, nil, "key-not-allowed"]),
+            (adminKey, [nil, nil, nil, nil]),
+            (adminWithApps, [nil, nil, nil, nil]),
+        ] as [(Presented, [String?])]
+    )
+    func `a key opens what its kind is for`(presented: Presented, slugs: [String?]) {
+        for (need, slug) in zip(Need.allCases, slugs) {
+            for isRehearsal in [false, true] {
+                let app = need == .admin ? nil : "cards"
+                let found = need.objection(to: presented, app: app, isRehearsal: isRehearsal)
+                #expect(found?.slug == slug, "\(need), rehearsal: \(isRehearsal)")
+            }
+        }
+    }
+
+    @Test func `without a key only what needs none is open, and what is only rehearsed`() {
+        for need in Need.allCases {
+            let real = need.objection(to: .nothing, app: "cards", isRehearsal: false)
+            #expect(real?.slug == (need == .nothing ? nil : "key-missing"))
+            let rehearsed = need.objection(to: .nothing, app: "cards", isRehearsal: true)
+            #expect(rehearsed?.slug == (need == .admin ? "key-missing" : nil))
+        }
+    }
+
+    @Test func `a key for one app opens no other, be there such an app or not`() {
+        for presented in [Self.publicKey, Self.secretKey] {
+            for app in ["chess", "Cards", "", "unheard-of"] {
+                let objection = Need.read.objection(to: presented, app: app, isRehearsal: false)
+                #expect(objection?.slug == "key-not-allowed")
+            }
+        }
+        #expect(
+            Need.read.objection(to: Self.secretForAll, app: "unheard-of", isRehearsal: false) == nil
+        )
+    }
+
+    @Test func `what is refused with 401 says how to be let in`() {
+        for presented in [Presented.nothing, .unknown] {
+            let problem = Need.read.objection(to: presented, app: "cards", isRehearsal: false)
+            #expect(problem?.status == 401)
+            #expect(problem?.headers["WWW-Authenticate"] == "Bearer")
+        }
+        let problem = Need.secret.objection(to: Self.publicKey, app: "cards", isRehearsal: false)
+        #expect(problem?.status == 403)
+        #expect(problem?.members["kinds"] == ["secret", "admin"])
+    }
+}
+
+/// The one form of a key.
+@Suite struct APIKeyTests {
+    private static let good = APIKey(.secret) { 0x0807_0605_0403_0201 }.text
+
+    @Test(arguments: KeyKind.allCases)
+    func `a new key is its kind and 256 bits, and reads back`(kind: KeyKind) throws {
+        let key = APIKey(kind) { .random(in: .min ... .max) }
+        #expect(key.text.hasPrefix("tideover_\(kind.rawValue)_"))
+        #expect(key.text.utf8.count == "tideover_\(kind.rawValue)_".utf8.count + 43)
+        #expect(APIKey(key.text) == key)
+        #expect(APIKey(kind) { .random(in: .min ... .max) } != key)
+    }
+
+    @Test func `all of what is random is in it`() {
+        #expect(Self.good == "tideover_secret_AQIDBAUGBwgBAgMEBQYHCAECAwQFBgcIAQIDBAUGBwg")
+        var bits: UInt64 = 0
+        let keys = (0..<256).map { number in
+            var word = -1
+            return APIKey(.secret) {
+                word += 1
+                bits = number / 64 == word ? 1 << (number % 64) : 0
+                return bits
+            }
+        }
+        #expect(Set(keys).count == 256)
+    }
+
+    @Test(
+        arguments: [
+            "", "tideover_secret_", "tideover_secret_AQID", good + "A", good + "=", good + "\n",
+            " " + good, String(good.dropLast()), String(good.dropLast()) + "h",
+            good.replacing("secret", with: "master"), good.replacing("secret", with: "Secret"),
+            good.replacing("tideover", with: "tidepool"), good.replacing("A", with: "+"),
+            good.replacing("_secret_", with: "_secret_\u{301}"),
+        ]
+    )
+    func `anything else is no key`(text: String) {
+        #expect(APIKey(text) == nil)
+    }
+
+    @Test func `printing a key shows its kind alone`() throws {
+        let key = try #require(APIKey(Self.good))
+        var dumped = ""
+        dump(key, to: &dumped)
+        let configuration = Configuration.Server(adminKey: key)
+        for text in ["\(key)", String(reflecting: key), dumped, "\(configuration)"] {
+            #expect(text.contains("secret"))
+            #expect(!text.contains("AQID"))
+        }
+    }
+}
+
+/// The keys a server knows.
+@Suite struct KeyTableTests {
+    private func record(
+        _ number: UInt8,
+        _ kind: KeyKind = .secret,
+        apps: [String] = [],
+        revoked: Bool = false
+    ) -> KeyRecord {
+        KeyRecord(
+            id: "\(number)",
+            digest: [UInt8](repeating: number, count: 32),
+            kind: kind,
+            apps: apps,
+            createdAt: Message.start,
+            revokedAt: revoked ? Message.end : nil
+        )
+    }
+
+    @Test func `an app has a key when a public or secret one opens it`() {
+        var table = KeyTable([record(1, .admin), record(2, apps: ["chess"], revoked: true)])
+        #expect(!table.hasKey(for: "chess"))
+        table.learn(record(3, .public, apps: ["chess", "go"]))
+        #expect(table.hasKey(for: "chess"))
+        #expect(!table.hasKey(for: "cards"))
+        table.learn(record(4))
+        #expect(table.hasKey(for: "cards"))
+    }
+
+    @Test func `a key that was revoked stays so, whatever is heard later`() {
+        var table = KeyTable([record(1)])
+        table.learn(record(1, revoked: true))
+        table.learn(record(1))
+        #expect(!table.hasKey(for: "cards"))
+        #expect(table.all == [record(1, revoked: true)])
+    }
+}
