@@ -110,9 +110,9 @@ targets += [
     tests(
         "TideoverServerTests",
         [
-            "TideoverServer", "TideoverAppStore", "TideoverCore", "TideoverHTTP", "TideoverJSON",
-            "TideoverLocks", "TideoverSandbox", "TideoverSignatures", "TideoverSQLite",
-            "TideoverStorage",
+            "TideoverServer", "TideoverAppStore", "TideoverCore", "TideoverHTTP",
+            "TideoverHTTPClient", "TideoverJSON", "TideoverLocks", "TideoverSandbox",
+            "TideoverSignatures", "TideoverSQLite", "TideoverStorage",
         ]
     ),
     library("TideoverCommandLine", ["TideoverJSON", "TideoverLocks"]),

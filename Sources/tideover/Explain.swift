@@ -1,11 +1,8 @@
-import Glibc
 import TideoverCommandLine
 import TideoverCore
 import TideoverHTTP
 import TideoverJSON
-import TideoverSQLite
 import TideoverServer
-import TideoverStorage
 
 /// `tideover explain`: why a customer may or may not use something, now or at any past instant.
 enum Explain {
@@ -63,11 +60,11 @@ enum Explain {
             ),
         ],
         parameters: [
-            customer, app, ConfigurationFile.required, environment, at, asKnownAt, json,
+            customer, app, ConfigurationFile.required, environment, at, asKnownAt, Errand.server,
+            json,
         ],
         notes: [
-            "It reads the database itself, so the server must not be running; a running server "
-                + "answers the same at /v1/apps/APP/customers/CUSTOMER/explain.",
+            Errand.note,
             "Products and policy are those of the configuration as it is now, for past instants "
                 + "too. Exit code 0 whatever the answer is.",
         ],
@@ -78,38 +75,29 @@ enum Explain {
         let path = arguments[ConfigurationFile.required]
         let configuration = try ConfigurationFile.load(path, telling: output)
         let configured = try ConfigurationFile.app(arguments[app], of: configuration, path)
-        let key = CustomerKey(
-            app: configured.id,
-            environment: try served(arguments[environment].environment, by: configured),
-            customer: arguments[customer]
+        let errand = Errand(configuration, path, server: arguments[Errand.server], output)
+        let explanation = try await errand.run(
+            question(arguments, try served(arguments[environment].environment, by: configured)),
+            needsKey: configured.environments != [.simulated]
         )
-        let storage = try open(configuration) { address in
-            route(to: key, at: address, arguments)
+        if arguments[json] {
+            output.write(JSONValue(explanation).encoded(pretty: true) + [UInt8(ascii: "\n")])
+        } else {
+            ExplanationPrinter(output).print(explanation)
         }
-        let explained = Result {
-            try CustomerExplanation(
-                of: key,
-                in: App(configured),
-                storage: storage,
-                at: arguments[at],
-                asKnownAt: arguments[asKnownAt],
-                now: SystemClock.now()
-            )
-        }
-        await storage.close()
-        write(try readable(explained), asJSON: arguments[json], output)
         return .success
     }
 
-    private static func write(
-        _ explanation: CustomerExplanation,
-        asJSON: Bool,
-        _ output: Output
-    ) {
-        guard asJSON else { return ExplanationPrinter(output).print(explanation) }
-        var writer = JSONWriter(pretty: true)
-        explanation.write(to: &writer)
-        output.write(writer.bytes + [UInt8(ascii: "\n")])
+    private static func question(_ arguments: Arguments, _ environment: Environment) -> Request {
+        let customer = PercentEncoding.encode(arguments[customer].text)
+        let instants = [("at", arguments[at]), ("asKnownAt", arguments[asKnownAt])]
+        return Request(
+            path: "/v1/apps/\(arguments[app])/customers/\(customer)/explain",
+            query: [QueryItem(name: "environment", value: environment.rawValue)]
+                + instants.compactMap { name, instant in
+                    instant.map { QueryItem(name: name, value: $0.rfc3339) }
+                }
+        )
     }
 
     private static func served(
@@ -125,61 +113,5 @@ enum Explain {
             )
         }
         return environment
-    }
-
-    // MARK: The storage
-
-    /// Opens the storage as its only user; `route` is where a running server would be asked instead.
-    private static func open(
-        _ configuration: Configuration,
-        route: (Configuration.ListenAddress) -> String
-    ) throws -> SQLiteStorage {
-        guard case .sqlite(let path) = configuration.storage else {
-            preconditionFailure("only SQLite is read")
-        }
-        // Opening makes a missing file, and a slip in a path should not.
-        guard access(path, F_OK) == 0 else {
-            throw CommandFailure(
-                .noInput,
-                "there is no database at \(path)\n`tideover serve` makes it when it first starts."
-            )
-        }
-        do throws(StorageError) {
-            return try SQLiteStorage(path: path)
-        } catch {
-            guard case .locked(let holder) = error.reason else {
-                throw CommandFailure(.cannotCreate, "\(error)")
-            }
-            let process = holder.map { "process \($0)" } ?? "another process"
-            throw CommandFailure(
-                .unavailable,
-                "\(path) is in use by \(process), most likely a running server\n"
-                    + "Ask it instead: curl '\(route(configuration.server.listen))'"
-            )
-        }
-    }
-
-    private static func route(
-        to key: CustomerKey,
-        at address: Configuration.ListenAddress,
-        _ arguments: Arguments
-    ) -> String {
-        let query = [
-            "environment=\(key.environment.rawValue)",
-            arguments[at].map { "at=\($0.rfc3339)" },
-            arguments[asKnownAt].map { "asKnownAt=\($0.rfc3339)" },
-        ].compactMap(\.self).joined(separator: "&")
-        let customer = PercentEncoding.encode(key.customer.text)
-        return "http://\(address)/v1/apps/\(key.app)/customers/\(customer)/explain?\(query)"
-    }
-
-    private static func readable(
-        _ explained: Result<CustomerExplanation, any Error>
-    ) throws -> CustomerExplanation {
-        do {
-            return try explained.get()
-        } catch let error as StorageError {
-            throw CommandFailure(.io, "\(error)")
-        }
     }
 }

@@ -1,7 +1,6 @@
 import TideoverCommandLine
 import TideoverCore
-import TideoverServer
-import TideoverStorage
+import TideoverJSON
 
 /// An explanation in words, for a person at a terminal: the answer, why, the evidence, what is next.
 struct ExplanationPrinter {
@@ -11,115 +10,134 @@ struct ExplanationPrinter {
         self.output = output
     }
 
-    func print(_ explanation: CustomerExplanation) {
-        let known = explanation.asKnownAt.map { ", by what was known at \($0.rfc3339)" } ?? ""
+    /// Prints what the route `explain` answers, whoever answered it.
+    func print(_ answer: JSONNode) {
+        let known = answer["asKnownAt"]?.string.map { ", by what was known at \($0)" } ?? ""
         paragraph(
-            "\(explanation.key.customer.text) in \(explanation.key.app), "
-                + "\(explanation.key.environment.rawValue), at \(explanation.asOf.rfc3339)\(known)",
+            "\(word(answer["customer"])) in \(word(answer["app"])), "
+                + "\(word(answer["environment"])), at \(word(answer["asOf"]))\(known)",
             indent: ""
         )
-        if explanation.explanations.isEmpty { paragraph("No product unlocks anything.") }
-        for entitlement in explanation.explanations { print(entitlement) }
+        let entitlements = answer["entitlements"]?.members.map { $0 } ?? []
+        if entitlements.isEmpty { paragraph("No product unlocks anything.") }
+        for (name, explanation) in entitlements { print(explanation, name) }
     }
 
-    private func print(_ explanation: Explanation) {
+    private func print(_ explanation: JSONNode, _ name: String) {
+        let decision = explanation["decision"]
         output.print()
-        printAnswer(explanation.decision)
+        printAnswer(decision, name)
         title("Why")
-        for sentence in explanation.why { paragraph(sentence) }
-        paragraph(
-            "Rule \(explanation.decision.standing.rule.rawValue)"
-                + (explanation.lineage.map { ", purchase \($0.key)" } ?? "")
-        )
+        for sentence in texts(explanation["why"]) { paragraph(sentence) }
+        let lineage = explanation["lineage"].flatMap(purchase).map { ", purchase \($0)" } ?? ""
+        paragraph("Rule \(word(decision?["rule"]))\(lineage)")
         printEvidence(explanation)
-        printOthers(explanation.others)
-        printNext(explanation)
+        printOthers(explanation["others"])
+        printNext(explanation["next"])
         title("For a reply to the customer")
-        paragraph(explanation.reply.joined(separator: " "))
+        paragraph(texts(explanation["reply"]).joined(separator: " "))
     }
 
-    private func printAnswer(_ decision: Snapshot.Entitlement) {
-        let standing = decision.standing
-        let until = decision.accessUntil.map { " until \($0.rfc3339)" } ?? ""
+    private func printAnswer(_ decision: JSONNode?, _ name: String) {
+        let until =
+            decision?["accessUntil"]?.string.map { " until \(TextLayout.visible($0))" } ?? ""
         let answer =
-            standing.access ? styled("access\(until)", .good) : styled("no access", .bad)
-        output.print("\(styled(TextLayout.visible(decision.name), .strong)): \(answer)")
-        let product = standing.productId.map { ", for \($0)" } ?? ""
-        paragraph("\(words(standing))\(product)")
+            decision?["access"]?.bool == true
+            ? styled("access\(until)", .good) : styled("no access", .bad)
+        output.print("\(styled(TextLayout.visible(name), .strong)): \(answer)")
+        let product = decision?["productId"]?.string.map { ", for \($0)" } ?? ""
+        paragraph("\(words(decision))\(product)")
     }
 
-    private func words(_ standing: Standing) -> String {
-        "\(standing.state.rawValue) (\(standing.reason.rawValue)), \(standing.confidence.rawValue)"
+    private func words(_ standing: JSONNode?) -> String {
+        "\(word(standing?["state"])) (\(word(standing?["reason"]))), "
+            + word(standing?["confidence"])
     }
+
+    private func word(_ node: JSONNode?) -> String { node?.string ?? "?" }
+
+    private func texts(_ list: JSONNode?) -> [String] { list?.elements.compactMap(\.string) ?? [] }
+
+    private func purchase(_ lineage: JSONNode) -> String? { (try? Lineage(json: lineage))?.key }
 
     // MARK: Evidence
 
-    private func printEvidence(_ explanation: Explanation) {
+    private func printEvidence(_ explanation: JSONNode) {
         title("Evidence")
-        if explanation.used.isEmpty { paragraph("None: nothing that is known speaks of it.") }
+        let used = explanation["used"]?.elements.map { $0 } ?? []
+        if used.isEmpty { paragraph("None: nothing that is known speaks of it.") }
         table(
-            explanation.used.map { used in
-                let roles = used.roles.map(\.rawValue).joined(separator: ", ")
-                return (used.fact, "\(roles): \(content(used.fact))")
+            used.map { used in
+                (used["fact"], "\(texts(used["as"]).joined(separator: ", ")): \(content(used))")
             }
         )
-        guard !explanation.setAside.isEmpty else { return }
+        let setAside = explanation["setAside"]?.elements.map { $0 } ?? []
+        guard !setAside.isEmpty else { return }
         title("Set aside")
         table(
-            explanation.setAside.map { aside in
-                let word = aside.fact.assertion.word
-                return (aside.fact, "\(word): \(aside.reason.sentence) \(content(aside.fact))")
+            setAside.map { aside in
+                let sentence = word(aside["sentence"])
+                return (aside["fact"], "\(kind(aside["fact"])): \(sentence) \(content(aside))")
             }
         )
     }
 
     /// What a fact says, whence it came, and enough of its evidence's id to find it.
-    private func content(_ fact: Fact) -> String {
-        "\(fact.assertion.summary) (\(fact.source.rawValue) \(fact.evidence.hex.prefix(12)))"
+    private func content(_ voice: JSONNode) -> String {
+        let fact = voice["fact"]
+        let evidence = word(fact?["evidence"]).prefix(12)
+        return "\(word(voice["says"])) (\(word(fact?["source"])) \(evidence))"
     }
 
-    private func table(_ rows: [(fact: Fact, what: String)]) {
+    /// A fact holds its assertion under the name of its kind, beside its lineage.
+    private func kind(_ fact: JSONNode?) -> String {
+        fact?.members.first { $0.value.kind == .object && $0.key != "lineage" }?.key ?? "?"
+    }
+
+    private func table(_ rows: [(fact: JSONNode?, what: String)]) {
         guard !rows.isEmpty else { return }
         var table = Table([.init("signed (UTC)"), .init("learned (UTC)"), .init("what")])
         for row in rows {
             table.add(
-                .init(minute(row.fact.assertedAt)),
-                .init(minute(row.fact.learnedAt)),
+                .init(minute(row.fact?["assertedAt"])),
+                .init(minute(row.fact?["learnedAt"])),
                 .init(row.what)
             )
         }
         output.print(table.rendered(for: page))
     }
 
-    private func minute(_ instant: Instant) -> String {
-        let text = instant.rfc3339
+    private func minute(_ instant: JSONNode?) -> String {
+        let text = word(instant)
         return "\(text.prefix(10)) \(text.dropFirst(11).prefix(5))"
     }
 
     // MARK: Around it
 
-    private func printOthers(_ voices: [Explanation.Voice]) {
-        guard !voices.isEmpty else { return }
+    private func printOthers(_ voices: JSONNode?) {
+        guard let voices, voices.count > 0 else { return }
         title("Other purchases")
-        for voice in voices {
-            guard let standing = voice.standing else {
-                paragraph("\(voice.lineage.key): was not the customer's at that time")
+        for voice in voices.elements {
+            let name = voice["lineage"].flatMap(purchase) ?? "?"
+            guard voice["owned"]?.bool == true else {
+                paragraph("\(name): was not the customer's at that time")
                 continue
             }
-            paragraph("\(voice.lineage.key): \(words(standing)). \(standing.rule.sentence)")
+            paragraph("\(name): \(words(voice)). \(word(voice["why"]))")
         }
     }
 
-    private func printNext(_ explanation: Explanation) {
+    private func printNext(_ next: JSONNode?) {
         title("What happens next")
-        guard let next = explanation.next, let at = explanation.decision.nextChange else {
+        guard let next, !next.isNull else {
             paragraph("Nothing changes unless the store says something new.")
             return
         }
-        let access = next.standing.access ? "access" : "no access"
+        let decision = next["decision"]
+        let access = decision?["access"]?.bool == true ? "access" : "no access"
         paragraph(
-            "Unless the store says something new, at \(at.rfc3339): \(access), "
-                + "\(words(next.standing)). \(next.standing.rule.sentence)"
+            "Unless the store says something new, at \(word(next["at"])): \(access), "
+                + "\(words(decision)). \(word(next["why"]))"
         )
     }
 

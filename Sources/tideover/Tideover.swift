@@ -21,6 +21,9 @@ enum Tideover {
                 "look at one signed notification"
             ),
         ],
-        commands: [Demo.command, Serve.command, Inspect.command, Explain.command, Config.command]
+        commands: [
+            Demo.command, Serve.command, Inspect.command, Explain.command, Keys.command,
+            Config.command,
+        ]
     )
 }

@@ -1,4 +1,6 @@
 import Foundation
+import TideoverHTTP
+import TideoverHTTPClient
 
 /// The program itself, as it was built beside the tests.
 enum Executable {
@@ -8,7 +10,7 @@ enum Executable {
         var messages: String
     }
 
-    private static let url = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+    fileprivate static let url = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
         .deletingLastPathComponent().appending(path: "tideover")
 
     static var isPresent: Bool { FileManager.default.isExecutableFile(atPath: url.path) }
@@ -33,5 +35,60 @@ enum Executable {
             results: String(decoding: said, as: UTF8.self),
             messages: String(decoding: told, as: UTF8.self)
         )
+    }
+}
+
+/// The program serving, as it was built beside the tests, on a free port of loopback.
+final class ServingExecutable {
+    /// Where it answers.
+    let url: HTTPURL
+    private let process = Process()
+    private let pipe = Pipe()
+    private var messages: String
+
+    /// Starts it and waits until it listens; the configuration leaves it the port.
+    init(_ configuration: String) throws {
+        process.executableURL = Executable.url
+        process.arguments = ["serve", "--config", configuration]
+        process.standardError = pipe
+        try process.run()
+        messages = ""
+        while !messages.contains("listening on ") || messages.last != "\n" {
+            let data = pipe.fileHandleForReading.availableData
+            guard !data.isEmpty else { throw Ended(messages: messages) }
+            messages += String(decoding: data, as: UTF8.self)
+        }
+        let line = messages.split(separator: "\n").first { $0.contains("listening on ") }
+        url = try HTTPURL(String(line?.split(separator: " ").last ?? ""))
+    }
+
+    /// It ended before it listened.
+    struct Ended: Error {
+        let messages: String
+    }
+
+    deinit {
+        if process.isRunning { process.terminate() }
+    }
+
+    /// Asks it, with a key or without.
+    func get(_ path: String, key: String? = nil) async throws -> Response {
+        let client = try HTTPClient(userAgent: "tests")
+        let query = [QueryItem(name: "environment", value: "sandbox")]
+        let headers: Headers = key.map { ["Authorization": "Bearer \($0)"] } ?? [:]
+        return try await client.handler(under: Destination(url, addresses: .any))(
+            Request(path: path, query: query, headers: headers)
+        )
+    }
+
+    /// Stops it in order; everything it said on standard error.
+    func stop() -> String {
+        process.terminate()
+        messages += String(
+            decoding: pipe.fileHandleForReading.readDataToEndOfFile(),
+            as: UTF8.self
+        )
+        process.waitUntilExit()
+        return messages
     }
 }

@@ -5,6 +5,7 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverSQLite
 import TideoverServer
+import TideoverStorage
 
 /// "Why?" over HTTP and on the command line, from the facts of signed notifications.
 @Suite struct ExplainTests {
@@ -139,19 +140,84 @@ import TideoverServer
     }
 
     @Test(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
-    func `while a server holds the database the command names its route`() async throws {
+    func `while a server holds the database the command says what it takes to ask it`() async throws
+    {
         let server = try TestServer()
         try await tell(server)
         let said = try explain(server, "--at", "2026-06-10T10:00:00Z")
         #expect(said.code == 69)
         #expect(said.results.isEmpty)
         #expect(said.messages.contains("is in use by process"))
-        #expect(
-            said.messages.contains(
-                "curl 'http://127.0.0.1:8080\(Self.path)?environment=sandbox"
-                    + "&at=2026-06-10T10:00:00.000Z'"
-            )
+        #expect(said.messages.contains("Set server.adminKeyFile in "))
+        let asked = try explain(server, "--server", "http://127.0.0.1:1")
+        #expect(asked.code == 69)
+        #expect(asked.messages.contains("there is no admin key"))
+        await server.close()
+    }
+
+    @Test(
+        .enabled(if: Executable.isPresent, "the executable is not beside the tests"),
+        arguments: [[], ["--json"]]
+    )
+    func `a running server is asked, and what is said is the same`(options: [String]) async throws {
+        let server = try TestServer()
+        try await tell(server)
+        await server.storage.close()
+        let keyFile = server.folder.appending(path: "admin.key")
+        try Data(TestServer.adminKey.text.utf8).write(to: keyFile)
+        let options = ["--as-known-at", "2026-06-03T10:00:00Z"] + options
+        let alone = try explain(server, keyFile: "admin.key", options)
+        #expect(alone.code == 0, "\(alone.messages)")
+        let running = try ServingExecutable(configuration(server, keyFile: "admin.key"))
+        let asked = try explain(
+            server,
+            keyFile: "admin.key",
+            options + ["--server", "\(running.url)"]
         )
+        #expect(asked.code == 0, "\(asked.messages)")
+        #expect(asked.results == alone.results)
+        let unasked = try explain(server, keyFile: "admin.key", options)
+        #expect(unasked.code == 69)
+        #expect(unasked.messages.contains("--server http://127.0.0.1:PORT"))
+        try Data(APIKey(.admin) { 9 }.text.utf8).write(to: keyFile)
+        let refused = try explain(
+            server,
+            keyFile: "admin.key",
+            options + ["--server", "\(running.url)"]
+        )
+        #expect(refused.code == 77)
+        #expect(refused.messages.contains("The key opens nothing."))
+        _ = running.stop()
+        await server.close()
+    }
+
+    @Test(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
+    func `a rehearsal is explained by the running server without a key`() async throws {
+        let server = try TestServer()
+        await server.storage.close()
+        let path = server.folder.appending(path: "rehearsal.json")
+        let root = server.folder.appending(path: "root.der")
+        try Data(server.store.root).write(to: root)
+        let text = """
+            {
+              server: { listen: "127.0.0.1:0" },
+              apps: [{
+                id: "cards", environments: ["simulated"],
+                appStore: { bundleId: "com.example.cards" },
+                simulatedStore: { root: "root.der" },
+                products: { "cards.pro": { entitlements: ["premium"], period: "P1M" } },
+              }],
+            }
+            """
+        try Data(text.utf8).write(to: path)
+        let running = try ServingExecutable(path.path)
+        let said = try Executable.run([
+            "explain", "nobody", "--app", "cards", "--environment", "simulated", "--config",
+            path.path, "--server", "\(running.url)",
+        ])
+        #expect(said.code == 0, "\(said.messages)")
+        #expect(said.results.contains("premium: no access"))
+        #expect(!running.stop().contains("no key opens"))
         await server.close()
     }
 
@@ -174,9 +240,33 @@ import TideoverServer
         environment: String? = "sandbox",
         _ options: String...
     ) throws -> Executable.Said {
-        let configuration = server.folder.appending(path: "tideover.json")
+        try explain(server, environment: environment, keyFile: nil, options)
+    }
+
+    private func explain(
+        _ server: TestServer,
+        environment: String? = "sandbox",
+        keyFile: String?,
+        _ options: [String]
+    ) throws -> Executable.Said {
+        let asked = environment.map { ["--environment", $0] } ?? []
+        return try Executable.run(
+            [
+                "explain", TestServer.anna, "--app", "cards", "--config",
+                configuration(server, keyFile: keyFile),
+            ] + asked + options
+        )
+    }
+
+    /// The path of a configuration for the server's database.
+    private func configuration(_ server: TestServer, keyFile: String?) throws -> String {
+        let file = server.folder.appending(path: "tideover.json")
         let text = """
             {
+              server: {
+                listen: "127.0.0.1:0",
+                \(keyFile.map { "adminKeyFile: \"\($0)\"," } ?? "")
+              },
               storage: "sqlite:tideover.db",
               apps: [{
                 id: "cards",
@@ -190,11 +280,7 @@ import TideoverServer
               }],
             }
             """
-        try Data(text.utf8).write(to: configuration)
-        let asked = environment.map { ["--environment", $0] } ?? []
-        return try Executable.run(
-            ["explain", TestServer.anna, "--app", "cards", "--config", configuration.path]
-                + asked + options
-        )
+        try Data(text.utf8).write(to: file)
+        return file.path
     }
 }

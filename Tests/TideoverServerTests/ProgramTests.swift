@@ -35,6 +35,8 @@ final class ProgramTests {
     @Test(arguments: [
         ["demo", "--no-srve"], ["demo", "--listen", "127.0.0.1"], ["inspct"], ["serve"],
         ["inspect", "x", "--app", "cards"], ["inspect", "x", "--bundle", "com.example.cards"],
+        ["keys", "add", "--kind", "root", "--config", "x"], ["keys", "ad"],
+        ["keys", "add", "--kind", "admin", "--app", "cards", "--config", "x"],
     ])
     func `a command line that cannot be meant is usage, and says so`(arguments: [String]) throws {
         let said = try Executable.run(arguments)
@@ -132,7 +134,8 @@ final class ProgramTests {
 
     @Test(arguments: [
         ["--help"], ["serve", "--help"], ["demo", "--help"], ["inspect", "--help"],
-        ["explain", "--help"], ["config", "--help"],
+        ["explain", "--help"], ["config", "--help"], ["keys", "--help"],
+        ["keys", "add", "--help"], ["keys", "list", "--help"], ["keys", "revoke", "--help"],
     ])
     func `help fits eighty columns and begins with examples`(arguments: [String]) throws {
         let said = try Executable.run(arguments)

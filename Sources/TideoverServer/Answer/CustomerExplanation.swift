@@ -1,21 +1,21 @@
-public import TideoverCore
-public import TideoverJSON
-public import TideoverStorage
+import TideoverCore
+import TideoverJSON
+import TideoverStorage
 
 /// Why a customer may or may not use each entitlement of an app, read from a storage as it is.
-public struct CustomerExplanation: Sendable {
-    public let key: CustomerKey
+struct CustomerExplanation: Sendable {
+    let key: CustomerKey
     /// The instant asked about.
-    public let asOf: Instant
+    let asOf: Instant
     /// Facts learned later were left out; nil when all were taken.
-    public let asKnownAt: Instant?
+    let asKnownAt: Instant?
     /// One for each entitlement of the catalogue, by name.
-    public let explanations: [Explanation]
+    let explanations: [Explanation]
 
     /// Explains the answer at an instant: `at`, else `asKnownAt`, else `now`.
     ///
     /// - Throws: `StorageError` when the storage cannot be read.
-    public init(
+    init(
         of key: CustomerKey,
         in app: App,
         storage: some Storage,
@@ -37,7 +37,7 @@ public struct CustomerExplanation: Sendable {
     }
 
     /// Writes the explanation as one JSON object.
-    public func write(to writer: inout JSONWriter) {
+    func write(to writer: inout JSONWriter) {
         writer.object { writer in
             writer.field("app", key.app)
             writer.field("customer", key.customer.text)

@@ -1,0 +1,195 @@
+import Glibc
+import TideoverCommandLine
+import TideoverHTTP
+import TideoverHTTPClient
+import TideoverJSON
+import TideoverSQLite
+import TideoverServer
+import TideoverStorage
+
+/// A request that a command makes for the operator: to the running server, or, while nobody has the
+/// storage, to a service of the command's own. Both answer the same, since both are the same.
+struct Errand {
+    static let server = Parameter.option(
+        "--server",
+        "URL",
+        "Ask the server at this URL",
+        as: ValueForm("an http or https URL") { try? HTTPURL($0) }
+    )
+    static let note =
+        "It works on the database itself while nobody uses it, and otherwise asks the server at "
+        + "server.listen, with the admin key in the file that server.adminKeyFile names. --server "
+        + "asks that server in any case."
+
+    private let configuration: Configuration
+    private let path: String
+    private let server: HTTPURL?
+    private let output: Output
+
+    /// An errand under the configuration read from `path`; `server` leaves no choice whom to ask.
+    init(_ configuration: Configuration, _ path: String, server: HTTPURL?, _ output: Output) {
+        self.configuration = configuration
+        self.path = path
+        self.server = server
+        self.output = output
+    }
+
+    /// The answer to a request, which a server may answer to a key only. A slip in the database's path
+    /// should make none, unless it is made on purpose.
+    ///
+    /// - Throws: `CommandFailure` for whatever is no success.
+    func run(
+        _ request: Request,
+        needsKey: Bool = true,
+        makesDatabase: Bool = false
+    ) async throws -> JSONNode {
+        if let server {
+            return try await ask(server, request, needsKey: needsKey, because: "--server was given")
+        }
+        guard case .sqlite(let file) = configuration.storage else {
+            preconditionFailure("only SQLite is read")
+        }
+        guard makesDatabase || access(file, F_OK) == 0 else {
+            throw CommandFailure(
+                .noInput,
+                "there is no database at \(file)\n`tideover serve` makes it when it first starts."
+            )
+        }
+        do {
+            return try await ask(try SQLiteStorage(path: file), request)
+        } catch let error as StorageError {
+            guard case .locked(let holder) = error.reason else {
+                throw CommandFailure(.cannotCreate, "\(error)")
+            }
+            let process = holder.map { "process \($0)" } ?? "another process"
+            return try await ask(
+                try listening(),
+                request,
+                needsKey: needsKey,
+                because: "\(file) is in use by \(process), most likely a running server"
+            )
+        }
+    }
+
+    // MARK: The storage
+
+    /// Asks a service that lives for this one request, with a key that nobody else ever sees.
+    private func ask(_ storage: SQLiteStorage, _ request: Request) async throws -> JSONNode {
+        do {
+            let key = APIKey(.admin) { .random(in: .min ... .max) }
+            let service = try Service(
+                apps: try configuration.apps.map { try App($0) },
+                storage: storage,
+                version: Tideover.version,
+                clock: SystemClock.now,
+                log: { [output] line in
+                    guard line.level == .error, let detail = line.detail else { return }
+                    output.message("tideover: \(detail)")
+                },
+                adminKey: key
+            )
+            let answer = try await service.handler(request.presenting(key))
+            await storage.close()
+            return try Self.content(of: answer)
+        } catch {
+            await storage.close()
+            throw error
+        }
+    }
+
+    // MARK: The server
+
+    private func ask(
+        _ url: @autoclosure () throws -> HTTPURL,
+        _ request: Request,
+        needsKey: Bool,
+        because reason: String
+    ) async throws -> JSONNode {
+        let key = configuration.server.adminKey
+        guard key != nil || !needsKey else {
+            throw CommandFailure(
+                .unavailable,
+                "\(reason), and there is no admin key to ask it with\n"
+                    + "Set server.adminKeyFile in \(path) and restart the server, or stop the "
+                    + "server for as long as this takes."
+            )
+        }
+        let server = try url()
+        if key != nil, server.scheme == .http, !server.isThisMachine {
+            output.message("tideover: the admin key goes to \(server) in the clear; better https")
+        }
+        do {
+            let answer = try await Self.client(of: server)(key.map(request.presenting) ?? request)
+            return try Self.content(of: answer)
+        } catch let error as HTTPClientError {
+            throw CommandFailure(
+                .unavailable,
+                "\(reason); it did not answer at \(server): \(error)\n"
+                    + "--server names another URL."
+            )
+        }
+    }
+
+    /// The operator has named the server: any address will do.
+    private static func client(of server: HTTPURL) throws -> Handler {
+        var limits = ExchangeLimits()
+        limits.total = .seconds(60)
+        limits.bodyBytes = 64 << 20
+        let client = try HTTPClient(userAgent: "tideover/\(Tideover.version)")
+        return client.handler(under: Destination(server, addresses: .any, limits: limits))
+    }
+
+    /// Where a server of this configuration is reached from this machine.
+    private func listening() throws -> HTTPURL {
+        let listen = configuration.server.listen
+        let host =
+            switch listen.host {
+            case "0.0.0.0": "127.0.0.1"
+            case let host where host.contains(":"): "[\(host == "::" ? "::1" : host)]"
+            default: listen.host
+            }
+        guard let url = try? HTTPURL("http://\(host):\(listen.port)") else {
+            throw CommandFailure(
+                .unavailable,
+                "a server is running, but server.listen does not tell at which port\n"
+                    + "Name it with --server http://\(host):PORT."
+            )
+        }
+        return url
+    }
+
+    // MARK: The answer
+
+    private static func content(of answer: Response) throws -> JSONNode {
+        let root = try? JSONDocument(answer.body, limits: .local).root
+        if (200..<300).contains(answer.status), let root { return root }
+        let words = ["title", "detail"].compactMap { root?[$0]?.string }.map(TextLayout.visible)
+        let sentence =
+            words.isEmpty
+            ? "the answer, of status \(answer.status), is none of Tideover's"
+            : words.joined(separator: "\n")
+        throw CommandFailure(exitCode(answer.status), sentence)
+    }
+
+    private static func exitCode(_ status: Int) -> ExitCode {
+        switch status {
+        case 401, 403: .noPermission
+        case 400..<500: .failure
+        default: .unavailable
+        }
+    }
+}
+
+extension Request {
+    fileprivate func presenting(_ key: APIKey) -> Request {
+        var request = self
+        request.headers["Authorization"] = "Bearer \(key.text)"
+        return request
+    }
+}
+
+extension HTTPURL {
+    fileprivate var isThisMachine: Bool {
+        host == "localhost" || host == "[::1]" || host.hasPrefix("127.")
+    }
+}

@@ -1,0 +1,194 @@
+import TideoverCommandLine
+import TideoverHTTP
+import TideoverJSON
+import TideoverServer
+import TideoverStorage
+
+/// `tideover keys`: who may ask a server, and no longer.
+enum Keys {
+    private static let kind = Parameter.requiredOption(
+        "--kind",
+        "KIND",
+        "public, secret or admin",
+        as: ValueForm("public, secret or admin", choices: KeyKind.allCases.map(\.rawValue)) {
+            KeyKind(rawValue: $0)
+        }
+    )
+    private static let apps = Parameter.repeatedOption(
+        "--app",
+        "ID",
+        "An app that it opens; all if none is named"
+    )
+    private static let name = Parameter.option("--name", "TEXT", "What you call it, for the list")
+    private static let id = Parameter.argument(
+        "ID",
+        "The key's id, as `tideover keys list` shows it"
+    )
+    private static let json = Parameter.flag("--json", "Write one JSON object")
+
+    static let command = Command(
+        "keys",
+        summary: "make, list and revoke the keys that open a server's API",
+        examples: [
+            Example(
+                "tideover keys add --kind secret --app cards --config tideover.json",
+                "a key for the back end of one app"
+            )
+        ],
+        notes: [
+            "A public key comes with an app on a device and reads what a customer may use. A secret "
+                + "key is for an app's back end, and also explains. An admin key opens all apps and "
+                + "the keys themselves."
+        ],
+        subcommands: [add, list, revoke]
+    )
+
+    // MARK: add
+
+    private static let add = Command(
+        "add",
+        summary: "make a key and print it, this once",
+        examples: [
+            Example(
+                "tideover keys add --kind secret --app cards --config tideover.json",
+                "a key for the back end of one app"
+            ),
+            Example(
+                "tideover keys add --kind public --app cards --name \"iOS 2.0\" --config my.json",
+                "a key to build into an app"
+            ),
+        ],
+        parameters: [kind, apps, name, ConfigurationFile.required, Errand.server, json],
+        notes: [
+            "The key alone is written to standard output. Only its digest is kept: whoever loses it "
+                + "makes another.",
+            Errand.note,
+        ]
+    ) { arguments, output in
+        if arguments[kind] == .admin, arguments.has(apps) {
+            throw arguments.usageError(.conflict("--kind admin", "--app"))
+        }
+        let wish: JSONValue = [
+            "kind": .string(arguments[kind].rawValue),
+            "apps": .array(arguments[apps].map(JSONValue.string)),
+            "name": .string(arguments[name] ?? ""),
+        ]
+        let made = try await run(
+            Request(method: "POST", path: "/v1/keys", body: wish.encoded()),
+            arguments,
+            output,
+            makesDatabase: true
+        )
+        output.message("tideover: added \(words(for: made)); it is shown only now")
+        return write(made, arguments, output) { output.print($0["key"]?.string ?? "") }
+    }
+
+    // MARK: list
+
+    private static let list = Command(
+        "list",
+        summary: "list all keys, revoked ones too",
+        examples: [Example("tideover keys list --config tideover.json", "whom a server lets in")],
+        parameters: [ConfigurationFile.required, Errand.server, json],
+        notes: [
+            "The key in the file that server.adminKeyFile names is not stored, and not listed.",
+            Errand.note,
+        ]
+    ) { arguments, output in
+        let listed = try await run(Request(path: "/v1/keys"), arguments, output)
+        return write(listed, arguments, output) { print($0["keys"], output) }
+    }
+
+    private static func print(_ keys: JSONNode?, _ output: Output) {
+        guard let keys, keys.count > 0 else {
+            output.message("tideover: there are no keys; `tideover keys add` makes one")
+            return
+        }
+        var table = Table([
+            .init("id"), .init("kind"), .init("apps"), .init("made (UTC)"), .init("revoked (UTC)"),
+            .init("name"),
+        ])
+        for key in keys.elements {
+            table.add(
+                .init(text(key["id"])),
+                .init(text(key["kind"])),
+                .init(apps(of: key)),
+                .init(minute(key["createdAt"])),
+                .init(minute(key["revokedAt"]), .caution),
+                .init(text(key["name"]))
+            )
+        }
+        output.print(table)
+    }
+
+    // MARK: revoke
+
+    private static let revoke = Command(
+        "revoke",
+        summary: "revoke a key, for ever",
+        examples: [
+            Example(
+                "tideover keys revoke 1j5k2m9p0q3r --config tideover.json",
+                "let nobody in by this key any more"
+            )
+        ],
+        parameters: [id, ConfigurationFile.required, Errand.server, json],
+        notes: ["From then on the server answers it as a key it has never seen.", Errand.note]
+    ) { arguments, output in
+        guard APIKey(arguments[id]) == nil else {
+            throw CommandFailure(
+                .usage,
+                "a key is revoked by its id, which `tideover keys list` shows\n"
+                    + "What was given is a key itself; it now stands in your shell's history."
+            )
+        }
+        let path = "/v1/keys/\(PercentEncoding.encode(arguments[id]))"
+        let revoked = try await run(Request(method: "DELETE", path: path), arguments, output)
+        output.message("tideover: revoked \(words(for: revoked))")
+        return write(revoked, arguments, output) { _ in }
+    }
+
+    // MARK: All of them
+
+    private static func run(
+        _ request: Request,
+        _ arguments: Arguments,
+        _ output: Output,
+        makesDatabase: Bool = false
+    ) async throws -> JSONNode {
+        let path = arguments[ConfigurationFile.required]
+        let configuration = try ConfigurationFile.load(path, telling: output)
+        let errand = Errand(configuration, path, server: arguments[Errand.server], output)
+        return try await errand.run(request, makesDatabase: makesDatabase)
+    }
+
+    private static func write(
+        _ answer: JSONNode,
+        _ arguments: Arguments,
+        _ output: Output,
+        forPeople: (JSONNode) -> Void
+    ) -> ExitCode {
+        if arguments[json] {
+            output.write(JSONValue(answer).encoded(pretty: true) + [UInt8(ascii: "\n")])
+        } else {
+            forPeople(answer)
+        }
+        return .success
+    }
+
+    private static func words(for key: JSONNode) -> String {
+        TextLayout.visible("the \(text(key["kind"])) key \(text(key["id"])) for \(apps(of: key))")
+    }
+
+    private static func apps(of key: JSONNode) -> String {
+        let apps = key["apps"]?.elements.compactMap(\.string) ?? []
+        return apps.isEmpty ? "all apps" : apps.joined(separator: ", ")
+    }
+
+    private static func minute(_ instant: JSONNode?) -> String {
+        let text = text(instant)
+        return "\(text.prefix(10)) \(text.dropFirst(11).prefix(5))"
+    }
+
+    private static func text(_ node: JSONNode?) -> String { node?.string ?? "" }
+}

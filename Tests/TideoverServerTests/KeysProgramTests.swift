@@ -1,0 +1,128 @@
+import Foundation
+import Testing
+import TideoverHTTP
+import TideoverJSON
+import TideoverServer
+import TideoverStorage
+
+/// `tideover keys` as a person or a script meets it, with a server running and without.
+@Suite(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
+final class KeysProgramTests {
+    private let folder = FileManager.default.temporaryDirectory.appending(
+        path: "tideover-keys-\(UUID().uuidString)"
+    )
+    private let anna = "/v1/apps/cards/customers/\(TestServer.anna)"
+
+    init() throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    private func configuration(withAdminKey: Bool) throws -> String {
+        let file = folder.appending(path: "tideover.json")
+        let adminKey = withAdminKey ? ", adminKeyFile: \"admin.key\"" : ""
+        let text = """
+            { server: { listen: "127.0.0.1:0"\(adminKey) }, storage: "sqlite:x.db",
+              apps: [{ id: "cards", environments: ["sandbox"],
+              appStore: { bundleId: "com.example.cards" } }] }
+            """
+        try Data(text.utf8).write(to: file)
+        let key = APIKey(.admin) { .random(in: .min ... .max) }
+        try Data("\(key.text)\n".utf8).write(to: folder.appending(path: "admin.key"))
+        return file.path
+    }
+
+    private func keys(_ arguments: String...) throws -> Executable.Said {
+        try Executable.run(["keys"] + arguments)
+    }
+
+    @Test func `a key opens the server that is started later, until it is revoked there`()
+        async throws
+    {
+        let path = try configuration(withAdminKey: true)
+        let made = try keys(
+            "add",
+            "--kind",
+            "secret",
+            "--app",
+            "cards",
+            "--name",
+            "back end",
+            "--config",
+            path
+        )
+        #expect(made.code == 0, "\(made.messages)")
+        #expect(made.messages.contains("added the secret key "))
+        let key = String(made.results.dropLast())
+        #expect(made.results.last == "\n")
+        #expect(APIKey(key)?.kind == .secret)
+
+        let running = try ServingExecutable(path)
+        #expect(try await running.get(anna).status == 401)
+        #expect(try await running.get(anna, key: key).status == 200)
+        #expect(try await running.get(anna, key: key + "x").status == 401)
+
+        let server = "\(running.url)"
+        let listed = try keys("list", "--config", path, "--server", server, "--json")
+        let only = try JSONDocument(Array(listed.results.utf8)).root["keys"]?[0]
+        #expect(only?["name"]?.string == "back end")
+        let id = try #require(only?["id"]?.string)
+        let more = try keys("add", "--kind", "public", "--config", path, "--server", server)
+        #expect(try await running.get(anna, key: String(more.results.dropLast())).status == 200)
+
+        let revoked = try keys("revoke", id, "--config", path, "--server", server)
+        #expect(revoked.code == 0, "\(revoked.messages)")
+        #expect(revoked.results.isEmpty)
+        #expect(try await running.get(anna, key: key).status == 401)
+
+        let said = running.stop()
+        #expect(!said.contains("no key opens"))
+        #expect(!said.contains(key.suffix(43)))
+        let table = try keys("list", "--config", path).results
+        #expect(table.split(separator: "\n").count == 4)
+        #expect(table.contains("\(id)  secret  cards     "))
+    }
+
+    @Test func `a server names the apps that nobody can read, and the command that mends it`()
+        throws
+    {
+        let path = try configuration(withAdminKey: false)
+        let running = try ServingExecutable(path)
+        let command = "tideover keys add --kind secret --app cards --config \(path)"
+        let locked = try keys("add", "--kind", "secret", "--config", path)
+        #expect(locked.code == 69)
+        #expect(locked.messages.contains("Set server.adminKeyFile in \(path)"))
+        #expect(locked.results.isEmpty)
+        let said = running.stop()
+        #expect(said.contains("no key opens the app cards yet; `\(command)` makes one"))
+        #expect(said.contains("server.adminKeyFile is not set"))
+    }
+
+    @Test func `a list or a revocation makes no database, and what is not there is said`() throws {
+        let path = try configuration(withAdminKey: true)
+        #expect(try keys("list", "--config", path).code == 66)
+        #expect(try keys("revoke", "x", "--config", path).code == 66)
+        #expect(!FileManager.default.fileExists(atPath: folder.appending(path: "x.db").path))
+        let made = try keys("add", "--kind", "admin", "--config", path, "--json")
+        let answer = try JSONDocument(Array(made.results.utf8)).root
+        #expect(answer["kind"]?.string == "admin")
+        let unknown = try keys("revoke", "x", "--config", path)
+        #expect(unknown.code == 1)
+        #expect(unknown.messages.contains("There is no such key."))
+        let key = try #require(answer["key"]?.string)
+        let itself = try keys("revoke", key, "--config", path)
+        #expect(itself.code == 2)
+        #expect(!itself.messages.contains(key))
+        let stranger = try keys("add", "--kind", "public", "--app", "chess", "--config", path)
+        #expect(stranger.code == 1)
+        #expect(stranger.messages.contains("cards"))
+    }
+
+    @Test func `a server that does not answer is told from one that holds nothing`() throws {
+        let path = try configuration(withAdminKey: true)
+        let said = try keys("list", "--config", path, "--server", "http://127.0.0.1:1")
+        #expect(said.code == 69)
+        #expect(said.messages.contains("did not answer at http://127.0.0.1:1: no connection"))
+    }
+}
