@@ -1,0 +1,213 @@
+/// The stretches in which one purchase was denied although the store, as known now, vouched for it.
+///
+/// This is the headline measure of failure. The truth is what all facts known now say of an instant,
+/// where it is the store's own word (`confirmed`); beside it stands what was answered then, with
+/// what had been heard by then.
+public struct Lockouts: Hashable, Sendable {
+    /// Oldest first for each judge; neighbours of one cause are one stretch.
+    public let stretches: [Stretch]
+    /// How long the store vouched for access: the denominator.
+    public let entitled: Milliseconds
+
+    public struct Stretch: Hashable, Sendable {
+        public var judge: Judge
+        public var cause: Cause
+        public var from: Instant
+        /// The first instant after it.
+        public var until: Instant
+
+        public var length: Milliseconds { until - from }
+    }
+
+    /// Whose answer is measured.
+    public enum Judge: String, Hashable, Sendable, CaseIterable {
+        /// Tideover's, by what it had heard by then.
+        case ours
+        /// A back end's that compares the newest expiry date it has heard of with the clock.
+        case expiryCheck
+        /// A relay's, such as RevenueCat, by what it had told us by then.
+        case relay
+    }
+
+    public enum Cause: String, Hashable, Sendable, CaseIterable {
+        /// The store was keeping access in grace, and the judge did not.
+        case grace
+        /// The store had said so, and it had not been heard: a lost or late message.
+        case notHeard
+        /// The store itself only said so later.
+        case saidLater
+        /// All was heard, and the judge drew another conclusion.
+        case judgement
+    }
+
+    /// How long a judge denied what the store vouched for.
+    public func total(_ judge: Judge, _ cause: Cause? = nil) -> Milliseconds {
+        Milliseconds(
+            stretches.lazy.filter { $0.judge == judge && (cause == nil || $0.cause == cause) }
+                .reduce(0) { $0 + $1.length.count }
+        )
+    }
+}
+
+extension Lockouts {
+    /// Measures one lineage for one entitlement, from the first fact to `now`.
+    public init(
+        lineage: Lineage,
+        facts: some Sequence<Fact>,
+        entitlement: String,
+        until now: Instant,
+        catalogue: Catalogue,
+        policy: Policy
+    ) {
+        let court = Court(
+            lineage: lineage,
+            facts: facts.filter { $0.lineage == lineage },
+            entitlement: entitlement,
+            catalogue: catalogue,
+            policy: policy
+        )
+        (stretches, entitled) = court.hear(until: now)
+    }
+}
+
+/// Compares what each judge answered with what was true.
+private struct Court {
+    let lineage: Lineage
+    /// As they were heard.
+    let facts: [Fact]
+    let entitlement: String
+    let catalogue: Catalogue
+    let policy: Policy
+    let truth: LineageHistory
+
+    init(
+        lineage: Lineage,
+        facts: [Fact],
+        entitlement: String,
+        catalogue: Catalogue,
+        policy: Policy
+    ) {
+        self.lineage = lineage
+        self.facts = facts.sorted { $0.learnedAt < $1.learnedAt }
+        self.entitlement = entitlement
+        self.catalogue = catalogue
+        self.policy = policy
+        truth = LineageHistory(lineage: lineage, facts: facts, catalogue: catalogue)
+    }
+
+    /// From one instant at which something was heard to the next, what had been heard stays the
+    /// same, so that only the boundaries of time are left.
+    func hear(until now: Instant) -> ([Lockouts.Stretch], Milliseconds) {
+        var book = StretchBook()
+        var entitled: Int64 = 0
+        let truths = Set(truth.boundaries(policy: policy))
+        let heard = Set(facts.map(\.learnedAt)).filter { $0 < now }.sorted()
+        let first = min(truths.min() ?? now, heard.first ?? now)
+        for (from, until) in zip([first] + heard, heard + [now]) where from < until {
+            let bench = Bench(self, heardBy: from)
+            let inside = truths.union(bench.boundaries).filter { from < $0 && $0 < until }
+            let points = [from] + inside.sorted() + [until]
+            for (start, end) in zip(points, points.dropFirst()) {
+                let standing = answer(of: truth, at: start)
+                guard standing.access, standing.confidence == .confirmed,
+                    standing.reason != .keptByPolicy
+                else { continue }
+                entitled += (end - start).count
+                for (judge, cause) in bench.denials(of: standing, at: start, self) {
+                    book.add(.init(judge: judge, cause: cause, from: start, until: end))
+                }
+            }
+        }
+        return (book.stretches, Milliseconds(entitled))
+    }
+
+    func answer(of history: LineageHistory, at instant: Instant) -> Standing {
+        history.standing(of: entitlement, at: instant, policy: policy, catalogue: catalogue)
+    }
+
+    /// Whether everything the store had said by an instant, heard or not, gives access.
+    func wasSaid(by instant: Instant) -> Bool {
+        let said = facts.filter { max($0.assertedAt, $0.envelopeSignedAt) <= instant }
+        let history = LineageHistory(lineage: lineage, facts: said, catalogue: catalogue)
+        return answer(of: history, at: instant).access
+    }
+}
+
+/// The judges, with what had been heard by an instant.
+private struct Bench {
+    let ours: LineageHistory
+    let relay: LineageHistory?
+    /// The newest end of a term that unlocks it.
+    let expiry: Instant
+    let boundaries: Set<Instant>
+
+    init(_ court: Court, heardBy instant: Instant) {
+        let facts = court.facts.filter { $0.learnedAt <= instant }
+        let relayed = facts.filter { $0.rank == .relayed }
+        ours = LineageHistory(lineage: court.lineage, facts: facts, catalogue: court.catalogue)
+        relay =
+            relayed.isEmpty
+            ? nil
+            : LineageHistory(lineage: court.lineage, facts: relayed, catalogue: court.catalogue)
+        expiry = Self.newestEnd(facts, court)
+        var all = Set(ours.boundaries(policy: court.policy))
+        if let relay { all.formUnion(relay.boundaries(policy: court.policy)) }
+        all.insert(expiry)
+        boundaries = all
+    }
+
+    private static func newestEnd(_ facts: [Fact], _ court: Court) -> Instant {
+        let ends = facts.compactMap { fact -> Instant? in
+            guard case .term(let term) = fact.assertion, !term.isRevoked,
+                court.catalogue.unlocks(term.productId, court.entitlement)
+            else { return nil }
+            return term.end ?? .distantFuture
+        }
+        return ends.max() ?? .distantPast
+    }
+
+    func denials(
+        of truth: Standing,
+        at instant: Instant,
+        _ court: Court
+    ) -> [(Lockouts.Judge, Lockouts.Cause)] {
+        var denying: [Lockouts.Judge] = []
+        if !court.answer(of: ours, at: instant).access { denying.append(.ours) }
+        if instant >= expiry { denying.append(.expiryCheck) }
+        if let relay, !court.answer(of: relay, at: instant).access { denying.append(.relay) }
+        guard !denying.isEmpty else { return [] }
+        let cause: Lockouts.Cause = court.wasSaid(by: instant) ? .notHeard : .saidLater
+        let wasHeard = !denying.contains(.ours)
+        return denying.map { judge in
+            switch judge {
+            case .ours: (judge, cause)
+            case .expiryCheck, .relay:
+                (judge, truth.state == .grace ? .grace : wasHeard ? .judgement : cause)
+            }
+        }
+    }
+}
+
+/// Stretches, each joined to the one before it where they touch.
+private struct StretchBook {
+    private var open: [Lockouts.Judge: Lockouts.Stretch] = [:]
+    private var closed: [Lockouts.Stretch] = []
+
+    mutating func add(_ stretch: Lockouts.Stretch) {
+        if var last = open[stretch.judge] {
+            if last.until == stretch.from, last.cause == stretch.cause {
+                last.until = stretch.until
+                open[stretch.judge] = last
+                return
+            }
+            closed.append(last)
+        }
+        open[stretch.judge] = stretch
+    }
+
+    var stretches: [Lockouts.Stretch] {
+        (closed + open.values).sorted {
+            ($0.judge.rawValue, $0.from) < ($1.judge.rawValue, $1.from)
+        }
+    }
+}

@@ -1,0 +1,134 @@
+/// What became of trials, by the month they began in.
+///
+/// The rate of conversion is over *decided* trials: those that run, or whose first payment is still
+/// being retried, may yet convert.
+public struct TrialReport: Hashable, Sendable {
+    /// The instant up to which trials were watched.
+    public var asOf: Instant
+    /// The names of what the rows are told apart by.
+    public var dimensions: [String]
+    /// By cohort, and within one by value.
+    public var rows: [Row]
+
+    public struct Row: Hashable, Sendable {
+        /// The month in UTC in which the trials began: `2026-05`.
+        public var cohort: String
+        /// A value for each dimension; nil where it is not known.
+        public var values: [String?]
+        public var started = 0
+        public var running = 0
+        /// The first payment failed, and the store still tries.
+        public var inBillingIssue = 0
+        public var converted = 0
+        /// Ended unpaid, renewal having been switched off.
+        public var cancelled = 0
+        /// Ended unpaid without that.
+        public var lapsed = 0
+        public var takenBack = 0
+        /// Lost sight of at the end.
+        public var unconfirmed = 0
+
+        /// Of the decided trials, those that converted.
+        public var conversion: Share {
+            Share(converted, of: converted + cancelled + lapsed + takenBack)
+        }
+    }
+
+    /// Trials of lineages told until `asOf`; those a family shares are left out, as nobody there
+    /// decides on them.
+    public init(
+        of timelines: some Sequence<LineageTimeline>,
+        asOf: Instant,
+        by dimensions: [MeasureDimension] = []
+    ) {
+        var rows: [[String?]: Row] = [:]
+        for timeline in timelines where timeline.lineage.ownership == .purchased {
+            for trial in timeline.trials(until: asOf) {
+                let cohort = Self.month(of: trial.start.at)
+                let values = dimensions.map { $0.value(MeasuredPlace(trial.start)) }
+                rows[[cohort] + values, default: Row(cohort: cohort, values: values)]
+                    .count(trial.outcome)
+            }
+        }
+        self.asOf = asOf
+        self.dimensions = dimensions.map(\.name)
+        self.rows = rows.sorted { $0.key.precedes($1.key) }.map(\.value)
+    }
+
+    private static func month(of instant: Instant) -> String {
+        String(instant.rfc3339.prefix(7))
+    }
+}
+
+/// A trial and what became of it.
+private struct ToldTrial {
+    var start: Transition
+    var outcome: Outcome
+
+    enum Outcome {
+        case running, inBillingIssue, converted, cancelled, lapsed, takenBack, unconfirmed
+    }
+}
+
+extension TrialReport.Row {
+    fileprivate init(cohort: String, values: [String?]) {
+        self.cohort = cohort
+        self.values = values
+    }
+
+    fileprivate mutating func count(_ outcome: ToldTrial.Outcome) {
+        started += 1
+        switch outcome {
+        case .running: running += 1
+        case .inBillingIssue: inBillingIssue += 1
+        case .converted: converted += 1
+        case .cancelled: cancelled += 1
+        case .lapsed: lapsed += 1
+        case .takenBack: takenBack += 1
+        case .unconfirmed: unconfirmed += 1
+        }
+    }
+}
+
+extension LineageTimeline {
+    fileprivate func trials(until instant: Instant) -> [ToldTrial] {
+        var trials: [ToldTrial] = []
+        var willRenew = true
+        for event in transitions where event.at <= instant {
+            if event.kind == .trialStarted {
+                trials.append(ToldTrial(start: event, outcome: .running))
+                willRenew = true
+            }
+            guard let last = trials.last?.outcome else { continue }
+            switch event.kind {
+            case .trialCancelled: willRenew = false
+            case .uncancelled: willRenew = true
+            default: break
+            }
+            trials[trials.count - 1].outcome = last.after(event.kind, willRenew: willRenew)
+        }
+        if case .running = trials.last?.outcome, isLostSight(at: instant) {
+            trials[trials.count - 1].outcome = .unconfirmed
+        }
+        return trials
+    }
+
+    private func isLostSight(at instant: Instant) -> Bool {
+        steps.step(at: instant).map { $0.phase == .unconfirmed } ?? false
+    }
+}
+
+extension ToldTrial.Outcome {
+    /// A trial that converted has; what happens to the subscription later is not about it.
+    fileprivate func after(_ kind: Transition.Kind, willRenew: Bool) -> Self {
+        if case .converted = self { return self }
+        switch kind {
+        case .trialConverted: return .converted
+        case .trialEnded: return willRenew ? .lapsed : .cancelled
+        case .billingIssueEntered: return .inBillingIssue
+        case .refunded, .revoked: return .takenBack
+        case .refundReversed, .reinstated: return .running
+        default: return self
+        }
+    }
+}

@@ -1,0 +1,74 @@
+import Testing
+import TideoverCore
+
+@Suite struct ChurnReportTests {
+    /// Subscribed on day 20; what had become of it by day 60.
+    private static let month = Diary("1").term(0, 30)
+    private static let failed = month.outlook(of: 30, said: 30, failing: true, grace: 46)
+
+    private static let lives: [(life: Diary, fate: String)] = [
+        (month.term(30, 60), "none"),
+        (month.outlook(of: 30, said: 10, renews: false), "voluntary"),
+        (
+            month.outlook(of: 30, said: 30, renews: false, lapse: .priceIncrease)
+                .condition(.expired, of: 30, said: 30),
+            "voluntary"
+        ),
+        (failed.outlook(of: 30, said: 35, renews: false), "cancelledFromGrace"),
+        (failed.outlook(of: 30, said: 50, renews: false), "cancelledFromHold"),
+        (
+            failed.outlook(of: 30, said: 55, renews: false, lapse: .billingError)
+                .condition(.expired, of: 30, said: 55),
+            "involuntary"
+        ),
+        (failed, "none"),
+        (month.refund(of: 0, on: 25), "takenBack"),
+        (
+            month.outlook(of: 30, said: 10, renews: false).term(45, 75, bought: true),
+            "returned"
+        ),
+        (month, "unconfirmed"),
+    ]
+
+    @Test(arguments: lives.indices)
+    func `each subscriber has one fate`(position: Int) throws {
+        let (life, fate) = Self.lives[position]
+        let report = ChurnReport(
+            of: [life.timeline(until: 60)],
+            over: Diary.day(20)..<Diary.day(60)
+        )
+        let row = try #require(report.rows.first)
+        let counts = [
+            "voluntary": row.voluntary, "cancelledFromGrace": row.cancelledFromGrace,
+            "cancelledFromHold": row.cancelledFromHold, "involuntary": row.involuntary,
+            "takenBack": row.takenBack, "returned": row.returned, "unconfirmed": row.unconfirmed,
+        ].filter { $0.value > 0 }
+        #expect(counts == (fate == "none" ? [:] : [fate: 1]))
+        #expect(row.atStart == 1)
+        let isChurn = !["none", "returned", "unconfirmed"].contains(fate)
+        #expect(row.churn == Share(isChurn ? 1 : 0, of: 1))
+    }
+
+    @Test func `who was on trial, not there yet or there by the family is not in the denominator`()
+    {
+        let lives = [
+            Diary("a").term(0, 30, trial: true), Diary("b").term(30, 60),
+            Diary("c", ownership: .familyShared).term(0, 30),
+        ]
+        let report = ChurnReport(
+            of: lives.map { $0.timeline(until: 60) },
+            over: Diary.day(20)..<Diary.day(60)
+        )
+        #expect(report.rows.isEmpty)
+    }
+
+    @Test func `whoever is in grace or on hold at the beginning is still a subscriber`() {
+        for day in [Int64(35), 50] {
+            let report = ChurnReport(
+                of: [Self.failed.timeline(until: 95)],
+                over: Diary.day(day)..<Diary.day(95)
+            )
+            #expect(report.rows.map(\.involuntary) == [1])
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import Testing
+import TideoverCore
+
+/// What was denied, by whom and why; worked out by hand on one month and its grace.
+@Suite struct LockoutTests {
+    private let month = Diary().term(0, 30)
+
+    @Test func `whoever compares expiry with the clock locks out a customer in grace`() {
+        let lockouts = month.outlook(of: 30, said: 30, failing: true, grace: 46)
+            .term(30, 60, said: 40).lockouts(until: 60)
+        #expect(lockouts.total(.ours) == .zero)
+        #expect(told(lockouts) == ["expiryCheck grace 30-40"])
+        #expect(lockouts.entitled == .days(60))
+    }
+
+    @Test func `a renewal heard late is a lockout of ours, once the leeway is over`() {
+        // Said on day 30, heard on day 35: a day of leeway was presumed.
+        let lockouts = month.term(30, 60, said: 30, heard: 35).lockouts(until: 60)
+        #expect(
+            told(lockouts) == [
+                "expiryCheck judgement 30-31", "expiryCheck notHeard 31-35", "ours notHeard 31-35",
+            ]
+        )
+        #expect(lockouts.total(.ours) == .days(4))
+        #expect(lockouts.total(.expiryCheck) == .days(5))
+    }
+
+    @Test func `what the store itself only said later is told apart`() {
+        // The recovery of day 50 carries that day's start and is only signed on day 52.
+        let lockouts = month.outlook(of: 30, said: 30, failing: true).term(50, 80, said: 52)
+            .lockouts(until: 60)
+        #expect(lockouts.total(.ours, .saidLater) == .days(2))
+        #expect(lockouts.total(.ours) == .days(2))
+    }
+
+    @Test func `a relay that is silent denies by itself`() {
+        let lockouts = month.term(0, 30, rank: .relayed).term(30, 60).lockouts(until: 60)
+        #expect(lockouts.total(.ours) == .zero)
+        #expect(lockouts.total(.relay, .judgement) == .days(29))
+    }
+
+    @Test func `without a relay's word there is nothing to measure of it`() {
+        #expect(month.lockouts(until: 60).total(.relay) == .zero)
+    }
+
+    @Test func `the order in which facts are handed over does not matter`() {
+        let facts = month.outlook(of: 30, said: 30, heard: 33, failing: true, grace: 46)
+            .term(30, 60, said: 40, heard: 44).facts
+        #expect(measured(facts) == measured(facts.reversed()))
+        #expect(measured(facts) == measured(facts + facts))
+    }
+
+    private func measured(_ facts: [Fact]) -> Lockouts {
+        Lockouts(
+            lineage: Diary().lineage,
+            facts: facts,
+            entitlement: "premium",
+            until: Diary.day(60),
+            catalogue: Diary.catalogue,
+            policy: Policy()
+        )
+    }
+
+    private func told(_ lockouts: Lockouts) -> [String] {
+        lockouts.stretches.map {
+            let from = ($0.from - Diary.day(0)).count / Milliseconds.days(1).count
+            let until = ($0.until - Diary.day(0)).count / Milliseconds.days(1).count
+            return "\($0.judge) \($0.cause) \(from)-\(until)"
+        }
+    }
+}
