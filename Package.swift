@@ -135,7 +135,7 @@ targets += [
         [
             "tideover", "TideoverCommandLine", "TideoverCore", "TideoverHTTP",
             "TideoverHTTPClient", "TideoverHTTPServer", "TideoverLocks", "TideoverServer",
-            "TideoverSignatures",
+            "TideoverSignatures", "TideoverSQLite",
         ]
     ),
     tests("TideoverTidyTests"),

@@ -89,6 +89,13 @@ static inline long tideover_curl_long(CURL *easy, CURLINFO info) {
   return curl_easy_getinfo(easy, info, &value) == CURLE_OK ? value : 0;
 }
 
+// A text that libcurl knows of a transfer, good as long as the transfer; NULL
+// if it knows none.
+static inline const char *tideover_curl_text(CURL *easy, CURLINFO info) {
+  char *value = NULL;
+  return curl_easy_getinfo(easy, info, &value) == CURLE_OK ? value : NULL;
+}
+
 // Who is told that a connection was made and TLS begins on it.
 static inline CURLcode tideover_curl_set_tls_witness(
     CURL *easy, curl_ssl_ctx_callback begins, void *context) {

@@ -149,7 +149,7 @@ enum CourierThread {
     }
 
     /// libcurl is prepared once, and stays so for the life of the process.
-    private static let prepared = tideover_curl_prepare()
+    static let prepared = tideover_curl_prepare()
 }
 
 /// Carries a courier into its thread.

@@ -7,6 +7,14 @@ public struct TrustAnchor: Hashable, Sendable {
     let facts: CertificateFacts
     let keyIdentifier: [UInt8]?
 
+    /// The span in which the certificate may be relied on, both ends included, in milliseconds since
+    /// 1970.
+    public var validity: ClosedRange<Int64> {
+        // A certificate that ends before it begins was never valid.
+        let validity = facts.validity
+        return validity.notBefore...max(validity.notBefore, validity.notAfter)
+    }
+
     /// Pins a certificate, which must be an authority with a P-256 or P-384 key that allows one
     /// intermediate below it. Being pinned, it needs no signature; whether it is expired is judged
     /// at the instant of each check.

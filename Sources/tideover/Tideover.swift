@@ -23,7 +23,7 @@ enum Tideover {
         ],
         commands: [
             Demo.command, Serve.command, Inspect.command, Explain.command, Keys.command,
-            Config.command,
+            Config.command, Doctor.command,
         ]
     )
 }

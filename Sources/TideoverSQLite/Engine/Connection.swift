@@ -6,6 +6,8 @@ package final class Connection {
     /// What a connection may do; there is one `readWrite` in the process.
     package enum Access: Hashable, Sendable {
         case readWrite, readOnly
+        /// Reads a file that nobody changes meanwhile and that has no log, and makes none for it.
+        case frozen
     }
 
     let handle: OpaquePointer
@@ -22,9 +24,15 @@ package final class Connection {
         // Each connection has one user at a time, so SQLite need not lock it; the path was resolved
         // before, so a link in its place now is not what the lock file guards.
         let common = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE
-        let mode = access == .readOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE
+        let mode = access == .readWrite ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY
+        let isFrozen = access == .frozen
         var opened: OpaquePointer?
-        let code = sqlite3_open_v2(path, &opened, mode | common, nil)
+        let code = sqlite3_open_v2(
+            isFrozen ? Self.frozenName(of: path) : path,
+            &opened,
+            mode | common | (isFrozen ? SQLITE_OPEN_URI : 0),
+            nil
+        )
         guard code == SQLITE_OK, let opened else {
             let error = StorageError(sqlite: code, handle: opened, place: path)
             sqlite3_close(opened)
@@ -35,12 +43,19 @@ package final class Connection {
         // Before the first statement is prepared: preparing already reads the file.
         try check(sqlite3_busy_timeout(handle, busyTimeout))
         // Whoever closes last would otherwise checkpoint, which is the writer's alone.
-        if access == .readOnly { try check(tideover_sqlite_keep_wal_on_close(handle)) }
+        if access != .readWrite { try check(tideover_sqlite_keep_wal_on_close(handle)) }
         try check(tideover_sqlite_defend(handle))
         // SQLite opens what it may not write as if reading had been asked for.
         if access == .readWrite, sqlite3_db_readonly(handle, "main") == 1 {
             throw StorageError(.readOnly, place: path)
         }
+    }
+
+    private static func frozenName(of path: String) -> String {
+        let escaped = path.utf8.flatMap { byte in
+            "%?#".utf8.contains(byte) ? Array("%\(String(byte, radix: 16))".utf8) : [byte]
+        }
+        return "file:\(String(decoding: escaped, as: UTF8.self))?immutable=1"
     }
 
     deinit {

@@ -53,7 +53,9 @@ package struct Migration: Sendable {
     }
 
     /// The number of the last step applied; 0 for an empty file.
-    private static func version(of connection: Connection) throws(StorageError) -> Int {
+    ///
+    /// - Throws: `notAStorage`, `newerSchema`.
+    static func version(of connection: Connection) throws(StorageError) -> Int {
         let version = Int(try connection.integer("PRAGMA user_version") ?? 0)
         let application = try connection.integer("PRAGMA application_id") ?? 0
         let tables = try connection.integer("SELECT count(*) FROM sqlite_schema") ?? 0

@@ -176,10 +176,13 @@ extension Configuration {
     public struct SimulatedStore: Hashable, Sendable {
         /// The store's root certificate, under the name `simulated`.
         public let root: TrustAnchor
+        /// Where it answers; nil if that was not said.
+        public let url: String?
 
         /// A simulated store known by its root certificate.
-        public init(root: TrustAnchor) {
+        public init(root: TrustAnchor, url: String? = nil) {
             self.root = root
+            self.url = url
         }
     }
 }

@@ -33,6 +33,11 @@ extension Configuration {
         return (configuration, reading.records.map { $0.setting(in: file) })
     }
 
+    /// The path of a file that a configuration names: it starts at the configuration's folder.
+    public static func path(of file: String, besides configuration: String) -> String {
+        ConfigurationFolder(ofFile: configuration).path(of: file)
+    }
+
     private static func read(
         _ file: String,
         _ text: [UInt8],

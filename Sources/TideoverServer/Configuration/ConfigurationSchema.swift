@@ -159,7 +159,7 @@ extension ConfigurationSection {
         _ readFile: ConfigurationFileReader
     ) -> Configuration.SimulatedStore? {
         let store = section("simulatedStore")
-        _ = store.value("url", .webAddress)
+        let url = store.value("url", .webAddress)
         store.noteNotActedOn(["url"], .simulatedStoreURL)
         let file = store.value("root", .fileName, isNeeded: true)
         let isServed = environments.contains(.simulated)
@@ -172,7 +172,7 @@ extension ConfigurationSection {
             return nil
         }
         return file.flatMap { store.readRoot(folder.path(of: $0), readFile) }
-            .map { Configuration.SimulatedStore(root: $0) }
+            .map { Configuration.SimulatedStore(root: $0, url: url) }
     }
 
     private func readRoot(

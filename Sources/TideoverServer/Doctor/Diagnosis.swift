@@ -1,0 +1,324 @@
+public import TideoverCore
+import TideoverSignatures
+import TideoverStorage
+
+// From what was read to what it means: every judgement and all words of the doctor.
+
+// MARK: - The configuration
+
+extension Finding {
+    /// A configuration that can be used, with what is odd about it.
+    public static func configuration(_ configuration: Configuration) -> [Finding] {
+        let ids = configuration.apps.map(\.id).joined(separator: ", ")
+        return [Finding(.configuration, .ok, "it can be used, and describes \(ids)")]
+            + configuration.notices.map { Finding(.configuration, .warning, $0) }
+    }
+
+    /// A configuration that cannot be used, for these reasons.
+    public static func configuration(problems: [String]) -> [Finding] {
+        problems.map { Finding(.configuration, .problem, $0) }
+    }
+
+    /// Whether purchases of an app unlock anything, and by which rules.
+    public static func products(of app: Configuration.App) -> Finding {
+        let products = app.catalogue.products
+        guard !products.isEmpty else {
+            return Finding(
+                .products,
+                of: app.id,
+                .warning,
+                "there are none",
+                advice: "List them in apps[].products; until then purchases are kept and unlock "
+                    + "nothing."
+            )
+        }
+        let endless = products.filter { $0.value.kind == .autoRenewable && $0.value.period == nil }
+        guard endless.isEmpty else {
+            return Finding(
+                .products,
+                of: app.id,
+                .warning,
+                "no period is known of \(endless.keys.sorted().joined(separator: ", "))",
+                advice: "Add `period`, by which the pace of a sandbox is told."
+            )
+        }
+        let unlocked = app.catalogue.entitlements.joined(separator: ", ")
+        return Finding(
+            .products,
+            of: app.id,
+            .ok,
+            "\(products.count) of them unlock \(unlocked.isEmpty ? "nothing" : unlocked)"
+        )
+    }
+
+    /// Whether the address that stores are told is one that they deliver to.
+    public static func publicURL(_ configuration: Configuration) -> Finding {
+        guard let url = configuration.server.publicURL else {
+            return Finding(.publicURL, .ok, "it is not set, and nothing of this version needs it")
+        }
+        guard configuration.apps.contains(where: { $0.environments.contains(.production) }) else {
+            return Finding(.publicURL, .ok, "production is not served")
+        }
+        guard url.hasPrefix("https://") else {
+            return Finding(
+                .publicURL,
+                .problem,
+                "production is served, but server.publicURL is not https",
+                advice: "Stores deliver to https only: put a proxy with TLS in front."
+            )
+        }
+        return Finding(.publicURL, .ok, "it is https")
+    }
+
+    /// Whether a secret is one.
+    public static func secretFile(_ path: String, named key: String, _ reading: FileReading)
+        -> Finding
+    {
+        switch reading {
+        case .missing:
+            return Finding(
+                .secretFile,
+                of: key,
+                .warning,
+                "\(path) is not there",
+                advice: "Put it there before it is needed."
+            )
+        case .unreadable:
+            return Finding(
+                .secretFile,
+                of: key,
+                .warning,
+                "this user may not read \(path)",
+                advice: "Run this as the user who runs the server; if he may not either, give him "
+                    + "the file."
+            )
+        case .readable(let rights) where rights & 0o007 != 0:
+            return Finding(
+                .secretFile,
+                of: key,
+                .warning,
+                "\(path) is open to every user of this machine",
+                advice: "chmod o= \(path)"
+            )
+        case .readable:
+            return Finding(.secretFile, of: key, .ok, "\(path) is closed to other users")
+        }
+    }
+}
+
+// MARK: - What is stored
+
+extension Finding {
+    /// Whether the storage can be opened, and is sound.
+    public static func storage(
+        _ path: String,
+        _ reading: StorageReading,
+        in folder: FolderReading
+    ) -> Finding {
+        switch reading {
+        case .failed(let error):
+            return Finding(.storage, .problem, "\(error)")
+        case .read(let faults, _) where !faults.isEmpty:
+            let more = faults.count > 1 ? ", and \(faults.count - 1) more" : ""
+            return Finding(
+                .storage,
+                .problem,
+                "\(path) is damaged: \(faults[0])\(more)",
+                advice: StorageError(.corrupt, place: path).advice
+            )
+        case .missing where !folder.isWritable, .read where !folder.isWritable:
+            return Finding(
+                .storage,
+                .problem,
+                "this user may not write to the folder of \(path)",
+                advice: "Give the server's user that right; run this as that user."
+            )
+        case .missing:
+            return Finding(.storage, .ok, "\(path) will be made when the server first starts")
+        case .inUse(let holder):
+            let process = holder.map { "process \($0)" } ?? "another process"
+            return Finding(
+                .storage,
+                .ok,
+                "\(path) is in use by \(process), most likely the server, and was not read"
+            )
+        case .read:
+            return Finding(.storage, .ok, "\(path) is sound, and nobody has it open")
+        }
+    }
+
+    /// Whether there is room to store more.
+    public static func disk(_ folder: FolderReading) -> Finding {
+        guard let free = folder.freeBytes else {
+            return Finding(.disk, .warning, "the system does not tell how much room is left")
+        }
+        let detail = "\(free >> 20) MiB are free beside the storage"
+        let advice = "Free some space; a full disk makes every notification fail until there is."
+        if free < 64 << 20 { return Finding(.disk, .problem, detail, advice: advice) }
+        if free < 1 << 30 { return Finding(.disk, .warning, detail, advice: advice) }
+        return Finding(.disk, .ok, detail)
+    }
+}
+
+// MARK: - Time
+
+extension Finding {
+    /// How far two clocks may differ: what the server allows a signature to be ahead.
+    private static let tolerance = Ingest.clockTolerance
+
+    /// Whether this machine's clock can be right, which is no earlier than what it has stored.
+    public static func clock(_ now: Instant, _ storage: StorageReading) -> Finding {
+        guard case .read(_, let newest) = storage else {
+            return Finding(
+                .clock,
+                .ok,
+                "it says \(now.rfc3339); no stored evidence was read to compare it with"
+            )
+        }
+        // A simulated store's time is its own.
+        guard let latest = newest.filter({ $0.key != .simulated }).values.max() else {
+            return Finding(
+                .clock,
+                .ok,
+                "it says \(now.rfc3339); no evidence is stored to compare it with"
+            )
+        }
+        guard latest <= now + tolerance else {
+            return Finding(
+                .clock,
+                .problem,
+                "it says \(now.rfc3339), but evidence of \(latest.rfc3339) is stored",
+                advice:
+                    "Set the clock, and keep it right by NTP; notifications are refused while it "
+                    + "is slow."
+            )
+        }
+        return Finding(.clock, .ok, "it says \(now.rfc3339), after the newest stored evidence")
+    }
+
+    /// Whether a simulated store lives in the same time as the server. `url` is its clock's.
+    public static func storeClock(
+        of app: String,
+        at url: String,
+        _ reading: Result<Instant, some Error>,
+        now: Instant
+    ) -> Finding {
+        switch reading {
+        case .failure(let error):
+            return Finding(
+                .storeClock,
+                of: app,
+                .warning,
+                "no time is told at \(url): \(error)",
+                advice: "Start the simulated store, if the rehearsal needs it."
+            )
+        case .success(let instant) where !instant.isWithin(tolerance, of: now):
+            return Finding(
+                .storeClock,
+                of: app,
+                .warning,
+                "it says \(instant.rfc3339), which is not this machine's time",
+                advice: "Serve with --clock \(url), or what the store signs is judged by another "
+                    + "time than its own."
+            )
+        case .success(let instant):
+            return Finding(.storeClock, of: app, .ok, "it says \(instant.rfc3339), as this machine")
+        }
+    }
+
+    /// Whether a simulated store's root may be relied on at the store's time; nil if the app has
+    /// none.
+    public static func simulatedRoot(of app: Configuration.App, at instant: Instant) -> Finding? {
+        guard let root = app.simulatedStore?.root else { return nil }
+        let from = Instant(millisecondsSince1970: root.validity.lowerBound)
+        let until = Instant(millisecondsSince1970: root.validity.upperBound)
+        let detail = "it is valid from \(from.rfc3339) until \(until.rfc3339)"
+        guard from <= instant, instant <= until else {
+            return Finding(
+                .simulatedRoot,
+                of: app.id,
+                .problem,
+                "\(detail), not at \(instant.rfc3339)",
+                advice: "Let the simulated store make a new root, and name that one."
+            )
+        }
+        guard instant + .days(30) <= until else {
+            return Finding(
+                .simulatedRoot,
+                of: app.id,
+                .warning,
+                detail,
+                advice: "It ends soon: let the simulated store make a new root."
+            )
+        }
+        return Finding(.simulatedRoot, of: app.id, .ok, detail)
+    }
+}
+
+// MARK: - The machine
+
+extension Finding {
+    /// Whether the server can listen, or is already there.
+    public static func listen(
+        at address: Configuration.ListenAddress,
+        _ reading: ListenReading,
+        version: String
+    ) -> Finding {
+        switch reading {
+        case .free:
+            return Finding(.listen, .ok, "\(address) is free")
+        case .tideover(version):
+            return Finding(.listen, .ok, "a Tideover \(version) answers at \(address)")
+        case .tideover(let other):
+            return Finding(
+                .listen,
+                .warning,
+                "a Tideover \(other) answers at \(address), and this is \(version)",
+                advice: "Restart the server to run the version that is installed."
+            )
+        case .stranger:
+            return Finding(
+                .listen,
+                .problem,
+                "\(address) is in use, by something that does not answer as Tideover",
+                advice: "Stop it, or set another server.listen."
+            )
+        case .impossible(let reason):
+            return Finding(.listen, .problem, reason, advice: "Set another server.listen.")
+        }
+    }
+
+    /// Whether as many files may be open as connections need and the server besides.
+    public static func fileDescriptors(
+        _ reading: FileLimitReading,
+        connections: Int
+    ) -> Finding {
+        let needed = Int64(connections) + 128
+        let whose = reading.process.map { "process \($0)" } ?? "a process started from here"
+        let detail = "\(whose) may have \(reading.most) files open"
+        guard reading.most >= needed else {
+            return Finding(
+                .fileDescriptors,
+                .warning,
+                "\(detail), and \(connections) connections need \(needed)",
+                advice: "Raise the limit for the server: ulimit -n, or LimitNOFILE= of systemd."
+            )
+        }
+        return Finding(.fileDescriptors, .ok, detail)
+    }
+
+    /// Whether anybody vouches for servers that are connected to by TLS.
+    public static func roots(arePresent: Bool, places: [String]) -> Finding {
+        let places = places.joined(separator: " or ")
+        guard arePresent else {
+            return Finding(
+                .roots,
+                .warning,
+                "no roots are at \(places.isEmpty ? "any place" : places)",
+                advice: "Install the package ca-certificates; without it no connection by TLS can "
+                    + "be made."
+            )
+        }
+        return Finding(.roots, .ok, "roots are at \(places)")
+    }
+}

@@ -1,0 +1,162 @@
+import TideoverCommandLine
+import TideoverCore
+import TideoverHTTPClient
+import TideoverHTTPServer
+import TideoverJSON
+import TideoverServer
+
+/// `tideover doctor`: what keeps the server from working, or soon will, and what to do.
+enum Doctor {
+    private static let json = Parameter.flag("--json", "Write one JSON object")
+
+    static let command = Command(
+        "doctor",
+        summary: "check what the server stands on, and say what to do",
+        examples: [
+            Example("tideover doctor --config tideover.json", "before the first start"),
+            Example(
+                "sudo -u tideover tideover doctor --config /etc/tideover/tideover.json",
+                "as the user who runs the server, whose rights count"
+            ),
+        ],
+        parameters: [ConfigurationFile.required, json],
+        notes: [
+            "It looks at the configuration, the storage, clocks, the address, files and limits, and "
+                + "changes none of them. While nobody has the database open, all of it is read, which "
+                + "takes a while where it is large, and no server can start meanwhile.",
+            "Exit code 0 if there is no problem, warnings or not, else 1.",
+        ],
+        run: run
+    )
+
+    private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
+        let findings = await findings(arguments[ConfigurationFile.required])
+        let problems = findings.count { $0.verdict == .problem }
+        let warnings = findings.count { $0.verdict == .warning }
+        if arguments[json] {
+            let document = document(findings, passed: problems == 0)
+            output.write(document.encoded(pretty: true) + [UInt8(ascii: "\n")])
+        } else {
+            output.print(table(findings))
+            output.message("tideover: problems: \(problems), warnings: \(warnings)")
+        }
+        return problems == 0 ? .success : .failure
+    }
+
+    // MARK: Looking
+
+    private static func findings(_ path: String) async -> [Finding] {
+        do {
+            let (configuration, settings) = try ConfigurationFile.loadWithSettings(path)
+            return Finding.configuration(configuration)
+                + configuration.apps.map { Finding.products(of: $0) }
+                + [Finding.publicURL(configuration)]
+                + secretFiles(settings, besides: path)
+                + (await machine(configuration))
+        } catch let failure as any ReportableFailure {
+            return Finding.configuration(
+                problems: failure.message.split(separator: "\n").map(String.init)
+            )
+        } catch {
+            return Finding.configuration(problems: ["\(error)"])
+        }
+    }
+
+    private static func secretFiles(
+        _ settings: [Configuration.Setting],
+        besides configuration: String
+    ) -> [Finding] {
+        settings.filter(\.namesSecretFile).map { setting in
+            let file = Configuration.path(of: setting.text, besides: configuration)
+            return Finding.secretFile(file, named: setting.path, SystemReadings.file(file))
+        }
+    }
+
+    private static func machine(_ configuration: Configuration) async -> [Finding] {
+        guard case .sqlite(let path) = configuration.storage else {
+            preconditionFailure("only SQLite is read")
+        }
+        let now = SystemClock.now()
+        let folder = SystemReadings.folder(of: path)
+        let storage = SystemReadings.storage(path)
+        var findings = [
+            Finding.storage(path, storage, in: folder), Finding.disk(folder),
+            Finding.clock(now, storage),
+        ]
+        for app in configuration.apps {
+            findings += await simulatedStore(of: app, now: now)
+        }
+        let listen = configuration.server.listen
+        let roots = SystemRoots()
+        return findings + [
+            Finding.listen(
+                at: listen,
+                await SystemReadings.listen(listen),
+                version: Tideover.version
+            ),
+            Finding.fileDescriptors(
+                SystemReadings.fileLimit(of: storage),
+                connections: HTTPServerLimits().connections
+            ),
+            Finding.roots(
+                arePresent: roots?.arePresent == true,
+                places: [roots?.file, roots?.folder].compactMap(\.self)
+            ),
+        ]
+    }
+
+    private static func simulatedStore(
+        of app: Configuration.App,
+        now: Instant
+    ) async -> [Finding] {
+        var findings: [Finding] = []
+        var time = now
+        if let text = app.simulatedStore?.url, let url = clock(under: text) {
+            let told = await SystemReadings.clock(at: url)
+            if case .success(let instant) = told { time = instant }
+            findings.append(Finding.storeClock(of: app.id, at: url.text, told, now: now))
+        }
+        if let root = Finding.simulatedRoot(of: app, at: time) { findings.append(root) }
+        return findings
+    }
+
+    private static func clock(under url: String) -> HTTPURL? {
+        (try? HTTPURL(url))?.appending(path: "/clock")
+    }
+
+    // MARK: Telling
+
+    private static func table(_ findings: [Finding]) -> Table {
+        var table = Table([Table.Column("check"), Table.Column("verdict"), Table.Column("found")])
+        for finding in findings {
+            let subject = finding.subject.map { " \($0)" } ?? ""
+            table.add(
+                Table.Cell("\(finding.check.rawValue)\(subject)"),
+                Table.Cell(finding.verdict.rawValue, style(of: finding.verdict)),
+                Table.Cell(finding.advice.map { "\(finding.detail). \($0)" } ?? finding.detail)
+            )
+        }
+        return table
+    }
+
+    private static func style(of verdict: Finding.Verdict) -> Style {
+        switch verdict {
+        case .ok: .good
+        case .warning: .strong
+        case .problem: .bad
+        }
+    }
+
+    private static func document(_ findings: [Finding], passed: Bool) -> JSONValue {
+        ["passed": .bool(passed), "findings": .array(findings.map(object))]
+    }
+
+    private static func object(_ finding: Finding) -> JSONValue {
+        var object: JSONObject = ["check": .string(finding.check.rawValue)]
+        object["subject"] = finding.subject.map { .string($0) }
+        object["verdict"] = .string(finding.verdict.rawValue)
+        object["detail"] = .string(finding.detail)
+        object["advice"] = finding.advice.map { .string($0) }
+        return .object(object)
+    }
+}

@@ -1,0 +1,131 @@
+import Glibc
+import TideoverCommandLine
+import TideoverCore
+import TideoverHTTP
+import TideoverHTTPClient
+import TideoverHTTPServer
+import TideoverJSON
+import TideoverSQLite
+import TideoverServer
+
+/// What `tideover doctor` looks at on the machine; nothing is judged here.
+enum SystemReadings {
+    // MARK: Files
+
+    static func file(_ path: String) -> FileReading {
+        var entry = stat()
+        guard stat(path, &entry) == 0 else { return errno == EACCES ? .unreadable : .missing }
+        guard access(path, R_OK) == 0 else { return .unreadable }
+        return .readable(rights: Int(entry.st_mode & 0o777))
+    }
+
+    static func folder(of path: String) -> FolderReading {
+        let cut = path.lastIndex(of: "/")
+        let folder = cut.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        var system = statvfs()
+        let isKnown = statvfs(folder, &system) == 0
+        return FolderReading(
+            isWritable: access(folder, W_OK | X_OK) == 0,
+            freeBytes: isKnown ? Int64(clamping: system.f_bavail * UInt(system.f_frsize)) : nil
+        )
+    }
+
+    static func storage(_ path: String) -> StorageReading {
+        do {
+            switch try SQLiteExamination(path: path) {
+            case .missing: return .missing
+            case .inUse(let holder): return .inUse(holder: holder)
+            case .read(let faults, let newest): return .read(faults: faults, newestEvidence: newest)
+            }
+        } catch {
+            return .failed(error)
+        }
+    }
+
+    /// The limit of the server that holds the storage, or else of what is started from here.
+    static func fileLimit(of storage: StorageReading) -> FileLimitReading {
+        if case .inUse(let holder?) = storage, let most = openFiles(of: holder) {
+            return FileLimitReading(most: most, process: holder)
+        }
+        return FileLimitReading(most: SystemInstruments.mostFileDescriptors, process: nil)
+    }
+
+    /// The fourth word of `Max open files  SOFT  HARD  files`.
+    private static func openFiles(of process: Int32) -> Int64? {
+        let path = "/proc/\(process)/limits"
+        guard let bytes = try? FileInput.read(path, atMost: 64 << 10) else { return nil }
+        let line = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+            .first { $0.hasPrefix("Max open files") }
+        let words = line?.split(separator: " ") ?? []
+        guard words.count > 3 else { return nil }
+        return words[3] == "unlimited" ? .max : Int64(words[3])
+    }
+
+    // MARK: Others on the network
+
+    static func clock(at url: HTTPURL) async -> Result<Instant, FollowedClock.Failure> {
+        do throws(FollowedClock.Failure) {
+            return .success(try await FollowedClock(at: url).now())
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    static func listen(_ address: Configuration.ListenAddress) async -> ListenReading {
+        switch await health(at: address) {
+        case .success(let answer): return tideover(answer) ?? .stranger
+        case .failure(.cannotConnect), .failure(.engineFailed): return await attempt(address)
+        case .failure: return .stranger
+        }
+    }
+
+    /// Listens for a moment, where nobody took a connection.
+    private static func attempt(_ address: Configuration.ListenAddress) async -> ListenReading {
+        do throws(HTTPServerError) {
+            let server = try HTTPServer(address: address.host, port: address.port) { _ in
+                throw Problem.notFound
+            }
+            await server.stop(within: .zero)
+            return .free
+        } catch {
+            if case .addressInUse = error { return .stranger }
+            return .impossible("\(error)")
+        }
+    }
+
+    private static func health(
+        at address: Configuration.ListenAddress
+    ) async -> Result<Response, HTTPClientError> {
+        guard address.port > 0, let url = try? HTTPURL("http://\(reachable(address))/healthz")
+        else {
+            return .failure(.cannotConnect(code: 0))
+        }
+        var limits = ExchangeLimits()
+        limits.connect = .seconds(2)
+        limits.total = .seconds(5)
+        do throws(HTTPClientError) {
+            let client = try HTTPClient(userAgent: "tideover/\(Tideover.version)")
+            let place = Destination(url, addresses: .any, limits: limits)
+            return .success(try await client.send(to: place))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Who listens at every address of this machine answers at loopback.
+    private static func reachable(_ address: Configuration.ListenAddress) -> String {
+        switch address.host {
+        case "0.0.0.0": "127.0.0.1:\(address.port)"
+        case "::": "[::1]:\(address.port)"
+        default: address.description
+        }
+    }
+
+    private static func tideover(_ answer: Response) -> ListenReading? {
+        guard answer.status == 200, let root = try? JSONDocument(answer.body).root,
+            root["status"]?.string == "ok", let version = root["version"]?.string,
+            root["time"]?.string.flatMap({ Instant(rfc3339: $0) }) != nil
+        else { return nil }
+        return .tideover(version: version)
+    }
+}

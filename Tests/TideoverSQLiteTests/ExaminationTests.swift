@@ -1,0 +1,165 @@
+import Foundation
+import Testing
+import TideoverCore
+import TideoverSQLite
+import TideoverStorage
+import TideoverStorageConformance
+
+/// Looking at a database without opening it as a storage.
+@Suite struct ExaminationTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func names() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+    }
+
+    private func fill(_ storage: any Storage) async throws {
+        let tally = Tally(environment: nil, kind: "k", name: "n")
+        try await storage.add([tally: 1], app: "cards")
+        for (number, environment) in [Environment.production, .simulated].enumerated() {
+            let received = Instant(millisecondsSince1970: 1_000_000 + Int64(number))
+            try await commit(to: storage, environment, received, signed: nil, number)
+        }
+        // Later by the store's clock than by ours.
+        let received = Instant(millisecondsSince1970: 999_000)
+        let signed = Instant(millisecondsSince1970: 1_000_500)
+        try await commit(to: storage, .production, received, signed: signed, 9)
+    }
+
+    private func commit(
+        to storage: any Storage,
+        _ environment: Environment,
+        _ received: Instant,
+        signed: Instant?,
+        _ number: Int
+    ) async throws {
+        let bytes = Array("evidence \(number)".utf8)
+        let intake = Intake(
+            app: "cards",
+            environment: environment,
+            evidence: Evidence(
+                id: EvidenceID(of: bytes),
+                dedupeKey: "key \(number)",
+                source: .appStoreNotification,
+                signedAt: signed,
+                receivedAt: received,
+                bytes: bytes
+            ),
+            facts: [],
+            tallies: [:],
+            now: received
+        )
+        _ = try await storage.commit(intake) { _ in preconditionFailure("nobody to derive") }
+    }
+
+    private static let newest: [Environment: Instant] = [
+        .production: Instant(millisecondsSince1970: 1_000_500),
+        .simulated: Instant(millisecondsSince1970: 1_000_001),
+    ]
+
+    @Test func `a file that is not there stays so`() throws {
+        #expect(try SQLiteExamination(path: folder.database) == .missing)
+        #expect(try names() == [])
+    }
+
+    @Test func `a closed storage is read, and left as it is`() async throws {
+        let storage = try SQLiteStorage(path: folder.database)
+        try await fill(storage)
+        await storage.close()
+        let before = try Data(contentsOf: URL(filePath: folder.database))
+        let found = try SQLiteExamination(path: folder.database)
+        #expect(found == .read(faults: [], newestEvidence: Self.newest))
+        #expect(try names() == ["tideover.db", "tideover.db.lock"])
+        #expect(try Data(contentsOf: URL(filePath: folder.database)) == before)
+        let again = try SQLiteStorage(path: folder.database)
+        await again.close()
+    }
+
+    @Test func `no lock is made where none was`() async throws {
+        let storage = try SQLiteStorage(path: folder.database)
+        try await fill(storage)
+        await storage.close()
+        try FileManager.default.removeItem(atPath: folder.database + ".lock")
+        let found = try SQLiteExamination(path: folder.database)
+        #expect(found == .read(faults: [], newestEvidence: Self.newest))
+        #expect(try names() == ["tideover.db"])
+    }
+
+    @Test func `a storage in use is not read`() async throws {
+        let storage = try SQLiteStorage(path: folder.database)
+        try await fill(storage)
+        #expect(try SQLiteExamination(path: folder.database) == .inUse(holder: getpid()))
+        await storage.close()
+    }
+
+    @Test func `what a crash left in the log counts`() async throws {
+        let storage = try SQLiteStorage(path: folder.database)
+        try await fill(storage)
+        let crashed = try TemporaryFolder()
+        try folder.copyAsCrashed(to: crashed)
+        await storage.close()
+        let found = try SQLiteExamination(path: crashed.database)
+        #expect(found == .read(faults: [], newestEvidence: Self.newest))
+        let again = try SQLiteStorage(path: crashed.database)
+        #expect(try again.counts(app: "cards").values.first == 1)
+        await again.close()
+    }
+
+    @Test func `a path may hold what a URL could not`() async throws {
+        let odd = folder.path + "/a?b#c%25 d.db"
+        let storage = try SQLiteStorage(path: odd)
+        try await fill(storage)
+        await storage.close()
+        let found = try SQLiteExamination(path: odd)
+        #expect(found == .read(faults: [], newestEvidence: Self.newest))
+        #expect(try names() == ["a?b#c%25 d.db", "a?b#c%25 d.db.lock"])
+    }
+
+    @Test func `an empty file has nothing in it`() throws {
+        try Data().write(to: URL(filePath: folder.database))
+        let found = try SQLiteExamination(path: folder.database)
+        #expect(found == .read(faults: [], newestEvidence: [:]))
+    }
+
+    @Test func `damage is told`() async throws {
+        let storage = try SQLiteStorage(path: folder.database)
+        for number in 0..<200 {
+            let tally = Tally(environment: nil, kind: "k", name: "\(number)")
+            try await storage.add([tally: 1], app: "cards")
+        }
+        await storage.close()
+        let file = try FileHandle(forUpdating: URL(filePath: folder.database))
+        let size = try file.seekToEnd()
+        try file.seek(toOffset: size - 4_096)
+        try file.write(contentsOf: Data(repeating: 0xA5, count: 512))
+        try file.close()
+        guard case .read(let faults, _) = try SQLiteExamination(path: folder.database) else {
+            Issue.record("it was not read")
+            return
+        }
+        #expect(!faults.isEmpty)
+    }
+
+    @Test func `what is no storage of this version is refused`() async throws {
+        try folder.sql("CREATE TABLE theirs (x)")
+        #expect(reason(folder.database) == .notAStorage)
+        #expect(reason(folder.path) == .notAStorage)
+        #expect(reason(folder.path + "/none/tideover.db") == .missingFolder)
+        let newer = try TemporaryFolder()
+        let storage = try SQLiteStorage(path: newer.database)
+        await storage.close()
+        try newer.sql("PRAGMA user_version = 99")
+        #expect(reason(newer.database) == .newerSchema(found: 99, known: Migration.all.count))
+    }
+
+    private func reason(_ path: String) -> StorageError.Reason? {
+        do throws(StorageError) {
+            _ = try SQLiteExamination(path: path)
+            return nil
+        } catch {
+            return error.reason
+        }
+    }
+}

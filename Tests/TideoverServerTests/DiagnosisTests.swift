@@ -1,0 +1,219 @@
+import Foundation
+import Testing
+import TideoverCore
+import TideoverServer
+import TideoverSignatures
+import TideoverStorage
+
+/// From what the doctor read to what it means.
+@Suite struct DiagnosisTests: ConfigurationSuite {
+    private typealias Verdict = Finding.Verdict
+
+    private static let now: Instant = "2026-05-06T10:00:00Z"
+    private static let open = FolderReading(isWritable: true, freeBytes: 8 << 30)
+    private static let closed = FolderReading(isWritable: false, freeBytes: 8 << 30)
+
+    @Test(arguments: [
+        (StorageReading.missing, open, Finding.Verdict.ok, "will be made"),
+        (.missing, closed, .problem, "may not write"),
+        (.inUse(holder: 42), open, .ok, "process 42"),
+        (.inUse(holder: nil), closed, .ok, "another process"),
+        (.read(faults: [], newestEvidence: [:]), open, .ok, "is sound"),
+        (.read(faults: [], newestEvidence: [:]), closed, .problem, "may not write"),
+        (
+            .read(faults: ["row 3", "row 4"], newestEvidence: [:]), open, .problem,
+            "row 3, and 1 more"
+        ),
+        (
+            .failed(StorageError(.newerSchema(found: 9, known: 1), place: "/a/b.db")), open,
+            .problem,
+            "schema 9"
+        ),
+    ])
+    func `a storage is sound, or a problem`(
+        reading: StorageReading,
+        folder: FolderReading,
+        verdict: Finding.Verdict,
+        words: String
+    ) {
+        let finding = Finding.storage("/a/b.db", reading, in: folder)
+        #expect(finding.verdict == verdict)
+        #expect(finding.detail.contains(words), "\(finding.detail)")
+        #expect(finding.detail.contains("/a/b.db"))
+    }
+
+    @Test(
+        arguments: [
+            (8 << 30, Finding.Verdict.ok), (1 << 30, .ok), ((1 << 30) - 1, .warning),
+            (64 << 20, .warning), ((64 << 20) - 1, .problem), (0, .problem), (nil, .warning),
+        ] as [(Int64?, Finding.Verdict)]
+    )
+    func `a disk has room, or soon has none`(free: Int64?, verdict: Finding.Verdict) {
+        #expect(Finding.disk(FolderReading(isWritable: true, freeBytes: free)).verdict == verdict)
+    }
+
+    @Test(arguments: [
+        (StorageReading.missing, Finding.Verdict.ok), (.inUse(holder: nil), .ok),
+        (.read(faults: [], newestEvidence: [:]), .ok),
+        (.read(faults: [], newestEvidence: [.production: now - .days(9)]), .ok),
+        (.read(faults: [], newestEvidence: [.production: now + .minutes(5)]), .ok),
+        (.read(faults: [], newestEvidence: [.sandbox: now + .minutes(6)]), .problem),
+        (
+            .read(faults: [], newestEvidence: [.sandbox: now, .production: now + .days(1)]),
+            .problem
+        ),
+        (.read(faults: [], newestEvidence: [.simulated: now + .days(900), .sandbox: now]), .ok),
+    ])
+    func `a clock is no earlier than what it has stored`(
+        reading: StorageReading,
+        verdict: Finding.Verdict
+    ) {
+        #expect(Finding.clock(Self.now, reading).verdict == verdict)
+    }
+
+    private struct Silent: Error {}
+
+    @Test func `a simulated store lives in our time, or its clock is to be followed`() {
+        func finding(_ reading: Result<Instant, Silent>) -> Finding {
+            Finding.storeClock(of: "cards", at: "http://a:1/clock", reading, now: Self.now)
+        }
+        #expect(finding(.success(Self.now - .minutes(5))).verdict == .ok)
+        let elsewhen = finding(.success(Self.now + .days(40)))
+        #expect(elsewhen.verdict == .warning)
+        #expect(elsewhen.advice?.contains("--clock http://a:1/clock") == true)
+        #expect(finding(.failure(Silent())).verdict == .warning)
+    }
+
+    @Test(arguments: [
+        (Instant(millisecondsSince1970: 946_684_799_999), Finding.Verdict.problem),
+        (Instant(millisecondsSince1970: 946_684_800_000), .ok), (now, .ok),
+        (Instant(millisecondsSince1970: 4_102_444_799_000) - .days(30), .ok),
+        (Instant(millisecondsSince1970: 4_102_444_799_000) - .days(29), .warning),
+        (Instant(millisecondsSince1970: 4_102_444_799_001), .problem),
+    ])
+    func `a simulated root is relied on in its time`(instant: Instant, verdict: Finding.Verdict)
+        throws
+    {
+        let root = try TrustAnchor(name: "simulated", der: Self.certificate())
+        let app = Configuration.App(
+            id: "cards",
+            environments: [.simulated],
+            simulatedStore: .init(root: root)
+        )
+        #expect(Finding.simulatedRoot(of: app, at: instant)?.verdict == verdict)
+        let real = Configuration.App(id: "cards", environments: [.sandbox])
+        #expect(Finding.simulatedRoot(of: real, at: instant) == nil)
+    }
+
+    @Test(arguments: [
+        (ListenReading.free, Finding.Verdict.ok), (.tideover(version: "1.0.0"), .ok),
+        (.tideover(version: "0.9.0"), .warning), (.stranger, .problem),
+        (.impossible("192.0.2.1:80 is not an address of this machine"), .problem),
+    ])
+    func `an address is free, or a Tideover answers there`(
+        reading: ListenReading,
+        verdict: Finding.Verdict
+    ) {
+        let finding = Finding.listen(at: .standard, reading, version: "1.0.0")
+        #expect(finding.verdict == verdict)
+    }
+
+    @Test(
+        arguments: [
+            (1_024, Finding.Verdict.warning), (1_151, .warning), (1_152, .ok), (Int64.max, .ok),
+        ] as [(Int64, Finding.Verdict)]
+    )
+    func `connections need files`(most: Int64, verdict: Finding.Verdict) {
+        let reading = FileLimitReading(most: most, process: 42)
+        #expect(Finding.fileDescriptors(reading, connections: 1_024).verdict == verdict)
+    }
+
+    @Test(arguments: [
+        (FileReading.missing, Finding.Verdict.warning), (.unreadable, .warning),
+        (.readable(rights: 0o600), .ok), (.readable(rights: 0o640), .ok),
+        (.readable(rights: 0o644), .warning), (.readable(rights: 0o602), .warning),
+    ])
+    func `a secret is closed to other users`(reading: FileReading, verdict: Finding.Verdict) {
+        let finding = Finding.secretFile("/etc/key.p8", named: "apps[0].x", reading)
+        #expect(finding.verdict == verdict)
+        #expect(finding.subject == "apps[0].x")
+    }
+
+    @Test(arguments: [
+        (nil, "production", Finding.Verdict.ok), ("https://a.example", "production", .ok),
+        ("http://a.example", "production", .problem), ("http://a.example", "sandbox", .ok),
+    ])
+    func `production is told of by https`(
+        url: String?,
+        environment: String,
+        verdict: Finding.Verdict
+    ) throws {
+        let environment = try #require(Environment(rawValue: environment))
+        let configuration = Configuration(
+            server: .init(publicURL: url),
+            storage: .sqlite(path: "x"),
+            apps: [.init(id: "cards", environments: [environment])]
+        )
+        #expect(Finding.publicURL(configuration).verdict == verdict)
+    }
+
+    @Test func `an app has products with entitlements and periods`() {
+        func finding(_ products: [String: Product]) -> Finding {
+            Finding.products(
+                of: Configuration.App(
+                    id: "cards",
+                    environments: [.sandbox],
+                    catalogue: Catalogue(products: products)
+                )
+            )
+        }
+        #expect(finding([:]).verdict == .warning)
+        let endless = finding(["a": Product(entitlements: ["premium"])])
+        #expect(endless.verdict == .warning)
+        #expect(endless.detail.contains("known of a"))
+        let monthly = Product(entitlements: ["premium"], period: Period(months: 1))
+        let lifetime = Product(entitlements: ["plus"], kind: .nonConsumable)
+        let good = finding(["a": monthly, "b": lifetime])
+        #expect(good.verdict == .ok)
+        #expect(good.detail == "2 of them unlock plus, premium")
+    }
+
+    @Test func `roots are there, or no connection by TLS can be made`() {
+        let places = ["/etc/a.crt", "/etc/certs"]
+        #expect(Finding.roots(arePresent: true, places: places).verdict == .ok)
+        let missing = Finding.roots(arePresent: false, places: places)
+        #expect(missing.verdict == .warning)
+        #expect(missing.detail.contains("/etc/a.crt or /etc/certs"))
+        #expect(Finding.roots(arePresent: false, places: []).verdict == .warning)
+    }
+
+    @Test func `a configuration is told with its notices, or with all its problems`() throws {
+        let configuration = try load(app(""))
+        let findings = Finding.configuration(configuration)
+        #expect(findings.map(\.verdict) == [.ok, .warning, .warning])
+        let problems = Finding.configuration(problems: ["one", "two"])
+        #expect(problems.map(\.detail) == ["one", "two"])
+        #expect(problems.allSatisfy { $0.verdict == .problem })
+    }
+
+    @Test func `whatever is no good comes with what to do`() {
+        let findings = [
+            Finding.disk(FolderReading(isWritable: true, freeBytes: 0)),
+            Finding.listen(at: .standard, .stranger, version: "1"),
+            Finding.secretFile("/a", named: "b", .missing),
+            Finding.fileDescriptors(FileLimitReading(most: 1, process: nil), connections: 1_024),
+            Finding.storage("/a", .missing, in: Self.closed),
+        ]
+        for finding in findings {
+            #expect(finding.advice?.isEmpty == false, "\(finding)")
+            #expect(finding.verdict != .ok)
+        }
+    }
+
+    @Test func `the page for operators lists every check`() throws {
+        let page = try ConfigurationDocumentTests.text("docs/operating.md")
+        for check in Finding.Check.allCases {
+            #expect(page.contains("| `\(check.rawValue)` |"), "\(check.rawValue)")
+        }
+    }
+}

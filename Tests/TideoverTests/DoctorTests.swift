@@ -1,0 +1,181 @@
+import Foundation
+import Testing
+import TideoverCommandLine
+import TideoverHTTP
+import TideoverHTTPServer
+import TideoverSQLite
+import TideoverServer
+
+@testable import tideover
+
+/// `tideover doctor`, on a machine of its own making.
+@Suite(.timeLimit(.minutes(5))) final class DoctorTests {
+    private let folder = FileManager.default.temporaryDirectory
+        .appending(path: "tideover-doctor-\(UUID().uuidString)")
+
+    init() throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    private var database: String { folder.path + "/tideover.db" }
+
+    private func write(_ text: String, to name: String, rights: Int = 0o600) throws -> String {
+        let path = folder.path + "/" + name
+        try Data(text.utf8).write(to: URL(filePath: path))
+        try FileManager.default.setAttributes([.posixPermissions: rights], ofItemAtPath: path)
+        return path
+    }
+
+    private func configuration(listen: String = "127.0.0.1:0", _ more: String = "") throws -> String
+    {
+        try write(
+            """
+            {
+              server: { listen: "\(listen)" },
+              apps: [{
+                id: "cards", environments: ["sandbox"],
+                appStore: { bundleId: "com.example.cards" },
+                products: { "a": { entitlements: ["premium"], period: "P1M" } },
+              }],
+              \(more)
+            }
+            """,
+            to: "tideover.json"
+        )
+    }
+
+    /// The exit code, and `check verdict` of each finding, with what `--json` says besides.
+    private func diagnose(_ path: String) async throws -> (ExitCode, [String], String) {
+        let output = Output(capturingAs: .plain)
+        let arguments = ["doctor", "--config", path, "--json"]
+        let code = await Tideover.program.run(arguments, output: output)
+        let text = output.results.captured
+        let parsed = try JSONSerialization.jsonObject(with: Data(text.utf8))
+        let document = try #require(parsed as? [String: Any])
+        let findings = try #require(document["findings"] as? [[String: Any]])
+        #expect(document["passed"] as? Bool == (code == .success))
+        let lines = findings.map { finding in
+            [finding["check"], finding["subject"], finding["verdict"]]
+                .compactMap { $0 as? String }.joined(separator: " ")
+        }
+        return (code, lines, text)
+    }
+
+    @Test func `a new server finds nothing in its way, and nothing is made`() async throws {
+        let path = try configuration()
+        let (code, findings, _) = try await diagnose(path)
+        #expect(code == .success)
+        let expected = [
+            "configuration ok", "products cards ok", "public-url ok", "storage ok", "disk ok",
+            "clock ok", "listen ok", "file-descriptors ok", "tls-roots ok",
+        ]
+        // What this machine allows, and what it trusts, is its own matter.
+        func checks(_ lines: [String]) -> [String] {
+            lines.filter {
+                !$0.hasPrefix("file-") && !$0.hasPrefix("tls-") && !$0.hasPrefix("disk")
+            }
+        }
+        #expect(checks(findings) == checks(expected))
+        #expect(findings.count == expected.count)
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        #expect(names == ["tideover.json"])
+    }
+
+    @Test func `people read a table, and a sum on stderr`() async throws {
+        let path = try configuration()
+        let output = Output(capturingAs: .plain)
+        let code = await Tideover.program.run(["doctor", "--config", path], output: output)
+        #expect(code == .success)
+        #expect(output.results.captured.hasPrefix("check "))
+        #expect(output.results.captured.contains("\(database) will be made"))
+        #expect(output.messages.captured.hasPrefix("tideover: problems: 0, warnings: "))
+    }
+
+    @Test func `a configuration that cannot be used is all there is to tell`() async throws {
+        let path = try write("{ apps: [], sever: {} }", to: "tideover.json")
+        let (code, findings, text) = try await diagnose(path)
+        #expect(code == .failure)
+        #expect(findings == ["configuration problem", "configuration problem"])
+        #expect(text.contains("did you mean `server`?"))
+        let (none, missing, _) = try await diagnose(folder.path + "/none.json")
+        #expect(none == .failure)
+        #expect(missing == ["configuration problem"])
+    }
+
+    @Test func `secrets are looked at, not read`() async throws {
+        _ = try write("very-secret", to: "open.txt", rights: 0o644)
+        _ = try write("very-secret", to: "closed.txt", rights: 0o640)
+        let hooks = ["open.txt", "closed.txt", "none.txt"].map {
+            #"{ url: "https://example.com", secretFile: "\#($0)" }"#
+        }
+        let path = try configuration("webhooks: [\(hooks.joined(separator: ", "))]")
+        let (code, findings, text) = try await diagnose(path)
+        #expect(code == .success)
+        #expect(
+            findings.filter { $0.hasPrefix("secret-file") } == [
+                "secret-file webhooks[0].secretFile warning",
+                "secret-file webhooks[1].secretFile ok",
+                "secret-file webhooks[2].secretFile warning",
+            ]
+        )
+        #expect(text.contains("chmod o= \(folder.path)/open.txt".replacing("/", with: #"/"#)))
+        #expect(!text.contains("very-secret"))
+    }
+
+    @Test func `a storage in use tells by whom, and with how many files`() async throws {
+        let storage = try SQLiteStorage(path: database)
+        let (code, findings, text) = try await diagnose(try configuration())
+        #expect(code == .success)
+        #expect(findings.contains("storage ok"))
+        #expect(text.contains("in use by process \(getpid())"))
+        #expect(text.contains("process \(getpid()) may have"))
+        await storage.close()
+        let (_, _, after) = try await diagnose(try configuration())
+        #expect(after.contains("is sound, and nobody has it open"))
+    }
+
+    @Test func `a database of somebody else's is a problem`() async throws {
+        _ = try write(String(repeating: "not a database\n", count: 500), to: "tideover.db")
+        let (code, findings, _) = try await diagnose(try configuration())
+        #expect(code == .failure)
+        #expect(findings.contains("storage problem"))
+    }
+
+    @Test(arguments: [
+        (#"{"status":"ok","version":"\#(Tideover.version)","time":"2026-05-06T10:00:00Z"}"#, "ok"),
+        (#"{"status":"ok","version":"0.0.1","time":"2026-05-06T10:00:00Z"}"#, "warning"),
+        (#"{"status":"ok"}"#, "problem"), ("hello", "problem"),
+    ])
+    func `who answers at the address is asked for its version`(body: String, verdict: String)
+        async throws
+    {
+        let server = try HTTPServer(port: 0) { request in
+            Response(status: request.path == "/healthz" ? 200 : 404, body: Array(body.utf8))
+        }
+        let path = try configuration(listen: server.address.description)
+        let (code, findings, _) = try await diagnose(path)
+        #expect(findings.contains("listen \(verdict)"))
+        #expect((code == .success) == (verdict != "problem"))
+        await server.stop(within: .zero)
+        let (_, afterwards, _) = try await diagnose(path)
+        #expect(afterwards.contains("listen ok"))
+    }
+
+    @Test func `an address of another machine is a problem`() async throws {
+        let (code, findings, text) = try await diagnose(try configuration(listen: "192.0.2.1:80"))
+        #expect(code == .failure)
+        #expect(findings.contains("listen problem"))
+        #expect(text.contains("not an address of this machine"))
+    }
+
+    @Test func `files are judged by the rights of their mode`() throws {
+        let path = try write("x", to: "x", rights: 0o604)
+        #expect(SystemReadings.file(path) == .readable(rights: 0o604))
+        #expect(SystemReadings.file(path + "y") == .missing)
+        #expect(SystemReadings.folder(of: path).isWritable)
+        #expect(SystemReadings.folder(of: path).freeBytes != nil)
+        #expect(SystemReadings.folder(of: folder.path + "/none/x").freeBytes == nil)
+    }
+}
