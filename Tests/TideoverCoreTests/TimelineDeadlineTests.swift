@@ -153,6 +153,64 @@ import TideoverJSON
         }
     }
 
+    private static func playSubscription(
+        _ items: [PlayItem],
+        isAcknowledged: Bool = false,
+        isTest: Bool = false
+    ) -> Assertion {
+        .playSubscription(
+            PlaySubscription(
+                token: PlayToken("a"),
+                askedAt: "2026-05-01",
+                state: .active,
+                items: items,
+                startedAt: "2026-05-01",
+                isAcknowledged: isAcknowledged,
+                isTest: isTest
+            )
+        )
+    }
+
+    private static func acknowledgements(_ reads: Assertion...) -> [Instant] {
+        var life = Life()
+        life.lineage.store = .googlePlay
+        for (day, read) in reads.enumerated() {
+            life.say(read, at: Instant("2026-05-01") + .hours(Int64(day)))
+        }
+        return all(life, after: "2026-04-01").filter { $0.kind == .acknowledge }.map(\.at)
+    }
+
+    @Test func `a purchase on Google Play has three days to be acknowledged`() {
+        let month = PlayItem(
+            productId: "monthly",
+            expiresAt: "2026-06-01",
+            plan: .autoRenewing(isOn: true)
+        )
+        let days = PlayItem(
+            productId: "days",
+            expiresAt: "2026-05-05",
+            plan: .prepaid(extendableFrom: nil)
+        )
+        let open = Self.playSubscription([month])
+        #expect(Self.acknowledgements(open) == ["2026-05-04"])
+        #expect(Self.acknowledgements(Self.playSubscription([days])) == ["2026-05-03"])
+        #expect(
+            Self.acknowledgements(Self.playSubscription([month], isTest: true))
+                == ["2026-05-01T00:05:00Z"]
+        )
+        let done = Self.playSubscription([month], isAcknowledged: true)
+        #expect(Self.acknowledgements(open, done) == [])
+        let once = PlayPurchase(
+            token: PlayToken("b"),
+            askedAt: "2026-05-01",
+            state: .purchased,
+            items: [],
+            completedAt: "2026-05-02",
+            isAcknowledged: false
+        )
+        #expect(Self.acknowledgements(done, .playPurchase(once)) == ["2026-05-05"])
+    }
+
     // MARK: JSON
 
     private static func members(_ write: (inout JSONWriter) -> Void) throws -> [String] {
@@ -180,7 +238,8 @@ import TideoverJSON
         let event = try #require(timeline.transitions.last)
         #expect(
             try Self.members { event.write(to: &$0) } == [
-                "id", "kind", "at", "learnedAt", "lineage", "state", "reason", "productId",
+                "id", "kind", "at", "learnedAt", "lineage", "state", "reason", "confidence",
+                "productId",
                 "entitlements", "money", "familyShared", "evidence",
             ]
         )

@@ -3,7 +3,10 @@ import TideoverCore
 
 /// Whatever order facts come in, the story is the same one, and it says what standing says.
 @Suite struct TimelinePropertyTests {
-    static let seeds = ConvergenceTests.seeds.prefix(50)
+    /// Some of the lives, or all where more than usual are asked for.
+    static let seeds = ConvergenceTests.seeds.prefix(
+        ConvergenceTests.seeds.count > 200 ? .max : 30
+    )
     static let entitlements = ["archive", "basics", "premium"]
 
     private static func lives() -> some Sequence<(seed: UInt64, life: GeneratedLife)> {

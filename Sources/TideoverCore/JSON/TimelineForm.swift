@@ -49,6 +49,7 @@ extension Transition {
         writer.field("lineage", object: { lineage.writeFields(to: &$0) })
         writer.field("state", state.rawValue)
         writer.field("reason", reason.rawValue)
+        writer.field("confidence", confidence.rawValue)
         writer.said("productId", productId)
         writer.said("previousProductId", previousProductId)
         writer.field("entitlements", .array(entitlements.map(JSONValue.string)))

@@ -26,6 +26,8 @@ public struct Deadline: Hashable, Sendable, Identifiable {
         case trialEnding = "trial_ending"
         /// To remind the customer that grace ends.
         case graceEnding = "grace_ending"
+        /// A purchase on Google Play is taken back unless it is acknowledged by then.
+        case acknowledge
         /// What the customer downloaded or made can go.
         case cleanup
     }

@@ -19,8 +19,8 @@ extension LineageTimeline {
         let cleanups = (transitions + expected).filter { $0.kind == .cleanupDue }.map {
             Deadline(.cleanup, at: $0.at, of: lineage, productId: $0.productId)
         }
-        let due = (boundaries + reminders + cleanups).filter { $0.at > instant }
-        return Set(due).sorted(by: Deadline.isEarlier)
+        let all = boundaries + reminders + cleanups + acknowledgements
+        return Set(all.filter { $0.at > instant }).sorted(by: Deadline.isEarlier)
     }
 
     private func reminder(

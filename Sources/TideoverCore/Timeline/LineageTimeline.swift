@@ -12,6 +12,7 @@ public struct LineageTimeline: Sendable {
     /// By when they were entered; none of what the family shares.
     public let issues: [BillingIssue]
     let steps: LineageSteps
+    let acknowledgements: [Deadline]
 
     /// Facts of other lineages are left out.
     public init(
@@ -42,6 +43,7 @@ public struct LineageTimeline: Sendable {
         self.lineage = lineage
         self.until = until
         self.steps = steps
+        acknowledgements = Acknowledgements.deadlines(in: facts, of: lineage)
     }
 
     /// What it lived through with one entitlement.

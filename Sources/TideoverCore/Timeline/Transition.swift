@@ -13,6 +13,8 @@ public struct Transition: Hashable, Sendable, Identifiable {
     public let state: State
     /// Why that state holds.
     public let reason: Reason
+    /// How sure that is.
+    public let confidence: Confidence
     public internal(set) var productId: String?
     /// The product before a change of product.
     public internal(set) var previousProductId: String?
@@ -96,6 +98,7 @@ public struct Transition: Hashable, Sendable, Identifiable {
         self.lineage = lineage
         state = step.standing.state
         reason = step.standing.reason
+        confidence = step.standing.confidence
         productId = step.standing.productId
         self.entitlements = entitlements
         storefront = step.term?.term.storefront

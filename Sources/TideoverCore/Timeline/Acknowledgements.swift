@@ -1,0 +1,72 @@
+/// Purchases that Google Play takes back unless the app acknowledges them in time.
+enum Acknowledgements {
+    /// How long a purchase may stay unacknowledged, and a licence tester's.
+    /// https://developer.android.com/google/play/billing/integrate
+    private static let real = Milliseconds.days(3)
+    private static let test = Milliseconds.minutes(5)
+
+    /// When each purchase has to be acknowledged that was not when the store was last asked.
+    static func deadlines(in facts: [Fact], of lineage: Lineage) -> [Deadline] {
+        var newest: [PlayToken: Word<Purchase>] = [:]
+        for fact in facts {
+            guard let (token, purchase) = Purchase.read(in: fact) else { continue }
+            let word = Word(purchase, of: fact)
+            if let known = newest[token], Word.isOlder(word, known) { continue }
+            newest[token] = word
+        }
+        return newest.values.map(\.value).compactMap { purchase in
+            purchase.due.map {
+                Deadline(.acknowledge, at: $0, of: lineage, productId: purchase.productId)
+            }
+        }
+    }
+
+    /// What a read says of a purchase.
+    private struct Purchase: Hashable, Sendable {
+        let isAcknowledged: Bool?
+        let paidAt: Instant?
+        let isTest: Bool
+        let productId: String?
+        /// The end of a prepaid plan.
+        var prepaidUntil: Instant?
+
+        static func read(in fact: Fact) -> (PlayToken, Purchase)? {
+            switch fact.assertion {
+            case .playSubscription(let read): (read.token, Purchase(read))
+            case .playPurchase(let read): (read.token, Purchase(read))
+            default: nil
+            }
+        }
+
+        private init(_ read: PlaySubscription) {
+            isAcknowledged = read.isAcknowledged
+            paidAt = read.startedAt
+            isTest = read.isTest
+            productId = read.items.first?.productId
+            prepaidUntil = read.items.first { $0.isPrepaid }?.expiresAt
+        }
+
+        private init(_ read: PlayPurchase) {
+            isAcknowledged = read.isAcknowledged
+            paidAt = read.completedAt
+            isTest = read.isTest
+            productId = read.items.first?.productId
+        }
+
+        /// A prepaid plan shorter than a week has half its length.
+        var due: Instant? {
+            guard isAcknowledged == false, let paidAt else { return nil }
+            if isTest { return paidAt + Acknowledgements.test }
+            guard let length = prepaidUntil.map({ $0 - paidAt }), length < .days(7) else {
+                return paidAt + Acknowledgements.real
+            }
+            return paidAt + Milliseconds(length.count / 2)
+        }
+    }
+}
+
+extension PlayItem {
+    fileprivate var isPrepaid: Bool {
+        if case .prepaid = plan { true } else { false }
+    }
+}
