@@ -59,10 +59,14 @@ import TideoverServer
                 #"apps[0].products."a.b".period = P1M (etc/tideover.json:3:62)"#,
                 "apps[0].policy.billingRetry = suspend (default)",
                 "apps[0].policy.renewalLeeway = 24h (default)",
+                "apps[0].policy.unreachable = 24h (default)",
                 "apps[0].policy.sandbox = testers (default)",
                 "apps[0].policy.transfer = claim (default)",
                 "apps[0].policy.reminders.trialEnding = 48h (default)",
                 "apps[0].policy.reminders.graceEnding = 3d (default)",
+                "apps[0].policy.prompts.perDay = 0 (default)",
+                "apps[0].policy.prompts.quiet = 0s (default)",
+                "apps[0].policy.prompts.interval = 0s (default)",
             ]
         )
     }
@@ -114,7 +118,7 @@ import TideoverServer
               webhooks: [{ url: "https://example.com", secretFile: "s" }] }
             """
         let settings = try settings(text).filter { $0.place == nil }
-        #expect(settings.count == 14)
+        #expect(settings.count == 18)
         let documented = try ConfigurationDocumentTests.defaults()
         for setting in settings {
             let name = documented[key(of: setting.path)]

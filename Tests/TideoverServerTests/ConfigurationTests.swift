@@ -57,6 +57,40 @@ import TideoverSignatures
         )
     }
 
+    @Test func `the manners of prompts are read, and what cannot be counted yet is noticed`() throws
+    {
+        let text = app(#"policy: { prompts: { quiet: "1h", interval: "12h", perDay: 2 } }"#)
+        let configuration = try load(text)
+        #expect(
+            configuration.apps.first?.policy.prompts
+                == Policy.Prompts(quiet: .hours(1), interval: .hours(12), perDay: 2)
+        )
+        for key in ["interval", "perDay"] {
+            let path = "apps[0].policy.prompts.\(key)"
+            let notice = "\(path) is set but this version does not act on it yet"
+            #expect(configuration.notices.contains(notice))
+        }
+        let unlimited = try load(app("policy: { prompts: { perDay: 0 } }"))
+        #expect(unlimited.apps.first?.policy.prompts == Policy.Prompts())
+    }
+
+    @Test func `what an app decides reaches its policy`() throws {
+        let text = app(
+            #"""
+            policy: { sandbox: "review", transfer: "transfer 30d",
+                      reminders: { trialEnding: "12h", graceEnding: "1d" } }
+            """#
+        )
+        #expect(
+            try load(text).apps.first?.policy
+                == Policy(
+                    sandbox: .review,
+                    transfer: .transfer(coolDown: .days(30)),
+                    reminders: Policy.Reminders(trialEnding: .hours(12), graceEnding: .days(1))
+                )
+        )
+    }
+
     @Test func `a simulated store vouches for nothing where its environment is not served`() throws
     {
         let configuration = try load(Self.designExample)

@@ -292,6 +292,7 @@ extension ConfigurationSection {
         )
         noteNotActedOn(["transfer", "sandbox"], .policy)
         policy.reminders = section("reminders").readReminders()
+        policy.prompts = section("prompts").readPrompts()
         close()
         return policy
     }
@@ -303,6 +304,19 @@ extension ConfigurationSection {
         )
         noteNotActedOn(close(), .policy)
         return reminders
+    }
+
+    private func readPrompts() -> Policy.Prompts {
+        let perDay = value("perDay", .count(through: 1000), default: "0")
+        let prompts = Policy.Prompts(
+            quiet: value("quiet", .duration, default: "0s"),
+            interval: value("interval", .duration, default: "0s"),
+            perDay: perDay == 0 ? nil : Int64(perDay)
+        )
+        // Both count the prompts that were shown, of which no app can tell yet.
+        noteNotActedOn(["interval", "perDay"], .policy)
+        close()
+        return prompts
     }
 }
 
