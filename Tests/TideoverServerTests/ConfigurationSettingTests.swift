@@ -5,7 +5,14 @@ import TideoverServer
 
 /// What `tideover config` is made of: every value that counts, and who said so.
 @Suite struct ConfigurationSettingTests: ConfigurationSuite {
-    /// The settings of `etc/tideover.json`; a file that holds a secret must not even be opened.
+    /// The example with every key.
+    private static let wholeExample = fullExample.replacing(
+        "server:  {",
+        with: #"server:  { adminKeyFile: "admin.key","#
+    )
+
+    /// The settings of `etc/tideover.json`. No file is opened but those that are checked as they
+    /// are read.
     private func settings(
         _ text: String,
         _ environment: [String: String] = [:]
@@ -16,6 +23,9 @@ import TideoverServer
             text: Array(text.utf8),
             environment: environment,
             readFile: { path in
+                if path == "etc/admin.key" {
+                    return Array("tideover_admin_\(String(repeating: "A", count: 43))".utf8)
+                }
                 #expect(path == "etc/sandbox-root.der")
                 return root
             }
@@ -72,7 +82,7 @@ import TideoverServer
     }
 
     @Test func `numbers stay numbers, and lists lists`() throws {
-        let settings = try settings(Self.fullExample)
+        let settings = try settings(Self.wholeExample)
         let number = try #require(settings.first { $0.path == "apps[0].appStore.appAppleId" })
         #expect(number.value == 1_234_567_890)
         #expect(number.variable == "TIDEOVER_APPS_CARDS_APP_STORE_APP_APPLE_ID")
@@ -93,7 +103,7 @@ import TideoverServer
         let rows = try ConfigurationDocumentTests.rows()
         // The only key that no version takes yet.
         let refused: Set = ["apps[].catalogue"]
-        let shown = Set(try settings(Self.fullExample).map { key(of: $0.path) })
+        let shown = Set(try settings(Self.wholeExample).map { key(of: $0.path) })
         let documented = Set(rows.map(\.key)).subtracting(refused)
         #expect(documented.subtracting(shown) == [])
         #expect(shown.subtracting(documented) == [])
@@ -102,7 +112,7 @@ import TideoverServer
     @Test func `the variable beside a value is the one of the reference`() throws {
         let rows = try ConfigurationDocumentTests.rows()
         let variables = Dictionary(rows.map { ($0.key, $0.variable) }) { first, _ in first }
-        for setting in try settings(Self.fullExample) {
+        for setting in try settings(Self.wholeExample) {
             let known = variables[key(of: setting.path)]?.replacing("<APP>", with: "CARDS")
                 .replacing("<N>", with: "0")
             let product = try #require(known).split(separator: "<PRODUCT>")
@@ -160,7 +170,9 @@ import TideoverServer
     }
 
     @Test func `names of secret files are told apart by their key`() throws {
-        let secret = try settings(Self.fullExample).filter(\.namesSecretFile).map(\.text)
-        #expect(secret == ["AuthKey.p8", "play.json", "rc.txt", "rc-key.txt", "whsec.txt"])
+        let secret = try settings(Self.wholeExample).filter(\.namesSecretFile).map(\.text)
+        #expect(
+            secret == ["admin.key", "AuthKey.p8", "play.json", "rc.txt", "rc-key.txt", "whsec.txt"]
+        )
     }
 }
