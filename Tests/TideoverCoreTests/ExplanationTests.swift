@@ -67,7 +67,194 @@ import TideoverJSON
         }
     }
 
-    static let cases: [Case] = [
+    static let cases = termCases + playCases
+
+    /// Where the rules on Google Play's products decide.
+    static let playCases: [Case] = [
+        Case(
+            .pending,
+            at: "2026-05-10",
+            uses: ["playSubscription: read"],
+            says: "waits for approval or for its payment",
+            Life.play()
+        ) { $0.read(.pending, until: nil, at: "2026-05-10", started: nil) },
+        Case(
+            .calledOff,
+            at: "2026-05-12",
+            uses: ["playSubscription: read"],
+            says: "nothing was charged",
+            Life.play()
+        ) {
+            $0.read(.pending, until: nil, at: "2026-05-10", started: nil)
+            $0.read(.pendingCancelled, until: nil, at: "2026-05-11", started: nil)
+        },
+        Case(
+            .notStarted,
+            at: "2026-04-10",
+            uses: ["playSubscription: announcement"],
+            says: "begins on 1 May 2026",
+            PlayStandingTests.monthly()
+        ),
+        Case(
+            .replaced,
+            at: "2026-05-20",
+            uses: ["playSubscription: former", "playReplacement: replacement"],
+            says: "was replaced by another one on 15 May 2026",
+            PlayStandingTests.monthly()
+        ) { life in
+            let replacement = PlayReplacement(
+                token: PlayToken("a"),
+                by: PlayToken("b"),
+                from: "2026-05-15"
+            )
+            life.say(.playReplacement(replacement), at: "2026-05-16")
+        },
+        Case(
+            .inTerm,
+            at: "2026-05-10",
+            uses: ["playSubscription: read"],
+            says: "began on 1 May 2026 and is paid until 1 June 2026. It renews on 1 June 2026",
+            PlayStandingTests.monthly()
+        ),
+        Case(
+            .cancelled,
+            at: "2026-05-25",
+            uses: ["playSubscription: read"],
+            says: "will not renew; you keep access until 1 June 2026",
+            PlayStandingTests.monthly()
+        ) { $0.read(.cancelled, until: "2026-06-01", at: "2026-05-20", by: .customer) },
+        Case(
+            .prepaid,
+            at: "2026-05-25",
+            uses: ["playSubscription: read"],
+            says: "is paid until 1 June 2026. It will not renew",
+            Life.play()
+        ) {
+            $0.read(
+                .active,
+                until: "2026-06-01",
+                at: "2026-05-01",
+                plan: .prepaid(extendableFrom: nil)
+            )
+        },
+        Case(
+            .inGrace,
+            at: "2026-06-02T12:00:00Z",
+            uses: [
+                "playSubscription: grace", "playSubscription: failure", "playSubscription: read",
+            ],
+            says:
+                "The payment due on 1 June 2026 did not go through, and the store tries it again. "
+                + "You keep full access until 8 June 2026.",
+            PlayStandingTests.failing()
+        ),
+        Case(
+            .silentGrace,
+            at: "2026-06-02",
+            uses: ["playSubscription: read"],
+            says: "was due to renew on 1 June 2026",
+            PlayStandingTests.monthly()
+        ),
+        Case(
+            .storeUnreachable,
+            at: "2026-06-04",
+            uses: ["playSubscription: read", "inquiry: inquiry"],
+            says: "You keep access in the meantime",
+            PlayStandingTests.monthly()
+        ) {
+            $0.ask(.unreachable, at: "2026-06-02")
+            $0.policy = Policy(unreachable: .days(5))
+        },
+        Case(
+            .gracePresumed,
+            at: "2026-06-04",
+            uses: [
+                "playSubscription: grace", "playSubscription: failure", "playSubscription: read",
+            ],
+            says: "You keep full access for now",
+            PlayStandingTests.failing()
+        ),
+        Case(
+            .holdPresumed,
+            at: "2026-06-20",
+            uses: [
+                "playSubscription: grace", "playSubscription: failure", "playSubscription: read",
+            ],
+            says: "Access is paused since 8 June 2026",
+            PlayStandingTests.failing()
+        ),
+        Case(
+            .onHold,
+            at: "2026-06-20",
+            uses: ["playSubscription: failure", "playSubscription: read"],
+            says: "Access is paused since 8 June 2026. If you update your payment method in the "
+                + "store by 7 August 2026",
+            PlayStandingTests.held()
+        ),
+        Case(
+            .paused,
+            at: "2026-06-20",
+            uses: ["playSubscription: read"],
+            says: "is paused since 1 June 2026 and goes on by itself on 1 July 2026",
+            PlayStandingTests.paused()
+        ),
+        Case(
+            .resumeDue,
+            at: "2026-07-02",
+            uses: ["playSubscription: read"],
+            says: "was to go on on 1 July 2026",
+            PlayStandingTests.paused()
+        ),
+        Case(
+            .unconfirmed,
+            at: "2026-06-05",
+            uses: ["playSubscription: read"],
+            says: "send us the order number",
+            PlayStandingTests.monthly()
+        ),
+        Case(
+            .expired,
+            at: "2026-06-05",
+            uses: ["playSubscription: read"],
+            says: "ended on 1 June 2026 because it was cancelled",
+            PlayStandingTests.monthly()
+        ) { $0.read(.expired, until: "2026-06-01", at: "2026-06-01", by: .customer) },
+    ]
+
+    /// Where the rules on terms decide.
+    static let termCases: [Case] = [
+        Case(
+            .pending,
+            at: "2026-05-10",
+            uses: ["pending: pending"],
+            says: "waits for approval or for its payment",
+            Life()
+        ) { life in
+            let pending = PendingPurchase(id: "1", productId: "monthly")
+            life.say(.pending(pending), at: "2026-05-09")
+        },
+        Case(
+            .calledOff,
+            at: "2026-05-10",
+            uses: ["pending: pending", "pending: pending"],
+            says: "nothing was charged",
+            Life()
+        ) { life in
+            for (isOver, said): (Bool, Instant) in [(false, "2026-05-08"), (true, "2026-05-09")] {
+                let pending = PendingPurchase(id: "1", productId: "monthly", isOver: isOver)
+                life.say(.pending(pending), at: said)
+            }
+        },
+        Case(
+            .storeUnreachable,
+            at: "2026-06-02T12:00:00Z",
+            uses: ["term: term", "outlook: outlook", "inquiry: inquiry"],
+            says: "You keep access in the meantime",
+            StandingTests.monthly()
+        ) {
+            $0.ask(.unreachable, at: "2026-06-01T12:00:00Z")
+            $0.policy = Policy(unreachable: .days(3))
+        },
         Case(.noFacts, at: "2026-05-10", uses: [], says: "cannot find a purchase", Life()),
         Case(
             .unlinked,
@@ -192,7 +379,13 @@ import TideoverJSON
     }
 
     @Test func `every rule has a case here`() {
-        #expect(Set(Self.cases.map(\.rule)) == Set(Rule.ID.allCases))
+        let tables = [(Self.termCases, Rule.Table.terms), (Self.playCases, .playItems)]
+        for (cases, table) in tables {
+            let rules = Rule.all.filter { $0.table == table }.map(\.id)
+            #expect(Set(cases.map(\.rule)) == Set(rules))
+            #expect(Set(rules).count == rules.count)
+        }
+        #expect(Set(Rule.all.map(\.id)) == Set(Rule.ID.allCases))
     }
 
     @Test(arguments: cases)
@@ -201,7 +394,10 @@ import TideoverJSON
         #expect(!reply.isEmpty)
         let text = reply.joined(separator: " ")
         let jargon =
-            ["1000", "monthly", "t1", "w1", "premium", "lineage", "outlook", "UTC", "null"]
+            [
+                "1000", "chain", "play", "monthly", "t1", "w1", "premium", "lineage", "outlook",
+                "UTC", "null",
+            ]
             + Rule.ID.allCases.map(\.rawValue).filter { $0.contains("-") }
             + Reason.allCases.map(\.rawValue).filter { $0.contains(where: \.isUppercase) }
         #expect(jargon.filter { text.contains($0) } == [], "\(text)")

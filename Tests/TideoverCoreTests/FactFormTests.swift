@@ -45,7 +45,7 @@ import TideoverJSON
                 )
             ),
             .term(committed), .outlook(committedOutlook),
-            .revocation(Revocation(term: TermKey("g:1"), date: "2026-05-02", cause: .withdrawn)),
+            .revocation(Revocation(term: TermKey("t:1"), date: "2026-05-02", cause: .withdrawn)),
         ]
         for end: Instant? in ["2026-06-01", nil] {
             guard let customer else { continue }

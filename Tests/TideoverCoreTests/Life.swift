@@ -25,17 +25,34 @@ struct Life {
             kind: .nonRenewing,
             period: Period(days: 30)
         ),
+        "play": Product(
+            entitlements: ["premium"],
+            group: "pro",
+            period: Period(months: 1),
+            trial: Period(days: 7),
+            grace: Period(days: 7)
+        ),
+        // Nobody told us how long its grace is.
+        "play.bare": Product(entitlements: ["premium"], period: Period(months: 1)),
+        "play.plus": Product(
+            entitlements: ["premium", "archive"],
+            group: "pro",
+            period: Period(months: 1),
+            grace: Period(days: 7)
+        ),
+        "play.extra": Product(entitlements: ["archive"], period: Period(months: 1)),
     ])
     var policy = Policy()
     private var counter = 0
 
     init(
         _ id: String = "1000",
+        store: Store = .appStore,
         environment: Environment = .production,
         ownership: Ownership = .purchased
     ) {
         lineage = Lineage(
-            store: .appStore,
+            store: store,
             environment: environment,
             id: id,
             ownership: ownership
@@ -47,6 +64,7 @@ struct Life {
         at signed: Instant,
         effective: Instant? = nil,
         envelope: Instant? = nil,
+        learned: Instant? = nil,
         rank: Rank = .store
     ) {
         counter += 1
@@ -57,7 +75,7 @@ struct Life {
                 effectiveAt: effective ?? signed,
                 assertedAt: signed,
                 envelopeSignedAt: envelope,
-                learnedAt: signed,
+                learnedAt: learned ?? signed,
                 rank: rank,
                 source: .appStoreNotification,
                 evidence: EvidenceID(hex: "\(lineage.id)-\(counter)")

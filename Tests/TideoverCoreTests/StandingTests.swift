@@ -441,7 +441,7 @@ import TideoverCore
         var life = Life()
         life.term("1", "pass", from: "2026-05-01", to: nil, plan: .nonRenewing)
         let end: Instant = "2026-05-31"
-        #expect(life.told(end.justBefore) == "active paid in-term confirmed")
+        #expect(life.told(end.justBefore) == "active prepaid in-term confirmed")
         #expect(life.told(end) == "expired ended ended confirmed")
     }
 }

@@ -47,6 +47,20 @@ public struct Explanation: Hashable, Sendable {
         case revocation
         /// It gave back what a revocation had taken.
         case reversal
+        /// The read of the purchase that counts.
+        case read
+        /// The bare notification that counts, where nothing could be read.
+        case notice
+        /// What a bare notification, or a read that lists no product, builds on.
+        case basis
+        /// It names why access ended.
+        case reason
+        /// It tells that another purchase took the place of this one.
+        case replacement
+        /// It tells that the purchase waits, or waits no more.
+        case pending
+        /// It tells that the store could not be reached.
+        case inquiry
     }
 
     /// A fact of the same lineage that the decision does not rest on.
@@ -73,6 +87,8 @@ public struct Explanation: Hashable, Sendable {
         case upgrade
         /// It speaks of no term that is known.
         case unbound
+        /// Another purchase has taken the place of the one it speaks of.
+        case replaced
         /// There was nothing for it to change.
         case noEffect
 
@@ -87,6 +103,7 @@ public struct Explanation: Hashable, Sendable {
             case .unknownWord: "This version does not know the word; it changes nothing."
             case .upgrade: "It marks an upgrade, not a refund."
             case .unbound: "It speaks of no term that is known."
+            case .replaced: "Another purchase has taken the place of the one it speaks of."
             case .noEffect: "There was nothing for it to change."
             }
         }

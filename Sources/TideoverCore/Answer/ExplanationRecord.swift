@@ -97,9 +97,14 @@ public struct CustomerRecord: Sendable {
         let next = decision.nextChange.flatMap { history.snapshot(at: $0)[decision.name] }
         let deciding = history.holdings.first { $0.history.lineage == standing.lineage }?.history
         let policy = policy.value(at: instant)
-        let now = deciding.map { Situation(history: $0, instant: instant, policy: policy) }
+        let ground = deciding?.ground(
+            for: decision.name,
+            at: instant,
+            policy: policy,
+            catalogue: catalogue.value(at: instant)
+        )
         let facts = holdings.first { $0.lineage == standing.lineage }?.facts ?? []
-        let sieve = now.map { FactSieve(facts: facts, now: $0, standing: standing) }
+        let sieve = ground.map { FactSieve(facts: facts, ground: $0, standing: standing) }
         return Explanation(
             asOf: instant,
             decision: decision,
@@ -108,7 +113,7 @@ public struct CustomerRecord: Sendable {
             setAside: sieve?.setAside ?? [],
             others: others(than: standing.lineage, for: decision.name, by: history, at: instant),
             next: next,
-            reply: Reply(decision: decision, now: now).sentences
+            reply: Reply(decision: decision, ground: ground).sentences
         )
     }
 

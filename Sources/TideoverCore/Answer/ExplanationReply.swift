@@ -1,44 +1,73 @@
 /// Sentences that a support person can paste into a reply to the customer.
 struct Reply {
     let decision: Snapshot.Entitlement
-    /// The situation of the lineage that decided; nil when nothing is known.
-    let now: Situation?
+    /// What the lineage that decided was judged on; nil when nothing is known.
+    let ground: Ground?
 
     private var standing: Standing { decision.standing }
     private var isShared: Bool { standing.lineage?.ownership == .familyShared }
 
     var sentences: [String] {
-        guard let now else { return unknownPurchase }
+        guard let ground else { return unknownPurchase }
         switch standing.reason {
         case .notEntitled: return ["What you have bought does not include this."]
         case .changedProduct: return changedProduct
-        default: return sentences(now)
+        default: return sentences(ground.history)
         }
     }
 
-    private func sentences(_ now: Situation) -> [String] {
+    private func sentences(_ history: LineageHistory) -> [String] {
         switch standing.rule {
         case .noFacts: unknownPurchase
         case .unlinked:
             ["We know of \(your) subscription, but no payment for it has been confirmed to us yet."]
-        case .notStarted: coming(now)
+        case .pending: waiting
+        case .calledOff:
+            ["\(yourAtStart) purchase was declined or called off, and nothing was charged for it."]
+        case .notStarted: coming(history)
+        case .replaced:
+            ["\(yourAtStart) subscription was replaced by another one\(on(standing.accessUntil))."]
         case .revoked: [takenBack]
-        case .inTerm: restored(now) + running(now)
+        case .inTerm, .prepaid, .cancelled: restored + running
         case .superseded: changed + ["You keep access in the meantime."]
         case .renewedUnseen:
             [
                 "The store told us that \(your) subscription renewed.",
                 "You have access\(until(standing.accessUntil)); a full confirmation is still to come.",
             ]
-        case .inGrace, .graceUnstated, .retryKept: failed(now) + keptAccess
-        case .inRetry: failed(now) + suspended(now)
-        case .renewalDue: due(now) + ["You keep access in the meantime."]
-        case .unconfirmed:
-            (now.isUpgradedAway ? changed : due(now)) + [
-                "If you were charged for it, please send us the order number from the store's "
-                    + "receipt, so that we can find it. There is no need to buy again."
-            ]
-        case .endedStated, .ended: ended(now)
+        case .inGrace, .graceUnstated, .gracePresumed, .retryKept: failed + keptAccess
+        case .inRetry, .onHold, .holdPresumed: failed + suspended
+        case .paused, .resumeDue: paused
+        case .renewalDue, .silentGrace, .storeUnreachable:
+            due + ["You keep access in the meantime."]
+        case .unconfirmed: (isUpgradedAway ? changed : due) + unconfirmed
+        case .endedStated, .ended, .expired: ended
+        }
+    }
+
+    // MARK: What it is about
+
+    private var term: TermRecord? { ground?.term }
+
+    private var isUpgradedAway: Bool {
+        if case .term(let now) = ground { now.isUpgradedAway } else { false }
+    }
+
+    /// When the payment was due that the answer waits for.
+    private var dueAt: Instant? {
+        switch ground {
+        case .term(let now): now.term?.end
+        case .item(let now): now.statement?.periodEnd ?? now.statement?.expiry
+        case nil: nil
+        }
+    }
+
+    /// Until when the store tries a failed payment again.
+    private var retriedUntil: Instant? {
+        switch ground {
+        case .term(let now): now.end(plus: Situation.retry)
+        case .item(let now) where standing.rule == .onHold: now.holdUntil
+        case .item, nil: nil
         }
     }
 
@@ -53,10 +82,11 @@ struct Reply {
 
     /// The day, and the time of day where periods are too short for days.
     private func day(_ instant: Instant) -> String {
-        Words.instant(instant, showsTime: now.map { $0.history.pace != .real } ?? false)
+        Words.instant(instant, showsTime: ground.map { $0.history.pace != .real } ?? false)
     }
 
     private func until(_ instant: Instant?) -> String { instant.map { " until \(day($0))" } ?? "" }
+    private func since(_ instant: Instant?) -> String { instant.map { " since \(day($0))" } ?? "" }
     private func on(_ instant: Instant?) -> String { instant.map { " on \(day($0))" } ?? "" }
 
     // MARK: One situation each
@@ -83,8 +113,15 @@ struct Reply {
         ]
     }
 
-    private func coming(_ now: Situation) -> [String] {
-        let start = now.history.terms.first?.term.start
+    private var waiting: [String] {
+        [
+            "\(yourAtStart) purchase waits for approval or for its payment.",
+            "Access begins as soon as the store confirms it.",
+        ]
+    }
+
+    private func coming(_ history: LineageHistory) -> [String] {
+        let start = history.seenTerms.first?.term.start
         return ["\(yourAtStart) purchase begins\(on(start)); there is no access before."]
     }
 
@@ -106,8 +143,9 @@ struct Reply {
     }
 
     /// A refund that was taken back.
-    private func restored(_ now: Situation) -> [String] {
-        guard let revocation = now.term?.newestRevocation(at: now.instant)?.value,
+    private var restored: [String] {
+        guard case .term(let now) = ground,
+            let revocation = now.term?.newestRevocation(at: now.instant)?.value,
             let undone = now.term?.lastUndoing(by: now.instant, pace: now.history.pace)
         else { return [] }
         switch revocation.cause {
@@ -118,9 +156,10 @@ struct Reply {
         }
     }
 
-    private func running(_ now: Situation) -> [String] {
-        guard let record = now.term else { return [] }
-        guard let end = record.end else {
+    private var running: [String] {
+        guard let record = term else { return [] }
+        guard standing.grantedEntitlement == nil else { return given(record) }
+        guard let end = standing.accessUntil else {
             return ["\(yourAtStart) purchase of \(day(record.term.start)) has no end."]
         }
         if standing.reason == .trial {
@@ -128,6 +167,10 @@ struct Reply {
                 + renewal(after: end)
         }
         return ["\(began(record)) and is paid until \(day(end))."] + renewal(after: end)
+    }
+
+    private func given(_ record: TermRecord) -> [String] {
+        ["We have given you access\(until(standing.accessUntil)), since \(day(record.term.start))."]
     }
 
     private func renewal(after end: Instant) -> [String] {
@@ -151,16 +194,23 @@ struct Reply {
         return "\(yourAtStart) \(thing(record)) \(verb) on \(day(record.term.start))"
     }
 
-    private func failed(_ now: Situation) -> [String] {
-        let before = now.term.flatMap { $0.isUnseen ? nil : "\(began($0))." }
+    private var failed: [String] {
+        let before = term.flatMap { $0.isUnseen ? nil : "\(began($0))." }
         let failure =
-            "The payment due\(on(now.term?.end)) did not go through, and the store tries it again."
+            "The payment due\(on(dueAt)) did not go through, and the store tries it again."
         return [before, failure].compactMap(\.self)
     }
 
+    /// Until when access is kept for certain; Google Play moves the expiry while grace lasts.
+    private var keptUntil: Instant? {
+        guard standing.confidence == .confirmed else { return nil }
+        if case .item = ground { return standing.graceUntil }
+        return decision.accessUntil
+    }
+
     private var keptAccess: [String] {
-        let isDated = standing.confidence == .confirmed
-        let last = isDated ? until(decision.accessUntil) : " for now"
+        let isDated = keptUntil != nil
+        let last = isDated ? until(keptUntil) : " for now"
         let kept = "You keep full access\(last)."
         guard !isShared else { return [kept] }
         return [
@@ -170,10 +220,30 @@ struct Reply {
         ]
     }
 
-    private func suspended(_ now: Situation) -> [String] {
-        let stopped = "Access is paused\(standing.accessUntil.map { " since \(day($0))" } ?? "")."
+    private var paused: [String] {
+        let stopped = "\(yourAtStart) subscription is paused\(since(standing.accessUntil))."
+        guard case .item(let now) = ground, let resumes = now.resumesAt else {
+            return [stopped, "You can resume it in the store at any time."]
+        }
+        return [
+            standing.rule == .paused
+                ? "\(stopped.dropLast()) and goes on by itself on \(day(resumes))."
+                : "It was to go on on \(day(resumes)), and the store has not confirmed that yet.",
+            "You can resume it in the store at any time.",
+        ]
+    }
+
+    private var unconfirmed: [String] {
+        [
+            "If you were charged for it, please send us the order number from the store's "
+                + "receipt, so that we can find it. There is no need to buy again."
+        ]
+    }
+
+    private var suspended: [String] {
+        let stopped = "Access is paused\(since(standing.accessUntil))."
         guard !isShared else { return [stopped, "It comes back when the payment succeeds."] }
-        let last = now.end(plus: Situation.retry).map { " by \(day($0))" } ?? ""
+        let last = retriedUntil.map { " by \(day($0))" } ?? ""
         return [
             stopped,
             "If you update your payment method in the store\(last), access comes back as soon as "
@@ -181,22 +251,23 @@ struct Reply {
         ]
     }
 
-    private func due(_ now: Situation) -> [String] {
+    private var due: [String] {
         [
-            "\(yourAtStart) subscription was due to renew\(on(now.term?.end)), and the store has not "
+            "\(yourAtStart) subscription was due to renew\(on(dueAt)), and the store has not "
                 + "confirmed it to us yet."
         ]
     }
 
-    private func ended(_ now: Situation) -> [String] {
+    private var ended: [String] {
         let cause =
             switch standing.reason {
             case .cancelled: " because it was cancelled"
             case .billingError: " because the payment could not be collected"
             case .priceIncrease: " because the new price was not accepted"
             case .productUnavailable: " because it is no longer sold"
+            case .refunded: " because the store refunded it"
             default: ""
             }
-        return ["\(yourAtStart) \(thing(now.term)) ended\(on(standing.accessUntil))\(cause)."]
+        return ["\(yourAtStart) \(thing(term)) ended\(on(standing.accessUntil))\(cause)."]
     }
 }

@@ -1,7 +1,46 @@
 /// Parts the facts of the lineage that decided into those its answer rests on and the others.
 struct FactSieve {
+    let used: [Explanation.UsedFact]
+    let setAside: [Explanation.SetAsideFact]
+
+    init(facts: [Fact], ground: Ground, standing: Standing) {
+        let facts = facts.sorted { Self.order($0) < Self.order($1) }
+        let judge: any FactJudge =
+            switch ground {
+            case .term(let now): TermSieve(facts: facts, now: now, standing: standing)
+            case .item(let now): PlaySieve(facts: facts, now: now, standing: standing)
+            }
+        var used: [Explanation.UsedFact] = []
+        var setAside: [Explanation.SetAsideFact] = []
+        for fact in facts {
+            let roles = judge.roles(of: fact)
+            if roles.isEmpty {
+                setAside.append(.init(fact: fact, reason: judge.reason(against: fact)))
+            } else {
+                used.append(.init(fact: fact, roles: roles))
+            }
+        }
+        (self.used, self.setAside) = (used, setAside)
+    }
+
+    private static func order(_ fact: Fact) -> (Instant, Instant, EvidenceID, String) {
+        (fact.assertedAt, fact.envelopeSignedAt, fact.evidence, fact.assertion.word)
+    }
+}
+
+/// Says what a fact contributed to an answer, or why it did not.
+protocol FactJudge {
+    /// Empty for a fact that the answer does not rest on.
+    func roles(of fact: Fact) -> [Explanation.Role]
+    /// Why a fact without a role has none.
+    func reason(against fact: Fact) -> Explanation.SetAsideReason
+}
+
+/// Judges facts where the rules on terms decided; `facts` are sorted oldest first.
+struct TermSieve: FactJudge {
     private let facts: [Fact]
     private let now: Situation
+    private let rule: Rule.ID
     private let names: TermNames
     /// The newest word of the highest rank on each term.
     private let newest: [TermKey: Fact]
@@ -12,9 +51,10 @@ struct FactSieve {
     private let undoneAt: Instant?
 
     init(facts: [Fact], now: Situation, standing: Standing) {
-        self.facts = facts.sorted { Self.order($0) < Self.order($1) }
+        self.facts = facts
         self.now = now
-        let terms = self.facts.compactMap { fact in fact.term.map { (fact, $0) } }
+        rule = standing.rule
+        let terms = facts.compactMap { fact in fact.term.map { (fact, $0) } }
         let names = TermNames(terms.map(\.1))
         self.names = names
         newest = terms.reduce(into: [:]) { newest, word in
@@ -31,28 +71,12 @@ struct FactSieve {
             ? nil : now.term?.lastUndoing(by: now.instant, pace: now.history.pace)
     }
 
-    private static func order(_ fact: Fact) -> (Instant, Instant, EvidenceID, String) {
-        (fact.assertedAt, fact.envelopeSignedAt, fact.evidence, fact.assertion.word)
-    }
-
-    var used: [Explanation.UsedFact] {
-        facts.compactMap { fact in
-            let roles = roles(of: fact)
-            return roles.isEmpty ? nil : Explanation.UsedFact(fact: fact, roles: roles)
-        }
-    }
-
-    var setAside: [Explanation.SetAsideFact] {
-        facts.filter { roles(of: $0).isEmpty }.map {
-            Explanation.SetAsideFact(fact: $0, reason: reason(against: $0))
-        }
-    }
-
     // MARK: What a fact was used as
 
-    private func roles(of fact: Fact) -> [Explanation.Role] {
+    func roles(of fact: Fact) -> [Explanation.Role] {
         switch fact.assertion {
         case .term(let term): roles(of: term, in: fact)
+        case .grant(let grant): roles(of: grant.term, in: fact)
         case .outlook(let outlook): roles(of: Word(outlook, of: fact))
         case .condition(let condition): roles(of: Word(condition, of: fact))
         case .revocation(let value):
@@ -60,10 +84,40 @@ struct FactSieve {
         case .reversal(let reversal):
             names.key(reversal.term) == now.term?.key && fact.assertedAt == undoneAt
                 ? [.reversal] : []
-        case .grant, .inquiry, .pending, .playSubscription, .playPurchase, .playVoidedOrder,
-            .playReplacement, .playNotice, .unrecognised:
-            []
+        case .pending:
+            (rule == .pending || rule == .calledOff) && fact.assertedAt <= now.instant
+                ? [.pending] : []
+        case .inquiry:
+            rule == .storeUnreachable && fact.assertedAt == lastInquiry ? [.inquiry] : []
+        case .playPurchase, .playVoidedOrder, .playNotice: rolesOfPurchase(fact)
+        case .playSubscription, .playReplacement, .unrecognised: []
         }
+    }
+
+    private var lastInquiry: Instant? {
+        now.history.inquiries.instants.last { $0 <= now.instant }
+    }
+
+    /// What a word on a one-time purchase was used as: it stands for a term, or takes one back.
+    private func rolesOfPurchase(_ fact: Fact) -> [Explanation.Role] {
+        if rule == .pending || rule == .calledOff {
+            return fact.assertedAt <= now.instant ? [.pending] : []
+        }
+        guard let name = now.term?.term.webOrderLineItemId, let token = fact.playToken,
+            name.hasPrefix("\(token.id):")
+        else { return [] }
+        var roles: [Explanation.Role] = []
+        let reads = facts.filter { $0.playToken == token && $0.saysPurchased }
+        if fact == reads.last(where: { $0.assertedAt <= now.instant }) ?? reads.first {
+            roles.append(.term)
+        }
+        if let revocation, revocation.evidence == fact.evidence,
+            revocation.assertedAt == fact.assertedAt
+        {
+            roles.append(.revocation)
+        }
+        if fact.saysPurchased, fact.assertedAt == undoneAt { roles.append(.reversal) }
+        return roles
     }
 
     private func roles(of term: Term, in fact: Fact) -> [Explanation.Role] {
@@ -119,11 +173,12 @@ struct FactSieve {
 
     // MARK: Why a fact was not used
 
-    private func reason(against fact: Fact) -> Explanation.SetAsideReason {
+    func reason(against fact: Fact) -> Explanation.SetAsideReason {
         let isLater = fact.assertedAt > now.instant
         switch fact.assertion {
         case .unrecognised: return .unknownWord
         case .term(let term): return reason(against: term, in: fact, isLater)
+        case .grant(let grant): return reason(against: grant.term, in: fact, isLater)
         case .outlook(let outlook):
             if isLater { return .notAssertedYet }
             return reason(against: Word(outlook, of: fact), in: \.outlooks, now.outlook)
@@ -136,8 +191,10 @@ struct FactSieve {
         case .reversal(let reversal):
             if isLater { return .notAssertedYet }
             return reason(against: names.key(reversal.term)) ?? .noEffect
-        case .grant, .inquiry, .pending, .playSubscription, .playPurchase, .playVoidedOrder,
-            .playReplacement, .playNotice:
+        case .playSubscription, .playPurchase:
+            if fact.saysUnknownState { return .unknownWord }
+            return isLater ? .notAssertedYet : .olderWord
+        case .inquiry, .pending, .playVoidedOrder, .playReplacement, .playNotice:
             return isLater ? .notAssertedYet : .noEffect
         }
     }
@@ -247,7 +304,42 @@ extension Condition {
 }
 
 extension Fact {
+    /// The term that it speaks of as such.
     fileprivate var term: Term? {
-        if case .term(let term) = assertion { term } else { nil }
+        switch assertion {
+        case .term(let term): term
+        case .grant(let grant): grant.term
+        default: nil
+        }
+    }
+
+    /// The purchase token that it speaks of.
+    var playToken: PlayToken? {
+        switch assertion {
+        case .playSubscription(let read): read.token
+        case .playPurchase(let read): read.token
+        case .playVoidedOrder(let void): void.token
+        case .playReplacement(let replacement): replacement.token
+        case .playNotice(let notice): notice.token
+        default: nil
+        }
+    }
+
+    /// Whether it says that a one-time purchase was paid.
+    fileprivate var saysPurchased: Bool {
+        switch assertion {
+        case .playPurchase(let read): read.state == .purchased || read.completedAt != nil
+        case .playNotice(let notice): notice.kind == .oneTimePurchased
+        default: false
+        }
+    }
+
+    /// Whether it is a read whose state this version does not know.
+    var saysUnknownState: Bool {
+        switch assertion {
+        case .playSubscription(let read): read.state.unrecognisedValue != nil
+        case .playPurchase(let read): read.state.unrecognisedValue != nil
+        default: false
+        }
     }
 }

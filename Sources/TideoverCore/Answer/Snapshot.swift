@@ -45,6 +45,7 @@ public struct CustomerHistory: Sendable {
                 standing: standing,
                 accessUntil: unbrokenAccess(to: name, at: instant, from: standing),
                 nextChange: nextChange(of: name, after: instant, from: standing),
+                pending: pending(for: name, at: instant),
                 guidance: guidance(on: name, standing, at: instant, presentation)
             )
         }
@@ -98,6 +99,28 @@ public struct CustomerHistory: Sendable {
         return until == .distantFuture ? nil : until
     }
 
+    /// What the customer waits for: of one product only while no purchase of it has begun since.
+    private func pending(for entitlement: String, at instant: Instant) -> [Snapshot.Pending] {
+        let catalogue = catalogue.value(at: instant)
+        let own = holdings.filter { $0.owners.owner(at: instant) == customer }
+        let open = own.flatMap { holding in
+            holding.history.pending.filter { span in
+                span.isOpen(at: instant) && catalogue.unlocks(span.productId, entitlement)
+                    && !own.contains {
+                        $0.history.hasBegun(span.productId, since: span.since, by: instant)
+                    }
+            }.map { span in
+                Snapshot.Pending(
+                    productId: span.productId,
+                    store: holding.history.lineage.store,
+                    since: span.since,
+                    until: span.until
+                )
+            }
+        }
+        return open.sorted { ($0.since, $0.productId) < ($1.since, $1.productId) }
+    }
+
     /// The latest end of the confirmed access that one purchase or another gives at an instant. It
     /// need not be the best one's: another may be active, but only presumed so.
     private func confirmedEnd(of entitlement: String, at instant: Instant) -> Instant? {
@@ -140,89 +163,18 @@ public struct CustomerHistory: Sendable {
     }
 }
 
-extension LineageHistory {
-    /// The standing of this lineage for one entitlement.
-    func standing(
-        of entitlement: String,
-        at instant: Instant,
-        policy: Policy,
-        catalogue: Catalogue
-    ) -> Standing {
-        var standing = standing(at: instant, policy: policy)
-        guard standing.state != .never else { return standing }
-        if let product = standing.productId, unlocks(product, entitlement, catalogue) {
-            return standing
-        }
-        let before = terms.last {
-            $0.effectiveStart <= instant && unlocks($0.term.productId, entitlement, catalogue)
-                && unlocksAnything($0.term.plan)
-        }
-        standing.trial = nil
-        standing.graceUntil = nil
-        standing.confidence = .confirmed
-        standing.asksStore = false
-        standing.willRenew = nil
-        standing.state = before == nil ? .never : .expired
-        standing.reason = before == nil ? .notEntitled : .changedProduct
-        standing.productId = before?.term.productId
-        standing.accessUntil = before.flatMap { record in
-            let next = terms.first { $0.term.start > record.term.start }?.effectiveStart
-            return [record.end, next].compactMap(\.self).min()
-        }
-        return standing
-    }
-
-    private func unlocks(_ product: String, _ entitlement: String, _ catalogue: Catalogue) -> Bool {
-        guard catalogue.unlocks(product, entitlement) else { return false }
-        let plan = terms.last { $0.term.productId == product }?.term.plan
-        return plan.map(unlocksAnything) ?? true
-    }
-
-    /// Consumables are used up, and an unknown kind of product must never grant.
-    private func unlocksAnything(_ plan: Term.Plan) -> Bool {
-        switch plan {
-        case .autoRenewable, .nonRenewing, .nonConsumable: true
-        case .consumable, .unrecognised: false
-        }
-    }
-
-    /// Every instant at which the answer may change, in no order.
-    func boundaries(policy: Policy) -> [Instant] {
-        (terms + unseen).flatMap { boundaries(of: $0, policy: policy) }
-    }
-
-    private func boundaries(of record: TermRecord, policy: Policy) -> [Instant] {
-        var found = [record.term.start, record.effectiveStart, record.firstTold]
-        found += record.reversals + record.cleanSignings
-        found += record.revocations.flatMap { [$0.value.date, $0.assertedAt] }
-        found += record.outlooks.flatMap { word in
-            [word.assertedAt] + [word.value.graceEnd].compactMap(\.self)
-        }
-        found += record.conditions.map(\.assertedAt)
-        found += [record.upgradedAt].compactMap(\.self)
-        guard let end = record.end else { return found }
-        let leeway = min(
-            pace.scale(policy.renewalLeeway),
-            Milliseconds(max(0, (end - record.term.start).count / 5))
-        )
-        found += [
-            end, end + leeway, end + pace.scale(.days(3)), end + pace.scale(Situation.retry),
-        ]
-        if case .keep(let length) = policy.billingRetry {
-            found.append(max(end, record.graceEnd ?? end) + pace.scale(length))
-        }
-        return found
-    }
-}
-
 extension Standing {
     /// Active before grace, hold, expired and never; then confirmed before presumed and unknown;
-    /// then the later end. Equal answers keep the first lineage by key.
+    /// then the later end. Equal answers keep the first lineage by key. What was never paid is not
+    /// ranked: any other answer is better.
     func isBetter(than other: Standing) -> Bool {
+        guard isRanked, other.isRanked else { return isRanked }
         let mine = (state.worth, confidence.worth, lasting)
         let theirs = (other.state.worth, other.confidence.worth, other.lasting)
         return mine > theirs
     }
+
+    private var isRanked: Bool { rule != .pending && rule != .calledOff }
 
     private var lasting: Instant { accessUntil ?? (access ? .distantFuture : .distantPast) }
 }
@@ -268,7 +220,18 @@ public struct Snapshot: Hashable, Sendable {
         public var accessUntil: Instant?
         /// When state, reason, access or confidence next differs if the store says nothing more.
         public var nextChange: Instant?
+        /// Purchases that would unlock it and wait for approval or payment, oldest first.
+        public var pending: [Pending]
         public var guidance: Guidance
+    }
+
+    /// A purchase that waits for approval or for its first payment.
+    public struct Pending: Hashable, Sendable {
+        public var productId: String
+        public var store: Store
+        public var since: Instant
+        /// When it stops waiting by itself; nil where that is not known.
+        public var until: Instant?
     }
 
     public subscript(_ name: String) -> Entitlement? {
@@ -276,10 +239,11 @@ public struct Snapshot: Hashable, Sendable {
     }
 
     /// Until when this snapshot, as written out, stays true: the next change of any entitlement,
-    /// the next day of a trial's countdown, or a prompt that is held back.
+    /// the next day of a trial's countdown, the end of a wait, or a prompt that is held back.
     public var validUntil: Instant? {
-        let changes = entitlements.flatMap {
-            [$0.nextChange, $0.standing.trial?.nextTick(after: asOf)]
+        let changes = entitlements.flatMap { entitlement in
+            [entitlement.nextChange, entitlement.standing.trial?.nextTick(after: asOf)]
+                + entitlement.pending.map(\.until)
         }
         return (changes + [promptAt]).compactMap(\.self).min()
     }
@@ -292,5 +256,14 @@ extension Trial {
         let left = (endsAt - now).count
         guard left > 0 else { return nil }
         return endsAt - Milliseconds((left - 1) / day * day)
+    }
+}
+
+extension LineageHistory {
+    /// Whether a term of a product began in a stretch of time.
+    fileprivate func hasBegun(_ product: String, since start: Instant, by end: Instant) -> Bool {
+        seenTerms.contains {
+            $0.term.productId == product && $0.term.start >= start && $0.effectiveStart <= end
+        }
     }
 }

@@ -27,7 +27,21 @@ public struct Grant: Hashable, Sendable {
         self.why = why
     }
 
-    public var key: TermKey { TermKey("g:\(id)") }
+    /// What names its term.
+    public var key: TermKey { term.key }
+
+    /// A grant as a term without a product.
+    var term: Term {
+        Term(
+            transactionId: id,
+            productId: "",
+            plan: end == nil ? .nonConsumable : .nonRenewing,
+            start: start,
+            end: end,
+            origin: .purchase,
+            accountToken: customer
+        )
+    }
 }
 
 /// A purchase that waits for somebody's approval or for a payment outside the app, such as Ask to

@@ -37,10 +37,20 @@ extension Snapshot.Entitlement {
             writer.field("graceUntil", standing.graceUntil)
             writer.field("willRenew", standing.willRenew)
             standing.trial.write(to: &writer)
-            // Pending purchases are listed here once a store can announce one.
-            writer.field("pending", .array([]))
+            writer.field("pending", array: { for purchase in pending { purchase.write(to: &$0) } })
             writer.field("nextChange", nextChange)
             guidance.writeMembers(to: &writer)
+        }
+    }
+}
+
+extension Snapshot.Pending {
+    fileprivate func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.field("productId", productId)
+            writer.field("store", store.rawValue)
+            writer.field("since", since)
+            writer.said("until", until)
         }
     }
 }

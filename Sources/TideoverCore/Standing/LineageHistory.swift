@@ -3,12 +3,17 @@
 /// A set of facts makes the same history in whatever order they are given, however often.
 public struct LineageHistory: Sendable {
     public let lineage: Lineage
-    /// Terms we have seen, by purchase date.
+    /// Terms we have seen, by purchase date: what the rules on terms decide on.
     let terms: [TermRecord]
     /// Terms that only a later outlook tells of, by when it did.
     let unseen: [TermRecord]
     /// Whether any outlook or condition was asserted.
     let hasWords: Bool
+    /// The subscription on Google Play; nil for every other lineage.
+    let play: PlayHistory?
+    /// Purchases that waited for approval or payment, by when they were told of.
+    let pending: [PendingSpan]
+    let inquiries: InquiryLog
     public let pace: Pace
 
     /// How far two instants may differ and still name the same end.
@@ -23,333 +28,82 @@ public struct LineageHistory: Sendable {
         catalogue: Versioned<Catalogue>
     ) {
         var sorter = FactSorter(catalogue: catalogue)
-        for fact in facts where fact.lineage == lineage { sorter.add(fact) }
+        var play = PlaySorter(catalogue: catalogue)
+        var answers: [Inquiry.Answer] = []
+        for fact in facts where fact.lineage == lineage {
+            sorter.add(fact)
+            play.add(fact)
+            if let answer = Inquiry.Answer(fact) { answers.append(answer) }
+        }
         self.lineage = lineage
         hasWords = !sorter.outlooks.isEmpty || !sorter.conditions.isEmpty
         (terms, unseen) = sorter.records()
-        pace =
-            lineage.environment == .production
-            ? .real : Self.pace(of: terms, catalogue: catalogue)
+        let isReal = lineage.environment == .production
+        let pace = isReal ? .real : Pace.slower(sorter.pace(of: terms), play.pace)
+        self.play = play.history(pace: pace)
+        pending = (sorter.pendingSpans(terms) + (self.play?.pending ?? [])).sorted {
+            ($0.since, $0.id) < ($1.since, $1.id)
+        }
+        inquiries = InquiryLog(answers)
+        self.pace = pace
     }
 
-    /// The smallest ratio of actual to nominal length among plain terms. Stores either run in real
-    /// time or many times faster, so a term cut a little short says nothing about pace.
-    private static func pace(of terms: [TermRecord], catalogue: Versioned<Catalogue>) -> Pace {
-        terms.reduce(.real) { slowest, record in
-            let product = catalogue.value(at: record.term.start)[record.term.productId]
-            let period = record.term.offer?.period ?? product?.period
-            guard let end = record.end, let period, record.upgradedAt == nil else { return slowest }
-            let actual = end - record.term.start
-            let nominal = period.length(from: record.term.start)
-            guard actual.count > 0, actual.count <= nominal.count / 2 else { return slowest }
-            return Pace.slower(slowest, Pace(actual: actual, nominal: nominal))
-        }
+    /// Every term that a store or a relay told of by itself.
+    var seenTerms: [TermRecord] { terms + (play?.periods ?? []) }
+
+    func isPending(at instant: Instant) -> Bool {
+        pending.contains { $0.isOpen(at: instant) }
     }
 }
 
-/// Gathers facts by what they speak of, then binds words to terms.
-private struct FactSorter {
-    let catalogue: Versioned<Catalogue>
-    var terms: [Word<Term>] = []
-    var outlooks: [Word<Outlook>] = []
-    var conditions: [Word<Condition>] = []
-    var revocations: [Word<Revocation>] = []
-    var reversals: [Word<Reversal>] = []
+/// How long a purchase waited for approval or for its first payment.
+struct PendingSpan: Sendable {
+    let id: String
+    let productId: String
+    let since: Instant
+    /// The first instant it did not wait any more; nil where no end is known.
+    let until: Instant?
 
-    init(catalogue: Versioned<Catalogue>) {
-        self.catalogue = catalogue
-    }
-
-    mutating func add(_ fact: Fact) {
-        switch fact.assertion {
-        case .term(let term): terms.append(Word(term, of: fact))
-        case .outlook(let outlook): outlooks.append(Word(outlook, of: fact))
-        case .condition(let condition):
-            // A word that we do not know must not displace an older one that we do.
-            guard let known = condition.known else { return }
-            conditions.append(Word(known, of: fact))
-        case .revocation(let revocation): revocations.append(Word(revocation, of: fact))
-        case .reversal(let reversal): reversals.append(Word(reversal, of: fact))
-        case .grant, .inquiry, .pending, .playSubscription, .playPurchase, .playVoidedOrder,
-            .playReplacement, .playNotice, .unrecognised:
-            break
-        }
-    }
-
-    /// The seen and the unseen terms, each with the words that speak of it.
-    mutating func records() -> (seen: [TermRecord], unseen: [TermRecord]) {
-        terms.sort(by: Word.isOlder)
-        outlooks.sort(by: Word.isOlder)
-        conditions.sort(by: Word.isOlder)
-        revocations.sort(by: Word.isOlder)
-        reversals.sort(by: Word.isOlder)
-        var records = seenTerms()
-        attachRevocations(to: &records)
-        findUpgrades(in: &records)
-        let ends = EndIndex(records)
-        var unseenEnds = EndIndex([])
-        var unseen = bindOutlooks(to: &records, ends, filing: &unseenEnds)
-        bindConditions(to: &records, ends, and: &unseen, unseenEnds)
-        moveEffectiveStarts(of: &records, ends)
-        return (records, unseen)
-    }
-
-    // MARK: Terms
-
-    private func seenTerms() -> [TermRecord] {
-        let names = TermNames(terms.map(\.value))
-        let groups = Dictionary(grouping: terms) { names.key(of: $0.value) }
-        let records = groups.map { key, words in
-            // Words are sorted oldest first, so the last of the highest rank is the newest.
-            let newest = words.reduce(words[0]) { $1.rank >= $0.rank ? $1 : $0 }
-            let first = words.map(\.assertedAt).min() ?? newest.assertedAt
-            var record = TermRecord(
-                key: key,
-                term: newest.value,
-                rank: newest.rank,
-                end: end(of: newest.value),
-                firstAsserted: first,
-                isUnseen: false,
-                firstTold: first,
-                effectiveStart: newest.value.start
-            )
-            record.cleanSignings = words.filter { !$0.value.isRevoked && $0.rank == newest.rank }
-                .map(\.assertedAt)
-            return record
-        }
-        return records.sorted {
-            ($0.term.start, $0.firstAsserted, $0.key) < ($1.term.start, $1.firstAsserted, $1.key)
-        }
-    }
-
-    /// Non-renewing purchases last as long as the catalogue says; without a word on that they
-    /// last no time at all, because nothing vouches for more.
-    private func end(of term: Term) -> Instant? {
-        switch term.plan {
-        case .nonConsumable: nil
-        case .nonRenewing:
-            term.end ?? length(of: term).map { term.start + $0 } ?? term.start
-        case .autoRenewable, .consumable, .unrecognised: term.end ?? term.start
-        }
-    }
-
-    private func length(of term: Term) -> Period? {
-        catalogue.value(at: term.start)[term.productId]?.period
-    }
-
-    private func attachRevocations(to records: inout [TermRecord]) {
-        let names = TermNames(terms.map(\.value))
-        let positions = Dictionary(
-            uniqueKeysWithValues: records.enumerated().map { ($1.key, $0) }
-        )
-        for word in revocations {
-            guard let position = positions[names.key(word.value.term)] else { continue }
-            records[position].revocations.append(word)
-        }
-        for word in reversals {
-            guard let position = positions[names.key(word.value.term)] else { continue }
-            records[position].reversals.append(word.assertedAt)
-        }
-    }
-
-    /// An upgrade happened when the successor began or when the store first said so, whichever was
-    /// earlier: the first successor we know of may only be a renewal of the one we lack.
-    private func findUpgrades(in records: inout [TermRecord]) {
-        let names = TermNames(terms.map(\.value))
-        var said: [TermKey: Instant] = [:]
-        for word in terms.reversed() where word.value.isUpgraded {
-            said[names.key(of: word.value)] = word.assertedAt
-        }
-        for position in records.indices {
-            let record = records[position]
-            let successor = records[(position + 1)...].first { $0.term.start > record.term.start }
-            let looksUpgraded = record.revocations.contains { word in
-                successor?.term.start.isWithin(LineageHistory.sameEnd, of: word.value.date) ?? false
-            }
-            guard record.term.isUpgraded || looksUpgraded else { continue }
-            records[position].upgradedAt = [successor?.term.start, said[record.key]]
-                .compactMap(\.self).min()
-        }
-    }
-
-    // MARK: Binding
-
-    /// Gives each outlook to the term it speaks of; those that name an end we know nothing of make
-    /// unseen terms, which are returned.
-    private func bindOutlooks(
-        to records: inout [TermRecord],
-        _ ends: EndIndex,
-        filing unseenEnds: inout EndIndex
-    ) -> [TermRecord] {
-        var unseen: [TermRecord] = []
-        for word in outlooks {
-            let target = target(
-                renewalDate: word.value.renewalDate,
-                assertedAt: word.assertedAt,
-                isFailing: word.value.isFailing(termEnd: nil),
-                among: records,
-                ends
-            )
-            switch target {
-            case .term(let position): records[position].outlooks.append(word)
-            case .unseenTerm(let end): Self.file(word, endingAt: end, in: &unseen, &unseenEnds)
-            case .nothing: break
-            }
-        }
-        for position in records.indices {
-            guard let told = records[position].outlooks.first?.assertedAt else { continue }
-            records[position].firstTold = min(records[position].firstTold, told)
-        }
-        return unseen
-    }
-
-    private func bindConditions(
-        to records: inout [TermRecord],
-        _ ends: EndIndex,
-        and unseen: inout [TermRecord],
-        _ unseenEnds: EndIndex
-    ) {
-        for word in conditions {
-            let target = target(
-                renewalDate: word.value.renewalDate,
-                assertedAt: word.assertedAt,
-                isFailing: word.value.isFailing,
-                among: records,
-                ends
-            )
-            switch target {
-            case .term(let position): records[position].conditions.append(word)
-            case .unseenTerm(let end):
-                guard let position = unseenEnds.nearest(to: end) else { continue }
-                unseen[position].conditions.append(word)
-            case .nothing: break
-            }
-        }
-    }
-
-    private enum Target {
-        case term(Int)
-        case unseenTerm(end: Instant)
-        case nothing
-    }
-
-    /// What a word speaks of: the term that ends at its renewal date; without one, the newest term
-    /// asserted by then, or for a failing word the newest that had ended by then. A failing word
-    /// that names an end we do not know speaks of a term we have not seen, unless a known term was
-    /// still running.
-    private func target(
-        renewalDate: Instant?,
-        assertedAt: Instant,
-        isFailing: Bool,
-        among records: [TermRecord],
-        _ ends: EndIndex
-    ) -> Target {
-        if let renewalDate {
-            if let position = ends.nearest(to: renewalDate) { return .term(position) }
-            let isRunning = records.contains {
-                $0.firstAsserted <= assertedAt && ($0.end ?? .distantFuture) > assertedAt
-            }
-            guard isFailing && isRunning else { return .unseenTerm(end: renewalDate) }
-        }
-        let position = records.lastIndex {
-            isFailing ? ($0.end ?? .distantFuture) <= assertedAt : $0.firstAsserted <= assertedAt
-        }
-        return position.map(Target.term) ?? .nothing
-    }
-
-    private static func file(
-        _ word: Word<Outlook>,
-        endingAt end: Instant,
-        in unseen: inout [TermRecord],
-        _ ends: inout EndIndex
-    ) {
-        if let position = ends.nearest(to: end) {
-            unseen[position].outlooks.append(word)
-            return
-        }
-        let term = Term(
-            transactionId: "",
-            productId: word.value.productId ?? "",
-            start: word.assertedAt,
-            end: end
-        )
-        var record = TermRecord(
-            key: term.key,
-            term: term,
-            rank: word.rank,
-            end: end,
-            firstAsserted: word.assertedAt,
-            isUnseen: true,
-            firstTold: word.assertedAt,
-            effectiveStart: word.assertedAt
-        )
-        record.outlooks = [word]
-        ends.add(end, at: unseen.count)
-        unseen.append(record)
-    }
-
-    // MARK: Effective start
-
-    /// A recovery in grace keeps the old cycle: the new term's purchase date lies before the
-    /// failure was announced. It counts from when it was first told of, so that the billing issue
-    /// the customer lived through is not erased; never before the old end, never beyond grace.
-    private func moveEffectiveStarts(of records: inout [TermRecord], _ ends: EndIndex) {
-        for position in records.indices {
-            let start = records[position].term.start
-            guard let before = ends.nearest(to: start), before != position,
-                let oldEnd = records[before].end, let failure = records[before].firstFailure,
-                failure >= oldEnd, failure < records[position].firstTold
-            else { continue }
-            let told = min(records[position].firstTold, records[before].graceEnd ?? .distantFuture)
-            records[position].effectiveStart = max(told, oldEnd)
-        }
+    func isOpen(at instant: Instant) -> Bool {
+        since <= instant && instant < (until ?? .distantFuture)
     }
 }
 
-/// Finds the term that ends nearest to an instant without looking through all of them.
-private struct EndIndex {
-    private var bySecond: [Int64: [(end: Instant, position: Int)]] = [:]
+/// When the store was asked, and whether it answered.
+struct InquiryLog: Sendable {
+    private let entries: [Inquiry.Answer]
 
-    init(_ records: [TermRecord]) {
-        for (position, record) in records.enumerated() {
-            if let end = record.end { add(end, at: position) }
-        }
+    init(_ entries: [Inquiry.Answer]) {
+        self.entries = entries.sorted { $0.order < $1.order }
     }
 
-    mutating func add(_ end: Instant, at position: Int) {
-        bySecond[Self.second(end), default: []].append((end, position))
+    /// Whether the newest question asked by an instant got no answer, and is not older than
+    /// `start`.
+    func isUnanswered(at instant: Instant, since start: Instant) -> Bool {
+        guard let newest = entries.last(where: { $0.at <= instant }) else { return false }
+        return newest.isFailure && newest.at >= start
     }
 
-    /// Nil when none ends within the tolerance; of equally near ones the first.
-    func nearest(to instant: Instant) -> Int? {
-        let second = Self.second(instant)
-        return (second - 1...second + 1).flatMap { bySecond[$0] ?? [] }
-            .filter { $0.end.isWithin(LineageHistory.sameEnd, of: instant) }
-            .map { (($0.end - instant).count.magnitude, $0.position) }
-            .min { $0 < $1 }?.1
-    }
-
-    private static func second(_ instant: Instant) -> Int64 {
-        instant.millisecondsSince1970 / LineageHistory.sameEnd.count
-    }
+    var instants: [Instant] { entries.map(\.at) }
 }
 
-/// Two words on one transaction name the same term, even if only one of them knows the period's id.
-struct TermNames {
-    private var byTransaction: [String: TermKey] = [:]
+extension Inquiry {
+    /// A question by when it was asked.
+    struct Answer: Sendable {
+        let at: Instant
+        let isFailure: Bool
 
-    init(_ terms: [Term]) {
-        for term in terms where term.webOrderLineItemId != nil {
-            byTransaction[term.transactionId] = term.key
+        /// A read is an answer too.
+        init?(_ fact: Fact) {
+            switch fact.assertion {
+            case .inquiry(let inquiry):
+                (at, isFailure) = (fact.assertedAt, inquiry.outcome.isFailure)
+            case .playSubscription, .playPurchase: (at, isFailure) = (fact.assertedAt, false)
+            default: return nil
+            }
         }
-    }
 
-    func key(of term: Term) -> TermKey {
-        byTransaction[term.transactionId] ?? term.key
-    }
-
-    func key(_ key: TermKey) -> TermKey {
-        guard key.text.hasPrefix("t:") else { return key }
-        return byTransaction[String(key.text.dropFirst(2))] ?? key
+        /// Of two at one instant the answer counts.
+        fileprivate var order: (Instant, Int) { (at, isFailure ? 0 : 1) }
     }
 }

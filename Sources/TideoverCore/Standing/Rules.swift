@@ -1,63 +1,142 @@
-/// One rule of standing: when it applies it decides.
-public struct Rule: Sendable {
+/// One rule of standing: of those of its table the first that applies decides.
+public struct Rule: Hashable, Sendable {
+    public let id: ID
+    public let table: Table
+
+    /// What it says, for whoever asks why.
+    public var sentence: String { id.sentence }
+
+    /// What a rule decides on.
+    public enum Table: String, Hashable, Sendable, CaseIterable {
+        /// The term that governs a lineage: App Store purchases, one-time purchases of either
+        /// store, what only a relay knows, an operator's grants.
+        case terms
+        /// Each product of a Google Play subscription that no other has replaced.
+        case playItems
+    }
+
+    /// Every rule, each table in the order in which its rules are asked.
+    public static let all =
+        TermRule.all.map { Rule(id: $0.id, table: .terms) }
+        + PlayRule.all.map { Rule(id: $0.id, table: .playItems) }
+
     public enum ID: String, Hashable, Sendable, CaseIterable {
         case noFacts = "no-facts"
+        case pending
+        case calledOff = "called-off"
         case unlinked
         case notStarted = "not-started"
+        case replaced
         case revoked
+        case prepaid
+        case cancelled
         case inTerm = "in-term"
         case superseded
         case renewedUnseen = "renewed-unseen"
         case endedStated = "ended-stated"
         case inGrace = "in-grace"
         case graceUnstated = "grace-unstated"
+        case gracePresumed = "grace-presumed"
         case retryKept = "retry-kept"
         case inRetry = "in-retry"
+        case onHold = "on-hold"
+        case holdPresumed = "hold-presumed"
+        case paused
+        case resumeDue = "resume-due"
         case renewalDue = "renewal-due"
+        case silentGrace = "silent-grace"
+        case storeUnreachable = "store-unreachable"
         case unconfirmed
+        case expired
         case ended
     }
+}
 
-    public let id: ID
-    /// What it says, for whoever asks why.
-    public let sentence: String
+extension Rule.ID {
+    /// What the rule says, for whoever asks why.
+    public var sentence: String {
+        switch self {
+        case .noFacts: "Nothing is known of this purchase."
+        case .pending: "The purchase waits for approval or for its first payment."
+        case .calledOff: "The purchase was declined or called off before anything was paid."
+        case .unlinked:
+            "The store has spoken of this subscription, but never of a term of it."
+        case .notStarted: "No term had begun yet."
+        case .replaced: "Another purchase has taken the place of this one."
+        case .revoked: "The store took the purchase back."
+        case .prepaid: "The time paid for ahead is running; it does not renew by itself."
+        case .cancelled: "The subscription is cancelled; what was paid for runs to its end."
+        case .inTerm: "The period paid for is running."
+        case .superseded: "The customer upgraded to a term that we have not seen yet."
+        case .renewedUnseen:
+            "The store told of a renewal whose transaction we have not seen yet."
+        case .endedStated: "The store said that the subscription has expired."
+        case .inGrace: "A payment failed; the store keeps access during grace."
+        case .graceUnstated: "The store says grace without a date; three days are assumed."
+        case .gracePresumed:
+            "A payment failed and the end of grace last stated has passed; the store moves it while "
+                + "grace lasts, so a little more is assumed."
+        case .retryKept: "The store retries the payment; the operator's policy keeps access."
+        case .inRetry:
+            "A payment failed and grace is over or was never given; the store retries."
+        case .onHold: "A payment failed and the store has put the subscription on hold."
+        case .holdPresumed:
+            "A payment failed and grace should be over; a hold is assumed until the store says more."
+        case .paused: "The customer has paused the subscription."
+        case .resumeDue: "The pause should be over and the store has not spoken."
+        case .renewalDue:
+            "The renewal is due and the store has not spoken; a short leeway is given."
+        case .silentGrace:
+            "The renewal is due and the store says active; it goes on trying for up to two days."
+        case .storeUnreachable:
+            "The renewal is due and the store cannot be reached; what was there is kept for a while."
+        case .unconfirmed:
+            "The renewal was due and the store has stayed silent past the leeway."
+        case .expired: "The store let the subscription expire."
+        case .ended: "The purchase has ended."
+        }
+    }
+}
+
+/// A rule on the term that governs.
+struct TermRule: Sendable {
+    let id: Rule.ID
     let decide: @Sendable (Situation) -> Standing?
 
-    /// The rules for App Store lineages and one-time purchases; the first that applies decides.
-    public static let all: [Rule] = [
-        Rule(id: .noFacts, sentence: "Nothing is known of this purchase.") { now in
-            guard now.history.terms.isEmpty, !now.history.hasWords else { return nil }
+    static let all: [TermRule] = beforeAnyTerm + whileItRuns + afterItsEnd
+
+    private static let beforeAnyTerm: [TermRule] = [
+        TermRule(id: .noFacts) { now in
+            guard now.isUnheardOf, now.history.pending.isEmpty else { return nil }
             return now.never(.noFacts, .unknown, .unknown)
         },
-        Rule(
-            id: .unlinked,
-            sentence: "The store has spoken of this subscription, but never of a term of it."
-        ) { now in
-            guard now.history.terms.isEmpty else { return nil }
+        TermRule(id: .pending) { now in
+            guard now.isUnheardOf, now.history.isPending(at: now.instant) else { return nil }
+            return now.never(.pending, .pending, .confirmed)
+        },
+        TermRule(id: .calledOff) { now in
+            guard now.isUnheardOf, now.history.pending.contains(where: { $0.since <= now.instant })
+            else { return nil }
+            return now.never(.calledOff, .calledOff, .confirmed)
+        },
+        TermRule(id: .unlinked) { now in
+            guard now.history.terms.isEmpty, now.history.hasWords else { return nil }
             return now.never(.unlinked, .unlinked, .unknown, asks: true)
         },
-        Rule(id: .notStarted, sentence: "No term had begun yet.") { now in
+        TermRule(id: .notStarted) { now in
             now.term == nil ? now.never(.notStarted, .notStarted, .confirmed) : nil
         },
-        Rule(id: .revoked, sentence: "The store took the purchase back.") { now in
-            now.revoked()
-        },
-        Rule(id: .inTerm, sentence: "The period paid for is running.") { now in
+    ]
+
+    private static let whileItRuns: [TermRule] = [
+        TermRule(id: .revoked) { $0.revoked() },
+        TermRule(id: .inTerm) { now in
             guard let term = now.term, now.isRunning, !term.isUnseen, !now.isUpgradedAway else {
                 return nil
             }
-            return now.access(
-                .inTerm,
-                .active,
-                now.reasonOfTerm,
-                until: term.end,
-                confidence: term.rank == .store ? .confirmed : .presumed
-            )
+            return now.access(.inTerm, .active, now.reasonOfTerm, until: term.end)
         },
-        Rule(
-            id: .superseded,
-            sentence: "The customer upgraded to a term that we have not seen yet."
-        ) { now in
+        TermRule(id: .superseded) { now in
             guard let term = now.term, now.isRunning, now.isUpgradedAway else { return nil }
             return now.access(
                 .superseded,
@@ -68,10 +147,7 @@ public struct Rule: Sendable {
                 asks: true
             )
         },
-        Rule(
-            id: .renewedUnseen,
-            sentence: "The store told of a renewal whose transaction we have not seen yet."
-        ) { now in
+        TermRule(id: .renewedUnseen) { now in
             if let announced = now.announcedStart {
                 return now.access(
                     .renewedUnseen,
@@ -95,20 +171,29 @@ public struct Rule: Sendable {
                 asks: true
             )
         },
-        Rule(id: .endedStated, sentence: "The store said that the subscription has expired.") {
-            now in
-            guard now.condition?.value.saysExpired == true else { return nil }
-            return now.expired(.endedStated, now.reasonOfEnd, at: now.lastAccess)
+    ]
+
+    private static let afterItsEnd: [TermRule] = [
+        TermRule(id: .endedStated) { now in
+            guard let condition = now.condition, condition.value.saysExpired else { return nil }
+            return now.expired(
+                .endedStated,
+                now.reasonOfEnd,
+                at: now.lastAccess,
+                by: condition.rank
+            )
         },
-        Rule(id: .inGrace, sentence: "A payment failed; the store keeps access during grace.") {
-            now in
+        TermRule(id: .inGrace) { now in
             guard let grace = now.graceEnd, grace > now.instant, now.keepsGrace else { return nil }
-            return now.access(.inGrace, .grace, .billingIssue, until: grace)
+            return now.access(
+                .inGrace,
+                .grace,
+                .billingIssue,
+                until: grace,
+                by: now.term?.grace?.rank
+            )
         },
-        Rule(
-            id: .graceUnstated,
-            sentence: "The store says grace without a date; three days are assumed."
-        ) { now in
+        TermRule(id: .graceUnstated) { now in
             guard now.graceEnd == nil, now.saysGrace, now.keepsGrace,
                 let until = now.end(plus: .days(3)), now.instant < until
             else { return nil }
@@ -121,74 +206,57 @@ public struct Rule: Sendable {
                 asks: true
             )
         },
-        Rule(
-            id: .retryKept,
-            sentence: "The store retries the payment; the operator's policy keeps access."
-        ) { now in
+        TermRule(id: .retryKept) { now in
             guard case .keep(let length) = now.policy.billingRetry, now.isRetrying,
                 let from = now.coveredUntil
             else { return nil }
             let until = from + now.history.pace.scale(length)
             guard now.instant < until else { return nil }
-            return now.access(.retryKept, .grace, .keptByPolicy, until: until)
+            return now.access(.retryKept, .grace, .keptByPolicy, until: until, by: now.failed)
         },
-        Rule(
-            id: .inRetry,
-            sentence: "A payment failed and grace is over or was never given; the store retries."
-        ) { now in
+        TermRule(id: .inRetry) { now in
             guard now.isRetrying else { return nil }
-            return now.standing(.inRetry, .hold, .billingRetry, until: now.coveredUntil)
+            return now.standing(
+                .inRetry,
+                .hold,
+                .billingRetry,
+                until: now.coveredUntil,
+                by: now.failed
+            )
         },
-        Rule(
-            id: .renewalDue,
-            sentence: "The renewal is due and the store has not spoken; a short leeway is given."
-        ) { now in
+        TermRule(id: .renewalDue) { now in
             guard now.awaitsRenewal, let until = now.leewayEnd, now.instant < until else {
                 return nil
             }
-            return now.access(
-                .renewalDue,
-                .active,
-                .renewalDue,
-                until: until,
-                confidence: .presumed,
-                asks: true,
-                product: now.nextProduct
-            )
+            return now.awaiting(.renewalDue, until: until)
         },
-        Rule(
-            id: .unconfirmed,
-            sentence: "The renewal was due and the store has stayed silent past the leeway."
-        ) { now in
+        TermRule(id: .storeUnreachable) { now in
+            guard now.awaitsRenewal, now.isUnreachable,
+                let until = now.end(plus: now.policy.unreachable), now.instant < until
+            else { return nil }
+            return now.awaiting(.storeUnreachable, until: until)
+        },
+        TermRule(id: .unconfirmed) { now in
             guard now.awaitsRenewal || now.isUpgradedAway else { return nil }
             return now.standing(
                 .unconfirmed,
                 .expired,
                 .unconfirmed,
-                until: now.leewayEnd,
+                until: now.awaitedUntil,
                 confidence: .unknown,
                 asks: true
             )
         },
-        Rule(id: .ended, sentence: "The purchase has ended.") { now in
-            now.expired(.ended, now.reasonOfEnd, at: now.lastAccess)
+        TermRule(id: .ended) { now in
+            now.expired(.ended, now.reasonOfEnd, at: now.lastAccess, by: now.outlook?.rank)
         },
     ]
-
 }
 
-extension Rule.ID {
-    /// What the rule says, for whoever asks why.
-    public var sentence: String {
-        Rule.all.first { $0.id == self }?.sentence ?? ""
-    }
-}
-
-extension LineageHistory {
-    /// The answer for this lineage at an instant: pure, total, no clock.
-    public func standing(at instant: Instant, policy: Policy) -> Standing {
-        let now = Situation(history: self, instant: instant, policy: policy)
-        for rule in Rule.all {
+extension TermRule {
+    /// The answer of the first rule that applies.
+    static func standing(_ now: Situation) -> Standing {
+        for rule in all {
             if let standing = rule.decide(now) { return standing }
         }
         preconditionFailure("the last rule of standing always decides")

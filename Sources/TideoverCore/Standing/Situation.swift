@@ -8,10 +8,8 @@ struct Situation {
     /// The newest outlook and condition bound to it that were asserted by now.
     let outlook: Word<Outlook>?
     let condition: Word<Condition>?
-    /// The newest grace end ever stated for it.
-    let graceEnd: Instant?
-    /// Whether a failing word about it was asserted by now; it stands until another term starts.
-    let hasFailed: Bool
+    /// Who said by now that its payment failed; nil if nobody did.
+    let failed: Rank?
 
     /// The App Store retries a failed payment for this long from the end of the term.
     static let retry = Milliseconds.days(60)
@@ -20,15 +18,23 @@ struct Situation {
         self.history = history
         self.instant = instant
         self.policy = policy
-        let term = history.governingTerm(at: instant)
+        let term = history.governingBoughtTerm(at: instant)
         self.term = term
         outlook = term?.outlooks.newest(by: instant)
         condition = term?.conditions.newest(by: instant)
-        graceEnd = term?.graceEnd
-        hasFailed = (term?.firstFailure).map { $0 <= instant } ?? false
+        failed = term?.failure.rank(by: instant)
     }
 
     // MARK: What holds now
+
+    /// Whether nothing was ever said of a term.
+    var isUnheardOf: Bool { history.terms.isEmpty && !history.hasWords }
+
+    /// The newest grace end ever stated for the term.
+    var graceEnd: Instant? { term?.graceEnd }
+
+    /// A failing word stands until another term starts.
+    var hasFailed: Bool { failed != nil }
 
     var isRunning: Bool { term.map { instant < ($0.end ?? .distantFuture) } ?? false }
 
@@ -45,7 +51,7 @@ struct Situation {
 
     /// Grace goes on while the subscription still renews. The store's own condition keeps it up
     /// although renewal was switched off, if it is not older than the outlook that says so.
-    private static func keepsGrace(
+    static func keepsGrace(
         _ outlook: Word<Outlook>?,
         _ condition: Word<Condition>?
     ) -> Bool {
@@ -59,6 +65,12 @@ struct Situation {
             return false
         }
         return instant < until
+    }
+
+    /// Whether the store was asked since the term ended, and could not be reached when last asked.
+    var isUnreachable: Bool {
+        guard let end = term?.end else { return false }
+        return history.inquiries.isUnanswered(at: instant, since: end)
     }
 
     /// The term is over, nothing failed and no end was stated: a renewal should have come.
@@ -85,23 +97,18 @@ struct Situation {
         return end + min(history.pace.scale(policy.renewalLeeway), fifth)
     }
 
-    /// When access ended: with the term, with its grace, or where the store's word cut grace short.
-    var lastAccess: Instant? {
-        guard let end = term?.end, let graceEnd else { return term?.end }
-        return max(end, min(graceEnd, graceCut ?? graceEnd))
+    /// Until when a renewal that should have come is waited for.
+    var awaitedUntil: Instant? {
+        guard isUnreachable, let unreachable = end(plus: policy.unreachable) else {
+            return leewayEnd
+        }
+        return leewayEnd.map { max($0, unreachable) }
     }
 
-    /// Since when the store's words have stood against grace without a break.
-    private var graceCut: Instant? {
-        guard let term else { return nil }
-        let said = (term.outlooks.map(\.assertedAt) + term.conditions.map(\.assertedAt))
-            .filter { $0 <= instant }.sorted()
-        let kept = said.last {
-            let condition = term.conditions.newest(by: $0)
-            return condition?.value.saysExpired != true
-                && Self.keepsGrace(term.outlooks.newest(by: $0), condition)
-        }
-        return said.first { $0 > kept ?? .distantPast }
+    /// When access ended: with the term, with its grace, or where the store's word cut grace short.
+    var lastAccess: Instant? {
+        guard let term, let end = term.end, let graceEnd else { return term?.end }
+        return max(end, min(graceEnd, term.graceCut(by: instant) ?? graceEnd))
     }
 
     /// The start of a renewal announced before it begins, when the term in between is unseen: from
@@ -117,10 +124,11 @@ struct Situation {
     // MARK: Reasons
 
     var reasonOfTerm: Reason {
+        guard term?.entitlement == nil else { return .granted }
         guard let term = term?.term, term.end != nil || term.plan != .nonConsumable else {
             return .lifetime
         }
-        guard let offer = term.offer else { return .paid }
+        guard let offer = term.offer else { return term.plan == .nonRenewing ? .prepaid : .paid }
         if offer.isTrial { return .trial }
         return offer.kind == .introductory ? .introductory : .offer
     }
@@ -149,6 +157,12 @@ struct Situation {
         outlook?.value.renewsInto ?? term?.term.productId
     }
 
+    /// Whether the next renewal is expected; what never renews will not.
+    var willRenew: Bool? {
+        if term?.term.plan == .nonRenewing || term?.entitlement != nil { return false }
+        return outlook?.value.willRenew
+    }
+
     // MARK: Answers
 
     func never(
@@ -167,11 +181,13 @@ struct Situation {
         )
     }
 
+    /// An answer with access, which a word of a given rank vouches for.
     func access(
         _ rule: Rule.ID,
         _ state: State,
         _ reason: Reason,
         until: Instant?,
+        by rank: Rank? = nil,
         confidence: Confidence = .confirmed,
         asks: Bool = false,
         product: String? = nil
@@ -181,6 +197,7 @@ struct Situation {
             state,
             reason,
             until: until,
+            by: rank,
             confidence: confidence,
             asks: asks,
             product: product
@@ -190,29 +207,54 @@ struct Situation {
         return standing
     }
 
-    func expired(_ rule: Rule.ID, _ reason: Reason, at end: Instant?) -> Standing {
-        standing(rule, .expired, reason, until: end)
+    func expired(
+        _ rule: Rule.ID,
+        _ reason: Reason,
+        at end: Instant?,
+        by rank: Rank? = nil
+    ) -> Standing {
+        standing(rule, .expired, reason, until: end, by: rank)
     }
 
+    /// What rests on a word below the store's own is presumed.
     func standing(
         _ rule: Rule.ID,
         _ state: State,
         _ reason: Reason,
         until: Instant?,
+        by rank: Rank? = nil,
         confidence: Confidence = .confirmed,
         asks: Bool = false,
         product: String? = nil
     ) -> Standing {
-        Standing(
+        let isHearsay = min(rank ?? .store, term?.rank ?? .store) < .store
+        let granted = term?.entitlement
+        return Standing(
             state: state,
             reason: reason,
             accessUntil: until,
-            willRenew: outlook?.value.willRenew,
-            confidence: confidence,
+            willRenew: willRenew,
+            confidence: isHearsay && confidence == .confirmed ? .presumed : confidence,
             rule: rule,
-            productId: product ?? term?.term.productId,
+            productId: granted == nil ? product ?? term?.term.productId : nil,
+            grantedEntitlement: granted,
             lineage: history.lineage,
+            awaitsConsent: outlook?.value.priceIncreasePending ?? false,
+            committedUntil: term?.term.commitment?.end,
             asksStore: asks
+        )
+    }
+
+    /// The answer while a renewal that should have come is waited for.
+    func awaiting(_ rule: Rule.ID, until: Instant) -> Standing {
+        access(
+            rule,
+            .active,
+            .renewalDue,
+            until: until,
+            confidence: .presumed,
+            asks: true,
+            product: nextProduct
         )
     }
 
@@ -221,21 +263,13 @@ struct Situation {
         guard let taken = term?.takenBack(at: instant, pace: history.pace) else { return nil }
         let isFamily = history.lineage.ownership == .familyShared
         let bareReason: Reason = isFamily ? .familyAccessRemoved : .revoked
-        return expired(.revoked, taken.cause?.reason ?? bareReason, at: taken.since)
+        let reason = taken.cause?.reason ?? bareReason
+        return expired(.revoked, reason, at: taken.since, by: taken.rank)
     }
 
     private var trial: Trial? {
         guard let term, let end = term.end else { return nil }
-        let day = max(1, history.pace.scale(.days(1)).count)
-        let left = max(0, (end - instant).count)
-        let cancelBy = end - Milliseconds(day)
-        return Trial(
-            startedAt: term.term.start,
-            endsAt: end,
-            cancelBy: cancelBy,
-            daysLeft: left == 0 ? 0 : (left - 1) / day + 1,
-            urgent: instant >= cancelBy
-        )
+        return Trial(from: term.term.start, to: end, at: instant, pace: history.pace)
     }
 }
 
@@ -253,7 +287,7 @@ extension Revocation.Cause {
 extension LineageHistory {
     /// The newest term begun by an instant, unless an outlook told later of a term that we have not
     /// seen and that one is over, taken back or upgraded away.
-    func governingTerm(at instant: Instant) -> TermRecord? {
+    func governingBoughtTerm(at instant: Instant) -> TermRecord? {
         let seen = newestSeen(at: instant)
         guard let told = newestUnseen(at: instant, after: seen) else { return seen }
         guard let seen else { return told }
@@ -274,15 +308,24 @@ extension LineageHistory {
     }
 
     private func newestUnseen(at instant: Instant, after seen: TermRecord?) -> TermRecord? {
-        let telling = unseen.filter { record in
-            guard let told = record.lastTold(by: instant) else { return false }
-            return isNewer(record, told: told, than: seen, at: instant)
-                && !wasLeft(record, since: told, by: instant)
+        var newest: (record: TermRecord, told: Instant)?
+        for record in unseen {
+            guard let told = record.lastTold(by: instant),
+                isNewer(record, told: told, than: seen, at: instant),
+                !wasLeft(record, since: told, by: instant)
+            else { continue }
+            if let newest, !isToldLater(record, told, than: newest) { continue }
+            newest = (record, told)
         }
-        return telling.max { a, b in
-            (a.lastTold(by: instant) ?? .distantPast, a.end ?? .distantPast)
-                < (b.lastTold(by: instant) ?? .distantPast, b.end ?? .distantPast)
-        }
+        return newest?.record
+    }
+
+    private func isToldLater(
+        _ record: TermRecord,
+        _ told: Instant,
+        than other: (record: TermRecord, told: Instant)
+    ) -> Bool {
+        (told, record.end ?? .distantPast) > (other.told, other.record.end ?? .distantPast)
     }
 
     private func isNewer(

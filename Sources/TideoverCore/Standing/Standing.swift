@@ -11,11 +11,18 @@ public struct Standing: Hashable, Sendable {
     public var willRenew: Bool?
     public var confidence: Confidence
     public var rule: Rule.ID
+    /// Nil where no product is concerned, as for an operator's grant.
     public var productId: String?
+    /// The entitlement that an operator granted; nil for what was sold.
+    public var grantedEntitlement: String?
     /// The lineage that gave this answer; nil when there is none.
     public var lineage: Lineage?
     /// The trial that runs, if one does.
     public var trial: Trial?
+    /// Whether a higher price waits for the customer's consent, without which it will not renew.
+    public var awaitsConsent: Bool
+    /// The end of the commitment that is being paid for by the month, if one is.
+    public var committedUntil: Instant?
     /// Whether the store should be asked, because the answer rests on an assumption.
     public var asksStore: Bool
 
@@ -28,8 +35,11 @@ public struct Standing: Hashable, Sendable {
         confidence: Confidence = .confirmed,
         rule: Rule.ID,
         productId: String? = nil,
+        grantedEntitlement: String? = nil,
         lineage: Lineage? = nil,
         trial: Trial? = nil,
+        awaitsConsent: Bool = false,
+        committedUntil: Instant? = nil,
         asksStore: Bool = false
     ) {
         self.state = state
@@ -40,8 +50,11 @@ public struct Standing: Hashable, Sendable {
         self.confidence = confidence
         self.rule = rule
         self.productId = productId
+        self.grantedEntitlement = grantedEntitlement
         self.lineage = lineage
         self.trial = trial
+        self.awaitsConsent = awaitsConsent
+        self.committedUntil = committedUntil
         self.asksStore = asksStore
     }
 
@@ -67,16 +80,17 @@ public enum State: String, Hashable, Sendable, CaseIterable {
 /// Why the state is what it is.
 public enum Reason: String, Hashable, Sendable, CaseIterable {
     // active
-    case trial, introductory, offer, paid, lifetime, renewalDue
+    case trial, introductory, offer, paid, prepaid, lifetime, granted, renewalDue
     // grace
     case billingIssue, keptByPolicy
     // hold
     case billingRetry, accountHold, paused
     // expired
     case cancelled, billingError, priceIncrease, productUnavailable, ended
-    case refunded, familyAccessRemoved, assignmentRemoved, revoked, changedProduct, unconfirmed
+    case refunded, familyAccessRemoved, assignmentRemoved, revoked, changedProduct, replaced
+    case unconfirmed
     // never
-    case unlinked, notStarted, notEntitled, unknown
+    case unlinked, notStarted, pending, calledOff, notEntitled, unknown
 }
 
 /// How sure an answer is.
@@ -98,4 +112,14 @@ public struct Trial: Hashable, Sendable {
     public var daysLeft: Int64
     /// Whether `cancelBy` has passed.
     public var urgent: Bool
+
+    init(from start: Instant, to end: Instant, at instant: Instant, pace: Pace) {
+        let day = max(1, pace.scale(.days(1)).count)
+        let left = max(0, (end - instant).count)
+        startedAt = start
+        endsAt = end
+        cancelBy = end - Milliseconds(day)
+        daysLeft = left == 0 ? 0 : (left - 1) / day + 1
+        urgent = instant >= cancelBy
+    }
 }

@@ -14,6 +14,15 @@ struct Word<Value: Hashable & Sendable>: Sendable {
         rank = fact.rank
     }
 
+    /// The same word, read as something else.
+    init<Other>(_ value: Value, like other: Word<Other>) {
+        self.value = value
+        assertedAt = other.assertedAt
+        envelopeSignedAt = other.envelopeSignedAt
+        evidence = other.evidence
+        rank = other.rank
+    }
+
     /// The newest word wins; the later parts only make the order total.
     static func isOlder(_ a: Word, _ b: Word) -> Bool {
         (a.assertedAt, a.envelopeSignedAt, a.evidence)
@@ -50,7 +59,9 @@ struct TermRecord: Sendable {
     let term: Term
     let rank: Rank
     /// Nil for a lifetime.
-    let end: Instant?
+    var end: Instant?
+    /// What an operator granted; nil for what was sold.
+    var entitlement: String?
     /// The first assertion of the term itself.
     let firstAsserted: Instant
     /// True when only an outlook tells of this term.
@@ -70,19 +81,44 @@ struct TermRecord: Sendable {
     /// When the term was signed without a revocation.
     var cleanSignings: [Instant] = []
 
+    /// What the words come to; `settle` finds it once they are all there.
+    private(set) var failure = Failure()
+    /// The word that states when grace ends, and its end.
+    private(set) var grace: Word<Outlook>?
+    /// At each word, whether the words by then let grace go on; oldest first.
+    private(set) var graceTurns: [(at: Instant, isKept: Bool)] = []
+
     /// When the first failing word about this term was asserted, if one was.
-    var firstFailure: Instant? {
-        let told = outlooks.first { $0.value.isFailing(termEnd: end) }?.assertedAt
-        let stated = conditions.first { $0.value.isFailing }?.assertedAt
-        return [told, stated].compactMap(\.self).min()
-    }
+    var firstFailure: Instant? { failure.first }
 
     /// The newest grace end any outlook of this term stated; a later outlook that omits it does
     /// not erase it. One that lies before the term's end persists from an earlier failure.
-    var graceEnd: Instant? {
-        guard let end else { return nil }
-        return newestWord(outlooks, by: .distantFuture) { $0.graceEnd.map { $0 > end } ?? false }?
-            .value.graceEnd
+    var graceEnd: Instant? { grace?.value.graceEnd }
+
+    /// Finds what the words come to, so that no rule has to look for it again.
+    mutating func settle() {
+        failure = Failure(of: self)
+        grace = end.flatMap { end in
+            newestWord(outlooks, by: .distantFuture) { $0.graceEnd.map { $0 > end } ?? false }
+        }
+        let said = Set(outlooks.map(\.assertedAt) + conditions.map(\.assertedAt)).sorted()
+        graceTurns = grace == nil ? [] : said.map { ($0, Self.keepsGrace(by: $0, self)) }
+    }
+
+    private static func keepsGrace(by instant: Instant, _ record: TermRecord) -> Bool {
+        let condition = record.conditions.newest(by: instant)
+        return condition?.value.saysExpired != true
+            && Situation.keepsGrace(record.outlooks.newest(by: instant), condition)
+    }
+
+    /// Since when, looking back from an instant, the words have stood against grace without a
+    /// break; nil if they do not.
+    func graceCut(by instant: Instant) -> Instant? {
+        var cut: Instant?
+        for turn in graceTurns where turn.at <= instant {
+            cut = turn.isKept ? nil : cut ?? turn.at
+        }
+        return cut
     }
 
     /// When an outlook of this term was last asserted by an instant.
@@ -121,19 +157,27 @@ struct TermRecord: Sendable {
 
     /// Since when and why the term is taken back at an instant: by a revocation, or by the store's
     /// bare word for one, which names no cause and counts while nothing newer undid it.
-    func takenBack(at instant: Instant, pace: Pace) -> (since: Instant, cause: Revocation.Cause?)? {
+    func takenBack(
+        at instant: Instant,
+        pace: Pace
+    ) -> (since: Instant, cause: Revocation.Cause?, rank: Rank)? {
         if let revocation = revocation(at: instant, pace: pace) {
-            return (revocation.date, revocation.cause)
+            return (revocation.date, revocation.cause, rank)
         }
         guard let word = conditions.newest(by: instant), word.value.status == .revoked,
             !isUndone(word.assertedAt, by: instant, pace: pace)
         else { return nil }
-        return (word.assertedAt, nil)
+        return (word.assertedAt, nil, word.rank)
     }
 
     /// When the last revocation before an instant was undone.
     func lastUndoing(by instant: Instant, pace: Pace) -> Instant? {
-        revocations.compactMap { undone($0.value, at: instant, pace: pace) }.max()
+        var last: Instant?
+        for word in revocations {
+            guard let undone = undone(word.value, at: instant, pace: pace) else { continue }
+            last = max(last ?? undone, undone)
+        }
+        return last
     }
 
     private func isUndone(_ said: Instant, by instant: Instant, pace: Pace) -> Bool {
@@ -182,4 +226,59 @@ extension Condition {
     }
 
     var saysExpired: Bool { status == .expired || notice == .expired }
+}
+
+/// When a term's payment was said to have failed.
+///
+/// A failing word of a lower rank fills a silence of the store: it counts until the store itself
+/// speaks of the term's end or of what came after.
+struct Failure: Sendable {
+    /// By the store's own words.
+    private var stated: Instant?
+    /// By words of a lower rank.
+    private var supposed: Instant?
+    /// When the store first spoke after the term's end.
+    private var silentUntil: Instant = .distantFuture
+
+    init() {}
+
+    fileprivate init(of record: TermRecord) {
+        for word in record.outlooks {
+            note(
+                word.assertedAt,
+                word.rank,
+                isFailing: word.value.isFailing(termEnd: record.end),
+                record
+            )
+        }
+        for word in record.conditions {
+            note(word.assertedAt, word.rank, isFailing: word.value.isFailing, record)
+        }
+    }
+
+    private mutating func note(
+        _ said: Instant,
+        _ rank: Rank,
+        isFailing: Bool,
+        _ record: TermRecord
+    ) {
+        guard rank == .store else {
+            if isFailing { supposed = min(supposed ?? said, said) }
+            return
+        }
+        if isFailing { stated = min(stated ?? said, said) }
+        if said >= record.end ?? .distantFuture { silentUntil = min(silentUntil, said) }
+    }
+
+    var first: Instant? {
+        guard let supposed, supposed < silentUntil else { return stated }
+        return min(stated ?? supposed, supposed)
+    }
+
+    /// Whether it had been said by an instant, and by whom; it stands until another term starts.
+    func rank(by instant: Instant) -> Rank? {
+        if let stated, stated <= instant { return .store }
+        guard let supposed, supposed <= instant, instant < silentUntil else { return nil }
+        return .relayed
+    }
 }

@@ -104,6 +104,15 @@ public struct Pace: Hashable, Sendable {
         self.nominal = valid ? nominal : Milliseconds(1)
     }
 
+    /// The pace of something that takes so long; a length cut a little short is real time.
+    init(of actual: Milliseconds, nominally nominal: Milliseconds) {
+        guard actual.count > 0, actual.count <= nominal.count / 2 else {
+            self = .real
+            return
+        }
+        self.init(actual: actual, nominal: nominal)
+    }
+
     /// `length` at this pace, rounded towards zero.
     public func scale(_ length: Milliseconds) -> Milliseconds {
         guard actual != nominal else { return length }

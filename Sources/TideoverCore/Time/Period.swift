@@ -44,12 +44,23 @@ public struct Period: Hashable, Sendable {
 }
 
 extension Instant {
+    /// The same time of day a calendar period earlier; a day the month lacks becomes its last day.
+    static func - (end: Instant, period: Period) -> Instant {
+        end
+            + Period(
+                years: -period.years,
+                months: -period.months,
+                weeks: -period.weeks,
+                days: -period.days
+            )
+    }
+
     /// The same time of day a calendar period later; a day the month lacks becomes its last day.
     public static func + (start: Instant, period: Period) -> Instant {
         var date = CivilDate(min(max(start, writable.lowerBound), writable.upperBound))
         let months = date.year * 12 + (date.month - 1) + period.years * 12 + period.months
-        date.year = months / 12
-        date.month = months % 12 + 1
+        date.year = (months < 0 ? months - 11 : months) / 12
+        date.month = months - date.year * 12 + 1
         date.day = min(date.day, CivilDate.daysIn(month: date.month, of: date.year))
         return date.instant + .days(period.weeks * 7 + period.days)
     }

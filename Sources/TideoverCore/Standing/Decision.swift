@@ -1,0 +1,185 @@
+/// What an answer was decided on.
+enum Ground {
+    case term(Situation)
+    case item(PlaySituation)
+
+    var history: LineageHistory {
+        switch self {
+        case .term(let now): now.history
+        case .item(let now): now.history
+        }
+    }
+
+    /// The term or the period that governs.
+    var term: TermRecord? {
+        switch self {
+        case .term(let now): now.term
+        case .item(let now): now.record
+        }
+    }
+}
+
+extension LineageHistory {
+    /// The answer for this lineage at an instant: pure, total, no clock.
+    public func standing(at instant: Instant, policy: Policy) -> Standing {
+        guard let decision = decision(at: instant, policy: policy, where: { _ in true }) else {
+            preconditionFailure("one of a lineage's answers is the best")
+        }
+        return decision.standing
+    }
+
+    /// The term that governs at an instant, seen or told of.
+    func governingTerm(at instant: Instant) -> TermRecord? {
+        guard play != nil else { return governingBoughtTerm(at: instant) }
+        return decision(at: instant, policy: Policy(), where: { _ in true })?.ground.term
+    }
+
+    /// The best answer of those that are meant, and what it was decided on; nil if none is.
+    func decision(
+        at instant: Instant,
+        policy: Policy,
+        where isMeant: (Standing) -> Bool
+    ) -> (standing: Standing, ground: Ground)? {
+        guard let play else { return byTerm(at: instant, policy: policy, where: isMeant) }
+        let read = play.decision(at: instant, in: self, policy: policy, where: isMeant)
+        guard !terms.isEmpty || hasWords,
+            let told = byTerm(at: instant, policy: policy, where: isMeant)
+        else { return read.map { ($0.standing, .item($0.now)) } }
+        guard let read, !isFilled(read.standing, by: told.standing, told.ground, at: instant) else {
+            return told
+        }
+        return (read.standing, .item(read.now))
+    }
+
+    private func byTerm(
+        at instant: Instant,
+        policy: Policy,
+        where isMeant: (Standing) -> Bool
+    ) -> (standing: Standing, ground: Ground)? {
+        let now = Situation(history: self, instant: instant, policy: policy)
+        let standing = TermRule.standing(now)
+        return isMeant(standing) ? (standing, .term(now)) : nil
+    }
+
+    /// Whether a relay's term says something where the store's own reads say nothing: before the
+    /// first of them, or of a time after the last.
+    private func isFilled(
+        _ read: Standing,
+        by told: Standing,
+        _ ground: Ground,
+        at instant: Instant
+    ) -> Bool {
+        if read.access { return false }
+        if read.state == .never { return told.state != .never }
+        guard told.access, let term = ground.term else { return false }
+        return term.effectiveStart >= play?.lastSaid(by: instant) ?? .distantPast
+    }
+}
+
+// MARK: - For an entitlement
+
+extension LineageHistory {
+    /// The standing of this lineage for one entitlement.
+    public func standing(
+        of entitlement: String,
+        at instant: Instant,
+        policy: Policy,
+        catalogue: Catalogue
+    ) -> Standing {
+        let meant = decision(at: instant, policy: policy) {
+            $0.state != .never && unlocks($0, entitlement, catalogue)
+        }
+        if let meant { return meant.standing }
+        let standing = standing(at: instant, policy: policy)
+        guard standing.state == .never else {
+            return former(of: standing, entitlement, at: instant, catalogue)
+        }
+        return isAboutAnotherProduct(standing, entitlement, catalogue)
+            ? notEntitled(standing) : standing
+    }
+
+    /// What the standing for an entitlement was decided on.
+    func ground(
+        for entitlement: String,
+        at instant: Instant,
+        policy: Policy,
+        catalogue: Catalogue
+    ) -> Ground? {
+        let meant = decision(at: instant, policy: policy) {
+            $0.state != .never && unlocks($0, entitlement, catalogue)
+        }
+        return (meant ?? decision(at: instant, policy: policy, where: { _ in true }))?.ground
+    }
+
+    /// The answer where what runs unlocks something else: what an earlier term did.
+    private func former(
+        of standing: Standing,
+        _ entitlement: String,
+        at instant: Instant,
+        _ catalogue: Catalogue
+    ) -> Standing {
+        let terms = seenTerms
+        let before = terms.last {
+            $0.effectiveStart <= instant && unlocks($0, entitlement, catalogue)
+        }
+        var standing = notEntitled(standing)
+        guard let before else { return standing }
+        standing.state = .expired
+        standing.reason = .changedProduct
+        standing.productId = before.term.productId
+        let next = terms.first { $0.term.start > before.term.start }?.effectiveStart
+        let cut = play == nil ? next : before.upgradedAt
+        standing.accessUntil = [before.end, cut].compactMap(\.self).min()
+        return standing
+    }
+
+    private func notEntitled(_ standing: Standing) -> Standing {
+        Standing(
+            state: .never,
+            reason: .notEntitled,
+            rule: standing.rule,
+            lineage: standing.lineage
+        )
+    }
+
+    /// Whether nothing was paid and what is waited for unlocks something else.
+    private func isAboutAnotherProduct(
+        _ standing: Standing,
+        _ entitlement: String,
+        _ catalogue: Catalogue
+    ) -> Bool {
+        guard standing.rule == .pending || standing.rule == .calledOff else { return false }
+        return !pending.contains { catalogue.unlocks($0.productId, entitlement) }
+    }
+
+    private func unlocks(
+        _ standing: Standing,
+        _ entitlement: String,
+        _ catalogue: Catalogue
+    ) -> Bool {
+        if let granted = standing.grantedEntitlement { return granted == entitlement }
+        guard let product = standing.productId, catalogue.unlocks(product, entitlement) else {
+            return false
+        }
+        return terms.last { $0.term.productId == product }?.unlocksAnything ?? true
+    }
+
+    private func unlocks(
+        _ record: TermRecord,
+        _ entitlement: String,
+        _ catalogue: Catalogue
+    ) -> Bool {
+        if let granted = record.entitlement { return granted == entitlement }
+        return record.unlocksAnything && catalogue.unlocks(record.term.productId, entitlement)
+    }
+}
+
+extension TermRecord {
+    /// Consumables are used up, and an unknown kind of product must never grant.
+    fileprivate var unlocksAnything: Bool {
+        switch term.plan {
+        case .autoRenewable, .nonRenewing, .nonConsumable: true
+        case .consumable, .unrecognised: false
+        }
+    }
+}

@@ -1,0 +1,393 @@
+/// Writes down what was said of each product of each token: from when it counts, and which periods
+/// were paid for.
+struct PlayLedger {
+    private let catalogue: Versioned<Catalogue>
+    private let pace: Pace
+    private var periods: [TermRecord] = []
+
+    init(catalogue: Versioned<Catalogue>, pace: Pace) {
+        self.catalogue = catalogue
+        self.pace = pace
+    }
+
+    /// The history of the tokens written down, whose periods are put in order.
+    func history(of tokens: [PlayTokenRecord]) -> PlayHistory {
+        let order = periods.indices.sorted { a, b in
+            (periods[a].term.start, periods[a].key) < (periods[b].term.start, periods[b].key)
+        }
+        var places = [Int](repeating: 0, count: order.count)
+        for (place, position) in order.enumerated() { places[position] = place }
+        let tokens = tokens.map { $0.movingPeriods { places[$0] } }
+        return PlayHistory(
+            tokens: tokens.sorted { ($0.begun, $0.token) < ($1.begun, $1.token) },
+            periods: order.map { periods[$0] },
+            pending: tokens.flatMap(\.pendingSpans)
+        )
+    }
+
+    mutating func record(
+        of token: PlayToken,
+        _ sayings: [PlaySaying],
+        _ voids: [Word<PlayVoidedOrder>],
+        retiredFrom: Instant?
+    ) -> PlayTokenRecord {
+        var products: [String] = []
+        for item in sayings.flatMap(\.items) where !products.contains(item.productId) {
+            products.append(item.productId)
+        }
+        let items = products.map { product in
+            var item = PlayItemRecord(
+                productId: product,
+                statements: statements(on: product, sayings)
+            )
+            findPeriods(of: &item, token, sayings, voids, retiredFrom)
+            return item
+        }
+        return PlayTokenRecord(
+            token: token,
+            begun: items.compactMap(\.statements.first?.from).min() ?? .distantFuture,
+            retiredFrom: retiredFrom,
+            items: items,
+            voids: voids
+        )
+    }
+
+    // MARK: Statements
+
+    private func statements(on product: String, _ sayings: [PlaySaying]) -> [PlayStatement] {
+        var statements: [PlayStatement] = []
+        var last: PlayStatement?
+        for saying in sayings {
+            guard let item = saying.items.first(where: { $0.productId == product }) else {
+                if last != nil, statements.last?.item != nil {
+                    statements.append(PlayStatement(nil, in: saying, catalogue))
+                }
+                continue
+            }
+            var statement = PlayStatement(item, in: saying, catalogue)
+            statement.place(after: last, graceOf(item, at: saying.said))
+            statement.from = max(
+                begin(of: statement, after: last),
+                statements.last?.from ?? .distantPast
+            )
+            if statement.isFailing, last != nil, statement.from < statement.said {
+                statement.failedFrom = statement.from
+            }
+            statements.append(statement)
+            last = statement
+        }
+        let isFirst = sayings.first?.items.contains { $0.productId == product } ?? false
+        return isFirst ? leading(statements) : statements
+    }
+
+    /// Before the first read its content counts from when the subscription began.
+    private func leading(_ statements: [PlayStatement]) -> [PlayStatement] {
+        guard let first = statements.first,
+            var read = statements.first(where: { $0.rank == .store && !$0.isUnpaid }),
+            let start = read.startedAt, start < first.from
+        else { return statements }
+        read.from = start
+        if read.said == first.said { return [read] + statements.dropFirst() }
+        return [read] + statements
+    }
+
+    /// When a statement begins to count: when it was said, or at the start of what it tells of
+    /// where nothing said before covers that time.
+    private func begin(of statement: PlayStatement, after last: PlayStatement?) -> Instant {
+        guard let last, let item = statement.item else { return statement.said }
+        if last.state == .pending, !statement.isUnpaid, let start = statement.startedAt {
+            return min(statement.said, max(start, last.from))
+        }
+        guard statement.rank == .store, item.expiresAt != nil, last.item?.expiresAt != nil,
+            last.expiry < statement.said, statement.expiry > last.expiry,
+            let start = silentStart(of: statement, item, after: last)
+        else { return statement.said }
+        return min(statement.said, max(last.said, last.expiry, start))
+    }
+
+    /// The start of the period that a statement tells of; for one that says that the payment
+    /// failed, the end of the period before, if it failed then.
+    private func silentStart(
+        of statement: PlayStatement,
+        _ item: PlayItem,
+        after last: PlayStatement
+    ) -> Instant? {
+        guard statement.isFailing else { return start(of: item, endingAt: statement.expiry) }
+        let grace = graceOf(item, at: statement.said) ?? Period(days: 30)
+        let end = last.periodEnd ?? last.expiry
+        return statement.expiry <= length(of: grace, from: end) ? end : nil
+    }
+
+    private func start(of item: PlayItem, endingAt end: Instant) -> Instant? {
+        guard let period = catalogue.value(at: end).product(of: item)?.period else { return nil }
+        let start = end - period
+        return end - pace.scale(end - start)
+    }
+
+    private func length(of period: Period, from start: Instant) -> Instant {
+        start + pace.scale(period.length(from: start))
+    }
+
+    private func graceOf(_ item: PlayItem, at instant: Instant) -> Period? {
+        catalogue.value(at: instant).product(of: item)?.grace
+    }
+
+    // MARK: Periods
+
+    /// Parts what was said of a product into periods paid for, each with the words on it.
+    private mutating func findPeriods(
+        of item: inout PlayItemRecord,
+        _ token: PlayToken,
+        _ sayings: [PlaySaying],
+        _ voids: [Word<PlayVoidedOrder>],
+        _ retiredFrom: Instant?
+    ) {
+        var former: Int?
+        var current: Int?
+        var order: String?
+        var isHeld = false
+        for position in item.statements.indices {
+            let statement = item.statements[position]
+            guard let said = statement.item, !statement.isUnpaid,
+                let saying = sayings.first(where: { $0.word.evidence == statement.evidence })
+            else { continue }
+            let isNew =
+                current.map {
+                    isNewPeriod(statement, said, after: periods[$0].end ?? .distantFuture, order)
+                } ?? true
+            if isNew {
+                former = current
+                let before = current.map { periods[$0] }
+                let term = term(
+                    of: statement,
+                    said,
+                    saying,
+                    "\(token.id):\(item.productId):\(periods.count)",
+                    after: before,
+                    isHeld
+                )
+                current = periods.count
+                periods.append(TermRecord(term, told: statement))
+            }
+            guard let current else { continue }
+            order = said.orderId ?? order
+            isHeld = statement.state == .onHold || statement.state == .paused
+            periods[current].note(statement, said, saying)
+            item.statements[position].period = current
+            item.statements[position].formerPeriod = former
+        }
+        let gone = item.statements.first { $0.item == nil }?.from
+        close(item, voids, [gone, retiredFrom].compactMap(\.self).min())
+    }
+
+    private mutating func close(
+        _ item: PlayItemRecord,
+        _ voids: [Word<PlayVoidedOrder>],
+        _ cut: Instant?
+    ) {
+        for position in Set(item.statements.compactMap(\.period)) {
+            let (start, end) = (periods[position].effectiveStart, periods[position].end)
+            if let cut, cut >= start, cut < end ?? .distantFuture {
+                periods[position].upgradedAt = cut
+            }
+            periods[position].take(voids)
+            periods[position].settle()
+        }
+    }
+
+    /// Another order is another period; a later expiry of the same one is an extension. Where no
+    /// order is named, an expiry that moved on at its end is a renewal, unless that was grace.
+    private func isNewPeriod(
+        _ statement: PlayStatement,
+        _ item: PlayItem,
+        after end: Instant,
+        _ order: String?
+    ) -> Bool {
+        if let order, let own = item.orderId { return own != order }
+        return !statement.isFailing && statement.expiry > end + LineageHistory.sameEnd
+            && statement.said + pace.scale(.days(1)) >= end
+    }
+
+    private func term(
+        of statement: PlayStatement,
+        _ item: PlayItem,
+        _ saying: PlaySaying,
+        _ name: String,
+        after before: TermRecord?,
+        _ isHeld: Bool
+    ) -> Term {
+        let begun = before?.end ?? statement.startedAt ?? statement.from
+        let counted = start(of: item, endingAt: statement.expiry)
+        let isFirst = before == nil && !(item.orderId?.contains("..") ?? false)
+        let start = isFirst ? begun : max(begun, counted ?? (isHeld ? statement.from : begun))
+        let isBase = item.phase == .base || item.phase == nil
+        return Term(
+            transactionId: item.orderId ?? name,
+            webOrderLineItemId: name,
+            productId: statement.productId,
+            plan: item.plan.isPrepaid ? .nonRenewing : .autoRenewable,
+            start: min(start, statement.expiry),
+            end: statement.periodEnd ?? statement.expiry,
+            offer: item.offer,
+            price: isBase ? item.price : nil,
+            origin: before == nil && isFirst ? .purchase : .renewal,
+            storefront: saying.region,
+            accountToken: saying.accountId
+        )
+    }
+}
+
+extension PlayStatement {
+    fileprivate init(
+        _ item: PlayItem?,
+        in saying: PlaySaying,
+        _ catalogue: Versioned<Catalogue>
+    ) {
+        from = saying.said
+        said = saying.said
+        rank = saying.word.rank
+        evidence = saying.word.evidence
+        basis = saying.basis
+        state = saying.state
+        self.item = item
+        productId = item.map { catalogue.value(at: saying.said).id(of: $0) } ?? ""
+        expiry = item?.expiresAt ?? saying.said
+        startedAt = saying.startedAt
+        resumesAt = saying.resumesAt
+        cancellation = saying.cancellation
+    }
+
+    /// In grace the expiry moves: what ended the period was said before.
+    fileprivate mutating func place(after last: PlayStatement?, _ grace: Period?) {
+        guard isFailing else {
+            periodEnd = expiry
+            return
+        }
+        guard let last, let end = last.periodEnd, end <= expiry, !last.isUnpaid else { return }
+        periodEnd = end
+        periodEvidence = last.isFailing ? last.periodEvidence : last.evidence
+        guard state == .inGrace, let grace else { return }
+        let until = end + grace
+        graceUntil = until >= expiry ? until : nil
+    }
+}
+
+extension PlayTokenRecord {
+    fileprivate func movingPeriods(_ place: (Int) -> Int) -> PlayTokenRecord {
+        PlayTokenRecord(
+            token: token,
+            begun: begun,
+            retiredFrom: retiredFrom,
+            items: items.map { item in
+                var item = item
+                for position in item.statements.indices {
+                    let statement = item.statements[position]
+                    item.statements[position].period = statement.period.map(place)
+                    item.statements[position].formerPeriod = statement.formerPeriod.map(place)
+                }
+                return item
+            },
+            voids: voids
+        )
+    }
+
+    /// How long each product waited for its first payment.
+    fileprivate var pendingSpans: [PendingSpan] {
+        items.compactMap { item in
+            guard let first = item.statements.first(where: { $0.state == .pending }) else {
+                return nil
+            }
+            let settled = item.statements.first { $0.from >= first.from && $0.state != .pending }
+            return PendingSpan(
+                id: "\(token.id):\(item.productId)",
+                productId: first.productId,
+                since: first.from,
+                until: settled?.from
+            )
+        }
+    }
+}
+
+extension PlayItem.Plan {
+    fileprivate var isPrepaid: Bool {
+        if case .prepaid = self { true } else { false }
+    }
+}
+
+extension PlayItem {
+    /// The discount that its phase stands for.
+    fileprivate var offer: Offer? {
+        switch phase {
+        case .freeTrial:
+            Offer(kind: .introductory, discount: .freeTrial, identifier: offerId)
+        case .introductory: Offer(kind: .introductory, identifier: offerId)
+        case .base, .proration, .unrecognised, nil: nil
+        }
+    }
+}
+
+extension TermRecord {
+    /// A period that a read told of.
+    fileprivate init(_ term: Term, told statement: PlayStatement) {
+        self.init(
+            key: term.key,
+            term: term,
+            rank: statement.rank,
+            end: term.end,
+            firstAsserted: statement.said,
+            isUnseen: false,
+            firstTold: statement.said,
+            effectiveStart: max(term.start, statement.from)
+        )
+    }
+
+    /// Takes in what one more statement says of the period: as the App Store would have said it.
+    fileprivate mutating func note(
+        _ statement: PlayStatement,
+        _ item: PlayItem,
+        _ saying: PlaySaying
+    ) {
+        if !statement.isFailing, statement.state != .paused { end = statement.expiry }
+        let isOn: Bool? =
+            switch item.plan {
+            case .autoRenewing(let isOn): isOn && statement.state != .cancelled
+            case .prepaid: false
+            case .unstated: nil
+            }
+        let outlook = Outlook(
+            renewalDate: end,
+            productId: statement.productId,
+            renewsInto: item.replacement ?? statement.productId,
+            willRenew: isOn,
+            isRetrying: statement.isFailing ? true : nil,
+            graceEnd: statement.state == .inGrace
+                ? statement.graceUntil ?? statement.expiry : nil,
+            renewalPrice: item.price
+        )
+        outlooks.append(Word(outlook, like: saying.word))
+        guard let status = statement.state.status else { return }
+        let condition = Condition(status: status, renewalDate: end)
+        conditions.append(Word(condition, like: saying.word))
+    }
+
+    /// Voided orders take the money of a period back; what that means for access reads tell.
+    fileprivate mutating func take(_ voids: [Word<PlayVoidedOrder>]) {
+        let own = voids.filter { $0.value.orderId == term.transactionId && !$0.value.isPartial }
+        revocations = own.map { word in
+            Word(Revocation(term: key, date: word.value.date, cause: .refund), like: word)
+        }
+    }
+}
+
+extension PlaySubscription.State {
+    /// The same word as the App Store would say it; nil where that has none.
+    fileprivate var status: Condition.Status? {
+        switch self {
+        case .active, .cancelled: .active
+        case .inGrace: .grace
+        case .onHold: .retry
+        case .expired: .expired
+        case .paused, .pending, .pendingCancelled, .unrecognised: nil
+        }
+    }
+}

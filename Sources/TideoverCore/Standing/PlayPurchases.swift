@@ -1,0 +1,184 @@
+/// One-time purchases on Google Play, read as terms of their tokens.
+struct PlayPurchases {
+    private var reads: [Word<PlayPurchase>] = []
+    private var notices: [Word<PlayNotice>] = []
+    var voids: [Word<PlayVoidedOrder>] = []
+
+    mutating func add(_ read: PlayPurchase, of fact: Fact) {
+        // A state that we do not know must not displace one that we do.
+        guard read.state.unrecognisedValue == nil else { return }
+        reads.append(Word(read, of: fact))
+    }
+
+    mutating func add(_ notice: PlayNotice, of fact: Fact) {
+        guard notice.kind == .oneTimePurchased || notice.kind == .oneTimeCancelled else { return }
+        notices.append(Word(notice, of: fact))
+    }
+
+    // MARK: As terms
+
+    func words(
+        catalogue: Versioned<Catalogue>
+    ) -> (terms: [Word<Term>], revocations: [Word<Revocation>]) {
+        let reads = reads.sorted(by: Word.isAskedEarlier)
+        let consumed = consumptions(reads)
+        var terms: [Word<Term>] = []
+        var keys: [PlayToken: Set<TermKey>] = [:]
+        func add(_ term: Term, _ token: PlayToken, like word: Word<some Hashable & Sendable>) {
+            terms.append(Word(term, like: word))
+            keys[token, default: []].insert(term.key)
+        }
+        for word in notices {
+            if let term = term(of: word, catalogue) { add(term, word.value.token, like: word) }
+        }
+        for word in reads {
+            guard let start = paid(word, among: reads) else { continue }
+            for item in word.value.items {
+                var term = term(of: item, in: word.value, from: start, catalogue)
+                term.end = consumed[term.key]
+                term.isRevoked = word.value.state == .cancelled
+                add(term, word.value.token, like: word)
+            }
+        }
+        let taken = keys.flatMap { token, keys in revocations(of: keys, token, reads) }
+        return (terms, taken)
+    }
+
+    /// When what a read speaks of was paid; nil if it was not.
+    private func paid(_ word: Word<PlayPurchase>, among reads: [Word<PlayPurchase>]) -> Instant? {
+        switch word.value.state {
+        case .purchased: word.value.completedAt ?? word.assertedAt
+        case .cancelled:
+            word.value.completedAt
+                ?? reads.first {
+                    $0.value.token == word.value.token && $0.value.state == .purchased
+                }
+                .map { $0.value.completedAt ?? $0.assertedAt }
+        case .pending, .unrecognised: nil
+        }
+    }
+
+    private func term(
+        of item: PlayPurchase.Item,
+        in read: PlayPurchase,
+        from start: Instant,
+        _ catalogue: Versioned<Catalogue>
+    ) -> Term {
+        let order = read.orderId ?? read.token.id
+        return Term(
+            transactionId: read.items.count == 1 ? order : "\(order):\(item.productId)",
+            webOrderLineItemId: Self.name(read.token, item.productId),
+            productId: item.productId,
+            plan: Self.plan(of: item.productId, catalogue.value(at: start)),
+            start: start,
+            end: nil,
+            origin: .purchase,
+            storefront: read.region,
+            accountToken: read.accountId
+        )
+    }
+
+    private func term(of word: Word<PlayNotice>, _ catalogue: Versioned<Catalogue>) -> Term? {
+        guard word.value.kind == .oneTimePurchased, let product = word.value.productId else {
+            return nil
+        }
+        return Term(
+            transactionId: word.value.token.id,
+            webOrderLineItemId: Self.name(word.value.token, product),
+            productId: product,
+            plan: Self.plan(of: product, catalogue.value(at: word.assertedAt)),
+            start: word.assertedAt,
+            end: nil,
+            origin: .purchase
+        )
+    }
+
+    /// The same for every word on one product of one purchase.
+    private static func name(_ token: PlayToken, _ product: String) -> String {
+        "\(token.id):\(product)"
+    }
+
+    /// The store does not say what kind of one-time product it is; the catalogue does.
+    private static func plan(of product: String, _ catalogue: Catalogue) -> Term.Plan {
+        switch catalogue[product]?.kind {
+        case .consumable: .consumable
+        case .nonRenewing: .nonRenewing
+        case .nonConsumable, .autoRenewable, nil: .nonConsumable
+        }
+    }
+
+    // MARK: Their ends
+
+    /// When each product was first read as used up.
+    private func consumptions(_ reads: [Word<PlayPurchase>]) -> [TermKey: Instant] {
+        var found: [TermKey: Instant] = [:]
+        for word in reads {
+            for item in word.value.items where item.isConsumed {
+                let key = TermKey("w:\(Self.name(word.value.token, item.productId))")
+                found[key] = found[key] ?? word.assertedAt
+            }
+        }
+        return found
+    }
+
+    /// A read that says cancelled takes back what was paid, from when the order was voided if we
+    /// know when. A voided order takes it back by itself, until a later read says otherwise.
+    private func revocations(
+        of terms: Set<TermKey>,
+        _ token: PlayToken,
+        _ reads: [Word<PlayPurchase>]
+    ) -> [Word<Revocation>] {
+        let voids = voids.filter { $0.value.token == token && !$0.value.isPartial }
+        let cancelled = reads.filter { $0.value.token == token && $0.value.state == .cancelled }
+        return terms.flatMap { term in
+            voids.map { word in
+                Word(Revocation(term: term, date: word.value.date, cause: .refund), like: word)
+            }
+                + cancelled.map { word in
+                    let date = voids.map(\.value.date).filter { $0 <= word.assertedAt }.min()
+                    let revocation = Revocation(
+                        term: term,
+                        date: date ?? word.assertedAt,
+                        cause: .refund
+                    )
+                    return Word(revocation, like: word)
+                }
+        }
+    }
+
+    // MARK: Pending
+
+    /// How long each purchase waited for its payment.
+    var pendingSpans: [PendingSpan] {
+        Dictionary(grouping: reads.sorted(by: Word.isAskedEarlier)) { $0.value.token }
+            .flatMap { token, reads in spans(of: token, reads) }
+    }
+
+    private func spans(of token: PlayToken, _ reads: [Word<PlayPurchase>]) -> [PendingSpan] {
+        guard let first = reads.first(where: { $0.value.state == .pending }) else { return [] }
+        let settled = reads.first {
+            $0.value.state != .pending && $0.assertedAt >= first.assertedAt
+        }
+        let cancelled = notices.filter {
+            $0.value.token == token && $0.value.kind == .oneTimeCancelled
+                && $0.assertedAt >= first.assertedAt
+        }.map(\.assertedAt)
+        let ends = [settled.map { $0.value.completedAt ?? $0.assertedAt }] + cancelled
+        let until = ends.compactMap(\.self).min().map { max($0, first.assertedAt) }
+        return first.value.items.map { item in
+            PendingSpan(
+                id: Self.name(token, item.productId),
+                productId: item.productId,
+                since: first.assertedAt,
+                until: until
+            )
+        }
+    }
+}
+
+extension Word<PlayPurchase> {
+    /// By when the store was asked; our own clock tells two questions of one second apart.
+    static func isAskedEarlier(_ a: Word, _ b: Word) -> Bool {
+        (a.assertedAt, a.value.askedAt, a.evidence) < (b.assertedAt, b.value.askedAt, b.evidence)
+    }
+}

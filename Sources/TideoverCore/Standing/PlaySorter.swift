@@ -1,0 +1,306 @@
+/// Gathers what was said of the purchase tokens of a chain, and puts it in order.
+struct PlaySorter {
+    let catalogue: Versioned<Catalogue>
+    private var reads: [PlayToken: [Word<PlaySubscription>]] = [:]
+    private var notices: [PlayToken: [HeardNotice]] = [:]
+    private var voids: [PlayToken: [Word<PlayVoidedOrder>]] = [:]
+    private var replacements: [PlayReplacement] = []
+
+    /// A bare notification, and when we first heard it.
+    private struct HeardNotice {
+        let word: Word<PlayNotice>
+        var learnedAt: Instant
+    }
+
+    init(catalogue: Versioned<Catalogue>) {
+        self.catalogue = catalogue
+    }
+
+    mutating func add(_ fact: Fact) {
+        switch fact.assertion {
+        case .playSubscription(let read):
+            // A state that we do not know must not displace one that we do.
+            guard read.state.unrecognisedValue == nil else { return }
+            reads[read.token, default: []].append(Word(read, of: fact))
+        case .playNotice(let notice):
+            guard notice.kind.isOfSubscriptions else { return }
+            hear(HeardNotice(word: Word(notice, of: fact), learnedAt: fact.learnedAt))
+        case .playVoidedOrder(let void):
+            voids[void.token, default: []].append(Word(void, of: fact))
+        case .playReplacement(let replacement): replacements.append(replacement)
+        default: break
+        }
+    }
+
+    /// The store may say one thing twice; it is one event.
+    private mutating func hear(_ notice: HeardNotice) {
+        var known = notices[notice.word.value.token, default: []]
+        let same = known.firstIndex {
+            $0.word.value == notice.word.value && $0.word.assertedAt == notice.word.assertedAt
+        }
+        guard let same else {
+            known.append(notice)
+            notices[notice.word.value.token] = known
+            return
+        }
+        let learnedAt = min(known[same].learnedAt, notice.learnedAt)
+        if notice.word.evidence < known[same].word.evidence { known[same] = notice }
+        known[same].learnedAt = learnedAt
+        notices[notice.word.value.token] = known
+    }
+
+    // MARK: The history
+
+    /// Nil where nothing of a subscription was said.
+    func history(pace: Pace) -> PlayHistory? {
+        let said = Set(reads.keys).union(notices.keys).sorted()
+            .map { (token: $0, sayings: sayings(of: $0)) }.filter { !$0.sayings.isEmpty }
+        guard !said.isEmpty else { return nil }
+        let retiredFrom = retirements(by: said)
+        var ledger = PlayLedger(catalogue: catalogue, pace: pace)
+        let records = said.map { token, sayings in
+            let voids = voids[token, default: []].sorted(by: Word.isOlder)
+            return ledger.record(of: token, sayings, voids, retiredFrom: retiredFrom[token])
+        }
+        return ledger.history(of: records)
+    }
+
+    /// Everything said of a token that counts, in the order of the store's clock. A read that was
+    /// begun after we had heard a notification beats it whatever the clocks say.
+    private func sayings(of token: PlayToken) -> [PlaySaying] {
+        let reads = reads[token, default: []].sorted(by: Word.isAskedEarlier)
+        let standing = notices[token, default: []].filter { notice in
+            !reads.contains {
+                $0.value.askedAt >= notice.learnedAt && $0.assertedAt <= notice.word.assertedAt
+            }
+        }
+        let heard = standing.map(\.word).sorted(by: Word.isOlder)
+        var sayings: [PlaySaying] = []
+        var (read, notice) = (reads.startIndex, heard.startIndex)
+        while read < reads.endIndex || notice < heard.endIndex {
+            let isNoticeNext =
+                notice < heard.endIndex
+                && (read == reads.endIndex || heard[notice].assertedAt < reads[read].assertedAt)
+            if isNoticeNext {
+                let word = heard[notice]
+                if let saying = PlaySaying(word, after: sayings.last, period(of:at:)) {
+                    sayings.append(saying)
+                }
+                notice += 1
+            } else {
+                sayings.append(PlaySaying(reads[read], after: sayings.last))
+                read += 1
+            }
+        }
+        return sayings
+    }
+
+    private func period(of item: PlayItem, at instant: Instant) -> Period? {
+        catalogue.value(at: instant).product(of: item)?.period
+    }
+
+    /// From when each token was replaced: the first instant that the one in its place was itself
+    /// entitled.
+    private func retirements(
+        by said: [(token: PlayToken, sayings: [PlaySaying])]
+    ) -> [PlayToken: Instant] {
+        var found: [PlayToken: Instant] = [:]
+        for (token, sayings) in said {
+            let entitled = sayings.filter { !$0.isUnpaid }.map { $0.startedAt ?? $0.said }.min()
+            guard let entitled else { continue }
+            for replaced in Set(sayings.compactMap(\.replaces)) where replaced != token {
+                found[replaced] = min(found[replaced] ?? entitled, entitled)
+            }
+        }
+        for replacement in replacements {
+            let (token, from) = (replacement.token, replacement.from)
+            found[token] = min(found[token] ?? from, from)
+        }
+        return found
+    }
+
+    // MARK: Pace
+
+    /// The smallest ratio of actual to nominal length among plain periods.
+    var pace: Pace {
+        reads.values.reduce(.real) { slowest, reads in
+            let ordered = reads.sorted(by: Word.isAskedEarlier).filter { $0.value.state == .active }
+            let first = ordered.first.map(firstPaces) ?? []
+            let later = zip(ordered, ordered.dropFirst()).flatMap(laterPaces)
+            return (first + later).reduce(slowest, Pace.slower)
+        }
+    }
+
+    private func firstPaces(of word: Word<PlaySubscription>) -> [Pace] {
+        guard let start = word.value.startedAt else { return [] }
+        return word.value.items.compactMap { item in
+            guard let end = item.expiresAt, let length = nominalLength(of: item, from: start)
+            else { return nil }
+            return Pace(of: end - start, nominally: length)
+        }
+    }
+
+    /// Of periods that follow each other; an expiry that moved within one order says nothing.
+    private func laterPaces(_ a: Word<PlaySubscription>, _ b: Word<PlaySubscription>) -> [Pace] {
+        b.value.items.compactMap { item in
+            guard let before = a.value.items.first(where: { $0.productId == item.productId }),
+                let start = before.expiresAt, let end = item.expiresAt,
+                let order = item.orderId, order != before.orderId,
+                let length = nominalLength(of: item, from: start)
+            else { return nil }
+            return Pace(of: end - start, nominally: length)
+        }
+    }
+
+    private func nominalLength(of item: PlayItem, from start: Instant) -> Milliseconds? {
+        let product = catalogue.value(at: start).product(of: item)
+        let period = item.phase == .freeTrial ? product?.trial : product?.period
+        return period?.length(from: start)
+    }
+}
+
+extension Catalogue {
+    /// The id under which the catalogue lists a product of Google Play: `product:base-plan` if it
+    /// has that, else the product's alone.
+    func id(of item: PlayItem) -> String {
+        guard let plan = item.basePlan, products["\(item.productId):\(plan)"] != nil else {
+            return item.productId
+        }
+        return "\(item.productId):\(plan)"
+    }
+
+    func product(of item: PlayItem) -> Product? { products[id(of: item)] }
+}
+
+extension Word<PlaySubscription> {
+    /// By when the store was asked; our own clock tells two questions of one second apart.
+    static func isAskedEarlier(_ a: Word, _ b: Word) -> Bool {
+        (a.assertedAt, a.value.askedAt, a.evidence) < (b.assertedAt, b.value.askedAt, b.evidence)
+    }
+}
+
+extension PlayNotice.Kind {
+    fileprivate var isOfSubscriptions: Bool {
+        switch self {
+        case .oneTimePurchased, .oneTimeCancelled, .unrecognised: false
+        default: true
+        }
+    }
+}
+
+/// What is known of a token once one more thing was said.
+struct PlaySaying: Sendable {
+    private(set) var word: Word<PlayToken>
+    /// What it rests on besides.
+    private(set) var basis: [EvidenceID] = []
+    private(set) var state: PlaySubscription.State
+    private(set) var items: [PlayItem]
+    private(set) var startedAt: Instant?
+    private(set) var resumesAt: Instant?
+    private(set) var cancellation: PlaySubscription.Cancellation?
+    private(set) var replaces: PlayToken?
+    private(set) var region: String?
+    private(set) var accountId: CustomerID?
+
+    var said: Instant { word.assertedAt }
+    var isUnpaid: Bool { state == .pending || state == .pendingCancelled }
+
+    /// A read says everything anew; one that lists no product speaks of those listed before.
+    init(_ read: Word<PlaySubscription>, after previous: PlaySaying?) {
+        word = Word(read.value.token, like: read)
+        state = read.value.state
+        items = read.value.items
+        startedAt = read.value.startedAt
+        resumesAt = read.value.resumesAt
+        cancellation = read.value.cancellation
+        replaces = read.value.replaces
+        region = read.value.region
+        accountId = read.value.accountId
+        guard items.isEmpty else { return }
+        items = previous?.items ?? [PlayItem(productId: "", expiresAt: nil, plan: .unstated)]
+        basis = previous.map { $0.basis + [$0.word.evidence] } ?? []
+    }
+
+    /// What a bare notification changes, by the documented effect of its kind; nil where that is
+    /// nothing. Lengths come from the catalogue.
+    init?(
+        _ notice: Word<PlayNotice>,
+        after previous: PlaySaying?,
+        _ period: (PlayItem, Instant) -> Period?
+    ) {
+        word = Word(notice.value.token, like: notice)
+        basis = previous.map { $0.basis + [$0.word.evidence] } ?? []
+        let product = notice.value.productId ?? ""
+        items =
+            previous?.items
+            ?? [PlayItem(productId: product, expiresAt: nil, plan: .autoRenewing(isOn: true))]
+        (startedAt, replaces) = (previous?.startedAt, previous?.replaces)
+        (region, accountId) = (previous?.region, previous?.accountId)
+        guard let state = notice.value.kind.state(after: previous?.state) else { return nil }
+        self.state = state
+        let at = notice.assertedAt
+        for position in items.indices {
+            items[position].follow(notice.value.kind, at: at) { period($0, at) }
+        }
+    }
+}
+
+extension PlayNotice.Kind {
+    /// The state that a notification of this kind announces; nil if it announces none.
+    fileprivate func state(
+        after previous: PlaySubscription.State?
+    ) -> PlaySubscription.State? {
+        switch self {
+        case .purchased, .renewed, .recovered, .restarted: .active
+        case .cancelled: .cancelled
+        case .inGrace: .inGrace
+        case .onHold: .onHold
+        case .paused: .paused
+        case .revoked, .expired: .expired
+        case .pendingCancelled: previous == .pending ? .pendingCancelled : nil
+        case .deferred, .pauseScheduled, .itemsChanged, .cancellationScheduled, .priceChanged,
+            .oneTimePurchased, .oneTimeCancelled, .unrecognised:
+            nil
+        }
+    }
+}
+
+extension PlayItem {
+    /// How far from the end of a period the word of its renewal may come.
+    private static let renewalWindow = Milliseconds.days(2)
+
+    /// What a notification's kind does to it; `period` is asked for the length of a renewal.
+    fileprivate mutating func follow(
+        _ kind: PlayNotice.Kind,
+        at instant: Instant,
+        _ period: (PlayItem) -> Period?
+    ) {
+        switch kind {
+        case .purchased, .renewed, .recovered:
+            renew(at: instant, onCadence: kind == .renewed, period(self))
+        case .restarted: switchRenewal(on: true)
+        case .cancelled: switchRenewal(on: false)
+        case .revoked, .expired: expiresAt = min(expiresAt ?? instant, instant)
+        case .onHold, .paused: expiresAt = min(expiresAt ?? instant, instant)
+        default: break
+        }
+    }
+
+    private mutating func renew(at instant: Instant, onCadence: Bool, _ period: Period?) {
+        orderId = nil
+        phase = nil
+        switchRenewal(on: true)
+        guard let period else {
+            expiresAt = max(expiresAt ?? instant, instant)
+            return
+        }
+        let end = expiresAt ?? instant
+        let isNear = onCadence && end.isWithin(Self.renewalWindow, of: instant)
+        expiresAt = (isNear ? end : instant) + period
+    }
+
+    private mutating func switchRenewal(on isOn: Bool) {
+        if case .prepaid = plan { return }
+        plan = .autoRenewing(isOn: isOn)
+    }
+}

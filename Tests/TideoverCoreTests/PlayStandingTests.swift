@@ -1,0 +1,581 @@
+import Testing
+import TideoverCore
+
+/// Each rule on Google Play's products from both sides of its boundaries.
+@Suite struct PlayStandingTests {
+    static let start: Instant = "2026-05-01"
+    static let end: Instant = "2026-06-01"
+
+    static let inTerm = "active paid in-term confirmed"
+    static let silent = "active renewalDue silent-grace presumed"
+    static let inGrace = "grace billingIssue in-grace confirmed"
+    static let presumedGrace = "grace billingIssue grace-presumed presumed"
+    static let presumedHold = "hold accountHold hold-presumed presumed"
+    static let onHold = "hold accountHold on-hold confirmed"
+    static let unconfirmed = "expired unconfirmed unconfirmed unknown"
+
+    /// A month from 1 May to 1 June that the store expects to renew, read when it was bought.
+    static func monthly(_ product: String = "play") -> Life {
+        var life = Life.play()
+        life.read(.active, until: end, at: start, product: product, order: "GPA.1")
+        return life
+    }
+
+    /// The same month, whose renewal failed; grace was last read to end on 3 June.
+    static func failing(_ product: String = "play") -> Life {
+        var life = monthly(product)
+        for (asked, until): (Instant, Instant) in [
+            ("2026-06-01", "2026-06-02"), ("2026-06-02", "2026-06-03"),
+        ] {
+            life.read(.inGrace, until: until, at: asked, product: product, order: "GPA.1")
+        }
+        return life
+    }
+
+    /// The same again, on hold since grace ended on 8 June.
+    static func held() -> Life {
+        var life = failing()
+        life.read(.onHold, until: "2026-06-08", at: "2026-06-08", order: "GPA.1")
+        return life
+    }
+
+    /// The month, paused at its end until 1 July.
+    static func paused() -> Life {
+        var life = monthly()
+        life.read(.paused, until: end, at: end, order: "GPA.1", resumes: "2026-07-01")
+        return life
+    }
+
+    /// The last millisecond before an instant, and the instant itself.
+    private func expectTurn(
+        _ life: Life,
+        at instant: Instant,
+        from before: String,
+        to after: String,
+        _ location: SourceLocation = #_sourceLocation
+    ) {
+        #expect(life.told(instant.justBefore) == before, sourceLocation: location)
+        #expect(life.told(instant) == after, sourceLocation: location)
+    }
+
+    // MARK: While it runs
+
+    @Test func `what is active runs to its expiry, then renews silently for two days`() {
+        let life = Self.monthly()
+        expectTurn(
+            life,
+            at: Self.start,
+            from: "never notStarted not-started confirmed",
+            to: Self.inTerm
+        )
+        expectTurn(life, at: Self.end, from: Self.inTerm, to: Self.silent)
+        expectTurn(life, at: Self.end + .hours(48), from: Self.silent, to: Self.unconfirmed)
+        #expect(life.standing("2026-05-10").willRenew == true)
+        #expect(life.standing("2026-05-10").accessUntil == Self.end)
+        #expect(!life.standing("2026-05-10").asksStore)
+        #expect(life.standing(Self.end).asksStore)
+    }
+
+    @Test func `what is cancelled has access until its expiry, and not a moment longer`() {
+        var life = Self.monthly()
+        life.read(.cancelled, until: Self.end, at: "2026-05-10", by: .customer)
+        let cancelled = "active paid cancelled confirmed"
+        expectTurn(life, at: "2026-05-10", from: Self.inTerm, to: cancelled)
+        #expect(life.standing("2026-05-10").willRenew == false)
+        expectTurn(life, at: Self.end, from: cancelled, to: "expired cancelled expired confirmed")
+        #expect(life.standing("2026-06-10").accessUntil == Self.end)
+        life.read(.active, until: Self.end, at: "2026-05-20")
+        expectTurn(life, at: "2026-05-20", from: cancelled, to: Self.inTerm)
+    }
+
+    @Test func `a cancelled subscription that is past its expiry is over`() {
+        var life = Self.monthly()
+        life.read(.cancelled, until: Self.end, at: "2026-06-10", by: .system)
+        #expect(life.told("2026-06-10") == "expired billingError expired confirmed")
+    }
+
+    @Test func `prepaid time ends at its expiry`() {
+        var life = Life.play()
+        let plan = PlayItem.Plan.prepaid(extendableFrom: nil)
+        life.read(.active, until: Self.end, at: Self.start, plan: plan)
+        let prepaid = "active prepaid prepaid confirmed"
+        expectTurn(life, at: Self.end, from: prepaid, to: "expired ended expired confirmed")
+        #expect(life.standing("2026-05-10").willRenew == false)
+    }
+
+    @Test func `a trial is a free phase`() throws {
+        var life = Life.play()
+        life.read(.active, until: "2026-05-08", at: Self.start, phase: .freeTrial, order: "GPA.1")
+        #expect(life.told("2026-05-02") == "active trial in-term confirmed")
+        let trial = try #require(life.standing("2026-05-02").trial)
+        #expect(trial.startedAt == Self.start && trial.endsAt == "2026-05-08")
+        #expect(trial.cancelBy == "2026-05-07")
+        life.read(.active, until: "2026-06-08", at: "2026-05-08", order: "GPA.1..0")
+        #expect(life.standing("2026-05-08").trial == nil)
+        expectTurn(
+            life,
+            at: "2026-05-08",
+            from: "active trial in-term confirmed",
+            to: Self.inTerm
+        )
+    }
+
+    @Test(arguments: [
+        (PlayItem.Phase.freeTrial, "trial"), (.introductory, "introductory"), (.base, "paid"),
+        (.proration, "paid"), (.unrecognised("x"), "paid"),
+    ])
+    func `the phase names the kind of period`(phase: PlayItem.Phase, reason: String) {
+        var life = Life.play()
+        life.read(.active, until: Self.end, at: Self.start, phase: phase)
+        #expect(life.standing("2026-05-10").reason.rawValue == reason)
+    }
+
+    @Test func `a higher price that awaits consent is told`() {
+        var life = Life.play()
+        var item = PlayItem(
+            productId: "play",
+            expiresAt: Self.end,
+            plan: .autoRenewing(isOn: true)
+        )
+        item.priceChange = PlayItem.PriceChange(state: .awaitsConsent)
+        let read = PlaySubscription(
+            token: PlayToken("a"),
+            askedAt: Self.start,
+            state: .active,
+            items: [item],
+            startedAt: Self.start
+        )
+        life.read(read, at: Self.start)
+        #expect(life.standing("2026-05-10").awaitsConsent)
+    }
+
+    @Test func `a deferred change is only for what it becomes`() {
+        var life = Life.play()
+        life.read(.active, until: Self.end, at: Self.start, product: "play.plus", becomes: "play")
+        #expect(life.standing("2026-05-10").productId == "play.plus")
+        #expect(life.standing(Self.end).productId == "play")
+        #expect(life.told(Self.end) == Self.silent)
+    }
+
+    // MARK: A payment failed
+
+    @Test func `grace lasts as long as it is read to last, and a day longer while we ask`() {
+        let life = Self.failing("play.bare")
+        expectTurn(life, at: Self.end, from: Self.inTerm, to: Self.inGrace)
+        let moved: Instant = "2026-06-03"
+        expectTurn(life, at: moved, from: Self.inGrace, to: Self.presumedGrace)
+        #expect(life.standing(Self.end).graceUntil == nil)
+        #expect(life.standing(Self.end).accessUntil == "2026-06-02")
+        #expect(life.standing(moved).asksStore)
+        let over = moved + .hours(24)
+        expectTurn(life, at: over, from: Self.presumedGrace, to: Self.presumedHold)
+        #expect(life.standing(over).accessUntil == over)
+        let lost = over + .days(60)
+        expectTurn(life, at: lost, from: Self.presumedHold, to: Self.unconfirmed)
+    }
+
+    @Test func `a plan whose grace is known says until when, and bounds what is assumed`() {
+        let life = Self.failing()
+        let grace: Instant = "2026-06-08"
+        #expect(life.standing("2026-06-02").graceUntil == grace)
+        expectTurn(life, at: "2026-06-03", from: Self.inGrace, to: Self.presumedGrace)
+        #expect(life.standing("2026-06-04").graceUntil == grace)
+        expectTurn(life, at: grace, from: Self.presumedGrace, to: Self.presumedHold)
+    }
+
+    @Test func `a hold holds for sixty days from when grace ended`() {
+        let life = Self.held()
+        expectTurn(life, at: "2026-06-08", from: Self.inGrace, to: Self.onHold)
+        let over = "2026-06-08" + .days(60) as Instant
+        expectTurn(life, at: over, from: Self.onHold, to: Self.unconfirmed)
+        #expect(life.standing("2026-06-20").accessUntil == "2026-06-08")
+    }
+
+    @Test func `a recovery in grace keeps the cycle, one from hold begins a new one`() {
+        var recovered = Self.failing()
+        recovered.read(.active, until: "2026-07-01", at: "2026-06-03", order: "GPA.1..0")
+        expectTurn(recovered, at: "2026-06-03", from: Self.inGrace, to: Self.inTerm)
+        var back = Self.held()
+        back.read(.active, until: "2026-07-20", at: "2026-06-20", order: "GPA.1..0")
+        expectTurn(back, at: "2026-06-20", from: Self.onHold, to: Self.inTerm)
+        #expect(back.standing("2026-06-20").accessUntil == "2026-07-20")
+    }
+
+    @Test func `a hold that runs out is an end by the store`() {
+        var life = Self.held()
+        life.read(.cancelled, until: "2026-06-08", at: "2026-08-07", order: "GPA.1", by: .system)
+        let ended = "expired billingError expired confirmed"
+        expectTurn(life, at: "2026-08-07", from: Self.onHold, to: ended)
+        life.read(.expired, until: "2026-06-08", at: "2026-08-07T00:00:01Z", by: .system)
+        #expect(life.told("2026-08-08") == ended)
+    }
+
+    @Test func `a pause is a hold that asks for nothing, and is awaited when it should be over`() {
+        let life = Self.paused()
+        let paused = "hold paused paused confirmed"
+        let due = "hold paused resume-due presumed"
+        expectTurn(life, at: Self.end, from: Self.inTerm, to: paused)
+        expectTurn(life, at: "2026-07-01", from: paused, to: due)
+        let lost = "2026-07-01" + .days(60) as Instant
+        expectTurn(life, at: lost, from: due, to: Self.unconfirmed)
+        #expect(life.standing("2026-06-10").accessUntil == Self.end)
+    }
+
+    // MARK: Never paid
+
+    @Test func `a pending purchase is never, and is listed beside`() throws {
+        var life = Life.play()
+        life.read(.pending, until: nil, at: Self.start, started: nil)
+        #expect(life.told("2026-05-02") == "never pending pending confirmed")
+        let snapshot = SnapshotTests.history([life]).snapshot(at: "2026-05-02")
+        let premium = try #require(snapshot["premium"])
+        #expect(premium.pending.map(\.productId) == ["play"])
+        #expect(premium.pending[0].since == Self.start)
+        #expect(premium.pending[0].store == .googlePlay)
+        #expect(snapshot["archive"]?.pending == [])
+        #expect(snapshot["archive"]?.standing.reason == .notEntitled)
+        life.read(.active, until: "2026-06-03", at: "2026-05-04", started: "2026-05-03")
+        expectTurn(
+            life,
+            at: "2026-05-03",
+            from: "never pending pending confirmed",
+            to: Self.inTerm
+        )
+        #expect(SnapshotTests.history([life]).snapshot(at: "2026-05-05")["premium"]?.pending == [])
+    }
+
+    @Test func `a pending purchase is ranked below anything that was paid`() throws {
+        var life = Life.play()
+        life.read(.pending, until: nil, at: Self.start, started: nil)
+        var old = Life("1000")
+        old.term("1", from: "2026-01-01", to: "2026-02-01", origin: .purchase)
+        old.outlook(end: "2026-02-01", signed: "2026-01-02", renews: false)
+        let premium = try SnapshotTests.premium([life, old], at: "2026-05-02")
+        #expect(premium.standing.told == "expired cancelled ended confirmed")
+        #expect(premium.pending.count == 1)
+    }
+
+    @Test func `a purchase that is called off grants nothing and replaces nothing`() {
+        var life = Self.monthly()
+        life.read(.pending, "b", until: nil, at: "2026-05-10", started: nil, replaces: "a")
+        #expect(life.told("2026-05-11") == Self.inTerm)
+        life.read(.pendingCancelled, "b", until: nil, at: "2026-05-12", started: nil, replaces: "a")
+        #expect(life.told("2026-05-13") == Self.inTerm)
+        var alone = Life.play()
+        alone.read(.pending, until: nil, at: "2026-05-10", started: nil)
+        alone.read(.pendingCancelled, until: nil, at: "2026-05-12", started: nil)
+        expectTurn(
+            alone,
+            at: "2026-05-12",
+            from: "never pending pending confirmed",
+            to: "never calledOff called-off confirmed"
+        )
+    }
+
+    // MARK: What was lost, and what was read late
+
+    @Test func `before the first read its content counts from the start`() {
+        var life = Life.play()
+        life.read(.active, until: Self.end, at: "2026-05-20")
+        expectTurn(
+            life,
+            at: Self.start,
+            from: "never notStarted not-started confirmed",
+            to: Self.inTerm
+        )
+        var held = Life.play()
+        held.read(.onHold, until: Self.end, at: "2026-06-10")
+        expectTurn(held, at: Self.end, from: Self.inTerm, to: Self.onHold)
+    }
+
+    @Test func `a renewal read late was paid from its start`() {
+        var life = Self.monthly()
+        life.read(.active, until: "2026-07-01", at: "2026-06-10", order: "GPA.1..0")
+        expectTurn(life, at: Self.end, from: Self.inTerm, to: Self.inTerm)
+        #expect(life.standing("2026-06-05").accessUntil == "2026-07-01")
+        // One whose period begins later does not reach back to the old end.
+        var later = Self.monthly()
+        later.read(.active, until: "2026-07-08", at: "2026-06-10", order: "GPA.1..0")
+        expectTurn(later, at: Self.end, from: Self.inTerm, to: Self.silent)
+        expectTurn(later, at: "2026-06-08", from: Self.unconfirmed, to: Self.inTerm)
+    }
+
+    @Test func `grace read late has run since the old end`() {
+        var life = Self.monthly()
+        life.read(.inGrace, until: "2026-06-06", at: "2026-06-05", order: "GPA.1")
+        expectTurn(life, at: Self.end, from: Self.inTerm, to: Self.inGrace)
+        #expect(life.told("2026-06-04") == Self.inGrace)
+    }
+
+    @Test func `a hold read late began when grace ended`() {
+        var life = Self.monthly()
+        life.read(.onHold, until: "2026-06-08", at: "2026-06-12", order: "GPA.1")
+        expectTurn(life, at: Self.end, from: Self.inTerm, to: Self.inGrace)
+        expectTurn(life, at: "2026-06-08", from: Self.inGrace, to: Self.onHold)
+    }
+
+    @Test func `a state that we do not know changes nothing`() {
+        var life = Self.monthly()
+        life.read(.unrecognised("SPLENDID"), until: nil, at: "2026-05-10")
+        #expect(life.told("2026-05-11") == Self.inTerm)
+        var alone = Life.play()
+        alone.read(.unrecognised("SPLENDID"), until: Self.end, at: Self.start)
+        #expect(alone.told("2026-05-11") == "never unknown no-facts unknown")
+    }
+
+    @Test func `an expiry that moves within one order is an extension`() {
+        var life = Self.monthly()
+        life.read(.active, until: "2026-06-15", at: "2026-05-20", order: "GPA.1")
+        expectTurn(life, at: Self.end, from: Self.inTerm, to: Self.inTerm)
+        expectTurn(life, at: "2026-06-15", from: Self.inTerm, to: Self.silent)
+    }
+
+    // MARK: Tokens that replace each other
+
+    @Test func `a linked token retires the one it replaces from its own start, for ever`() {
+        var life = Self.monthly()
+        life.read(
+            .active,
+            "b",
+            until: "2026-05-30",
+            at: "2026-05-20",
+            product: "play.plus",
+            started: "2026-05-15",
+            replaces: "a"
+        )
+        #expect(life.standing("2026-05-14").productId == "play")
+        #expect(life.standing("2026-05-15").productId == "play.plus")
+        life.read(
+            .expired,
+            "b",
+            until: "2026-05-20",
+            at: "2026-05-20T00:00:01Z",
+            product: "play.plus",
+            started: "2026-05-15",
+            replaces: "a",
+            by: .developer
+        )
+        // The old token's own expiry lies ahead, and it does not come back.
+        #expect(life.told("2026-05-25") == "expired ended expired confirmed")
+    }
+
+    @Test func `a top-up of prepaid time links to what it extends`() {
+        let plan = PlayItem.Plan.prepaid(extendableFrom: nil)
+        var life = Life.play()
+        life.read(.active, until: Self.end, at: Self.start, plan: plan)
+        life.read(
+            .active,
+            "b",
+            until: "2026-07-01",
+            at: "2026-05-20",
+            plan: plan,
+            started: "2026-05-20",
+            replaces: "a"
+        )
+        #expect(life.told("2026-06-10") == "active prepaid prepaid confirmed")
+        #expect(life.standing("2026-05-21").accessUntil == "2026-07-01")
+    }
+
+    @Test func `two tokens of which neither replaced the other give the better answer`() {
+        var life = Self.monthly()
+        life.read(.onHold, "b", until: "2026-05-02", at: "2026-05-10", started: "2026-04-01")
+        #expect(life.told("2026-05-20") == Self.inTerm)
+    }
+
+    @Test func `a replacement told from another chain ends this one`() {
+        var life = Self.monthly()
+        let replacement = PlayReplacement(
+            token: PlayToken("a"),
+            by: PlayToken("z"),
+            from: "2026-05-15"
+        )
+        life.say(.playReplacement(replacement), at: "2026-05-16")
+        expectTurn(
+            life,
+            at: "2026-05-15",
+            from: Self.inTerm,
+            to: "expired replaced replaced confirmed"
+        )
+        #expect(life.standing("2026-05-20").accessUntil == "2026-05-15")
+    }
+
+    // MARK: Several products in one subscription
+
+    /// A subscription with an add-on that is taken out of it on 10 May.
+    private static func withExtra() -> Life {
+        var life = Life.play()
+        let base = PlayItem(productId: "play", expiresAt: end, plan: .autoRenewing(isOn: true))
+        let extra = PlayItem(
+            productId: "play.extra",
+            expiresAt: "2026-05-20",
+            plan: .autoRenewing(isOn: false)
+        )
+        for (items, asked): ([PlayItem], Instant) in [
+            ([base, extra], start), ([base], "2026-05-10"),
+        ] {
+            life.read(
+                PlaySubscription(
+                    token: PlayToken("a"),
+                    askedAt: asked,
+                    state: .active,
+                    items: items,
+                    startedAt: start
+                ),
+                at: asked
+            )
+        }
+        return life
+    }
+
+    @Test func `each product of a subscription stands by itself`() throws {
+        let history = SnapshotTests.history([Self.withExtra()])
+        func told(_ entitlement: String, _ instant: Instant) -> String? {
+            history.snapshot(at: instant)[entitlement]?.standing.told
+        }
+        #expect(told("premium", "2026-05-05") == Self.inTerm)
+        #expect(told("archive", "2026-05-05") == Self.inTerm)
+        #expect(told("premium", "2026-05-12") == Self.inTerm)
+        #expect(told("archive", "2026-05-12") == "expired changedProduct in-term confirmed")
+        let archive = try #require(history.snapshot(at: "2026-05-12")["archive"])
+        #expect(archive.accessUntil == "2026-05-10")
+    }
+
+    @Test func `a product that is to be removed ends at its expiry`() {
+        var life = Life.play()
+        var item = PlayItem(
+            productId: "play",
+            expiresAt: Self.end,
+            plan: .autoRenewing(isOn: true)
+        )
+        item.isRemovedAtExpiry = true
+        let read = PlaySubscription(
+            token: PlayToken("a"),
+            askedAt: Self.start,
+            state: .active,
+            items: [item],
+            startedAt: Self.start
+        )
+        life.read(read, at: Self.start)
+        #expect(life.standing("2026-05-10").willRenew == false)
+        #expect(life.standing(Self.end).state == .expired)
+    }
+
+    @Test func `a base plan may be listed by itself`() {
+        var life = Life.play()
+        life.catalogue.products["pro:gold"] = Product(
+            entitlements: ["premium"],
+            period: Period(months: 1)
+        )
+        let item = PlayItem(
+            productId: "pro",
+            basePlan: "gold",
+            expiresAt: Self.end,
+            plan: .autoRenewing(isOn: true)
+        )
+        let read = PlaySubscription(
+            token: PlayToken("a"),
+            askedAt: Self.start,
+            state: .active,
+            items: [item],
+            startedAt: Self.start
+        )
+        life.read(read, at: Self.start)
+        #expect(life.standing("2026-05-10").productId == "pro:gold")
+    }
+
+    // MARK: Refunds
+
+    @Test func `a voided order names the reason and never brings an end about`() {
+        var life = Self.monthly()
+        life.void("GPA.1", at: "2026-05-10")
+        #expect(life.told("2026-05-11") == Self.inTerm)
+        life.read(.expired, until: "2026-05-10", at: "2026-05-12", order: "GPA.1")
+        expectTurn(
+            life,
+            at: "2026-05-12",
+            from: Self.inTerm,
+            to: "expired refunded expired confirmed"
+        )
+        #expect(life.standing("2026-05-13").accessUntil == "2026-05-10")
+    }
+
+    @Test func `an older order that was voided is not why it ended`() {
+        var life = Self.monthly()
+        life.read(.active, until: "2026-07-01", at: Self.end, order: "GPA.1..0")
+        life.void("GPA.1", at: "2026-06-10")
+        life.read(.expired, until: "2026-07-01", at: "2026-07-01", order: "GPA.1..0", by: .customer)
+        #expect(life.told("2026-07-02") == "expired cancelled expired confirmed")
+    }
+
+    @Test func `a bare word for revoked without an order names the reason too`() {
+        var life = Self.monthly()
+        life.void(nil, at: "2026-05-10", rank: .inferred)
+        #expect(life.told("2026-05-11") == Self.inTerm)
+        life.read(.expired, until: "2026-05-10", at: "2026-05-10T00:00:02Z", order: "GPA.1")
+        #expect(life.told("2026-05-11") == "expired refunded expired confirmed")
+    }
+
+    // MARK: The store cannot be reached
+
+    @Test func `what cannot be asked is kept as long as policy says, past the last date`() {
+        var life = Self.monthly()
+        life.policy = Policy(unreachable: .days(4))
+        #expect(life.told("2026-06-04") == Self.unconfirmed)
+        life.ask(.unreachable, at: "2026-06-01T06:00:00Z")
+        let kept = "active renewalDue store-unreachable presumed"
+        expectTurn(life, at: Self.end + .hours(48), from: Self.silent, to: kept)
+        expectTurn(life, at: "2026-06-05", from: kept, to: Self.unconfirmed)
+        #expect(life.standing("2026-06-06").accessUntil == "2026-06-05")
+        life.ask(.answered, at: "2026-06-03T12:00:00Z")
+        expectTurn(life, at: "2026-06-03T12:00:00Z", from: kept, to: Self.unconfirmed)
+    }
+
+    @Test func `grace is bridged too, and what was not there is not`() {
+        var life = Self.failing("play.bare")
+        life.policy = Policy(unreachable: .days(4))
+        life.ask(.throttled, at: "2026-06-03T01:00:00Z")
+        expectTurn(life, at: "2026-06-07", from: Self.presumedGrace, to: Self.presumedHold)
+        var held = Self.held()
+        held.policy = life.policy
+        held.ask(.unreachable, at: "2026-06-08T01:00:00Z")
+        #expect(held.told("2026-06-09") == Self.onHold)
+    }
+
+    @Test func `by default an outage adds nothing to the two days`() {
+        var life = Self.monthly()
+        life.ask(.unreachable, at: "2026-06-02")
+        expectTurn(life, at: Self.end + .hours(48), from: Self.silent, to: Self.unconfirmed)
+    }
+
+    // MARK: Pace
+
+    @Test func `a licence tester's month shrinks every bound with it`() {
+        var life = Life.play(environment: .sandbox)
+        let end = Self.start + .minutes(5)
+        life.read(.active, until: end, at: Self.start, order: "GPA.1")
+        let month = Milliseconds.days(31).count
+        let silent = Milliseconds(
+            Milliseconds.hours(48).count * Milliseconds.minutes(5).count / month
+        )
+        expectTurn(life, at: end, from: Self.inTerm, to: Self.silent)
+        expectTurn(life, at: end + silent, from: Self.silent, to: Self.unconfirmed)
+        #expect(life.history.pace == Pace(actual: .minutes(5), nominal: .days(31)))
+    }
+
+    @Test func `a tester's trial, and a renewal, tell the pace as well`() {
+        var trial = Life.play(environment: .sandbox)
+        trial.read(
+            .active,
+            until: Self.start + .minutes(3),
+            at: Self.start,
+            phase: .freeTrial,
+            order: "GPA.1"
+        )
+        #expect(trial.history.pace == Pace(actual: .minutes(3), nominal: .days(7)))
+        var late = Life.play(environment: .sandbox)
+        let first = Self.start + .minutes(50)
+        late.read(.active, until: first, at: first - .minutes(1), order: "GPA.1..8")
+        late.read(.active, until: first + .minutes(5), at: first, order: "GPA.1..9")
+        #expect(late.history.pace == Pace(actual: .minutes(5), nominal: .days(31)))
+    }
+}
