@@ -170,7 +170,9 @@ private struct CustomerStory {
 
     /// Finds the purchases in other lineages that brought the customer back from a billing issue.
     mutating func findNewPurchases() {
-        let purchases = transitions.filter { $0.kind.isPurchase && !$0.isFamilyShared }
+        let purchases = transitions.filter {
+            $0.kind.isPurchase && !$0.isFamilyShared && $0.lineage.store != .tideover
+        }
         for position in issues.indices {
             let issue = issues[position]
             guard !issue.isRecoveredByPurchase,

@@ -16,6 +16,8 @@ struct Dossier: Sendable {
     private let learned: [EvidenceID: Instant]
     private let terms: [TermKey: [Word<Term>]]
     private let reversals: [TermKey: [Word<Reversal>]]
+    /// Whatever was said at an instant.
+    private let said: [Instant: [EvidenceID]]
 
     init(_ facts: [Fact]) {
         var terms: [Word<Term>] = []
@@ -31,6 +33,7 @@ struct Dossier: Sendable {
         let names = TermNames(terms.map(\.value))
         self.names = names
         self.learned = learned
+        said = Dictionary(grouping: facts, by: \.assertedAt).mapValues { $0.map(\.evidence) }
         self.terms = Dictionary(grouping: terms) { names.key(of: $0.value) }
         self.reversals = Dictionary(grouping: reversals) { names.key($0.value.term) }
     }
@@ -56,10 +59,13 @@ struct Dossier: Sendable {
 
     /// That a term was entered: its first word. Any word on it will have told us.
     func entry(into record: TermRecord) -> Proof {
-        guard !record.isUnseen, let words = terms[record.key],
-            let first = words.min(by: Word.isOlder)
-        else { return proof(record.outlooks.prefix(1).map(\.evidence)) }
-        return Proof([first.evidence], learnedAt: earliest(words.map(\.evidence)))
+        if !record.isUnseen, let words = terms[record.key], let first = words.min(by: Word.isOlder)
+        {
+            return Proof([first.evidence], learnedAt: earliest(words.map(\.evidence)))
+        }
+        if let first = record.outlooks.first { return proof([first.evidence]) }
+        // Told of by something else than a word on a term, such as a grant.
+        return proof(said[record.firstAsserted] ?? [])
     }
 
     /// That its renewal failed.

@@ -164,8 +164,8 @@ struct Narrator: Sendable {
         guard let term = step.term else { return }
         let proof = dossier.lastWords(on: term, by: step.from)
         schedule(cleanupOf: term, from: step, proof)
-        guard step.standing.rule != .revoked else {
-            close { .takenBack(from: $0, at: step.from) }
+        guard !step.standing.reason.isTakingBack else {
+            takeBack(term, at: step, proof)
             return
         }
         if issue != nil, step.standing.reason == .cancelled { cancelIssue(of: term, at: step) }
@@ -180,6 +180,17 @@ struct Narrator: Sendable {
         close {
             isCancelled ? .cancelled(from: $0, at: step.from) : .expired(from: $0, at: step.from)
         }
+    }
+
+    /// Where the term's own revocation says so, its refund is told of already.
+    private mutating func takeBack(_ term: TermRecord, at step: Step, _ proof: Proof) {
+        close { .takenBack(from: $0, at: step.from) }
+        guard step.standing.rule != .revoked, term.revocations.isEmpty else { return }
+        let kind: Transition.Kind = step.standing.reason == .refunded ? .refunded : .revoked
+        var taking = transition(kind, dossier.anchor(of: term), at: step, proof)
+        taking.money = price(of: term)
+        taking.keepArtifactsUntil = cleanup?.due
+        transitions.append(taking)
     }
 
     private mutating func cancelIssue(of term: TermRecord, at step: Step) {
@@ -281,7 +292,9 @@ struct Narrator: Sendable {
     // MARK: Renewal switched off and on
 
     private mutating func watchRenewal(at step: Step) {
-        guard step.phase == .running, let term = step.seenTerm, let now = step.standing.willRenew
+        // What is paid for ahead never renews by itself: nobody switched that off.
+        guard step.phase == .running, let term = step.seenTerm, term.term.plan == .autoRenewable,
+            let now = step.standing.willRenew
         else { return }
         let isCancelled = renews != false && !now
         let isUncancelled = renews == false && now
@@ -352,6 +365,16 @@ struct Narrator: Sendable {
         let same = next == term.term.productId && term.term.offer == nil ? term.term.price : nil
         let listed = steps.catalogue.value(at: step.from)[next]?.price
         return stated ?? same ?? listed
+    }
+}
+
+extension Reason {
+    /// Whether the store took the purchase back; not a lapse.
+    fileprivate var isTakingBack: Bool {
+        switch self {
+        case .refunded, .familyAccessRemoved, .assignmentRemoved, .revoked: true
+        default: false
+        }
     }
 }
 
