@@ -51,7 +51,8 @@ struct Ingest: Sendable {
         from sender: Sender?
     ) async throws -> Received {
         do {
-            let received = try await Self.verify(body, trust, at: now)
+            // Verification costs most of a notification: it leaves the thread that reads sockets.
+            let received = try await onPool { try Self.verify(body, trust, at: now) }
             try judgeDate(of: received.reading, at: now)
             return received
         } catch {
@@ -63,13 +64,11 @@ struct Ingest: Sendable {
         }
     }
 
-    /// Verification costs most of a notification: it leaves the thread that reads sockets.
-    @concurrent
     private static func verify(
         _ body: [UInt8],
         _ trust: AppStoreTrust,
         at now: Instant
-    ) async throws -> Received {
+    ) throws -> Received {
         let reading = try AppStoreReader(app: trust.identity).readNotification(
             body: body,
             check: trust.check(at: now)
