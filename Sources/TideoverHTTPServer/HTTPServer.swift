@@ -34,6 +34,8 @@ public final class HTTPServer: Sendable {
         precondition(limits.arePositive, "limits of a server are positive")
         // Writing to a client that has gone is an error to return, not a reason to die.
         signal(SIGPIPE, SIG_IGN)
+        var limits = limits
+        limits.connections = OpenFiles.makeRoom(forConnections: limits.connections)
         let alarm = try Alarm()
         core = ServerCore(
             limits: limits,

@@ -8,7 +8,8 @@ public struct HTTPServerLimits: Hashable, Sendable {
     public var headBytes = 16 * 1024
     /// Header fields of a request; more are refused with 431.
     public var headFields = 64
-    /// Open connections; further ones wait in the kernel's queue until one closes.
+    /// Open connections; further ones wait in the kernel's queue until one closes. They are fewer where
+    /// the system does not let the process open 256 files more than that.
     public var connections = 1024
     /// Open connections of one address, of IPv6 of one /64; a further one is closed at once. 0 is no
     /// limit.
