@@ -1,0 +1,78 @@
+import Glibc
+import Testing
+import TideoverHTTP
+import TideoverServer
+
+/// A socket server starts handlers on the one thread that serves all connections.
+@Suite(.timeLimit(.minutes(5))) struct ArrivalThreadTests {
+    /// Whether a request that arrives on a thread of its own is also answered there.
+    private func staysOnItsThread(_ request: Request, _ handler: @escaping Handler) async -> Bool {
+        await withCheckedContinuation { continuation in
+            onThread {
+                let arrival = pthread_self()
+                Task.immediate {
+                    _ = try? await handler(request)
+                    continuation.resume(returning: pthread_equal(arrival, pthread_self()) != 0)
+                }
+            }
+        }
+    }
+
+    private func post(_ body: [UInt8]) -> Request {
+        Request(method: "POST", path: "/v1/apps/cards/notifications/app-store", body: body)
+    }
+
+    private func get(_ path: String) -> Request {
+        let query = [QueryItem(name: "environment", value: "sandbox")]
+        return Request(path: path, query: query)
+    }
+
+    @Test func `verifying leaves it, whatever comes of it`() async throws {
+        let server = try TestServer()
+        let genuine = try Message.purchase().body(server.store)
+        let forged = try Message.purchase().body(TestStore())
+        for body in [genuine, forged, Array("{}".utf8)] {
+            #expect(await !staysOnItsThread(post(body), server.service.handler))
+        }
+        await server.close()
+    }
+
+    @Test func `weighing every fact leaves it`() async throws {
+        let server = try TestServer()
+        #expect(try await server.post(.purchase()).status == 200)
+        let request = get("/v1/apps/cards/customers/\(TestServer.anna)/explain")
+        #expect(await !staysOnItsThread(request, server.service.handler))
+        await server.close()
+    }
+
+    @Test(arguments: ["/healthz", "/v1/apps/cards/customers/\(TestServer.anna)"])
+    func `a read is answered on it`(path: String) async throws {
+        let server = try TestServer()
+        #expect(try await server.post(.purchase()).status == 200)
+        #expect(await staysOnItsThread(get(path), server.service.handler))
+        await server.close()
+    }
+}
+
+/// Starts a thread that belongs to nobody's pool.
+private func onThread(_ work: @escaping @Sendable () -> Void) {
+    let job = Unmanaged.passRetained(Job(work)).toOpaque()
+    var thread = pthread_t()
+    let code = pthread_create(
+        &thread,
+        nil,
+        { job in
+            guard let job else { return nil }
+            Unmanaged<Job>.fromOpaque(job).takeRetainedValue().work()
+            return nil
+        },
+        job
+    )
+    precondition(code == 0, "no thread for a test")
+    pthread_detach(thread)
+}
+
+private final class Job {
+    let work: @Sendable () -> Void
+    init(_ work: @escaping @Sendable () -> Void) { self.work = work }
+}
