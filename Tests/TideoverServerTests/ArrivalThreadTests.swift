@@ -1,4 +1,4 @@
-import Glibc
+import Foundation
 import Testing
 import TideoverHTTP
 import TideoverServer
@@ -8,12 +8,16 @@ import TideoverServer
     /// Whether a request that arrives on a thread of its own is also answered there.
     private func staysOnItsThread(_ request: Request, _ handler: @escaping Handler) async -> Bool {
         await withCheckedContinuation { continuation in
-            onThread {
+            Thread.detachNewThread {
                 let arrival = pthread_self()
+                // A thread that had ended could give its name to the one that goes on.
+                let isDone = DispatchSemaphore(value: 0)
                 Task.immediate {
                     _ = try? await handler(request)
                     continuation.resume(returning: pthread_equal(arrival, pthread_self()) != 0)
+                    isDone.signal()
                 }
+                isDone.wait()
             }
         }
     }
@@ -52,27 +56,4 @@ import TideoverServer
         #expect(await staysOnItsThread(get(path), server.service.handler))
         await server.close()
     }
-}
-
-/// Starts a thread that belongs to nobody's pool.
-private func onThread(_ work: @escaping @Sendable () -> Void) {
-    let job = Unmanaged.passRetained(Job(work)).toOpaque()
-    var thread = pthread_t()
-    let code = pthread_create(
-        &thread,
-        nil,
-        { job in
-            guard let job else { return nil }
-            Unmanaged<Job>.fromOpaque(job).takeRetainedValue().work()
-            return nil
-        },
-        job
-    )
-    precondition(code == 0, "no thread for a test")
-    pthread_detach(thread)
-}
-
-private final class Job {
-    let work: @Sendable () -> Void
-    init(_ work: @escaping @Sendable () -> Void) { self.work = work }
 }

@@ -421,11 +421,13 @@ enum OpenAPIDocument {
                     "type": "string",
                     "description": "Why the state is what it is; more may be added",
                     "examples": [
-                      "trial", "introductory", "offer", "paid", "lifetime", "renewalDue", "billingIssue",
-                      "keptByPolicy", "billingRetry", "accountHold", "paused", "cancelled", "billingError", "priceIncrease",
+                      "trial", "introductory", "offer", "paid", "prepaid", "lifetime", "granted",
+                      "renewalDue", "billingIssue", "keptByPolicy", "billingRetry",
+                      "accountHold", "paused", "cancelled", "billingError", "priceIncrease",
                       "productUnavailable", "ended", "refunded", "familyAccessRemoved",
-                      "assignmentRemoved", "revoked", "changedProduct", "unconfirmed", "unlinked",
-                      "notStarted", "notEntitled", "unknown"
+                      "assignmentRemoved", "revoked", "changedProduct", "replaced",
+                      "unconfirmed", "unlinked", "notStarted", "pending", "calledOff",
+                      "notEntitled", "unknown"
                     ]
                   },
                   "access": {
@@ -441,9 +443,12 @@ enum OpenAPIDocument {
                     "type": "string",
                     "description": "The rule that decided; more may be added",
                     "examples": [
-                      "no-facts", "unlinked", "not-started", "revoked", "in-term", "superseded",
-                      "renewed-unseen", "ended-stated", "in-grace", "grace-unstated", "retry-kept",
-                      "in-retry", "renewal-due", "unconfirmed", "ended"
+                      "no-facts", "pending", "called-off", "unlinked", "not-started", "replaced",
+                      "revoked", "prepaid", "cancelled", "in-term", "superseded",
+                      "renewed-unseen", "ended-stated", "in-grace", "grace-unstated",
+                      "grace-presumed", "retry-kept", "in-retry", "on-hold", "hold-presumed",
+                      "paused", "resume-due", "renewal-due", "silent-grace", "store-unreachable",
+                      "unconfirmed", "expired", "ended"
                     ]
                   },
                   "productId": { "type": ["string", "null"] },
