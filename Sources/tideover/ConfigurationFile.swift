@@ -45,6 +45,15 @@ enum ConfigurationFile {
         }
     }
 
+    /// The admin key that a server accepts and commands present; nil if the configuration names none.
+    static func adminKey(of configuration: Configuration) throws(CommandFailure) -> APIKey? {
+        do {
+            return try configuration.server.adminKey(readFile: readFile)
+        } catch {
+            throw CommandFailure(.configuration, "server.adminKeyFile: \(error)")
+        }
+    }
+
     private static func text(of path: String) throws(FileInputError) -> [UInt8] {
         try FileInput.read(path, atMost: 16 << 20)
     }

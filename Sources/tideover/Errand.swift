@@ -105,7 +105,7 @@ struct Errand {
         needsKey: Bool,
         because reason: String
     ) async throws -> JSONNode {
-        let key = configuration.server.adminKey
+        let key = try ConfigurationFile.adminKey(of: configuration)
         guard key != nil || !needsKey else {
             throw CommandFailure(
                 .unavailable,

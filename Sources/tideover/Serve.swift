@@ -45,6 +45,7 @@ enum Serve {
         let configuration = try ConfigurationFile.load(path, telling: output)
         let apps = try configuration.apps.map { try App($0) }
         let followed = try await follow(arguments[clock], configuration, path)
+        let adminKey = try ConfigurationFile.adminKey(of: configuration)
         let storage = try open(configuration.storage)
         let log: Log = { line in
             output.message(String(decoding: line.json(at: SystemClock.now()), as: UTF8.self))
@@ -58,7 +59,7 @@ enum Serve {
                 version: Tideover.version,
                 clock: followed?.now ?? SystemClock.now,
                 log: log,
-                adminKey: configuration.server.adminKey,
+                adminKey: adminKey,
                 instruments: system.instruments,
                 verifications: .processors,
                 clients: ClientLimits(configuration.server)
@@ -115,15 +116,11 @@ enum Serve {
                     + "--app \(app) --config \(path)` makes one"
             )
         }
-        if !apps.isEmpty, configuration.server.adminKey == nil {
+        if !apps.isEmpty, configuration.server.adminKeyFile == nil {
             output.message(
                 "tideover: server.adminKeyFile is not set: keys are made while the server is stopped"
             )
         }
-    }
-
-    private static func isLoopback(_ host: String) -> Bool {
-        host == "::1" || host.hasPrefix("127.")
     }
 
     /// Serves until a signal asks to stop, then finishes what was begun.

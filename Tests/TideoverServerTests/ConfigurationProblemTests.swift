@@ -1,9 +1,7 @@
-import Foundation
 import Testing
 import TideoverJSON
 import TideoverServer
 import TideoverSignatures
-import TideoverStorage
 
 @Suite struct ConfigurationProblemTests: ConfigurationSuite {
     @Test func `all problems of a file come at once, from top to bottom`() {
@@ -190,73 +188,6 @@ import TideoverStorage
                 "apps[0].appStore.privateKeyFile: expected the name of a file (not what is in it)"
             ]
         )
-    }
-
-    // MARK: the admin key
-
-    private static let adminKey = APIKey(.admin) { 7 }
-
-    private func withKeyFile(_ name: String) -> String {
-        app("").replacing("{ apps", with: "{ server: { adminKeyFile: \"\(name)\" }, apps")
-    }
-
-    @Test(arguments: ["", "\n", "\r\n", "\n\n"])
-    func `an admin key stands alone in its file`(end: String) throws {
-        let files = ["etc/admin.key": Array((Self.adminKey.text + end).utf8)]
-        let configuration = try load(withKeyFile("admin.key"), files: files)
-        #expect(configuration.server.adminKey == Self.adminKey)
-        let variable = ["TIDEOVER_SERVER_ADMIN_KEY_FILE": "admin.key"]
-        #expect(try load(app(""), variable, files: files).server.adminKey == Self.adminKey)
-    }
-
-    @Test(arguments: [
-        "", "hello", APIKey(.secret) { 7 }.text, adminKey.text + " # mine",
-        adminKey.text + "\n" + adminKey.text, String(adminKey.text.dropLast()),
-    ])
-    func `what is no admin key is refused with a way to make one, and not repeated`(text: String) {
-        let files = ["etc/admin.key": Array(text.utf8)]
-        let found = problems(withKeyFile("admin.key"), files: files)
-        #expect(found.count == 1)
-        #expect(
-            found.first
-                == "1:27: server.adminKeyFile: etc/admin.key does not hold an admin key alone; "
-                + Self.howTo
-        )
-        let missing = problems(withKeyFile("admin.key"))
-        #expect(
-            missing == [
-                "1:27: server.adminKeyFile: the file etc/admin.key cannot be read: "
-                    + "No such file or directory; \(Self.howTo)"
-            ]
-        )
-    }
-
-    private static let howTo =
-        "make one with `(umask 077; { printf tideover_admin_; head -c 32 /dev/urandom | base64 "
-        + "| tr +/ -_ | tr -d '=\\n'; } > FILE)`"
-
-    @Test func `a key in place of its file is not repeated`() {
-        let found = problems(withKeyFile(Self.adminKey.text))
-        #expect(
-            found == [
-                "1:27: server.adminKeyFile: expected the name of a file (not what is in it)"
-            ]
-        )
-    }
-
-    @Test func `the way to make an admin key makes one, for its owner alone`() throws {
-        let command = try #require(Self.howTo.split(separator: "`").dropFirst().first)
-        let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-        defer { try? FileManager.default.removeItem(at: file) }
-        let process = Process()
-        process.executableURL = URL(filePath: "/bin/sh")
-        process.arguments = ["-c", String(command).replacing("FILE", with: file.path)]
-        try process.run()
-        process.waitUntilExit()
-        let made = try String(contentsOf: file, encoding: .utf8)
-        #expect(APIKey(made)?.kind == .admin)
-        let rights = try FileManager.default.attributesOfItem(atPath: file.path)
-        #expect(rights[.posixPermissions] as? Int == 0o600)
     }
 
     // MARK: simulated stores

@@ -119,6 +119,18 @@ final class KeysProgramTests {
         #expect(stranger.messages.contains("cards"))
     }
 
+    @Test func `the file of the admin key is opened only by what needs the key`() throws {
+        let path = try configuration(withAdminKey: true)
+        try FileManager.default.removeItem(at: folder.appending(path: "admin.key"))
+        #expect(try keys("add", "--kind", "admin", "--config", path).code == 0)
+        for command in [["serve"], ["keys", "list", "--server", "http://127.0.0.1:1"]] {
+            let said = try Executable.run(command + ["--config", path])
+            #expect(said.code == 78)
+            #expect(said.messages.contains("admin.key cannot be read: there is no such file;"))
+            #expect(said.messages.contains("make one with `(umask 077;"))
+        }
+    }
+
     @Test func `a server that does not answer is told from one that holds nothing`() throws {
         let path = try configuration(withAdminKey: true)
         let said = try keys("list", "--config", path, "--server", "http://127.0.0.1:1")

@@ -44,8 +44,9 @@ extension Configuration {
         public let trustedProxies: TrustedProxies
         /// How much one client may use of it.
         public let limits: Limits
-        /// A key of kind admin that is accepted without being stored, and that commands present.
-        public let adminKey: APIKey?
+        /// The file with a key of kind admin that is accepted without being stored, and that commands
+        /// present; nil if there is none.
+        public let adminKeyFile: String?
 
         /// A server that listens at an address.
         public init(
@@ -53,13 +54,13 @@ extension Configuration {
             publicURL: String? = nil,
             trustedProxies: TrustedProxies = TrustedProxies(),
             limits: Limits = Limits(),
-            adminKey: APIKey? = nil
+            adminKeyFile: String? = nil
         ) {
             self.listen = listen
             self.publicURL = publicURL
             self.trustedProxies = trustedProxies
             self.limits = limits
-            self.adminKey = adminKey
+            self.adminKeyFile = adminKeyFile
         }
     }
 

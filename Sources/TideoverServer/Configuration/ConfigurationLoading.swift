@@ -72,7 +72,7 @@ extension ConfigurationReading {
             reading: self
         )
         let folder = ConfigurationFolder(ofFile: file)
-        let server = root.section("server").readServer(in: folder, readFile)
+        let server = root.section("server").readServer(in: folder)
         let storage = root.value("storage", .storage, default: "sqlite:tideover.db")
         let apps = root.readApps(in: folder, readFile)
         root.readWebhooks()

@@ -50,8 +50,6 @@ public struct ConfigurationProblem: Error, Hashable, Sendable {
         case certificateInPEM(path: String)
         /// A file that was named holds no root certificate in DER.
         case unusableCertificate(path: String, TrustAnchorError)
-        /// The file for an admin key cannot be read, or, where there is no cause, holds something else.
-        case unusableAdminKey(path: String, cause: String?)
         /// A variable is the name of two places; it cannot say which one it means.
         case ambiguousVariable(otherPath: String)
     }

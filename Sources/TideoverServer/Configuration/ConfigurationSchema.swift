@@ -1,7 +1,6 @@
 import TideoverCore
 import TideoverHTTP
 import TideoverSignatures
-import TideoverStorage
 
 // The schema: what each object of the file may say, asked for member by member.
 
@@ -9,16 +8,13 @@ import TideoverStorage
 typealias ConfigurationFileReader = (String) throws -> [UInt8]
 
 extension ConfigurationSection {
-    func readServer(
-        in folder: ConfigurationFolder,
-        _ readFile: ConfigurationFileReader
-    ) -> Configuration.Server {
+    func readServer(in folder: ConfigurationFolder) -> Configuration.Server {
         let listen = value(
             "listen",
             .listenAddress,
             default: "\(Configuration.ListenAddress.standard)"
         )
-        let file = value("adminKeyFile", .fileName)
+        let adminKeyFile = value("adminKeyFile", .fileName)
         let publicURL = value("publicURL", .webAddress)
         noteNotActedOn(["publicURL"], .publicURL)
         let proxies = list("trustedProxies", of: .network, default: [])
@@ -32,7 +28,7 @@ extension ConfigurationSection {
             publicURL: publicURL,
             trustedProxies: TrustedProxies(proxies),
             limits: limits,
-            adminKey: file.flatMap { readAdminKey(folder.path(of: $0), readFile) }
+            adminKeyFile: adminKeyFile.map(folder.path(of:))
         )
     }
 
@@ -52,17 +48,6 @@ extension ConfigurationSection {
         )
         close()
         return limits
-    }
-
-    private func readAdminKey(_ path: String, _ readFile: ConfigurationFileReader) -> APIKey? {
-        do {
-            let key = APIKey(lineOf: try readFile(path))
-            if let key, key.kind == .admin { return key }
-            report(.unusableAdminKey(path: path, cause: nil), of: "adminKeyFile")
-        } catch {
-            report(.unusableAdminKey(path: path, cause: "\(error)"), of: "adminKeyFile")
-        }
-        return nil
     }
 
     /// The apps with their ids settled first, since variables address an app by its id.

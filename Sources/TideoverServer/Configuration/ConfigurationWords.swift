@@ -53,13 +53,20 @@ extension ConfigurationProblem.Reason: CustomStringConvertible {
                 + "-outform der -in FILE -out FILE.der`"
         case .unusableCertificate(let path, let reason):
             "\(printable(path)) \(words(for: reason))"
-        case .unusableAdminKey(let path, nil):
-            "\(printable(path)) does not hold an admin key alone; \(howToMakeAnAdminKey)"
-        case .unusableAdminKey(let path, let cause?):
-            "the file \(printable(path)) cannot be read: \(printable(cause)); \(howToMakeAnAdminKey)"
         case .ambiguousVariable(let other):
             "this variable is also the name of \(printable(other)); set both in the file instead"
         }
+    }
+}
+
+extension UnusableAdminKey: CustomStringConvertible {
+    /// What is wrong with the file, and how to make a right one without this program.
+    public var description: String {
+        let fault =
+            cause.map { "the file \(printable(path)) cannot be read: \(printable($0))" }
+            ?? "\(printable(path)) does not hold an admin key alone"
+        return "\(fault); make one with `(umask 077; { printf tideover_admin_; "
+            + "head -c 32 /dev/urandom | base64 | tr +/ -_ | tr -d '=\\n'; } > FILE)`"
     }
 }
 
@@ -173,11 +180,6 @@ extension ConfigurationNotice.Unfinished: CustomStringConvertible {
         }
     }
 }
-
-/// Without this program, which could not read its configuration yet.
-private let howToMakeAnAdminKey =
-    "make one with `(umask 077; { printf tideover_admin_; head -c 32 /dev/urandom | base64 "
-    + "| tr +/ -_ | tr -d '=\\n'; } > FILE)`"
 
 private func words(for reason: TrustAnchorError) -> String {
     switch reason {

@@ -1,0 +1,84 @@
+import Foundation
+import Testing
+import TideoverServer
+import TideoverStorage
+
+/// The file that `server.adminKeyFile` names.
+@Suite struct AdminKeyFileTests: ConfigurationSuite {
+    private static let adminKey = APIKey(.admin) { 7 }
+    private static let howTo =
+        "make one with `(umask 077; { printf tideover_admin_; head -c 32 /dev/urandom | base64 "
+        + "| tr +/ -_ | tr -d '=\\n'; } > FILE)`"
+
+    private func server(_ name: String) throws(ConfigurationProblems) -> Configuration.Server {
+        let text = "{ server: { adminKeyFile: \"\(name)\" }, apps"
+        return try load(app("").replacing("{ apps", with: text)).server
+    }
+
+    private func key(in text: String) throws -> APIKey? {
+        try server("admin.key").adminKey { path in
+            #expect(path == "etc/admin.key")
+            return Array(text.utf8)
+        }
+    }
+
+    @Test(arguments: ["", "\n", "\r\n", "\n\n"])
+    func `a key stands alone in its file`(end: String) throws {
+        #expect(try key(in: Self.adminKey.text + end) == Self.adminKey)
+    }
+
+    @Test func `a variable can name the file, and without a name there is no key`() throws {
+        let variable = ["TIDEOVER_SERVER_ADMIN_KEY_FILE": "/run/admin.key"]
+        #expect(try load(app(""), variable).server.adminKeyFile == "/run/admin.key")
+        let none = try load(app("")).server.adminKey { _ in throw NoSuchFile() }
+        #expect(none == nil)
+    }
+
+    @Test(arguments: [
+        "", "hello", APIKey(.secret) { 7 }.text, adminKey.text + " # mine",
+        adminKey.text + "\n" + adminKey.text, String(adminKey.text.dropLast()),
+    ])
+    func `what is no admin key is refused with a way to make one, and not repeated`(
+        text: String
+    ) throws {
+        let error = #expect(throws: UnusableAdminKey.self) { try key(in: text) }
+        #expect(
+            error?.description == "etc/admin.key does not hold an admin key alone; \(Self.howTo)"
+        )
+    }
+
+    @Test func `a file that cannot be read is told with the way to make one`() throws {
+        let error = #expect(throws: UnusableAdminKey.self) {
+            try server("admin.key").adminKey { _ in throw NoSuchFile() }
+        }
+        #expect(
+            error?.description
+                == "the file etc/admin.key cannot be read: No such file or directory; "
+                + Self.howTo
+        )
+    }
+
+    @Test func `a key in place of its file is not repeated`() {
+        let text = "{ server: { adminKeyFile: \"\(Self.adminKey.text)\" }, apps"
+        #expect(
+            problems(app("").replacing("{ apps", with: text)) == [
+                "1:27: server.adminKeyFile: expected the name of a file (not what is in it)"
+            ]
+        )
+    }
+
+    @Test func `the way to make a key makes one, for its owner alone`() throws {
+        let command = try #require(Self.howTo.split(separator: "`").dropFirst().first)
+        let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let process = Process()
+        process.executableURL = URL(filePath: "/bin/sh")
+        process.arguments = ["-c", String(command).replacing("FILE", with: file.path)]
+        try process.run()
+        process.waitUntilExit()
+        let made = try String(contentsOf: file, encoding: .utf8)
+        #expect(APIKey(made)?.kind == .admin)
+        let rights = try FileManager.default.attributesOfItem(atPath: file.path)
+        #expect(rights[.posixPermissions] as? Int == 0o600)
+    }
+}
