@@ -128,6 +128,21 @@ import TideoverJSON
         #expect(try Self.premium(added, [forgotten]).tried.exposure == .hours(24), "leeway alone")
     }
 
+    @Test func `what a relay says is neither a lockout when denied nor exposure when given`() throws
+    {
+        var life = Life()
+        life.term("1", from: "2026-05-01", to: "2026-06-01", rank: .relayed)
+        life.outlook(end: "2026-06-01", signed: "2026-05-01", renews: false, rank: .relayed)
+        var smaller = Life().catalogue
+        smaller.products["monthly"] = nil
+        let test = BackTest(over: Self.summer, catalogue: Versioned(smaller))
+        let premium = try Self.premium(test, [Self.record([life])])
+        #expect(premium.current.access == .days(31))
+        #expect(premium.current.exposure == .zero)
+        #expect(premium.tried.access == .zero)
+        #expect(premium.tried.lockout == .zero)
+    }
+
     @Test func `an entitlement that only the tried catalogue names is reported`() {
         var larger = Life().catalogue
         larger.products["monthly"]?.entitlements.append("sync")

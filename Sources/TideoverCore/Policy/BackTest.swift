@@ -70,11 +70,12 @@ public struct BackTest: Sendable {
     public struct Totals: Hashable, Sendable {
         /// The time for which access was given, summed over customers.
         public var access = Milliseconds.zero
-        /// The time for which it was denied although the store, as known now, says entitled.
+        /// The time for which it was denied although the store, as known now, says entitled: by its
+        /// own word, not by what is presumed.
         public var lockout = Milliseconds.zero
         /// How often that happened.
         public var lockouts: Int64 = 0
-        /// The time for which it was given although the store, as known now, does not say so.
+        /// The time for which it was given although no word known now, presumed or not, says so.
         public var exposure = Milliseconds.zero
         /// How often that happened.
         public var exposures: Int64 = 0
@@ -155,7 +156,7 @@ private struct Comparison {
     let entitlements: [String]
     private let current: [String: Course]
     private let tried: [String: Course]
-    private let vouched: [String: Stretches]
+    private let vouched: [String: Vouching]
 
     init(of test: BackTest, on record: CustomerRecord) {
         let other = record.under(catalogue: test.catalogue, policy: test.policy)
@@ -169,7 +170,7 @@ private struct Comparison {
         let alone = Versioned(Policy.storesAlone)
         vouched = [record, other].map { $0.under(policy: alone) }.reduce(into: [:]) { all, record in
             for (name, course) in Self.courses(of: record, names, test.range, .now) {
-                all[name] = all[name].map { $0.union(course.access) } ?? course.access
+                all[name, default: Vouching()].add(course)
             }
         }
     }
@@ -198,11 +199,11 @@ private struct Comparison {
     }
 
     func totals(of entitlement: String) -> (current: BackTest.Totals, tried: BackTest.Totals) {
-        let vouched = vouched[entitlement] ?? Stretches()
+        let vouched = vouched[entitlement] ?? Vouching()
         func totals(_ course: Course?) -> BackTest.Totals {
             let access = course?.access ?? Stretches()
-            let lockouts = vouched.subtracting(access)
-            let exposures = access.subtracting(vouched)
+            let lockouts = vouched.confirmed.subtracting(access)
+            let exposures = access.subtracting(vouched.access)
             return BackTest.Totals(
                 access: access.length,
                 lockout: lockouts.length,
@@ -239,14 +240,29 @@ private struct Course {
     private var steps: [(from: Instant, standing: Standing)] = []
     /// When there was access.
     private(set) var access = Stretches()
+    /// When it was given for sure.
+    private(set) var confirmed = Stretches()
 
     mutating func append(_ standing: Standing, over span: Range<Instant>) {
         steps.append((span.lowerBound, standing))
-        if standing.access { access.append(span) }
+        guard standing.access else { return }
+        access.append(span)
+        if standing.confidence == .confirmed { confirmed.append(span) }
     }
 
     func standing(at instant: Instant) -> Standing? {
         steps.last { $0.from <= instant }?.standing
+    }
+}
+
+/// When the words known now give access, and when the store's own do.
+private struct Vouching {
+    private(set) var access = Stretches()
+    private(set) var confirmed = Stretches()
+
+    mutating func add(_ course: Course) {
+        access = access.union(course.access)
+        confirmed = confirmed.union(course.confirmed)
     }
 }
 
