@@ -141,6 +141,23 @@ targets += [
     tests("TideoverTidyTests"),
 ]
 products.append(.executable(name: "tideover", targets: ["tideover"]))
+
+// Trials of the built server from outside, for those who work on Tideover: nobody else sees them.
+if Context.environment["TIDEOVER_TRIALS"] != nil {
+    targets.append(
+        .executableTarget(
+            name: "TideoverTrials",
+            dependencies: [
+                "TideoverCommandLine", "TideoverCore", "TideoverHTTP", "TideoverHTTPServer",
+                "TideoverJSON", "TideoverLocks", "TideoverSandbox", "TideoverServer",
+                "TideoverSignatures", "TideoverSQLite",
+            ],
+            path: "Trials",
+            swiftSettings: settings
+        )
+    )
+    products.append(.executable(name: "TideoverTrials", targets: ["TideoverTrials"]))
+}
 #endif
 
 let package = Package(

@@ -3,7 +3,7 @@
 #
 #   scripts/ci.sh fast    format, build without warnings, tests: before each commit
 #   scripts/ci.sh full    also scripts, coverage, documentation, sanitizers, and the release build with
-#                         a smoke test
+#                         a smoke test and short trials
 #
 # It installs nothing (scripts/test.sh does). Logs of the test runs stay in .build/ci/.
 set -euo pipefail
@@ -31,7 +31,7 @@ step() {
 }
 
 format() {
-    swift format lint --strict --recursive --parallel Sources Tests Package.swift
+    swift format lint --strict --recursive --parallel Sources Tests Trials Package.swift
 }
 
 shell_scripts() {
@@ -90,21 +90,28 @@ documentation() {
 }
 
 release() {
-    swift build --configuration release --static-swift-stdlib --product tideover \
-        --scratch-path .build/static
+    # shellcheck source=scripts/trials.sh
+    . scripts/trials.sh
 }
 
 smoke() {
-    local tideover=.build/static/release/tideover
-    ls -l "$(readlink -f "$tideover")"
-    "$tideover" --version
-    "$tideover" demo --no-serve
+    ls -l "$server"
+    "$server" --version
+    "$server" demo --no-serve
+}
+
+# What users get is killed, starved and abused; first it is made sure that a loss would be seen.
+short_trials() {
+    local -x TIDEOVER_BINARY=$server TIDEOVER_TRIALS_BINARY=$trials
+    scripts/kill-test.sh 3 --wrong
+    scripts/kill-test.sh 15
+    scripts/fault-trials.sh --short
 }
 
 case ${1:-} in
 fast)
     step "format" format
-    step "build" build_tests "${checked[@]}"
+    TIDEOVER_TRIALS=1 step "build" build_tests "${checked[@]}"
     step "tests" run_tests tests "${strict[@]}" "${checked[@]}"
     ;;
 full)
@@ -116,6 +123,7 @@ full)
     step "tests under the address sanitizer" sanitized_tests address
     step "release build" release
     step "smoke of the release build" smoke
+    step "short trials of the release build" short_trials
     ;;
 *)
     echo "usage: scripts/ci.sh fast|full" >&2

@@ -1,0 +1,74 @@
+import Glibc
+import TideoverHTTP
+import TideoverLocks
+
+/// Asks a server every ten milliseconds, while others abuse it, whether it is well and what a customer
+/// may use: each question over a connection of its own that is kept open.
+final class Prober: Sendable {
+    struct Question: Sendable {
+        let target: String
+        /// What the answer must hold.
+        let words: String
+    }
+
+    struct Reading: Sendable {
+        var latencies = Latencies()
+        /// What was answered wrongly, or not at all.
+        var wrong: [String] = []
+    }
+
+    private static let pace = Duration.milliseconds(10)
+    private let readings: [Locked<Reading>]
+    private let isOver = Locked(false)
+    private let port: Int
+    private let questions: [Question]
+
+    init(_ questions: [Question], at port: Int) {
+        self.questions = questions
+        self.port = port
+        readings = questions.map { _ in Locked(Reading()) }
+    }
+
+    /// Asks for as long as `body` runs; a reading for each question.
+    func watch(_ body: () throws -> Void) rethrows -> [Reading] {
+        let threads = Threads.start(questions.count) { self.ask($0) }
+        defer { isOver.withLock { $0 = true } }
+        try body()
+        isOver.withLock { $0 = true }
+        threads.join()
+        return readings.map { reading in reading.withLock { $0 } }
+    }
+
+    private func ask(_ number: Int) {
+        var wire = try? Wire(port)
+        var next = ContinuousClock.now
+        while !isOver.withLock({ $0 }) {
+            let begin = ContinuousClock.now
+            let fault = Self.fault(of: questions[number], over: wire)
+            let duration = begin.duration(to: .now)
+            readings[number].withLock { reading in
+                reading.latencies.add(duration)
+                if let fault { reading.wrong.append("\(questions[number].target): \(fault)") }
+            }
+            if fault != nil { wire = try? Wire(port) }
+            next = max(next + Self.pace, .now)
+            pause(Self.milliseconds(until: next))
+        }
+    }
+
+    private static func fault(of question: Question, over wire: Wire?) -> String? {
+        guard let wire else { return "no connection" }
+        do {
+            let answer = try wire.get(question.target)
+            return answer.status == 200 && answer.says(question.words)
+                ? nil : "answered \(answer.status)"
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    private static func milliseconds(until instant: ContinuousClock.Instant) -> Int {
+        let (seconds, attoseconds) = ContinuousClock.now.duration(to: instant).components
+        return max(0, Int(seconds * 1_000 + attoseconds / 1_000_000_000_000_000))
+    }
+}

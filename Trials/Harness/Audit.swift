@@ -1,0 +1,97 @@
+import TideoverSQLite
+
+/// What a database holds, read by statements of its own while no server has it open.
+struct Audit {
+    /// What one customer's notifications left behind.
+    struct Traces: Hashable {
+        var facts = 0
+        var version = 0
+        var events = 0
+    }
+
+    private let connection: Connection
+    private let hasEvidence: Statement
+    private let customerFacts: Statement
+    private let customerVersion: Statement
+
+    /// Opens the file so that nothing in it changes: what is in its log stays there for the server.
+    init(_ database: String) throws {
+        connection = try Connection(path: database, access: .readOnly, busyTimeout: 1_000)
+        hasEvidence = try Statement(
+            """
+            SELECT count(*) FROM evidence
+            WHERE app = 'trials' AND environment = 'simulated' AND dedupe_key = ?
+            """,
+            on: connection
+        )
+        customerFacts = try Statement(
+            """
+            SELECT count(*) FROM owner JOIN fact USING (app, environment, lineage)
+            WHERE app = 'trials' AND environment = 'simulated' AND customer = ?
+            """,
+            on: connection
+        )
+        customerVersion = try Statement(
+            """
+            SELECT version FROM customer
+            WHERE app = 'trials' AND environment = 'simulated' AND customer = ?
+            """,
+            on: connection
+        )
+    }
+
+    /// Whether a notification is stored.
+    func holds(_ uuid: String) throws -> Bool {
+        try hasEvidence.first(.text("notification:\(uuid)")) { $0.integer(0) } == 1
+    }
+
+    /// Facts and version of a customer's answer; events are read for all at once.
+    func traces(of customer: String) throws -> Traces {
+        var traces = Traces()
+        traces.facts = Int(try customerFacts.first(.text(customer)) { $0.integer(0) } ?? 0)
+        traces.version = Int(try customerVersion.first(.text(customer)) { $0.integer(0) } ?? 0)
+        return traces
+    }
+
+    /// How many events each customer had.
+    func events() throws -> [String: Int] {
+        let counts = try Statement(
+            "SELECT customer, count(*) FROM outbox WHERE app = 'trials' GROUP BY customer",
+            on: connection
+        )
+        let rows = try counts.all { ($0.text(0), Int($0.integer(1))) }
+        return Dictionary(uniqueKeysWithValues: rows)
+    }
+
+    /// Whether each customer's events stand in the order in which they were committed.
+    func eventsAreInOrder() throws -> Bool {
+        let events = try Statement(
+            "SELECT customer, version FROM outbox WHERE app = 'trials' ORDER BY id",
+            on: connection
+        )
+        var latest: [String: Int64] = [:]
+        return try events.all { ($0.text(0), $0.integer(1)) }.allSatisfy { customer, version in
+            defer { latest[customer] = version }
+            return version > latest[customer] ?? 0
+        }
+    }
+
+    /// How many notifications are stored.
+    func evidenceCount() throws -> Int {
+        Int(try connection.integer("SELECT count(*) FROM evidence") ?? 0)
+    }
+
+    /// How often a product that the configuration lacks was counted.
+    func unlistedCount() throws -> Int {
+        let sum = try connection.integer(
+            "SELECT sum(count) FROM tally WHERE kind = 'unknown-product'"
+        )
+        return Int(sum ?? 0)
+    }
+
+    /// What the engine finds wrong with the file; empty when it is sound.
+    func problems() throws -> [String] {
+        try Statement("PRAGMA integrity_check", on: connection).all { $0.text(0) }
+            .filter { $0 != "ok" }
+    }
+}

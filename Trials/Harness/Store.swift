@@ -1,0 +1,69 @@
+import TideoverSandbox
+
+/// A simulated App Store in which every customer does the same: buys, turns renewal off, is refunded.
+///
+/// Each life is a store of its own, made from a seed and the life's number, so that it can be told again
+/// and letters can be made on any thread.
+struct Store: Sendable {
+    static let bundleId = "com.example.trials"
+    /// A product of the configuration.
+    static let listed = "trials.monthly"
+    /// One that the configuration does not know: what is counted of it betrays what was done twice.
+    static let unlisted = "trials.unlisted"
+
+    let seed: UInt64
+    /// The end of every life, in milliseconds since 1970, and the time between two of its events.
+    let end: Int64
+    var spacing: Int64 = 3_600_000
+
+    /// One customer and what the store says of him or her, in order.
+    struct Life: Sendable {
+        let number: Int
+        let customer: String
+        let isListed: Bool
+        let letters: [AppStoreNotification]
+    }
+
+    static let lettersOfALife = 3
+
+    /// Of four customers one buys the product that is not listed.
+    func life(_ number: Int) -> Life {
+        life(number, isListed: number % 4 != 3)
+    }
+
+    private func life(_ number: Int, isListed: Bool) -> Life {
+        var random = SeededRandom(seed: seed ^ UInt64(number) &* 0x9E37_79B9_7F4A_7C15)
+        let customer = random.uuid()
+        let begin = end - 3 * spacing
+        var machine = AppStoreMachine(app: Self.app, seed: random.next(), now: begin)
+        do {
+            try machine.register(StoreCustomer(name: "c", appAccountToken: customer))
+            let product = isListed ? Self.listed : Self.unlisted
+            var letters = try machine.perform(
+                .subscribe(product: product, trial: .declined),
+                by: "c"
+            )
+            _ = machine.advance(to: begin + spacing)
+            letters += try machine.perform(.cancel(product: nil), by: "c")
+            _ = machine.advance(to: begin + 2 * spacing)
+            letters += try machine.perform(.refund(product: nil, reason: .other), by: "c")
+            precondition(letters.count == Self.lettersOfALife, "a life has three letters")
+            return Life(number: number, customer: customer, isListed: isListed, letters: letters)
+        } catch {
+            preconditionFailure("a store lets its customer buy, cancel and be refunded: \(error)")
+        }
+    }
+
+    private static let app = AppStoreApp(
+        bundleId: bundleId,
+        environment: .sandbox,
+        products: [product(listed, group: "main"), product(unlisted, group: "other")]
+    )
+
+    private static func product(_ id: String, group: String) -> AppStoreProduct {
+        guard let month = StorePeriod(iso: "P1M"), let price = StorePrice("9.99 USD") else {
+            preconditionFailure("a month and a price can be read")
+        }
+        return AppStoreProduct(id: id, group: group, period: month, price: price)
+    }
+}

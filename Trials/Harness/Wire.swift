@@ -1,0 +1,185 @@
+import Glibc
+import TideoverHTTP
+
+/// A connection to the server, byte for byte, so that it can also break HTTP's rules. It blocks; one
+/// thread uses it.
+final class Wire {
+    /// The connection is of no more use.
+    enum Broken: Error, Hashable {
+        /// The server closed it before a whole answer had come.
+        case closed
+        /// No answer in time.
+        case silent
+        /// The system's code.
+        case system(Int32)
+    }
+
+    let socket: Int32
+    private var buffer: [UInt8] = []
+
+    /// Connects to a port of this machine; every wait ends after `patience` seconds.
+    init(_ port: Int, patience: Int = 10) throws(Broken) {
+        socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        var limit = timeval(tv_sec: patience, tv_usec: 0)
+        for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
+            setsockopt(socket, SOL_SOCKET, option, &limit, socklen_t(MemoryLayout<timeval>.size))
+        }
+        var on: Int32 = 1
+        setsockopt(
+            socket,
+            Int32(IPPROTO_TCP),
+            TCP_NODELAY,
+            &on,
+            socklen_t(MemoryLayout<Int32>.size)
+        )
+        guard connect(to: port) == 0 else { throw Self.failure }
+    }
+
+    deinit { close(socket) }
+
+    private func connect(to port: Int) -> Int32 {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(port).bigEndian
+        inet_pton(AF_INET, "127.0.0.1", &address.sin_addr)
+        return withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                Glibc.connect(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+    }
+
+    private static var failure: Broken {
+        switch errno {
+        case EAGAIN, EINPROGRESS: .silent
+        case ECONNRESET, EPIPE: .closed
+        default: .system(errno)
+        }
+    }
+
+    // MARK: Whole exchanges
+
+    func get(_ target: String) throws(Broken) -> Response {
+        try send(Self.request("GET", target))
+        return try response()
+    }
+
+    func post(_ body: [UInt8], to target: String) throws(Broken) -> Response {
+        try send(Self.request("POST", target, body: body))
+        return try response()
+    }
+
+    /// A request as HTTP wants it.
+    static func request(_ method: String, _ target: String, body: [UInt8] = []) -> [UInt8] {
+        let fields =
+            body.isEmpty
+            ? "" : "Content-Type: application/json\r\nContent-Length: \(body.count)\r\n"
+        return Array("\(method) \(target) HTTP/1.1\r\nHost: trial\r\n\(fields)\r\n".utf8) + body
+    }
+
+    // MARK: Bytes
+
+    func send(_ bytes: [UInt8]) throws(Broken) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes {
+                Glibc.send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
+            guard count > 0 else { throw Self.failure }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    /// Sends what fits at once; false once the other side is gone.
+    func sendAtOnce(_ bytes: [UInt8]) -> Bool {
+        let count = Glibc.send(socket, bytes, bytes.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
+        return count >= 0 || errno == EAGAIN
+    }
+
+    /// Ends the sending half.
+    func finishSending() { shutdown(socket, Int32(SHUT_WR)) }
+
+    func response() throws(Broken) -> Response {
+        while true {
+            if let response = takeResponse() { return response }
+            guard try receive(0) else { throw .closed }
+        }
+    }
+
+    /// What has come without waiting for it; nil while no whole answer has.
+    func responseAtOnce() throws(Broken) -> Response? {
+        while true {
+            if let response = takeResponse() { return response }
+            do throws(Broken) {
+                guard try receive(Int32(MSG_DONTWAIT)) else { throw Broken.closed }
+            } catch {
+                guard error == .silent else { throw error }
+                return nil
+            }
+        }
+    }
+
+    /// Whether the server ends the connection, whatever it sends before; waited for.
+    func isEnded() -> Bool {
+        while true {
+            do throws(Broken) {
+                guard try receive(0) else { return true }
+                buffer = []
+            } catch {
+                return error == .closed
+            }
+        }
+    }
+
+    /// False at the end of what the server sends.
+    private func receive(_ flags: Int32) throws(Broken) -> Bool {
+        var piece = [UInt8](repeating: 0, count: 16 * 1024)
+        let count = recv(socket, &piece, piece.count, flags)
+        guard count >= 0 else { throw Self.failure }
+        buffer += piece.prefix(count)
+        return count > 0
+    }
+
+    private func takeResponse() -> Response? {
+        guard let end = Self.endOfHead(buffer) else { return nil }
+        let lines = String(decoding: buffer[..<end], as: UTF8.self).split(separator: "\r\n")
+        let status = lines.first?.split(separator: " ").dropFirst().first.flatMap { Int($0) }
+        var headers: Headers = [:]
+        for line in lines.dropFirst() {
+            let parts = line.split(separator: ": ", maxSplits: 1).map(String.init)
+            headers.append(parts[0], parts.count > 1 ? parts[1] : "")
+        }
+        let length = headers["Content-Length"].flatMap { Int($0) } ?? 0
+        guard buffer.count >= end + length else { return nil }
+        defer { buffer.removeFirst(end + length) }
+        return Response(
+            status: status ?? 0,
+            headers: headers,
+            body: Array(buffer[end..<(end + length)])
+        )
+    }
+
+    /// Behind the empty line.
+    private static func endOfHead(_ bytes: [UInt8]) -> Int? {
+        guard bytes.count >= 4 else { return nil }
+        let mark: [UInt8] = [13, 10, 13, 10]
+        return (0...(bytes.count - 4)).first { bytes[$0..<($0 + 4)].elementsEqual(mark) }
+            .map { $0 + 4 }
+    }
+}
+
+extension Response {
+    /// The name of the problem it tells of; nil if it is none.
+    var problem: String? {
+        guard headers["Content-Type"] == "application/problem+json" else { return nil }
+        let prefix = "urn:tideover:problem:"
+        let text = String(decoding: body, as: UTF8.self)
+        guard let start = text.firstRange(of: prefix) else { return nil }
+        return String(text[start.upperBound...].prefix { $0 != "\"" })
+    }
+
+    /// Whether the body holds these words.
+    func says(_ words: String) -> Bool {
+        String(decoding: body, as: UTF8.self).contains(words)
+    }
+}

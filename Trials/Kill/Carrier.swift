@@ -1,0 +1,61 @@
+import TideoverHTTP
+import TideoverSandbox
+
+/// Carries notifications over one connection at a time. What a kill left unanswered it carries again
+/// first, signed anew, as a store would.
+struct Carrier {
+    let site: Site
+    let store: Store
+    let books: Books
+    /// Whether the server is known to acknowledge what it has not stored.
+    let isWrong: Bool
+    private var current: Store.Life?
+    private var next = 0
+    private var isRepeating = false
+
+    init(_ site: Site, _ store: Store, _ books: Books, isWrong: Bool) {
+        self.site = site
+        self.store = store
+        self.books = books
+        self.isWrong = isWrong
+    }
+
+    /// Sends until the connection breaks; with `isFinishing` until what was begun is acknowledged.
+    mutating func carry(to port: Int, isFinishing: Bool) {
+        guard let wire = try? Wire(port) else { return }
+        while current != nil || !isFinishing {
+            let life = current ?? store.life(books.begin())
+            current = life
+            guard let body = send(life, over: wire) else { return }
+            next += 1
+            if next == life.letters.count { (current, next) = (nil, 0) }
+            guard isWrong || life.number % 8 != 0 || sendAgain(body, over: wire) else { return }
+        }
+    }
+
+    /// What was sent; nil when it was not acknowledged.
+    private mutating func send(_ life: Store.Life, over wire: Wire) -> [UInt8]? {
+        let body = site.body(of: life.letters[next])
+        books.sends(next, of: life)
+        let wasSent = isRepeating
+        isRepeating = true
+        guard let answer = try? wire.post(body, to: Site.notifications) else { return nil }
+        guard answer.status == 200, wasSent || answer.says("committed") else {
+            books.unexpected("a notification was answered \(answer.status) \(answer.problem ?? "")")
+            return nil
+        }
+        isRepeating = false
+        books.acknowledged(next, of: life)
+        return body
+    }
+
+    /// What a store repeats although it was acknowledged must change nothing.
+    private func sendAgain(_ body: [UInt8], over wire: Wire) -> Bool {
+        guard let answer = try? wire.post(body, to: Site.notifications) else {
+            return false
+        }
+        if answer.status == 200, answer.says("duplicate") { return true }
+        books.unexpected("a repeated notification was answered \(answer.status)")
+        return false
+    }
+}

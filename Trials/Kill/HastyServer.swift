@@ -1,0 +1,62 @@
+import Glibc
+import TideoverCommandLine
+import TideoverCore
+import TideoverHTTP
+import TideoverHTTPServer
+import TideoverSQLite
+import TideoverServer
+
+/// `serve-hasty`: a server with the fault that the kill trial looks for, so that it can be seen to find
+/// it: notifications are acknowledged first and committed a little later.
+enum HastyServer {
+    static let name = "serve-hasty"
+    private static let configuration = Parameter.requiredOption(
+        "--config",
+        "FILE",
+        "The configuration file"
+    )
+
+    static let command = Command(
+        name,
+        summary: "serve wrongly: acknowledge first, commit later",
+        examples: [
+            Example("TideoverTrials serve-hasty --config tideover.json", "never in earnest")
+        ],
+        parameters: [configuration],
+        run: run
+    )
+
+    private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
+        let path = arguments[configuration]
+        let configuration = try Configuration.load(
+            file: path,
+            text: FileInput.read(path, atMost: 1 << 20),
+            environment: [:],
+            readFile: { try FileInput.read($0, atMost: 1 << 20) }
+        )
+        guard case .sqlite(let file) = configuration.storage else { return .configuration }
+        let service = try Service(
+            apps: try configuration.apps.map { try App($0) },
+            storage: SQLiteStorage(path: file),
+            version: Trials.program.version,
+            clock: { Instant(millisecondsSince1970: systemMilliseconds()) },
+            log: { _ in }
+        )
+        let server = try HTTPServer(port: 0, handler: hasty(service))
+        output.message("listening on http://\(server.address)")
+        await server.run()
+        return .success
+    }
+}
+
+/// Answers a notification before anything was done about it.
+private func hasty(_ service: Service) -> Handler {
+    { request in
+        guard request.method == "POST" else { return try await service.handler(request) }
+        Task {
+            try await Task.sleep(for: .milliseconds(20))
+            _ = try await service.handler(request)
+        }
+        return Response(body: Array(#"{"status":"committed"}"#.utf8))
+    }
+}

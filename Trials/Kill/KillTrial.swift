@@ -1,0 +1,175 @@
+import Glibc
+import TideoverCommandLine
+import TideoverHTTP
+import TideoverLocks
+import TideoverSandbox
+
+/// Kills a server under load again and again, always on the same file, and holds what it then has
+/// against what it had acknowledged.
+struct KillTrial {
+    /// Something other than what is tried went wrong.
+    struct Failure: ReportableFailure {
+        let message: String
+        let exitCode = ExitCode.failure
+    }
+
+    private static let connections = 16
+    private let site: Site
+    private let command: ServerCommand
+    private let isWrong: Bool
+    private let books: Books
+    private let carriers: [Locked<Carrier>]
+    private var inspector: Inspector
+    private var random: SeededRandom
+    private(set) var startKills = 0
+
+    /// Begins with a life in peace, whose traces are the standard for all others.
+    init(_ site: Site, _ command: ServerCommand, seed: UInt64, isWrong: Bool) throws {
+        let store = Store(seed: seed, end: systemMilliseconds())
+        let books = Books(journal: "\(site.folder)/journal", from: 2 * Self.livesInPeace)
+        self.site = site
+        self.command = command
+        self.isWrong = isWrong
+        self.books = books
+        carriers = (0..<Self.connections).map { _ in
+            Locked(Carrier(site, store, books, isWrong: isWrong))
+        }
+        random = SeededRandom(seed: seed)
+        let standard = try Peace(site: site, command: command, store: store, books: books)
+            .standard()
+        inspector = Inspector(site, books, standard)
+    }
+
+    static let livesInPeace = 8
+
+    /// Starts, loads, kills and inspects once.
+    mutating func kill() throws {
+        try killWhileStarting()
+        let server = try site.start(command)
+        let port = try server.port()
+        try askAboutTheLatest(port)
+        let load = carry(to: port, isFinishing: false)
+        pause(Int(random.number(in: 50...400)))
+        let end = server.kill()
+        load.join()
+        guard end == .signalled(SIGKILL) else {
+            throw Failure(
+                message:
+                    "the server ended by itself (\(String(describing: end))): \(server.lastWords)"
+            )
+        }
+        try inspectTheTouched()
+    }
+
+    /// After the last kill: everything that was sent is acknowledged, and then stored.
+    mutating func finish() throws {
+        let server = try site.start(command)
+        let port = try server.port()
+        try askAboutTheLatest(port)
+        carry(to: port, isFinishing: true).join()
+        try stop(server)
+        try inspector.inspect(books.accounts)
+        inspector.expectNothingUnanswered()
+        latest = Array(books.accounts.keys)
+        let last = try site.start(command)
+        try askAboutTheLatest(last.port())
+        last.kill()
+    }
+
+    // MARK: Parts of it
+
+    private var latest: [Int] = []
+
+    /// Now and then it does not even get to listen.
+    private mutating func killWhileStarting() throws {
+        guard random.number(in: 0...4) == 0 else { return }
+        let server = try site.start(command)
+        pause(Int(random.number(in: 0...40)))
+        server.kill()
+        startKills += 1
+    }
+
+    private func stop(_ server: ServerProcess) throws {
+        guard let end = server.stop(), end == .exited(0) || isWrong else {
+            throw Failure(message: "the server did not stop in order: \(server.lastWords)")
+        }
+    }
+
+    private mutating func askAboutTheLatest(_ port: Int) throws {
+        try inspector.ask(about: latest, at: port)
+    }
+
+    private func carry(to port: Int, isFinishing: Bool) -> Threads {
+        let carriers = carriers
+        return Threads.start(carriers.count) { number in
+            carriers[number].withLock { $0.carry(to: port, isFinishing: isFinishing) }
+        }
+    }
+
+    private mutating func inspectTheTouched() throws {
+        let touched = books.takeTouched()
+        latest = Array(touched.keys)
+        try inspector.inspect(touched)
+    }
+
+    // MARK: What came of it
+
+    var unexpected: [String] { books.unexpected + inspector.wrong + inspector.problems }
+    var lost: Int { inspector.lost.count }
+    var doubled: Int { inspector.doubled.count }
+    var acknowledged: Int { books.acknowledgedCount }
+    var isSound: Bool { inspector.problems.isEmpty }
+
+    /// Whether everything acknowledged is there, once, and answers as it should.
+    var holds: Bool { lost == 0 && doubled == 0 && unexpected.isEmpty }
+}
+
+/// Lives told to a server that nobody kills: one for each kind of customer and count of letters.
+struct Peace {
+    let site: Site
+    let command: ServerCommand
+    let store: Store
+    let books: Books
+
+    func standard() throws -> Inspector.Standard {
+        let server = try site.start(command)
+        let wire = try Wire(server.port())
+        let lives = (0..<2 * KillTrial.livesInPeace).map(store.life)
+        var chosen: [Bool: [Store.Life]] = [:]
+        for isListed in [true, false] {
+            chosen[isListed] = Array(lives.filter { $0.isListed == isListed }.prefix(4))
+        }
+        for (count, life) in chosen.values.flatMap({ $0.enumerated() }) {
+            for index in 0..<count { try tell(index, of: life, over: wire) }
+        }
+        guard server.stop() != nil else {
+            throw KillTrial.Failure(message: "the server did not stop: \(server.lastWords)")
+        }
+        return try traces(of: chosen)
+    }
+
+    private func tell(_ index: Int, of life: Store.Life, over wire: Wire) throws {
+        books.sends(index, of: life)
+        let answer = try wire.post(site.body(of: life.letters[index]), to: Site.notifications)
+        guard answer.status == 200 else {
+            throw KillTrial.Failure(
+                message: "in peace: \(String(decoding: answer.body, as: UTF8.self))"
+            )
+        }
+        books.acknowledged(index, of: life)
+        // So that even the hasty server has stored it.
+        pause(200)
+    }
+
+    private func traces(of chosen: [Bool: [Store.Life]]) throws -> Inspector.Standard {
+        let audit = try Audit(site.database)
+        let events = try audit.events()
+        return try chosen.mapValues { lives in
+            try lives.map { life in
+                var traces = try audit.traces(of: life.customer)
+                traces.events = events[life.customer] ?? 0
+                return traces
+            }
+        }
+    }
+}

@@ -1,0 +1,28 @@
+import TideoverCommandLine
+
+/// Trials of the built server from outside: it is killed, starved of space and abused, and then asked
+/// what it lost. Not a part of any product; the scripts `kill-test.sh` and `fault-trials.sh` run it.
+@main
+enum Trials {
+    static func main() async {
+        Interruption.prepare()
+        await program.main()
+    }
+
+    static let program = Program(
+        "TideoverTrials",
+        version: "0.1.0",
+        summary: "Kill, starve and abuse a Tideover server, and see what it loses",
+        examples: [
+            Example(
+                "TideoverTrials kill 300 --server .build/static/release/tideover",
+                "kill it 300 times under load and look for what was lost"
+            ),
+            Example(
+                "TideoverTrials faults disk-full --server .build/static/release/tideover",
+                "take its disk space away and give it back"
+            ),
+        ],
+        commands: [KillCommand.command, FaultsCommand.command, HastyServer.command]
+    )
+}
