@@ -293,6 +293,112 @@ import TideoverJSON
         }
     }
 
+    // MARK: Google Play
+
+    private static let playPage =
+        "https://play.google.com/store/account/subscriptions?sku=play&package=com.example.cards"
+
+    private func playGuidance(_ life: Life, at instant: Instant) throws -> Guidance {
+        let snapshot = Self.history([life]).snapshot(
+            at: instant,
+            shown: Presentation(googlePlayPackage: "com.example.cards")
+        )
+        return try #require(snapshot["premium"]).guidance
+    }
+
+    @Test func `on Google Play a failed payment is mended on the subscription's own page`() throws {
+        var life = Life.play()
+        life.read(.active, until: "2026-06-01", at: "2026-05-01", order: "GPA.1")
+        life.read(.onHold, until: "2026-06-01", at: "2026-06-08", order: "GPA.1")
+        let guidance = try playGuidance(life, at: "2026-06-10")
+        #expect(guidance.advice?.kind == .fixPayment)
+        #expect(guidance.advice?.url == Self.playPage)
+        let prompt = Self.history([life]).snapshot(
+            at: "2026-06-10",
+            shown: Presentation(googlePlayPackage: "com.example.cards")
+        ).prompt
+        #expect(prompt?.kind == .hard)
+        #expect(prompt?.action.url == Self.playPage)
+    }
+
+    @Test func `who paused is asked nothing, and told how to resume`() throws {
+        var life = Life.play()
+        life.read(.active, until: "2026-06-01", at: "2026-05-01", order: "GPA.1")
+        life.read(
+            .paused,
+            until: "2026-06-01",
+            at: "2026-06-01",
+            order: "GPA.1",
+            resumes: "2026-07-01"
+        )
+        let guidance = try playGuidance(life, at: "2026-06-10")
+        #expect(guidance.advice?.kind == .resume)
+        #expect(guidance.advice?.url == Self.playPage)
+        #expect(guidance.wording?.screen == .paused)
+        #expect(Self.history([life]).snapshot(at: "2026-06-10").prompt == nil)
+    }
+
+    @Test func `what is paid for ahead is not turned on again`() throws {
+        var prepaid = Life.play()
+        prepaid.read(
+            .active,
+            until: "2026-06-01",
+            at: "2026-05-01",
+            plan: .prepaid(extendableFrom: nil),
+            order: "GPA.1"
+        )
+        #expect(try playGuidance(prepaid, at: "2026-05-10").advice == nil)
+        var pass = Life()
+        pass.term("1", "pass", from: "2026-05-01", to: nil, plan: .nonRenewing)
+        #expect(try Self.kind([pass], at: "2026-05-10") == nil)
+        #expect(try Self.kind([pass], at: "2026-05-31") == .purchase)
+    }
+
+    @Test func `the price that a read states is the price of the renewal`() throws {
+        var life = Life.play()
+        let item = PlayItem(
+            productId: "play",
+            expiresAt: "2026-06-01",
+            plan: .autoRenewing(isOn: false),
+            phase: .base,
+            orderId: "GPA.1",
+            price: Self.eightEuros
+        )
+        life.read(
+            PlaySubscription(
+                token: PlayToken("a"),
+                askedAt: "2026-05-01",
+                state: .cancelled,
+                items: [item],
+                startedAt: "2026-05-01"
+            ),
+            at: "2026-05-01"
+        )
+        let advice = try #require(try playGuidance(life, at: "2026-05-10").advice)
+        #expect(advice.kind == .reEnableRenewal)
+        #expect(advice.price?.amount == Self.eightEuros)
+        #expect(advice.chargedAt == "2026-06-01")
+    }
+
+    @Test func `while a purchase waits for approval nothing is bought`() throws {
+        var life = Life.play()
+        life.read(.pending, until: nil, at: "2026-05-01", started: nil)
+        var ended = Self.cancelled()
+        ended.condition(.expired, notice: .expired, end: "2026-06-01", signed: "2026-06-01")
+        for lives in [[life], [life, ended]] {
+            let guidance = try Self.guidance(lives, at: "2026-06-10")
+            #expect(guidance.advice?.kind == .wait)
+            #expect(guidance.wording?.screen == .pending)
+        }
+    }
+
+    @Test func `a gift that runs is not renewed, and no payment is asked for it`() throws {
+        var gift = Life("gift", store: .tideover)
+        gift.grant(from: "2026-05-01", to: "2026-05-08")
+        #expect(try Self.kind([gift], at: "2026-05-02") == nil)
+        #expect(try Self.kind([gift, StandingTests.failing()], at: "2026-05-02") == nil)
+    }
+
     // MARK: On standings alone
 
     private static func standing(

@@ -122,6 +122,24 @@ import TideoverCore
         #expect(Self.eligibility([life]) == .unknown)
     }
 
+    @Test(
+        arguments: [
+            (.freeTrial, "GPA.1", .used), (.introductory, "GPA.1", .used),
+            (.base, "GPA.1", .eligible), (.base, "GPA.1..4", .unknown),
+        ] as [(PlayItem.Phase, String, IntroductoryEligibility)]
+    )
+    func `on Google Play the phase of a period tells, and its order whether it was the first`(
+        phase: PlayItem.Phase,
+        order: String,
+        eligibility: IntroductoryEligibility
+    ) {
+        var life = Life.play()
+        life.catalogue.products["play"]?.group = "pro"
+        life.read(.active, until: "2026-06-01", at: "2026-05-01", phase: phase, order: order)
+        let history = AdviceTests.history([life], catalogue: life.catalogue)
+        #expect(history.introductoryEligibility(in: "pro", at: "2026-05-10") == eligibility)
+    }
+
     // MARK: Groups
 
     private static func foreign(_ offer: Offer?, storesGroup: String?) -> Life {

@@ -18,7 +18,7 @@ import TideoverCore
         .trialEnding(endsAt: end, price: price), .trialEnding(endsAt: end, price: nil),
         .trialCancelled(endsAt: end), .cancelled(until: end), .grace(until: end),
         .grace(until: nil), .graceShared, .hold, .holdShared, .paused, .expired(price: price),
-        .expired(price: nil), .expiredShared, .unconfirmed, .chargedTwice,
+        .expired(price: nil), .expiredShared, .pending, .unconfirmed, .chargedTwice,
     ]
 
     @Test func `the table has one row for each key, and each screen its own`() {

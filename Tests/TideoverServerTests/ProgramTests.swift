@@ -135,7 +135,8 @@ final class ProgramTests {
     @Test(arguments: [
         ["--help"], ["serve", "--help"], ["demo", "--help"], ["inspect", "--help"],
         ["explain", "--help"], ["config", "--help"], ["keys", "--help"],
-        ["keys", "add", "--help"], ["keys", "list", "--help"], ["keys", "revoke", "--help"], ["doctor", "--help"],
+        ["keys", "add", "--help"], ["keys", "list", "--help"], ["keys", "revoke", "--help"],
+        ["doctor", "--help"],
     ])
     func `help fits eighty columns and begins with examples`(arguments: [String]) throws {
         let said = try Executable.run(arguments)

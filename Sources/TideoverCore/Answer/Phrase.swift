@@ -42,6 +42,7 @@ public struct Phrase: Hashable, Sendable {
         case expired
         case expiredUnpriced = "expired.unpriced"
         case expiredShared = "expired.shared"
+        case pending
         case unconfirmed
         case chargedTwice = "charged.twice"
     }
@@ -242,6 +243,11 @@ extension Phrase {
             "What was shared with you is no longer available."
         ),
         Phrase(
+            .pending,
+            "Your purchase is waiting",
+            "It takes effect as soon as it is approved and paid. There is no need to buy again."
+        ),
+        Phrase(
             .unconfirmed,
             "We are checking with the store",
             "Your purchase is not confirmed to us yet. There is no need to buy again."
@@ -249,8 +255,7 @@ extension Phrase {
         Phrase(
             .chargedTwice,
             "You are paying twice",
-            "Two of your subscriptions charge you for the same. You can cancel one of them; the "
-                + "other keeps your access.",
+            "Two of your subscriptions charge you for the same. You may want to cancel one of them.",
             label: "Manage subscription"
         ),
     ]

@@ -15,6 +15,8 @@ public enum Screen: Hashable, Sendable {
     case paused
     case expired(price: Price?)
     case expiredShared
+    /// A purchase waits for its payment or its approval.
+    case pending
     /// The store has not told what became of a purchase.
     case unconfirmed
     /// Two purchases charge for the same.
@@ -37,6 +39,7 @@ extension Screen {
         case .paused: .paused
         case .expired(let price): price == nil ? .expiredUnpriced : .expired
         case .expiredShared: .expiredShared
+        case .pending: .pending
         case .unconfirmed: .unconfirmed
         case .chargedTwice: .chargedTwice
         }
@@ -59,8 +62,8 @@ extension Screen {
             case .cancelled(let until): [(.until, .instant(until))]
             case .grace(let until): [(.until, until.map(Phrase.Value.instant))]
             case .expired(let price): [(.price, price.map(Phrase.Value.price))]
-            case .graceShared, .hold, .holdShared, .paused, .expiredShared, .unconfirmed,
-                .chargedTwice:
+            case .graceShared, .hold, .holdShared, .paused, .expiredShared, .pending,
+                .unconfirmed, .chargedTwice:
                 []
             }
         return all.compactMap { name, value in value.map { (name, $0) } }

@@ -100,7 +100,7 @@ public struct CustomerHistory: Sendable {
     }
 
     /// What the customer waits for: of one product only while no purchase of it has begun since.
-    private func pending(for entitlement: String, at instant: Instant) -> [Snapshot.Pending] {
+    func pending(for entitlement: String, at instant: Instant) -> [Snapshot.Pending] {
         let catalogue = catalogue.value(at: instant)
         let own = holdings.filter { $0.owners.owner(at: instant) == customer }
         let open = own.flatMap { holding in

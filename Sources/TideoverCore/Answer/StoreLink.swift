@@ -22,11 +22,13 @@ package enum StoreLink {
     private static func googlePlay(_ product: String?, _ package: String?) -> String {
         let list = "https://play.google.com/store/account/subscriptions"
         guard let product, let package else { return list }
-        return "\(list)?sku=\(encoded(product))&package=\(encoded(package))"
+        // The catalogue may name a base plan behind the product.
+        let sku = product.prefix { $0 != ":" }
+        return "\(list)?sku=\(encoded(sku))&package=\(encoded(package))"
     }
 
     /// Product ids come from outside: whatever is not unreserved in RFC 3986 is escaped.
-    private static func encoded(_ text: String) -> String {
+    private static func encoded(_ text: some StringProtocol) -> String {
         let digits = Array("0123456789ABCDEF")
         return text.utf8.reduce(into: "") { result, byte in
             let character = Character(Unicode.Scalar(byte))

@@ -28,9 +28,12 @@ public struct Advice: Hashable, Sendable {
 package struct Counsel: Hashable, Sendable {
     /// One for each lineage, in the order of keys.
     package let standings: [Standing]
+    /// Whether a purchase for it waits for its payment or its approval.
+    package let isPending: Bool
 
-    package init(standings: [Standing]) {
+    package init(standings: [Standing], isPending: Bool = false) {
         self.standings = standings
+        self.isPending = isPending
     }
 
     /// The customer's own purchases: not what a family shares.
@@ -44,6 +47,7 @@ package struct Counsel: Hashable, Sendable {
         if let failing = own.filter({ $0.isFailing }).best { return (.fixPayment, failing) }
         guard !best.access else { return nil }
         if let paused = own.first(where: \.isPaused) { return (.resume, paused) }
+        if isPending { return (.wait, best) }
         if let unclear = own.first(where: \.asksStore) { return (.wait, unclear) }
         guard let ended = own.best, ended.state == .expired else { return nil }
         return (.purchase, ended)
@@ -53,7 +57,7 @@ package struct Counsel: Hashable, Sendable {
     private func adviceOnActive(_ best: Standing) -> (kind: Advice.Kind, about: Standing)? {
         if best.asksStore { return (.wait, best) }
         guard best.lineage?.ownership == .purchased, best.willRenew == false,
-            best.accessUntil != nil, best.lineage?.store != .tideover
+            best.accessUntil != nil, best.isRenewable
         else { return nil }
         let isCovered = standings.contains { other in
             other.lineage != best.lineage && (other.access || other.state == .hold)
@@ -67,7 +71,7 @@ package struct Counsel: Hashable, Sendable {
     package func charging(in catalogue: Catalogue) -> [Standing] {
         let found = own.filter { standing in
             guard standing.access || standing.state == .hold, standing.willRenew != false,
-                standing.accessUntil != nil, standing.lineage?.store != .tideover
+                standing.accessUntil != nil, standing.isRenewable
             else { return false }
             return standing.productId.flatMap { catalogue[$0] }?.kind == .autoRenewable
         }
@@ -78,6 +82,11 @@ package struct Counsel: Hashable, Sendable {
 extension Standing {
     /// Whether the customer suspended it.
     var isPaused: Bool { state == .hold && reason == .paused }
+
+    /// Whether it is something that can renew: neither a gift of the operator nor paid for ahead.
+    fileprivate var isRenewable: Bool {
+        lineage?.store != .tideover && grantedEntitlement == nil && reason != .prepaid
+    }
 
     /// Whether a payment for it failed and can still be mended.
     var isFailing: Bool { state == .grace || state == .hold && reason != .paused }

@@ -35,7 +35,7 @@ extension CustomerHistory {
         at instant: Instant
     ) -> IntroductoryEligibility {
         let own = holdings.map(\.history).filter { $0.lineage.ownership == .purchased }
-        let groups = GroupNames(own.flatMap(\.terms).map(\.term), catalogue.value(at: instant))
+        let groups = GroupNames(own.flatMap(\.seenTerms).map(\.term), catalogue.value(at: instant))
         let uses = own.map { $0.introductoryUse(in: group, groups, by: instant) }
         if uses.contains(.used) { return .used }
         return uses.contains(.unknown) || !uses.contains(.eligible) ? .unknown : .eligible
@@ -71,7 +71,7 @@ extension LineageHistory {
         _ groups: GroupNames,
         by instant: Instant
     ) -> IntroductoryEligibility? {
-        let begun = terms.filter { $0.term.start <= instant }
+        let begun = seenTerms.filter { $0.term.start <= instant }
         let subscribed = begun.filter { $0.term.plan == .autoRenewable }
         guard begun.isEmpty || !subscribed.isEmpty else { return nil }
         let inGroup = subscribed.filter { groups.isSame(group, as: $0.term) != false }

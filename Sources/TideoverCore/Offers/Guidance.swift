@@ -22,7 +22,10 @@ public struct Guidance: Hashable, Sendable {
 extension CustomerHistory {
     /// What every lineage that the customer owns at an instant says of an entitlement.
     func counsel(on entitlement: String, at instant: Instant) -> Counsel {
-        Counsel(standings: standings(of: entitlement, at: instant))
+        Counsel(
+            standings: standings(of: entitlement, at: instant),
+            isPending: !pending(for: entitlement, at: instant).isEmpty
+        )
     }
 
     func history(of standing: Standing) -> LineageHistory? {
@@ -38,7 +41,7 @@ extension CustomerHistory {
     ) -> Guidance {
         let counsel = counsel(on: entitlement, at: instant)
         let package = presentation.googlePlayPackage
-        let advice = advice(by: counsel, at: instant, package: package)
+        let advice = advice(on: entitlement, by: counsel, at: instant, package: package)
         let trialOffer = trialOffer(for: entitlement, at: instant)
         let charges = counsel.charging(in: catalogue.value(at: instant)).compactMap { standing in
             standing.lineage.map { lineage in
@@ -51,7 +54,8 @@ extension CustomerHistory {
             }
         }
         let screen =
-            screen(standing, advice, at: instant) ?? (charges.isEmpty ? nil : .chargedTwice)
+            screen(for: entitlement, standing, counsel, advice, at: instant)
+            ?? (charges.isEmpty ? nil : .chargedTwice)
             ?? trialOffer.flatMap { $0.screen(for: standing) }
         let isFast = history(of: standing).map { $0.pace != .real } ?? false
         return Guidance(
@@ -64,9 +68,14 @@ extension CustomerHistory {
 
     // MARK: Advice
 
-    private func advice(by counsel: Counsel, at instant: Instant, package: String?) -> Advice? {
+    private func advice(
+        on entitlement: String,
+        by counsel: Counsel,
+        at instant: Instant,
+        package: String?
+    ) -> Advice? {
         guard let (kind, standing) = counsel.advice else { return nil }
-        let renewal = renewal(of: standing, at: instant)
+        let renewal = renewal(of: standing, for: entitlement, at: instant)
         let catalogue = catalogue.value(at: instant)
         var advice = Advice(
             kind: kind,
@@ -93,28 +102,44 @@ extension CustomerHistory {
         return advice
     }
 
-    private func renewal(of standing: Standing, at instant: Instant) -> Renewal {
-        let policy = policy.value(at: instant)
-        return history(of: standing)?.renewal(at: instant, policy: policy) ?? Renewal()
+    private func renewal(
+        of standing: Standing,
+        for entitlement: String,
+        at instant: Instant
+    ) -> Renewal {
+        let ground = history(of: standing)?.ground(
+            for: entitlement,
+            at: instant,
+            policy: policy.value(at: instant),
+            catalogue: catalogue.value(at: instant)
+        )
+        return ground?.renewal ?? Renewal()
     }
 
     // MARK: Screens
 
-    private func screen(_ standing: Standing, _ advice: Advice?, at instant: Instant) -> Screen? {
+    private func screen(
+        for entitlement: String,
+        _ standing: Standing,
+        _ counsel: Counsel,
+        _ advice: Advice?,
+        at instant: Instant
+    ) -> Screen? {
         let isShared = standing.lineage?.ownership == .familyShared && advice == nil
         switch standing.state {
-        case .active: return activeScreen(standing, advice, at: instant)
+        case .active: return activeScreen(for: entitlement, standing, advice, at: instant)
         case .grace: return isShared ? .graceShared : .grace(until: standing.graceUntil)
         case .hold where standing.isPaused: return .paused
         case .hold: return isShared ? .holdShared : .hold
         case .expired, .never:
-            if advice?.kind == .wait { return .unconfirmed }
+            if advice?.kind == .wait { return counsel.isPending ? .pending : .unconfirmed }
             guard standing.state == .expired else { return nil }
             return isShared ? .expiredShared : .expired(price: advice?.price)
         }
     }
 
     private func activeScreen(
+        for entitlement: String,
         _ standing: Standing,
         _ advice: Advice?,
         at instant: Instant
@@ -125,7 +150,7 @@ extension CustomerHistory {
             return standing.accessUntil.map { .cancelled(until: $0) }
         }
         if standing.willRenew == false { return .trialCancelled(endsAt: trial.endsAt) }
-        let renewal = renewal(of: standing, at: instant)
+        let renewal = renewal(of: standing, for: entitlement, at: instant)
         let price = renewal.price(in: catalogue.value(at: instant))
         if trial.urgent { return .trialEnding(endsAt: trial.endsAt, price: price) }
         return .trialRunning(

@@ -39,14 +39,25 @@ struct Renewal: Hashable, Sendable {
     }
 }
 
-extension LineageHistory {
-    /// What the next charge would be for, by the words asserted by an instant.
-    func renewal(at instant: Instant, policy: Policy) -> Renewal {
-        let now = Situation(history: self, instant: instant, policy: policy)
-        return Renewal(
-            productId: now.nextProduct,
-            statedPrice: now.outlook?.value.renewalPrice,
-            isDiscounted: now.outlook?.value.offer != nil
-        )
+extension Ground {
+    /// What the next charge would be for.
+    var renewal: Renewal {
+        switch self {
+        case .term(let now):
+            Renewal(
+                productId: now.nextProduct,
+                statedPrice: now.outlook?.value.renewalPrice,
+                isDiscounted: now.outlook?.value.offer != nil
+            )
+        case .item(let now):
+            Renewal(productId: now.nextProduct, statedPrice: now.nextPrice)
+        }
+    }
+}
+
+extension PlaySituation {
+    /// What the store says a renewal costs, which is the price of what runs now.
+    fileprivate var nextPrice: Money? {
+        nextProduct == statement?.productId ? statement?.item?.price : nil
     }
 }

@@ -12,14 +12,10 @@ extension Standing {
         case .never: .none
         case .active: .running
         case .grace: reason == .keptByPolicy ? .hold : .grace
-        case .hold: reason.isPause ? .paused : .hold
+        case .hold: isPaused ? .paused : .hold
         case .expired: confidence == .unknown ? .unconfirmed : .ended
         }
     }
-}
-
-extension Reason {
-    fileprivate var isPause: Bool { rawValue == "paused" }
 }
 
 /// From one boundary of a lineage to the next, over which its standing cannot change.

@@ -541,8 +541,8 @@ enum OpenAPIDocument {
                   "trial.offer", "trial.offer.unpriced", "trial.running", "trial.running.unpriced",
                   "trial.ending", "trial.ending.unpriced", "trial.cancelled", "cancelled",
                   "grace.soft", "grace.soft.undated", "grace.shared", "hold.hard", "hold.shared",
-                  "hold.paused", "expired", "expired.unpriced", "expired.shared", "unconfirmed",
-                  "charged.twice"
+                  "hold.paused", "expired", "expired.unpriced", "expired.shared", "pending",
+                  "unconfirmed", "charged.twice"
                 ]
               },
               "Arguments": {
