@@ -28,7 +28,7 @@ import TideoverServer
 
     private func get(_ path: String) -> Request {
         let query = [QueryItem(name: "environment", value: "sandbox")]
-        return Request(path: path, query: query)
+        return Request(path: path, query: query, headers: TestServer.credentials)
     }
 
     @Test func `verifying leaves it, whatever comes of it`() async throws {
