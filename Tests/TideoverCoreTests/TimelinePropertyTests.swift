@@ -80,6 +80,49 @@ import TideoverCore
         }
     }
 
+    /// Reads and bare notifications that follow no plan: what a store says when all goes wrong.
+    private static func wildReads(_ random: inout SeededRandom) -> Life {
+        var life = Life.play()
+        var now: Instant = "2026-05-01"
+        var expiry: Instant = "2026-06-01"
+        for number in 1...Int.random(in: 2...9, using: &random) {
+            let states: [PlaySubscription.State] = [
+                .active, .active, .active, .inGrace, .onHold, .paused, .cancelled, .expired,
+            ]
+            let token = number > 5 && Bool.random(using: &random) ? "b" : "a"
+            life.read(
+                states.randomElement(using: &random) ?? .active,
+                token,
+                until: expiry,
+                at: now,
+                product: Bool.random(using: &random) ? "play" : "play.plus",
+                order: Bool.random(using: &random) ? "GPA.\(number / 2)" : nil,
+                replaces: token == "b" ? "a" : nil,
+                resumes: expiry + .days(30)
+            )
+            if Int.random(in: 0..<6, using: &random) == 0 {
+                life.void("GPA.\(number / 2)", at: now + .hours(5))
+            }
+            now = now + .hours(Int64.random(in: 1...1200, using: &random))
+            if Bool.random(using: &random) { expiry = max(expiry, now) + Period(months: 1) }
+        }
+        return life
+    }
+
+    @Test func `whatever Google Play says, in whatever order, makes one story`() async {
+        for seed in Self.seeds {
+            await Task.yield()
+            var random = SeededRandom(seed: seed)
+            let life = Self.wildReads(&random)
+            Self.expectSpans(of: life, "seed \(seed)")
+            Self.expectEvents(of: life, "seed \(seed)")
+            var disturbed = life
+            disturbed.facts = ConvergenceTests.disturbed(life.facts, &random)
+            let difference = Self.story(of: disturbed).difference(from: Self.story(of: life))
+            #expect(difference.isEmpty, "seed \(seed)")
+        }
+    }
+
     private static func expectSpans(of life: Life, _ comment: Comment) {
         let history = SnapshotTests.history([life])
         let told = life.told(until: late)

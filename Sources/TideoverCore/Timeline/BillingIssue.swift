@@ -8,7 +8,8 @@ public struct BillingIssue: Hashable, Sendable, Identifiable {
     public let lineage: Lineage
     /// The product whose renewal failed.
     public let productId: String?
-    /// The App Store's storefront of the purchase, ISO 3166-1 alpha-3.
+    /// The store's country of the purchase, in ISO 3166-1: alpha-3 from the App Store, alpha-2 from
+    /// Google Play.
     public let storefront: String?
     /// Whether the renewal that failed was a trial's first payment.
     public let isTrial: Bool

@@ -64,7 +64,7 @@ extension Step {
     /// What ends where the next step begins, if anything does.
     private func boundary(to next: Step) -> Deadline.Kind? {
         switch (phase, next.phase) {
-        case (.running, _) where standing.rule == .inTerm && next.from == term?.end: .expiry
+        case (.running, _) where next.from == term?.end: .expiry
         case (.running, .ended), (.running, .unconfirmed): .presumedEnd
         case (.grace, .hold), (.grace, .ended), (.grace, .unconfirmed): .graceEnd
         case (.hold, .hold) where standing.access && !next.standing.access: .keptEnd

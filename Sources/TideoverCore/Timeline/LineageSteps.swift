@@ -57,12 +57,16 @@ struct LineageSteps: Sendable {
         self.history = history
         self.catalogue = catalogue
         self.policy = policy
-        all = Self.boundaries(of: history, catalogue, policy).map { instant in
-            Step(
-                from: instant,
-                standing: history.standing(at: instant, policy: policy.value(at: instant)),
-                term: history.governingTerm(at: instant)
-            )
+        let addOns = history.play?.addOns ?? []
+        all = Self.boundaries(of: history, catalogue, policy).compactMap { instant in
+            let policy = policy.value(at: instant)
+            let isMain = { (standing: Standing) in !addOns.contains(standing.productId ?? "") }
+            let decision =
+                history.decision(at: instant, policy: policy, where: isMain)
+                ?? history.decision(at: instant, policy: policy) { _ in true }
+            return decision.map {
+                Step(from: instant, standing: $0.standing, term: $0.ground.term)
+            }
         }
     }
 
@@ -109,9 +113,42 @@ struct LineageSteps: Sendable {
         max(instant, term.end ?? instant + history.pace.scale(Self.lifetimeArtifacts))
     }
 
+    /// What a standing is about: what was granted, or what its product and those sold with it
+    /// unlock.
+    func entitlements(of standing: Standing, at instant: Instant) -> [String] {
+        if let granted = standing.grantedEntitlement { return [granted] }
+        let addOns = history.play?.products(at: instant) ?? []
+        let all = ([standing.productId].compactMap(\.self) + addOns).map {
+            entitlements(of: $0, at: instant)
+        }
+        return all.dropFirst().reduce(all.first ?? []) { found, more in
+            found + more.filter { !found.contains($0) }
+        }
+    }
+
     /// What a product unlocked at an instant.
-    func entitlements(of productId: String?, at instant: Instant) -> [String] {
-        productId.flatMap { catalogue.value(at: instant)[$0]?.entitlements } ?? []
+    func entitlements(of productId: String, at instant: Instant) -> [String] {
+        catalogue.value(at: instant)[productId]?.entitlements ?? []
+    }
+}
+
+extension PlayHistory {
+    /// Products that are only sold beside another one. They renew, fail and end with it, so that
+    /// the story is told of the other.
+    fileprivate var addOns: Set<String> {
+        let main = tokens.compactMap(\.items.first).flatMap { $0.statements.map(\.productId) }
+        let others = tokens.flatMap { $0.items.dropFirst() }.flatMap(\.statements)
+        return Set(others.map(\.productId)).subtracting(main)
+    }
+
+    /// The products sold together at an instant.
+    fileprivate func products(at instant: Instant) -> [String] {
+        tokens.filter { $0.isAlive(at: instant) }.flatMap(\.items).compactMap {
+            guard let statement = $0.statement(at: instant), statement.item != nil else {
+                return nil
+            }
+            return statement.productId
+        }
     }
 }
 

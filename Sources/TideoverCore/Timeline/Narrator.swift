@@ -131,7 +131,7 @@ struct Narrator: Sendable {
         case (.grace, .grace), (.hold, .hold), (.none, .none), (.running, .running),
             (.paused, .paused), (.ended, .ended), (.unconfirmed, .unconfirmed), (_, .none):
             break
-        case (_, .grace), (_, .hold): openIssue(at: step)
+        case (_, .grace), (_, .hold): fail(at: step)
         case (_, .running) where issue != nil: recover(at: step, into: nil)
         case (.paused, .running): resume(at: step)
         case (_, .running): endedAt = nil
@@ -207,10 +207,18 @@ struct Narrator: Sendable {
 
     // MARK: Billing issues
 
-    private mutating func openIssue(at step: Step) {
-        guard let term = step.term else { return }
+    private mutating func fail(at step: Step) {
         endedAt = nil
         let state: State = step.phase == .grace ? .grace : .hold
+        if issue == nil {
+            openIssue(state, at: step)
+        } else {
+            move(issueTo: state, at: step.from)
+        }
+    }
+
+    private mutating func openIssue(_ state: State, at step: Step) {
+        guard let term = step.term else { return }
         let anchor = dossier.endAnchor(of: term)
         guard closed.last?.anchor != anchor else {
             reopenIssue(of: term, state, at: step)
@@ -347,7 +355,7 @@ struct Narrator: Sendable {
             anchor: count == 1 ? anchor : "\(anchor) \(count)",
             at: instant ?? step.from,
             step: step,
-            entitlements: steps.entitlements(of: step.standing.productId, at: step.from),
+            entitlements: steps.entitlements(of: step.standing, at: step.from),
             proof: proof
         )
     }

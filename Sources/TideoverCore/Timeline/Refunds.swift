@@ -5,7 +5,20 @@ struct Refunds {
 
     private var history: LineageHistory { steps.history }
 
-    var transitions: [Transition] { history.terms.flatMap(transitions) }
+    /// Of what was sold in one order and taken back at once one is told.
+    var transitions: [Transition] {
+        var told: [Transition] = []
+        var places: [String: Int] = [:]
+        for transition in history.seenTerms.flatMap(transitions) {
+            if let place = places[transition.id] {
+                told[place].add(transition)
+            } else {
+                places[transition.id] = told.count
+                told.append(transition)
+            }
+        }
+        return told
+    }
 
     private func transitions(of record: TermRecord) -> [Transition] {
         var found: [Transition] = []
@@ -77,13 +90,23 @@ struct Refunds {
             anchor: anchor,
             at: instant,
             step: step,
-            entitlements: steps.entitlements(of: record.term.productId, at: instant),
+            entitlements: record.entitlement.map { [$0] }
+                ?? steps.entitlements(of: record.term.productId, at: instant),
             proof: proof
         )
-        transition.productId = record.term.productId
+        transition.productId = record.entitlement == nil ? record.term.productId : nil
         transition.storefront = record.term.storefront
         transition.money = steps.lineage.ownership == .purchased ? record.term.price : nil
         return transition
+    }
+}
+
+extension Transition {
+    fileprivate mutating func add(_ other: Transition) {
+        entitlements += other.entitlements.filter { !entitlements.contains($0) }
+        guard let own = money, let more = other.money, own.currency == more.currency else { return }
+        let (sum, overflow) = own.milliunits.addingReportingOverflow(more.milliunits)
+        if !overflow { money?.milliunits = sum }
     }
 }
 

@@ -36,7 +36,8 @@ public struct Transition: Hashable, Sendable, Identifiable {
     public internal(set) var keepArtifactsUntil: Instant?
     /// The lineage whose purchase brought the customer back.
     public internal(set) var recoveredBy: Lineage?
-    /// The App Store's storefront of the purchase, ISO 3166-1 alpha-3.
+    /// The store's country of the purchase, in ISO 3166-1: alpha-3 from the App Store, alpha-2 from
+    /// Google Play.
     public internal(set) var storefront: String?
     /// What it was read from, in the order of digests.
     public let evidence: [EvidenceID]

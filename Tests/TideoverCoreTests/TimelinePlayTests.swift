@@ -1,0 +1,294 @@
+import Testing
+import TideoverCore
+
+/// Whole lives on Google Play, of grants, and of one-time purchases.
+@Suite struct TimelinePlayTests {
+    /// A week's trial from 1 May that was paid for on 8 May, until 8 June.
+    private static func converted() -> Life {
+        var life = Life.play()
+        life.read(
+            .active,
+            until: "2026-05-08",
+            at: "2026-05-01",
+            phase: .freeTrial,
+            order: "GPA.1"
+        )
+        life.read(.active, until: "2026-06-08", at: "2026-05-08", order: "GPA.1..0")
+        return life
+    }
+
+    /// The same, whose renewal failed on 8 June; grace was last read to end on 10 June.
+    private static func failing() -> Life {
+        var life = converted()
+        life.read(.inGrace, until: "2026-06-09", at: "2026-06-08", order: "GPA.1..0")
+        life.read(.inGrace, until: "2026-06-10", at: "2026-06-09", order: "GPA.1..0")
+        return life
+    }
+
+    @Test func `a trial is paid for, fails, and is mended in grace`() {
+        var life = Self.failing()
+        life.read(.active, until: "2026-07-08", at: "2026-06-09T12:00:00Z", order: "GPA.1..1")
+        life.read(.active, until: "2026-08-08", at: "2026-07-08", order: "GPA.1..2")
+        #expect(
+            life.events(until: "2026-07-20") == [
+                "2026-05-01 trial_started play",
+                "2026-05-08 trial_converted after 7d play",
+                "2026-06-08 billing_issue_entered play",
+                "2026-06-09 12:00:00 billing_issue_recovered from grace after 36h play",
+                "2026-07-08 renewed play",
+            ]
+        )
+        #expect(
+            life.spans(until: "2026-07-20") == [
+                "2026-05-01 active trial play renews",
+                "2026-05-08 active paid play renews",
+                "2026-06-08 grace billingIssue play renews",
+                "2026-06-09 12:00:00 active paid play renews",
+            ]
+        )
+        let issues = life.told(until: "2026-07-20").issues
+        #expect(issues.map(\.outcome.word) == ["recovered from grace"])
+        #expect(issues.map(\.store) == [.googlePlay])
+    }
+
+    @Test func `an account hold is mended, and the cycle begins anew`() {
+        var life = Self.failing()
+        life.read(.onHold, until: "2026-06-10", at: "2026-06-10", order: "GPA.1..0")
+        life.read(.active, until: "2026-07-20", at: "2026-06-20", order: "GPA.1..1")
+        #expect(
+            life.events(until: "2026-07-01").dropFirst(2) == [
+                "2026-06-08 billing_issue_entered play",
+                "2026-06-10 grace_ended from grace play",
+                "2026-06-20 billing_issue_recovered from hold after 12d play",
+            ]
+        )
+    }
+
+    @Test func `a hold that nobody mends ends when the store says so`() {
+        var life = Self.failing()
+        life.read(.onHold, until: "2026-06-10", at: "2026-06-10", order: "GPA.1..0")
+        life.read(
+            .expired,
+            until: "2026-06-10",
+            at: "2026-08-09",
+            order: "GPA.1..0",
+            by: .system
+        )
+        #expect(
+            life.events(until: "2026-09-01").dropFirst(4) == [
+                "2026-08-09 expired from hold after 62d play keep until 2026-08-09",
+                "2026-08-09 cleanup_due play keep until 2026-08-09",
+            ]
+        )
+    }
+
+    @Test func `a pause is no billing issue`() {
+        var life = Self.converted()
+        life.read(
+            .paused,
+            until: "2026-06-08",
+            at: "2026-06-08",
+            order: "GPA.1..0",
+            resumes: "2026-07-08"
+        )
+        life.read(.active, until: "2026-08-08", at: "2026-07-08", order: "GPA.1..1")
+        #expect(
+            life.events(until: "2026-08-01").dropFirst(2) == [
+                "2026-06-08 paused play", "2026-07-08 resumed after 30d play",
+            ]
+        )
+        #expect(
+            life.spans(until: "2026-08-01").dropFirst(2) == [
+                "2026-06-08 hold paused play renews", "2026-07-08 active paid play renews",
+            ]
+        )
+        #expect(life.told(until: "2026-08-01").issues == [])
+    }
+
+    @Test func `a resumption whose payment fails is a billing issue`() {
+        var life = Self.converted()
+        life.read(
+            .paused,
+            until: "2026-06-08",
+            at: "2026-06-08",
+            order: "GPA.1..0",
+            resumes: "2026-07-08"
+        )
+        life.read(.onHold, until: "2026-06-08", at: "2026-07-08", order: "GPA.1..0")
+        life.read(.active, until: "2026-08-10", at: "2026-07-10", order: "GPA.1..1")
+        #expect(
+            life.events(until: "2026-08-01").dropFirst(2) == [
+                "2026-06-08 paused play", "2026-07-08 billing_issue_entered play",
+                "2026-07-10 billing_issue_recovered from hold after 2d play",
+            ]
+        )
+    }
+
+    @Test func `renewal switched off and on, then off until the end`() {
+        var life = Self.converted()
+        life.read(.cancelled, until: "2026-06-08", at: "2026-05-20", order: "GPA.1..0")
+        life.read(.active, until: "2026-06-08", at: "2026-05-21", order: "GPA.1..0")
+        life.read(.cancelled, until: "2026-06-08", at: "2026-05-22", order: "GPA.1..0")
+        #expect(
+            life.events(until: "2026-07-01").dropFirst(2) == [
+                "2026-05-20 cancelled play", "2026-05-21 uncancelled play",
+                "2026-05-22 cancelled play", "2026-06-08 expired play keep until 2026-06-08",
+                "2026-06-08 cleanup_due play keep until 2026-06-08",
+            ]
+        )
+    }
+
+    @Test func `another token with another product is a change of product`() {
+        var life = Self.converted()
+        life.read(
+            .active,
+            "b",
+            until: "2026-06-20",
+            at: "2026-05-20",
+            product: "play.plus",
+            order: "GPA.2",
+            started: "2026-05-20",
+            replaces: "a"
+        )
+        #expect(
+            life.events(until: "2026-06-01").dropFirst(2) == [
+                "2026-05-20 product_changed from play play.plus"
+            ]
+        )
+    }
+
+    @Test func `silence past the expiry is no event, and a late read tells what was`() {
+        var life = Self.converted()
+        #expect(life.events(until: "2026-08-01").count == 2)
+        life.read(.active, until: "2026-08-08", at: "2026-07-10", order: "GPA.1..1")
+        #expect(life.events(until: "2026-08-01").last == "2026-07-08 renewed play")
+    }
+
+    @Test func `what is paid for ahead is never cancelled, and can be topped up`() {
+        var life = Life.play()
+        let plan = PlayItem.Plan.prepaid(extendableFrom: nil)
+        life.read(.active, until: "2026-06-01", at: "2026-05-02", plan: plan, order: "GPA.1")
+        #expect(
+            life.events(until: "2026-07-01") == [
+                "2026-05-01 started play", "2026-06-01 expired play keep until 2026-06-01",
+                "2026-06-01 cleanup_due play keep until 2026-06-01",
+            ]
+        )
+        life.read(
+            .active,
+            "b",
+            until: "2026-07-01",
+            at: "2026-05-28",
+            plan: plan,
+            order: "GPA.2",
+            started: "2026-05-28",
+            replaces: "a"
+        )
+        #expect(
+            life.events(until: "2026-06-15") == [
+                "2026-05-01 started play", "2026-05-28 renewed play",
+            ]
+        )
+    }
+
+    @Test func `a subscription that was revoked is refunded, not lapsed`() {
+        var life = Self.converted()
+        life.void(nil, at: "2026-05-20")
+        life.read(.expired, until: "2026-05-20", at: "2026-05-20T00:00:01Z", order: "GPA.1..0")
+        let told = life.events(until: "2026-07-01").dropFirst(2)
+        #expect(told.first?.contains("refunded play") == true, "\(told)")
+        #expect(told.allSatisfy { !$0.contains("expired") })
+    }
+
+    @Test func `what is sold together has one story that concerns all of it`() {
+        var life = Life.play()
+        func read(until expiry: Instant, _ order: String, at asked: Instant) {
+            let items = ["play", "play.extra"].map { product in
+                PlayItem(
+                    productId: product,
+                    expiresAt: product == "play" ? expiry : expiry + .hours(1),
+                    plan: .autoRenewing(isOn: true),
+                    orderId: order
+                )
+            }
+            life.read(
+                PlaySubscription(
+                    token: PlayToken("a"),
+                    askedAt: asked,
+                    state: .active,
+                    items: items,
+                    startedAt: "2026-05-01"
+                ),
+                at: asked
+            )
+        }
+        read(until: "2026-06-01", "GPA.1", at: "2026-05-01")
+        read(until: "2026-07-01", "GPA.1..0", at: "2026-06-01")
+        #expect(
+            life.events(until: "2026-06-20") == [
+                "2026-05-01 started play", "2026-06-01 renewed play",
+            ]
+        )
+        let told = life.told(until: "2026-06-20")
+        #expect(told.timeline(of: "archive").transitions.count == 2)
+        #expect(told.timeline(of: "archive").spans.map(\.access) == [true])
+    }
+
+    @Test func `what Google Play ends by itself has its deadlines`() {
+        func deadlines(_ life: Life, after instant: Instant) -> [String] {
+            life.told(until: instant).deadlines(
+                after: instant,
+                trialEnding: .hours(48),
+                graceEnding: .days(3)
+            ).map { "\($0.at.short) \($0.kind.rawValue)" }
+        }
+        #expect(
+            deadlines(Self.converted(), after: "2026-05-10") == [
+                "2026-06-08 expiry", "2026-06-08 reread", "2026-06-10 presumed_end",
+            ]
+        )
+        #expect(
+            deadlines(Self.failing(), after: "2026-06-09").prefix(3) == [
+                "2026-06-10 reread", "2026-06-12 grace_ending", "2026-06-15 grace_end",
+            ]
+        )
+        var cancelled = Self.converted()
+        cancelled.read(.cancelled, until: "2026-06-08", at: "2026-05-20", order: "GPA.1..0")
+        #expect(
+            deadlines(cancelled, after: "2026-05-20") == [
+                "2026-06-08 cleanup", "2026-06-08 expiry",
+            ]
+        )
+    }
+
+    @Test func `a one-time purchase is started and refunded`() {
+        var life = Life.play("p")
+        life.bought(.purchased, at: "2026-05-01T00:00:05Z")
+        life.bought(.cancelled, at: "2026-05-10")
+        let told = life.told(until: "2026-07-01").transitions
+        #expect(
+            told.map(\.line) == [
+                "2026-05-01 started lifetime",
+                "2026-05-10 refunded lifetime keep until 2026-06-09",
+                "2026-06-09 cleanup_due lifetime keep until 2026-06-09",
+            ]
+        )
+        #expect(told.allSatisfy { !$0.evidence.isEmpty })
+        #expect(told.first?.learnedAt == "2026-05-01T00:00:05Z")
+    }
+
+    @Test func `a grant begins and ends, costs nothing and concerns what was granted`() {
+        var life = Life("g", store: .tideover)
+        life.grant(from: "2026-05-01", to: "2026-05-08", said: "2026-05-01T09:00:00Z")
+        let told = life.told(until: "2026-06-01").timeline(of: "premium").transitions
+        #expect(
+            told.map(\.line) == [
+                "2026-05-01 started", "2026-05-08 expired keep until 2026-05-08",
+                "2026-05-08 cleanup_due keep until 2026-05-08",
+            ]
+        )
+        #expect(told.map(\.entitlements) == [["premium"], ["premium"], ["premium"]])
+        #expect(told.first?.learnedAt == "2026-05-01T09:00:00Z")
+        #expect(told.allSatisfy { $0.evidence.count == 1 })
+    }
+}
