@@ -558,6 +558,29 @@ import TideoverJSON
         }
     }
 
+    @Test func `every read of many lives is used or set aside, once`() async throws {
+        var random = SeededRandom(seed: 43)
+        for _ in 0..<100 {
+            await Task.yield()
+            let generated = GeneratedPlayLife(&random)
+            for life in [generated.life, generated.unread] {
+                for day in stride(from: Int64(0), to: 300, by: 29) {
+                    let instant = "2026-01-31" + .days(day) as Instant
+                    let why = try Self.explain(life, at: instant)
+                    let told = why.used.map(\.fact) + why.setAside.map(\.fact)
+                    #expect(told.count == life.facts.count)
+                    #expect(Set(told) == Set(life.facts))
+                    var alone = life
+                    alone.facts = why.used.map(\.fact)
+                    #expect(
+                        alone.told(instant) == life.told(instant),
+                        "at \(instant.rfc3339) \(why.used.map(\.told))"
+                    )
+                }
+            }
+        }
+    }
+
     // MARK: Others, and who knew what when
 
     @Test func `the purchases that did not decide say what they say`() throws {

@@ -48,9 +48,7 @@ struct PlaySieve: FactJudge {
         }
         if isFirstFailure(fact) { roles.append(.failure) }
         if isSaid(former, by: fact) || isSaid(now.lastWords, by: fact) { roles.append(.former) }
-        if standing.rule == .notStarted, isSaid(firstStatement, by: fact) {
-            roles.append(.announcement)
-        }
+        if isAnnouncement(fact) { roles.append(.announcement) }
         if standing.rule == .replaced, read.replaces != nil,
             read.replaces == now.token?.token || read.token == now.token?.token
         {
@@ -64,7 +62,8 @@ struct PlaySieve: FactJudge {
         if isSaid(now.statement, by: fact) { roles.append(.notice) }
         if isBasis(fact) { roles.append(.basis) }
         if isFirstFailure(fact) { roles.append(.failure) }
-        if isSaid(former, by: fact) { roles.append(.former) }
+        if isSaid(former, by: fact) || isSaid(now.lastWords, by: fact) { roles.append(.former) }
+        if isAnnouncement(fact) { roles.append(.announcement) }
         return roles
     }
 
@@ -86,8 +85,9 @@ struct PlaySieve: FactJudge {
         }
     }
 
-    private var firstStatement: PlayStatement? {
-        now.play.tokens.first?.items.first?.statements.first
+    private func isAnnouncement(_ fact: Fact) -> Bool {
+        standing.rule == .notStarted
+            && isSaid(now.play.tokens.first?.items.first?.statements.first, by: fact)
     }
 
     // MARK: Why a fact was not used

@@ -1,6 +1,6 @@
 extension LineageHistory {
     /// Every instant at which the answer may change, in no order.
-    func boundaries(policy: Policy) -> [Instant] {
+    public func boundaries(policy: Policy) -> [Instant] {
         (terms + unseen).flatMap { boundaries(of: $0, policy: policy) }
             + (play?.boundaries(policy: policy, pace: pace) ?? [])
             + pending.flatMap { [$0.since, $0.until].compactMap(\.self) } + inquiries.instants

@@ -98,11 +98,22 @@ extension PlayHistory {
                 let now = PlaySituation(history, self, instant, policy, token, statement)
                 let standing = PlayRule.standing(now)
                 guard isMeant(standing) else { continue }
-                if let best, !standing.isBetter(than: best.standing) { continue }
+                if let best, !isPreferred(standing, of: token, to: best) { continue }
                 best = (standing, now)
             }
         }
         return isAnyAlive ? best : goneDecision(at: instant, in: history, policy, isMeant)
+    }
+
+    /// Of two tokens that are both over the later one tells how it stands.
+    private func isPreferred(
+        _ standing: Standing,
+        of token: PlayTokenRecord,
+        to best: (standing: Standing, now: PlaySituation)
+    ) -> Bool {
+        let isLater = token.token != best.now.token?.token
+        if isLater, standing.state == .expired, best.standing.state == .expired { return true }
+        return standing.isBetter(than: best.standing)
     }
 
     /// The answer where nothing is alive: not yet, or replaced from another chain.

@@ -4,6 +4,8 @@ struct PlayLedger {
     private let catalogue: Versioned<Catalogue>
     private let pace: Pace
     private var periods: [TermRecord] = []
+    /// How many periods that nobody told us of may lie between two reads.
+    private static let longestGap: Int64 = 60
 
     init(catalogue: Versioned<Catalogue>, pace: Pace) {
         self.catalogue = catalogue
@@ -105,22 +107,43 @@ struct PlayLedger {
         return min(statement.said, max(last.said, last.expiry, start))
     }
 
-    /// The start of the period that a statement tells of; for one that says that the payment
-    /// failed, the end of the period before, if it failed then.
+    /// The start of what a statement tells of: the end of the period before, where the expiry has
+    /// kept its cadence or the payment failed then, else the start of its own period. After a hold
+    /// or a pause a new cadence begins.
     private func silentStart(
         of statement: PlayStatement,
         _ item: PlayItem,
         after last: PlayStatement
     ) -> Instant? {
-        guard statement.isFailing else { return start(of: item, endingAt: statement.expiry) }
+        guard statement.isFailing else {
+            return isOnCadence(statement, item, after: last)
+                ? last.expiry : start(of: item, endingAt: statement.expiry)
+        }
         let grace = graceOf(item, at: statement.said) ?? Period(days: 30)
         let end = last.periodEnd ?? last.expiry
         return statement.expiry <= length(of: grace, from: end) ? end : nil
     }
 
+    /// Whether whole periods lie between two expiries, to a day.
+    private func isOnCadence(
+        _ statement: PlayStatement,
+        _ item: PlayItem,
+        after last: PlayStatement
+    ) -> Bool {
+        guard last.state == .active || last.state == .inGrace,
+            let period = catalogue.value(at: last.expiry).product(of: item)?.period
+        else { return false }
+        return (1...Self.longestGap).contains { count in
+            length(of: period.times(count), from: last.expiry)
+                .isWithin(pace.scale(.days(1)), of: statement.expiry)
+        }
+    }
+
+    /// The latest start from which a period ends by then: months end on different days.
     private func start(of item: PlayItem, endingAt end: Instant) -> Instant? {
         guard let period = catalogue.value(at: end).product(of: item)?.period else { return nil }
-        let start = end - period
+        var start = end - period
+        for _ in 0..<3 where start + .days(1) + period <= end { start = start + .days(1) }
         return end - pace.scale(end - start)
     }
 

@@ -32,6 +32,16 @@ public struct Period: Hashable, Sendable {
         guard rest.isEmpty, self != Period() else { return nil }
     }
 
+    /// So many of this period in a row.
+    func times(_ count: Int64) -> Period {
+        Period(
+            years: years * count,
+            months: months * count,
+            weeks: weeks * count,
+            days: days * count
+        )
+    }
+
     public var iso8601: String {
         let parts = [(years, "Y"), (months, "M"), (weeks, "W"), (days, "D")]
         return parts.reduce(into: "P") { if $1.0 != 0 { $0 += "\($1.0)\($1.1)" } }
@@ -46,13 +56,7 @@ public struct Period: Hashable, Sendable {
 extension Instant {
     /// The same time of day a calendar period earlier; a day the month lacks becomes its last day.
     static func - (end: Instant, period: Period) -> Instant {
-        end
-            + Period(
-                years: -period.years,
-                months: -period.months,
-                weeks: -period.weeks,
-                days: -period.days
-            )
+        end + period.times(-1)
     }
 
     /// The same time of day a calendar period later; a day the month lacks becomes its last day.

@@ -1,0 +1,125 @@
+import Testing
+import TideoverCore
+
+/// The answer changes only at the instants that are listed for it.
+@Suite struct BoundaryTests {
+    static let policies = [
+        Policy(), Policy(billingRetry: .keep(.days(7)), unreachable: .days(5)),
+        Policy(renewalLeeway: .hours(3), unreachable: .hours(1)),
+    ]
+
+    /// The life with questions asked at random, some of which were answered.
+    private static func asked(_ life: Life, _ random: inout SeededRandom) -> Life {
+        var asked = life
+        for fact in life.facts where Int.random(in: 0..<3, using: &random) == 0 {
+            let at = fact.assertedAt + .hours(Int64.random(in: 0...800, using: &random))
+            asked.ask(Bool.random(using: &random) ? .answered : .unreachable, at: at)
+        }
+        return asked
+    }
+
+    /// What an answer says, without the countdown of a trial, which runs.
+    private static func said(_ standing: Standing) -> Standing {
+        var said = standing
+        said.trial = nil
+        return said
+    }
+
+    private static func check(
+        _ life: Life,
+        _ policy: Policy,
+        _ name: String,
+        _ random: inout SeededRandom
+    ) {
+        let history = life.history
+        let catalogue = life.catalogue
+        let boundaries = Set(history.boundaries(policy: policy)).sorted()
+        let edges = [Instant("2025-01-01")] + boundaries + [Instant("2040-01-01")]
+        for (from, until) in zip(edges, edges.dropFirst()) where from < until {
+            let length = (until - from).count
+            let samples =
+                [until.justBefore]
+                + (0..<3).map { _ in
+                    from + Milliseconds(Int64.random(in: 0..<length, using: &random))
+                }
+            let expected = said(history.standing(at: from, policy: policy))
+            let archive = said(
+                history.standing(of: "archive", at: from, policy: policy, catalogue: catalogue)
+            )
+            for sample in samples {
+                #expect(
+                    said(history.standing(at: sample, policy: policy)) == expected,
+                    "\(name) from \(from.rfc3339) at \(sample.rfc3339)"
+                )
+                #expect(
+                    said(
+                        history.standing(
+                            of: "archive",
+                            at: sample,
+                            policy: policy,
+                            catalogue: catalogue
+                        )
+                    ) == archive,
+                    "\(name) from \(from.rfc3339) at \(sample.rfc3339), archive"
+                )
+            }
+        }
+    }
+
+    @Test(arguments: policies.indices)
+    func `between two boundaries nothing changes on the App Store`(policy: Int) async {
+        for seed in ConvergenceTests.seeds {
+            await Task.yield()
+            var random = SeededRandom(seed: seed)
+            let life = Self.asked(GeneratedLife(&random).life, &random)
+            Self.check(life, Self.policies[policy], "seed \(seed)", &random)
+        }
+    }
+
+    @Test(arguments: policies.indices)
+    func `between two boundaries nothing changes on Google Play`(policy: Int) async {
+        for seed in ConvergenceTests.seeds {
+            await Task.yield()
+            var random = SeededRandom(seed: seed)
+            let generated = GeneratedPlayLife(&random)
+            let life = Self.asked(generated.life, &random)
+            Self.check(life, Self.policies[policy], "seed \(seed)", &random)
+            let late = Self.asked(generated.delayed(upTo: .days(9), &random), &random)
+            Self.check(late, Self.policies[policy], "seed \(seed), late", &random)
+            Self.check(generated.unread, Self.policies[policy], "seed \(seed), unread", &random)
+        }
+    }
+
+    @Test func `between two boundaries nothing changes where much was lost`() async {
+        for seed in ConvergenceTests.seeds {
+            await Task.yield()
+            var random = SeededRandom(seed: seed)
+            for life in [GeneratedLife(&random).life, GeneratedPlayLife(&random).life] {
+                var lossy = Self.asked(life, &random)
+                lossy.facts = lossy.facts.filter { _ in Bool.random(using: &random) }
+                Self.check(lossy, Policy(), "seed \(seed)", &random)
+            }
+        }
+    }
+
+    @Test func `between two boundaries nothing changes where a relay fills`() async {
+        for seed in ConvergenceTests.seeds {
+            await Task.yield()
+            var random = SeededRandom(seed: seed)
+            for life in [GeneratedLife(&random).life, GeneratedPlayLife(&random).life] {
+                var filled = life
+                for position in filled.facts.indices where Bool.random(using: &random) {
+                    filled.facts[position].rank = .relayed
+                }
+                let relayed = GeneratedLife(&random).life.facts.map { fact in
+                    var fact = fact
+                    fact.lineage = life.lineage
+                    fact.rank = .relayed
+                    return fact
+                }
+                filled.facts += relayed.filter { _ in Bool.random(using: &random) }
+                Self.check(filled, Policy(), "seed \(seed)", &random)
+            }
+        }
+    }
+}

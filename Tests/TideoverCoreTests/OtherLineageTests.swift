@@ -1,0 +1,344 @@
+import Testing
+import TideoverCore
+import TideoverJSON
+
+/// One-time purchases on Google Play, grants, what only a relay knows, and what is pending.
+@Suite struct OtherLineageTests {
+    static let lifetime = "active lifetime in-term confirmed"
+    static let refunded = "expired refunded revoked confirmed"
+
+    private func premium(_ lives: Life..., at instant: Instant) throws -> Snapshot.Entitlement {
+        try SnapshotTests.premium(lives, at: instant)
+    }
+
+    // MARK: One-time purchases on Google Play
+
+    @Test func `what was bought once is entitled for ever`() {
+        var life = Life.play()
+        life.bought(.purchased, at: "2026-05-02")
+        #expect(life.told("2066-01-01") == Self.lifetime)
+        #expect(life.standing("2026-05-01").access)
+        #expect(!life.standing("2026-04-30").access)
+        #expect(life.standing("2026-05-10").accessUntil == nil)
+    }
+
+    @Test func `a read that says cancelled takes it back, and one that does not gives it back`() {
+        var life = Life.play()
+        life.bought(.purchased, at: "2026-05-02")
+        life.bought(.cancelled, at: "2026-05-10")
+        #expect(life.told("2026-05-09") == Self.lifetime)
+        #expect(life.told("2026-05-10") == Self.refunded)
+        life.bought(.purchased, at: "2026-05-10T00:30:00Z")
+        #expect(life.told("2026-05-11") == Self.refunded, "a stale read must not regrant")
+        life.bought(.purchased, at: "2026-05-12")
+        #expect(life.told("2026-05-12") == Self.lifetime)
+    }
+
+    @Test func `a voided order takes it back from when it was voided`() {
+        var life = Life.play()
+        life.bought(.purchased, at: "2026-05-02")
+        life.void("GPA.9", at: "2026-05-10", "p")
+        #expect(life.told("2026-05-10") == Self.refunded)
+        var partial = Life.play()
+        partial.bought(.purchased, at: "2026-05-02")
+        let void = PlayVoidedOrder(
+            token: PlayToken("p"),
+            orderId: "GPA.9",
+            date: "2026-05-10",
+            isPartial: true
+        )
+        partial.say(.playVoidedOrder(void), at: "2026-05-10")
+        #expect(partial.told("2026-05-11") == Self.lifetime)
+    }
+
+    @Test func `a bare word for a voided order takes nothing back that was read`() {
+        var life = Life.play()
+        life.bought(.purchased, at: "2026-05-02")
+        life.void("GPA.9", at: "2026-05-10", "p", rank: .inferred)
+        #expect(life.told("2026-05-11") == Self.lifetime)
+    }
+
+    @Test func `what was used up is over, and consumables unlock nothing`() throws {
+        var used = Life.play()
+        used.bought(.purchased, at: "2026-05-02")
+        used.bought(.purchased, at: "2026-05-10", consumed: true)
+        #expect(used.told("2026-05-09") == "active paid in-term confirmed")
+        #expect(used.told("2026-05-10") == "expired ended ended confirmed")
+        var coins = Life.play()
+        coins.bought(.purchased, "coins", at: "2026-05-02")
+        #expect(try !premium(coins, at: "2026-05-03").standing.access)
+    }
+
+    @Test func `a pass lasts as long as the catalogue says`() {
+        var life = Life.play()
+        life.bought(.purchased, "pass", at: "2026-05-02")
+        #expect(life.told("2026-05-30") == "active prepaid in-term confirmed")
+        #expect(life.told("2026-05-31") == "expired ended ended confirmed")
+    }
+
+    @Test func `a purchase that is still pending is listed beside until it is paid`() throws {
+        var life = Life.play()
+        life.bought(.pending, at: "2026-05-02", paid: nil)
+        #expect(life.told("2026-05-03") == "never pending pending confirmed")
+        #expect(try premium(life, at: "2026-05-03").pending.map(\.productId) == ["lifetime"])
+        life.bought(.purchased, at: "2026-05-04", paid: "2026-05-03T12:00:00Z")
+        #expect(life.told("2026-05-03T12:00:00Z") == Self.lifetime)
+        #expect(try premium(life, at: "2026-05-05").pending == [])
+        var declined = Life.play()
+        declined.bought(.pending, at: "2026-05-02", paid: nil)
+        declined.bought(.cancelled, at: "2026-05-04", paid: nil)
+        #expect(declined.told("2026-05-05") == "never calledOff called-off confirmed")
+        #expect(try premium(declined, at: "2026-05-05").pending == [])
+    }
+
+    @Test func `a bare notification of a purchase is presumed`() {
+        var life = Life.play()
+        life.notice(.oneTimePurchased, at: "2026-05-02", "p", product: "lifetime")
+        #expect(life.told("2026-05-03") == "active lifetime in-term presumed")
+        life.bought(.purchased, at: "2026-05-04")
+        #expect(life.told("2026-05-05") == Self.lifetime)
+    }
+
+    // MARK: Grants
+
+    private static func granted() -> Life {
+        var life = Life("g1", store: .tideover)
+        life.grant(from: "2026-05-01", to: "2026-05-15")
+        return life
+    }
+
+    @Test func `a grant is a term of its own, for its entitlement only`() throws {
+        let life = Self.granted()
+        let snapshot = SnapshotTests.history([life]).snapshot(at: "2026-05-10")
+        let premium = try #require(snapshot["premium"])
+        #expect(premium.standing.told == "active granted in-term confirmed")
+        #expect(premium.standing.productId == nil)
+        #expect(premium.standing.grantedEntitlement == "premium")
+        #expect(premium.standing.willRenew == false)
+        #expect(premium.accessUntil == "2026-05-15")
+        #expect(premium.nextChange == "2026-05-15")
+        #expect(snapshot["archive"]?.standing.reason == .notEntitled)
+        #expect(life.told("2026-05-15") == "expired ended ended confirmed")
+        #expect(life.history.pace == .real)
+    }
+
+    @Test func `a grant said again is extended, and taken back it is over`() {
+        var life = Self.granted()
+        life.grant(from: "2026-05-01", to: "2026-06-01", said: "2026-05-10")
+        #expect(life.standing("2026-05-20").access)
+        let key = TermKey("t:g1")
+        life.say(
+            .revocation(Revocation(term: key, date: "2026-05-25", cause: .withdrawn)),
+            at: "2026-05-25"
+        )
+        #expect(life.told("2026-05-24") == "active granted in-term confirmed")
+        #expect(life.told("2026-05-25") == "expired revoked revoked confirmed")
+        var endless = Life("g2", store: .tideover)
+        endless.grant(from: "2026-05-01", to: nil)
+        #expect(endless.standing("2066-05-01").accessUntil == nil)
+        #expect(endless.told("2066-05-01") == "active granted in-term confirmed")
+    }
+
+    @Test func `a grant bridges what a subscription leaves open`() throws {
+        var grant = Life("g1", store: .tideover)
+        grant.grant(from: "2026-06-10", to: "2026-07-10")
+        let both = try premium(StandingTests.failing(), grant, at: "2026-06-12")
+        #expect(both.standing.told == "active granted in-term confirmed")
+        #expect(both.accessUntil == "2026-07-10")
+    }
+
+    @Test func `a grant belongs to whom it was given`() throws {
+        let owners = [OwnershipEntry]().additions(for: Self.granted().facts)
+        #expect(owners.owner(at: "2026-05-10") == SnapshotTests.anna)
+        #expect(owners.map(\.why) == [.granted])
+    }
+
+    @Test func `a grant is explained without a product`() throws {
+        let why = try ExplanationTests.explain(Self.granted(), at: "2026-05-10")
+        #expect(why.used.map(\.told) == ["grant: term"])
+        #expect(why.reply == ["We have given you access until 15 May 2026, since 1 May 2026."])
+    }
+
+    // MARK: Relays
+
+    @Test func `what only a relay knows is presumed, whatever rule decides`() {
+        var life = Life("stripe:sub_1", store: .revenueCat)
+        life.term("1", from: "2026-05-01", to: "2026-06-01", origin: .purchase, rank: .relayed)
+        life.outlook(end: "2026-06-01", signed: "2026-05-01", rank: .relayed)
+        #expect(life.told("2026-05-10") == "active paid in-term presumed")
+        var failing = life
+        failing.outlook(
+            end: "2026-06-01",
+            signed: "2026-06-01",
+            retrying: true,
+            grace: "2026-06-05",
+            rank: .relayed
+        )
+        #expect(failing.told("2026-06-02") == "grace billingIssue in-grace presumed")
+        #expect(failing.told("2026-06-06") == "hold billingRetry in-retry presumed")
+        life.outlook(end: "2026-06-01", signed: "2026-05-20", renews: false, rank: .relayed)
+        #expect(life.told("2026-06-01") == "expired cancelled ended presumed")
+    }
+
+    @Test func `a relay's word of a failure fills a silence, and gives way to the store`() {
+        var life = StandingTests.monthly()
+        life.outlook(end: "2026-06-01", signed: "2026-06-01", retrying: true, rank: .relayed)
+        #expect(life.told("2026-06-02") == "hold billingRetry in-retry presumed")
+        life.outlook(end: "2026-06-01", signed: "2026-06-03")
+        #expect(life.told("2026-06-03") == "expired unconfirmed unconfirmed unknown")
+        #expect(life.told("2026-06-02") == "hold billingRetry in-retry presumed")
+    }
+
+    @Test func `a relay's refund takes nothing back that the store sold`() {
+        var life = StandingTests.monthly()
+        life.say(
+            .revocation(Revocation(term: TermKey("w:w1"), date: "2026-05-10", cause: .refund)),
+            at: "2026-05-10",
+            rank: .relayed
+        )
+        #expect(life.told("2026-05-11") == "active paid in-term confirmed")
+    }
+
+    @Test func `a relay fills what was never read on Google Play, and only that`() {
+        var life = PlayStandingTests.monthly()
+        life.term("0", "play", from: "2026-03-01", to: "2026-04-01", rank: .relayed)
+        life.term("2", "play", from: "2026-06-01", to: "2026-07-01", rank: .relayed)
+        #expect(life.told("2026-03-10") == "active paid in-term presumed")
+        #expect(life.told("2026-05-10") == "active paid in-term confirmed")
+        #expect(life.told("2026-06-10") == "active paid in-term presumed")
+        life.read(.expired, until: "2026-06-01", at: "2026-06-12", by: .customer)
+        #expect(life.told("2026-06-13") == "expired cancelled expired confirmed")
+    }
+
+    // MARK: Ask to Buy
+
+    @Test func `what waits for approval is listed beside until it is bought, or lapses`() throws {
+        func asking(until: Instant?) -> Life {
+            var life = Life("ask")
+            let pending = PendingPurchase(id: "1", productId: "monthly", until: until)
+            life.say(.pending(pending), at: "2026-05-01")
+            return life
+        }
+        let asked = asking(until: "2026-05-03")
+        #expect(asked.told("2026-05-02") == "never pending pending confirmed")
+        #expect(asked.told("2026-05-03") == "never calledOff called-off confirmed")
+        let waiting = SnapshotTests.history([asked]).snapshot(at: "2026-05-02")
+        #expect(waiting["premium"]?.pending.count == 1)
+        #expect(waiting.validUntil == "2026-05-03")
+        #expect(waiting["premium"]?.standing.reason == .pending)
+        #expect(waiting["archive"]?.standing.reason == .notEntitled)
+        // It is bought under an id of its own.
+        var bought = Life("2000")
+        bought.term("9", from: "2026-05-02", to: "2026-06-02", origin: .purchase)
+        #expect(try premium(asking(until: nil), bought, at: "2026-05-10").pending == [])
+        #expect(try premium(asking(until: nil), bought, at: "2026-05-10").standing.access)
+    }
+
+    @Test func `what is pending is written with the answer`() throws {
+        var life = Life("ask")
+        life.say(.pending(PendingPurchase(id: "1", productId: "monthly")), at: "2026-05-01")
+        var writer = JSONWriter()
+        try premium(life, at: "2026-05-02").write(to: &writer)
+        let pending = try #require(JSONDocument(writer.bytes).root["pending"]?[0])
+        #expect(pending.members.map(\.key) == ["productId", "store", "since"])
+        #expect(pending["productId"]?.string == "monthly")
+    }
+
+    // MARK: Outages
+
+    @Test func `on the App Store an outage keeps a short term as long as policy says`() {
+        var life = Life()
+        life.term(
+            "1",
+            from: "2026-05-01",
+            to: "2026-05-04",
+            offer: StandingTests.trial,
+            origin: .purchase
+        )
+        let end: Instant = "2026-05-04"
+        let leeway = end + Milliseconds(Milliseconds.days(3).count / 5)
+        #expect(life.told(leeway) == "expired unconfirmed unconfirmed unknown")
+        life.ask(.unreachable, at: end + .hours(1))
+        #expect(life.told(leeway) == "active renewalDue store-unreachable presumed")
+        #expect(life.told(end + .hours(24)) == "expired unconfirmed unconfirmed unknown")
+        #expect(life.standing(end + .hours(25)).accessUntil == end + .hours(24))
+        // A question from before the end, and one that was answered, bridge nothing.
+        var answered = life
+        answered.ask(.answered, at: end + .hours(2))
+        #expect(answered.told(leeway) == "expired unconfirmed unconfirmed unknown")
+    }
+
+    @Test func `inquiries change nothing that is known`() {
+        for life in [StandingTests.failing(), PlayStandingTests.failing()] {
+            var asked = life
+            for day in 0..<60 {
+                asked.ask(.unreachable, at: "2026-05-01" + .days(Int64(day)))
+            }
+            for day in 0..<60 {
+                let instant = "2026-05-01" + .days(Int64(day)) as Instant
+                guard life.standing(instant).confidence == .confirmed else { continue }
+                #expect(asked.standing(instant) == life.standing(instant))
+            }
+        }
+    }
+
+    // MARK: Commitments
+
+    @Test func `a month of a year's commitment tells until when the customer is bound`() {
+        var life = Life(environment: .sandbox)
+        let start: Instant = "2026-05-01"
+        let term = Term(
+            transactionId: "t1",
+            productId: "yearly",
+            start: start,
+            end: start + .minutes(5),
+            origin: .purchase,
+            billing: .monthly,
+            commitment: Term.Commitment(payment: 1, payments: 12, end: start + .minutes(60))
+        )
+        life.say(.term(term), at: start)
+        #expect(life.standing(start).committedUntil == start + .minutes(60))
+        // A payment is a twelfth of the product's period.
+        #expect(life.history.pace == Pace(actual: .minutes(5), nominal: .days(365) / 12))
+        #expect(life.told(start) == "active paid in-term confirmed")
+    }
+
+    @Test func `a higher price that awaits consent is told until it is given`() {
+        var life = StandingTests.monthly()
+        let asking = Outlook(
+            renewalDate: "2026-06-01",
+            productId: "monthly",
+            willRenew: true,
+            priceIncreasePending: true
+        )
+        life.say(.outlook(asking), at: "2026-05-10")
+        #expect(!life.standing("2026-05-09").awaitsConsent)
+        #expect(life.standing("2026-05-10").awaitsConsent)
+        life.outlook(end: "2026-06-01", signed: "2026-05-20")
+        #expect(!life.standing("2026-05-20").awaitsConsent)
+    }
+
+    @Test(arguments: [
+        (Revocation.Cause.proratedRefund, Reason.refunded),
+        (.assignmentRemoved, .assignmentRemoved),
+        (.familyAccessRemoved, .familyAccessRemoved), (.unrecognised("x"), .revoked),
+    ])
+    func `whatever took it back, access ends with it`(cause: Revocation.Cause, reason: Reason) {
+        var life = StandingTests.monthly()
+        let revocation = Revocation(
+            term: TermKey("w:w1"),
+            date: "2026-05-10",
+            cause: cause,
+            percentage: 50_000
+        )
+        life.say(.revocation(revocation), at: "2026-05-10")
+        #expect(!life.standing("2026-05-10").access)
+        #expect(life.standing("2026-05-10").reason == reason)
+    }
+}
+
+extension Milliseconds {
+    fileprivate static func / (length: Milliseconds, parts: Int64) -> Milliseconds {
+        Milliseconds(length.count / parts)
+    }
+}

@@ -1,0 +1,136 @@
+import Testing
+import TideoverCore
+
+/// What bare notifications of Google Play come to where the store cannot be asked, and how they and
+/// reads give way to each other.
+@Suite struct PlayNoticeTests {
+    static let bought: Instant = "2026-05-01"
+    static let end: Instant = "2026-06-01"
+    static let inTerm = "active paid in-term presumed"
+
+    private static func heard(_ notices: (PlayNotice.Kind, Instant)...) -> Life {
+        var life = Life.play()
+        for (kind, at) in notices { life.notice(kind, at: at, product: "play") }
+        return life
+    }
+
+    @Test func `a purchase lasts for the catalogue's period, presumed`() {
+        let life = Self.heard((.purchased, Self.bought))
+        #expect(life.told("2026-05-10") == Self.inTerm)
+        #expect(life.standing("2026-05-10").accessUntil == Self.end)
+        #expect(life.standing("2026-05-10").asksStore)
+        #expect(life.told(Self.end) == "active renewalDue silent-grace presumed")
+    }
+
+    @Test func `a renewal goes on from the end that is near, a recovery from when it was said`() {
+        let renewed = Self.heard((.purchased, Self.bought), (.renewed, "2026-06-01T05:00:00Z"))
+        #expect(renewed.standing("2026-06-10").accessUntil == "2026-07-01")
+        let back = Self.heard(
+            (.purchased, Self.bought),
+            (.onHold, "2026-06-08"),
+            (.recovered, "2026-06-20")
+        )
+        #expect(back.told("2026-06-10") == "hold accountHold on-hold presumed")
+        #expect(back.told("2026-06-20") == Self.inTerm)
+        #expect(back.standing("2026-06-20").accessUntil == "2026-07-20")
+    }
+
+    @Test(
+        arguments: [
+            (.cancelled, "active paid cancelled presumed", "expired cancelled expired presumed"),
+            (.onHold, "hold accountHold on-hold presumed", "hold accountHold on-hold presumed"),
+            (.paused, "hold paused paused presumed", "hold paused paused presumed"),
+            (.revoked, "expired ended expired presumed", "expired ended expired presumed"),
+            (.expired, "expired ended expired presumed", "expired ended expired presumed"),
+            (.deferred, Self.inTerm, "active renewalDue silent-grace presumed"),
+            (.pauseScheduled, Self.inTerm, "active renewalDue silent-grace presumed"),
+            (.priceChanged, Self.inTerm, "active renewalDue silent-grace presumed"),
+            (.itemsChanged, Self.inTerm, "active renewalDue silent-grace presumed"),
+            (.cancellationScheduled, Self.inTerm, "active renewalDue silent-grace presumed"),
+            (.pendingCancelled, Self.inTerm, "active renewalDue silent-grace presumed"),
+            (.unrecognised("99"), Self.inTerm, "active renewalDue silent-grace presumed"),
+        ] as [(PlayNotice.Kind, String, String)]
+    )
+    func `each kind does what is documented and no more`(
+        kind: PlayNotice.Kind,
+        after: String,
+        atEnd: String
+    ) {
+        let life = Self.heard((.purchased, Self.bought), (kind, "2026-05-20"))
+        #expect(life.told("2026-05-21") == after)
+        #expect(life.told("2026-06-01T01:00:00Z") == atEnd)
+    }
+
+    @Test func `grace lasts as long as the plan's is known to, else three days`() {
+        var known = Self.heard((.purchased, Self.bought), (.inGrace, Self.end))
+        let grace = "grace billingIssue grace-presumed presumed"
+        #expect(known.told("2026-06-07T23:59:59Z") == grace)
+        #expect(known.standing("2026-06-02").graceUntil == "2026-06-08")
+        #expect(known.told("2026-06-08") == "hold accountHold hold-presumed presumed")
+        known.catalogue.products["play"]?.grace = nil
+        #expect(known.told("2026-06-03T23:59:59Z") == grace)
+        #expect(known.told("2026-06-04") == "hold accountHold hold-presumed presumed")
+    }
+
+    @Test func `a cancellation alone grants nothing`() {
+        let life = Self.heard((.cancelled, "2026-05-20"))
+        #expect(!life.standing("2026-05-21").access)
+    }
+
+    @Test func `a notification without a product unlocks nothing`() throws {
+        var life = Life.play()
+        life.notice(.purchased, at: Self.bought)
+        let premium = try SnapshotTests.premium([life], at: "2026-05-02")
+        #expect(!premium.standing.access)
+    }
+
+    @Test func `one event told twice is one event`() {
+        var life = Self.heard((.purchased, Self.bought), (.renewed, "2026-06-01T05:00:00Z"))
+        let expected = life.standing("2026-06-10")
+        life.notice(.renewed, at: "2026-06-01T05:00:00Z", product: "play", learned: "2026-06-09")
+        #expect(life.standing("2026-06-10") == expected)
+    }
+
+    // MARK: With reads
+
+    @Test func `a read begun after a notification was heard beats it whatever the clocks say`() {
+        var life = PlayStandingTests.monthly()
+        // The event is dated after the read, by the store's clock; we heard of it before we asked.
+        life.notice(.onHold, at: "2026-05-10T00:00:10Z", learned: "2026-05-10T00:00:00Z")
+        life.read(.active, until: Self.end, at: "2026-05-10", begun: "2026-05-10T00:00:01Z")
+        #expect(life.told("2026-05-11") == "active paid in-term confirmed")
+        // Heard after the question was asked, it tells of something newer.
+        var later = PlayStandingTests.monthly()
+        later.read(.active, until: Self.end, at: "2026-05-10")
+        later.notice(.onHold, at: "2026-05-10T00:00:10Z", learned: "2026-05-10T00:00:11Z")
+        #expect(later.told("2026-05-11") == "hold accountHold on-hold presumed")
+    }
+
+    @Test func `a notification that comes late does not displace a newer read`() {
+        var life = PlayStandingTests.monthly()
+        life.read(.active, until: Self.end, at: "2026-05-10")
+        life.notice(.onHold, at: "2026-05-09", learned: "2026-05-20")
+        #expect(life.told("2026-05-21") == "active paid in-term confirmed")
+    }
+
+    @Test func `a read counts from when it was asked, however late it is answered`() {
+        var life = PlayStandingTests.monthly()
+        let slow = Inquiry.instant(
+            asked: "2026-05-10T00:00:00Z",
+            answered: "2026-05-10T00:00:30Z",
+            dated: "2026-05-10T00:00:30Z"
+        )
+        life.read(.active, until: Self.end, at: slow)
+        life.read(.onHold, until: Self.end, at: "2026-05-10T00:00:05Z")
+        #expect(life.told("2026-05-11") == "hold accountHold on-hold confirmed")
+    }
+
+    @Test func `a renewal that was only announced extends what was read`() {
+        var life = PlayStandingTests.monthly()
+        life.notice(.renewed, at: "2026-06-01T05:00:00Z")
+        #expect(life.told("2026-06-10") == Self.inTerm)
+        #expect(life.standing("2026-06-10").productId == "play")
+        life.read(.active, until: "2026-07-01", at: "2026-06-12", order: "GPA.1..0")
+        #expect(life.told("2026-06-12") == "active paid in-term confirmed")
+    }
+}
