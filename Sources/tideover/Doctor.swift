@@ -52,6 +52,7 @@ enum Doctor {
                 + configuration.apps.map { Finding.products(of: $0) }
                 + [Finding.publicURL(configuration)]
                 + secretFiles(settings, besides: path)
+                + Finding.allowedNetworks(settings)
                 + (await machine(configuration))
         } catch let failure as any ReportableFailure {
             return Finding.configuration(
@@ -88,6 +89,7 @@ enum Doctor {
         }
         let listen = configuration.server.listen
         let roots = SystemRoots()
+        let connections = HTTPServerLimits().connections
         return findings + [
             Finding.listen(
                 at: listen,
@@ -96,7 +98,8 @@ enum Doctor {
             ),
             Finding.fileDescriptors(
                 SystemReadings.fileLimit(of: storage),
-                connections: HTTPServerLimits().connections
+                needed: connections + Int(OpenFiles.reserve),
+                connections: connections
             ),
             Finding.roots(
                 arePresent: roots?.arePresent == true,

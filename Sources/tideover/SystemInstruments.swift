@@ -64,8 +64,7 @@ final class SystemInstruments: Sendable {
         return count - 1
     }
 
-    /// How many files this process may have open.
-    static var mostFileDescriptors: Int64 {
+    private static var mostFileDescriptors: Int64 {
         var limit = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
         return Int64(clamping: limit.rlim_cur)

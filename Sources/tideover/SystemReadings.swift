@@ -42,12 +42,15 @@ enum SystemReadings {
         }
     }
 
-    /// The limit of the server that holds the storage, or else of what is started from here.
+    /// The limit of the server that holds the storage, or else what one started from here could
+    /// raise its own to.
     static func fileLimit(of storage: StorageReading) -> FileLimitReading {
         if case .inUse(let holder?) = storage, let most = openFiles(of: holder) {
             return FileLimitReading(most: most, process: holder)
         }
-        return FileLimitReading(most: SystemInstruments.mostFileDescriptors, process: nil)
+        var limit = rlimit()
+        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        return FileLimitReading(most: Int64(clamping: limit.rlim_max), process: nil)
     }
 
     /// The fourth word of `Max open files  SOFT  HARD  files`.

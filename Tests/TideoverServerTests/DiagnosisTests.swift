@@ -120,12 +120,13 @@ import TideoverStorage
 
     @Test(
         arguments: [
-            (1_024, Finding.Verdict.warning), (1_151, .warning), (1_152, .ok), (Int64.max, .ok),
+            (1_024, Finding.Verdict.warning), (1_279, .warning), (1_280, .ok), (Int64.max, .ok),
         ] as [(Int64, Finding.Verdict)]
     )
     func `connections need files`(most: Int64, verdict: Finding.Verdict) {
         let reading = FileLimitReading(most: most, process: 42)
-        #expect(Finding.fileDescriptors(reading, connections: 1_024).verdict == verdict)
+        let finding = Finding.fileDescriptors(reading, needed: 1_280, connections: 1_024)
+        #expect(finding.verdict == verdict)
     }
 
     @Test(arguments: [
@@ -201,7 +202,11 @@ import TideoverStorage
             Finding.disk(FolderReading(isWritable: true, freeBytes: 0)),
             Finding.listen(at: .standard, .stranger, version: "1"),
             Finding.secretFile("/a", named: "b", .missing),
-            Finding.fileDescriptors(FileLimitReading(most: 1, process: nil), connections: 1_024),
+            Finding.fileDescriptors(
+                FileLimitReading(most: 1, process: nil),
+                needed: 1_280,
+                connections: 1_024
+            ),
             Finding.storage("/a", .missing, in: Self.closed),
         ]
         for finding in findings {

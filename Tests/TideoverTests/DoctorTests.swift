@@ -107,8 +107,9 @@ import TideoverServer
     @Test func `secrets are looked at, not read`() async throws {
         _ = try write("very-secret", to: "open.txt", rights: 0o644)
         _ = try write("very-secret", to: "closed.txt", rights: 0o640)
-        let hooks = ["open.txt", "closed.txt", "none.txt"].map {
-            #"{ url: "https://example.com", secretFile: "\#($0)" }"#
+        let hooks = [("open.txt", "[]"), ("closed.txt", #"["10.0.0.0/8"]"#), ("none.txt", "[]")].map
+        {
+            #"{ url: "https://example.com", secretFile: "\#($0.0)", allowNetworks: \#($0.1) }"#
         }
         let path = try configuration("webhooks: [\(hooks.joined(separator: ", "))]")
         let (code, findings, text) = try await diagnose(path)
@@ -122,6 +123,11 @@ import TideoverServer
         )
         #expect(text.contains("chmod o= \(folder.path)/open.txt".replacing("/", with: #"/"#)))
         #expect(!text.contains("very-secret"))
+        #expect(
+            findings.filter { $0.hasPrefix("allowed-networks") }
+                == ["allowed-networks webhooks[1].allowNetworks ok"]
+        )
+        #expect(text.contains("10.0.0.0"))
     }
 
     @Test func `a storage in use tells by whom, and with how many files`() async throws {

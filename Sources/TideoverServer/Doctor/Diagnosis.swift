@@ -106,6 +106,20 @@ extension Finding {
     }
 }
 
+extension Finding {
+    /// Which addresses that are not public may be told of events: somebody should know.
+    public static func allowedNetworks(_ settings: [Configuration.Setting]) -> [Finding] {
+        settings.filter { $0.path.hasSuffix(".allowNetworks") && !$0.text.isEmpty }.map {
+            Finding(
+                .allowedNetworks,
+                of: $0.path,
+                .ok,
+                "besides public addresses it may be sent to \($0.text)"
+            )
+        }
+    }
+}
+
 // MARK: - What is stored
 
 extension Finding {
@@ -291,16 +305,16 @@ extension Finding {
     /// Whether as many files may be open as connections need and the server besides.
     public static func fileDescriptors(
         _ reading: FileLimitReading,
+        needed: Int,
         connections: Int
     ) -> Finding {
-        let needed = Int64(connections) + 128
         let whose = reading.process.map { "process \($0)" } ?? "a process started from here"
         let detail = "\(whose) may have \(reading.most) files open"
-        guard reading.most >= needed else {
+        guard reading.most >= Int64(needed) else {
             return Finding(
                 .fileDescriptors,
                 .warning,
-                "\(detail), and \(connections) connections need \(needed)",
+                "\(detail), and \(connections) connections need \(needed): there will be fewer",
                 advice: "Raise the limit for the server: ulimit -n, or LimitNOFILE= of systemd."
             )
         }

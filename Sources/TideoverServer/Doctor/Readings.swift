@@ -22,6 +22,7 @@ public struct FolderReading: Hashable, Sendable {
     /// How many bytes this user may still write; nil if unknown.
     public let freeBytes: Int64?
 
+    /// What the system said.
     public init(isWritable: Bool, freeBytes: Int64?) {
         self.isWritable = isWritable
         self.freeBytes = freeBytes
@@ -51,11 +52,13 @@ public enum ListenReading: Hashable, Sendable {
 
 /// How many files a process may have open.
 public struct FileLimitReading: Hashable, Sendable {
-    /// The soft limit, which counts.
+    /// The soft limit of a running server, which it has raised as far as it needs and may; else how
+    /// far one could.
     public let most: Int64
     /// The process that it is the limit of; nil for the one that asks.
     public let process: Int32?
 
+    /// A limit of a process.
     public init(most: Int64, process: Int32?) {
         self.most = most
         self.process = process

@@ -9,6 +9,7 @@ public struct ClientLimits: Hashable, Sendable {
     /// before no more are verified; 0 is no limit.
     public var refusalsPerMinute: Int
 
+    /// Limits for a server that faces the internet, unless told otherwise.
     public init(trustedProxies: TrustedProxies = TrustedProxies(), refusalsPerMinute: Int = 60) {
         precondition((0...60_000).contains(refusalsPerMinute), "a refusal takes a while to forget")
         self.trustedProxies = trustedProxies
