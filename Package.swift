@@ -118,9 +118,16 @@ targets += [
     library("TideoverCommandLine", ["TideoverJSON", "TideoverLocks"]),
     tests("TideoverCommandLineTests", ["TideoverCommandLine", "TideoverLocks"]),
     // level 4
+    .target(
+        name: "CTideoverBuild",
+        cSettings: [
+            .define("TIDEOVER_COMMIT", to: "\"\(Context.gitInformation?.currentCommit ?? "")\"")
+        ]
+    ),
     .executableTarget(
         name: "tideover",
         dependencies: [
+            "CTideoverBuild",
             "TideoverAppStore", "TideoverCommandLine", "TideoverCore", "TideoverHTTP",
             "TideoverHTTPClient", "TideoverHTTPServer", "TideoverJSON", "TideoverLocks",
             "TideoverSandbox",

@@ -1,3 +1,4 @@
+import CTideoverBuild
 import TideoverCommandLine
 
 /// The one executable: a file per subcommand, wiring only.
@@ -5,13 +6,19 @@ import TideoverCommandLine
 enum Tideover {
     static let version = "0.1.0"
 
+    /// The version, with the commit that it was built from where that is known.
+    static let build: String = {
+        let commit = String(cString: tideover_build_commit()).prefix(12)
+        return commit.isEmpty ? version : "\(version) (\(commit))"
+    }()
+
     static func main() async {
         await program.main()
     }
 
     static let program = Program(
         "tideover",
-        version: version,
+        version: build,
         summary: "May this customer use this right now, until when, and why?",
         examples: [
             Example("tideover demo", "watch a subscription fail, be saved and be refunded"),

@@ -45,6 +45,12 @@ final class ProgramTests {
         #expect(said.messages.hasPrefix("tideover: "))
     }
 
+    @Test func `the version comes with the commit it was built from, where that is known`() throws {
+        let said = try Executable.run(["--version"])
+        #expect(said.code == 0)
+        #expect(said.results.wholeMatch(of: /tideover \d+\.\d+\.\d+( \([0-9a-f]{12}\))?\n/) != nil)
+    }
+
     @Test func `a mistyped flag gets a suggestion`() throws {
         let said = try Executable.run(["demo", "--no-srve"])
         #expect(said.messages.contains("did you mean `--no-serve`?"))

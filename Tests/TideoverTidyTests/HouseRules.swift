@@ -20,6 +20,7 @@ enum HouseRules {
         "CTideoverSQLite": "TideoverSQLite",
         "CTideoverMicrohttpd": "TideoverHTTPServer",
         "CTideoverCurl": "TideoverHTTPClient",
+        "CTideoverBuild": "tideover",
     ]
 
     /// What a module imports at most, where its level alone would allow more.
