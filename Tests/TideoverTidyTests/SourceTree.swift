@@ -12,8 +12,8 @@ enum SourceTree {
     /// chance can write any word into them.
     static let files: [SourceFile] = {
         let readable: Set<String> = [
-            "", "c", "css", "h", "html", "js", "md", "modulemap", "sh", "supp", "swift", "ts",
-            "yml",
+            "", "c", "css", "h", "html", "js", "md", "modulemap", "service", "sh", "supp", "swift",
+            "ts", "yml",
         ]
         return paths().filter { readable.contains(URL(filePath: $0).pathExtension) }
             .compactMap { path in

@@ -1,0 +1,152 @@
+import Foundation
+import Testing
+
+/// The unit, the image and the page about them say the same as the program.
+@Suite struct PackagingTests {
+    private func text(_ path: String) throws -> String {
+        try ConfigurationDocumentTests.text(path)
+    }
+
+    /// The values of a setting of the unit, in order.
+    private func unit(_ setting: String) throws -> [String] {
+        try text("Packaging/tideover.service").split(separator: "\n")
+            .filter { $0.hasPrefix("\(setting)=") }.map { String($0.dropFirst(setting.count + 1)) }
+    }
+
+    /// The lines of the Dockerfile, those joined that go on.
+    private func image() throws -> [String] {
+        try text("Packaging/Dockerfile").replacing("\\\n", with: " ").split(separator: "\n")
+            .map { $0.split(separator: " ").joined(separator: " ") }
+    }
+
+    /// The packages that each `apt-get install` of a text names.
+    private func packages(_ text: String) -> [[String]] {
+        text.replacing("\\\n", with: " ").matches(of: /--no-install-recommends([^\n&]*)/).map {
+            $0.output.1.split(separator: " ").map(String.init).sorted()
+        }
+    }
+
+    private func help(_ command: String) throws -> String {
+        let said = try Executable.run([command, "--help"])
+        #expect(said.code == 0)
+        return said.results
+    }
+
+    @Test(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
+    func `what is started is a command with these options`() throws {
+        let started = try #require(try unit("ExecStart").first).split(separator: " ").map(
+            String.init
+        )
+        #expect(started.first == "/usr/local/bin/tideover")
+        let commands = [Array(started.dropFirst()), try command(of: "CMD")]
+        for command in commands {
+            let help = try help(try #require(command.first))
+            let options = command.filter { $0.hasPrefix("--") }
+            #expect(!options.isEmpty)
+            for option in options { #expect(help.contains("\(option) ")) }
+        }
+        #expect(commands[0] == commands[1])
+    }
+
+    private func command(of instruction: String) throws -> [String] {
+        let line = try #require(try image().last { $0.hasPrefix("\(instruction) [") })
+        return line.matches(of: /"([^"]*)"/).map { String($0.output.1) }
+    }
+
+    @Test func `it has the time to stop that the page for operators asks for`() throws {
+        let seconds = try #require(try unit("TimeoutStopSec").first)
+        #expect(try text("docs/operating.md").contains("Give it \(seconds) seconds"))
+        #expect(try text("docs/deploying.md").contains("--stop-timeout \(seconds) "))
+        #expect(try text("docs/deploying.md").contains("\(seconds) seconds to stop"))
+    }
+
+    @Test func `it may open as many files as the doctor asks for`() throws {
+        let limit = try #require(try unit("LimitNOFILE").first.flatMap { Int($0) })
+        #expect(limit >= 1_024 + 256)
+    }
+
+    @Test func `it is not started again where that cannot help`() throws {
+        #expect(try unit("RestartPreventExitStatus") == ["2 78"])
+    }
+
+    @Test func `it writes to one folder, which the page names`() throws {
+        let folder = "/var/lib/\(try #require(try unit("StateDirectory").first))"
+        #expect(try unit("WorkingDirectory") == [folder])
+        #expect(try unit("ProtectSystem") == ["strict"])
+        let page = try text("docs/deploying.md")
+        #expect(page.contains("`sqlite:\(folder)/tideover.db`"))
+        #expect(try image().contains("VOLUME \(folder)"))
+        #expect(
+            try image().contains { $0.contains("TIDEOVER_STORAGE=sqlite:\(folder)/tideover.db") }
+        )
+    }
+
+    @Test func `the image listens where it says, and asks there whether it is ready`() throws {
+        let lines = try image()
+        #expect(lines.contains("EXPOSE 8080"))
+        #expect(lines.contains { $0.contains("TIDEOVER_SERVER_LISTEN=0.0.0.0:8080") })
+        let check = try #require(lines.first { $0.hasPrefix("HEALTHCHECK") })
+        #expect(check.contains("/dev/tcp/127.0.0.1/8080"))
+        #expect(check.contains("GET /readyz HTTP/1.0"))
+        #expect(lines.contains("USER tideover"))
+        let user = try #require(lines.first { $0.contains("useradd") })
+        let number = try #require(user.firstMatch(of: /--uid (\d+)/)).output.1
+        #expect(try text("docs/deploying.md").contains("number \(number),"))
+    }
+
+    @Test func `image and page install the same, to build and to run`() throws {
+        let image = packages(try text("Packaging/Dockerfile"))
+        let page = packages(try text("docs/deploying.md"))
+        #expect(image.count == 2)
+        #expect(image == page)
+        let needed = try text("scripts/require.sh").matches(of: /\|\| echo (lib[a-z0-9+-]+-dev)/)
+            .map { String($0.output.1) }
+        // The image of the toolchain has what any program is linked with.
+        let inToolchain: Set = ["libc6-dev", "libgcc-12-dev"]
+        for package in Set(needed).subtracting(inToolchain) {
+            #expect(image[0].contains(package), "\(package)")
+        }
+    }
+
+    @Test(
+        .enabled(
+            if: SystemdAnalyze.path != nil,
+            "systemd-analyze is missing (Debian package systemd)"
+        )
+    )
+    func `systemd finds nothing to say about the unit`() throws {
+        let path = try #require(SystemdAnalyze.path)
+        let folder = FileManager.default.temporaryDirectory
+            .appending(path: "tideover-unit-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        // The program is looked for too, and is not installed here.
+        let unit = try text("Packaging/tideover.service")
+            .replacing("/usr/local/bin/tideover", with: "/bin/true")
+        let file = folder.appending(path: "tideover.service")
+        try Data(unit.utf8).write(to: file)
+        #expect(try SystemdAnalyze.verify(file.path, path) == "0")
+        try Data(unit.replacing("UMask", with: "UMsak").utf8).write(to: file)
+        #expect(try SystemdAnalyze.verify(file.path, path) != "0")
+    }
+}
+
+/// systemd's own check of a unit.
+private enum SystemdAnalyze {
+    static let path: String? = ["/usr/bin/systemd-analyze", "/bin/systemd-analyze"]
+        .first { FileManager.default.isExecutableFile(atPath: $0) }
+
+    /// `0`, or the exit code and what was said.
+    static func verify(_ unit: String, _ path: String) throws -> String {
+        let process = Process()
+        process.executableURL = URL(filePath: path)
+        process.arguments = ["verify", unit]
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardError = output
+        try process.run()
+        let said = try output.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        return "\(process.terminationStatus)\(String(decoding: said, as: UTF8.self))"
+    }
+}
