@@ -31,12 +31,21 @@ import TideoverServer
         return Request(path: path, query: query, headers: TestServer.credentials)
     }
 
+    /// Whether the work for a request is done elsewhere. If that was done before anybody waited for
+    /// it, the answer is given on the thread of arrival all the same; so more than one is made.
+    private func leavesItsThread(_ request: Request, _ handler: @escaping Handler) async -> Bool {
+        for _ in 0..<20 {
+            if await !staysOnItsThread(request, handler) { return true }
+        }
+        return false
+    }
+
     @Test func `verifying leaves it, whatever comes of it`() async throws {
         let server = try TestServer()
         let genuine = try Message.purchase().body(server.store)
         let forged = try Message.purchase().body(TestStore())
         for body in [genuine, forged, Array("{}".utf8)] {
-            #expect(await !staysOnItsThread(post(body), server.service.handler))
+            #expect(await leavesItsThread(post(body), server.service.handler))
         }
         await server.close()
     }
@@ -45,7 +54,7 @@ import TideoverServer
         let server = try TestServer()
         #expect(try await server.post(.purchase()).status == 200)
         let request = get("/v1/apps/cards/customers/\(TestServer.anna)/explain")
-        #expect(await !staysOnItsThread(request, server.service.handler))
+        #expect(await leavesItsThread(request, server.service.handler))
         await server.close()
     }
 

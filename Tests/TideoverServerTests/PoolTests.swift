@@ -1,0 +1,28 @@
+import Foundation
+import Testing
+import TideoverServer
+
+@Suite(.timeLimit(.minutes(5))) struct PoolTests {
+    /// The thread that reads sockets must be free for reads while a notification is verified.
+    @Test func `long work leaves the thread that asked for it, however quick the pool`()
+        async throws
+    {
+        for _ in 0..<500 { #expect(await leavesTheAskingThread()) }
+    }
+
+    private func leavesTheAskingThread() async -> Bool {
+        await withCheckedContinuation { answer in
+            Thread.detachNewThread {
+                let asking = pthread_self()
+                // A thread that had ended could give its name to the one that works.
+                let isDone = DispatchSemaphore(value: 0)
+                Task.immediate {
+                    let working = try await onPool { pthread_self() }
+                    answer.resume(returning: pthread_equal(asking, working) == 0)
+                    isDone.signal()
+                }
+                isDone.wait()
+            }
+        }
+    }
+}
