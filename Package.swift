@@ -37,6 +37,13 @@ var products: [Product] = [
     .library(name: "TideoverCore", targets: ["TideoverCore"])
 ]
 
+/// What the program says that it was built from. Whoever builds says so: what the manifest could ask
+/// git itself is remembered, and out of date with the next commit.
+let commit =
+    Context.environment["TIDEOVER_COMMIT"].flatMap { commit in
+        commit.allSatisfy(\.isHexDigit) ? commit : nil
+    } ?? ""
+
 // What runs on a server stands here, so that no app developer's Xcode sees it.
 #if os(Linux)
 targets += [
@@ -120,9 +127,7 @@ targets += [
     // level 4
     .target(
         name: "CTideoverBuild",
-        cSettings: [
-            .define("TIDEOVER_COMMIT", to: "\"\(Context.gitInformation?.currentCommit ?? "")\"")
-        ]
+        cSettings: [.define("TIDEOVER_COMMIT", to: "\"\(commit)\"")]
     ),
     .executableTarget(
         name: "tideover",

@@ -1,3 +1,3 @@
-// The commit that the program was built from, in hexadecimal; empty where the
-// build did not know. Changes that were not committed do not show.
+// The commit that the program was built from, in hexadecimal, as TIDEOVER_COMMIT
+// said when it was built; empty if that said nothing.
 const char *tideover_build_commit(void);
