@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import TideoverHTTP
 import TideoverHTTPClient
 
@@ -27,8 +28,8 @@ enum Executable {
         process.standardError = messages
         try process.run()
         // Both fit into a pipe, so that neither waits for the other.
-        let said = results.fileHandleForReading.readDataToEndOfFile()
-        let told = messages.fileHandleForReading.readDataToEndOfFile()
+        let said = results.fileHandleForReading.rest()
+        let told = messages.fileHandleForReading.rest()
         process.waitUntilExit()
         return Said(
             code: process.terminationStatus,
@@ -54,9 +55,9 @@ final class ServingExecutable {
         try process.run()
         messages = ""
         while !messages.contains("listening on ") || messages.last != "\n" {
-            let data = pipe.fileHandleForReading.availableData
-            guard !data.isEmpty else { throw Ended(messages: messages) }
-            messages += String(decoding: data, as: UTF8.self)
+            let bytes = pipe.fileHandleForReading.next()
+            guard !bytes.isEmpty else { throw Ended(messages: messages) }
+            messages += String(decoding: bytes, as: UTF8.self)
         }
         let line = messages.split(separator: "\n").first { $0.contains("listening on ") }
         url = try HTTPURL(String(line?.split(separator: " ").last ?? ""))
@@ -84,11 +85,31 @@ final class ServingExecutable {
     /// Stops it in order; everything it said on standard error.
     func stop() -> String {
         process.terminate()
-        messages += String(
-            decoding: pipe.fileHandleForReading.readDataToEndOfFile(),
-            as: UTF8.self
-        )
+        messages += String(decoding: pipe.fileHandleForReading.rest(), as: UTF8.self)
         process.waitUntilExit()
         return messages
+    }
+}
+
+/// Foundation's own ways to read end the process when a signal interrupts them.
+extension FileHandle {
+    /// What comes next, waited for; nothing at the end.
+    fileprivate func next() -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: 4_096)
+        while true {
+            let count = Glibc.read(fileDescriptor, &bytes, bytes.count)
+            if count >= 0 { return Array(bytes[..<count]) }
+            guard errno == EINTR else { return [] }
+        }
+    }
+
+    /// All that comes until the end.
+    fileprivate func rest() -> [UInt8] {
+        var all: [UInt8] = []
+        while true {
+            let bytes = next()
+            guard !bytes.isEmpty else { return all }
+            all += bytes
+        }
     }
 }
