@@ -53,6 +53,7 @@ enum Doctor {
                 + [Finding.publicURL(configuration)]
                 + secretFiles(settings, besides: path)
                 + Finding.allowedNetworks(settings)
+                + adminKey(configuration)
                 + (await machine(configuration))
         } catch let failure as any ReportableFailure {
             return Finding.configuration(
@@ -70,6 +71,16 @@ enum Doctor {
         settings.filter(\.namesSecretFile).map { setting in
             let file = Configuration.path(of: setting.text, besides: configuration)
             return Finding.secretFile(file, named: setting.path, SystemReadings.file(file))
+        }
+    }
+
+    /// Without the key that its configuration names the server does not start.
+    private static func adminKey(_ configuration: Configuration) -> [Finding] {
+        do throws(CommandFailure) {
+            _ = try ConfigurationFile.adminKey(of: configuration)
+            return []
+        } catch {
+            return Finding.configuration(problems: [error.message])
         }
     }
 

@@ -129,6 +129,9 @@ final class KeysProgramTests {
             #expect(said.messages.contains("admin.key cannot be read: there is no such file;"))
             #expect(said.messages.contains("make one with `(umask 077;"))
         }
+        let examined = try Executable.run(["doctor", "--config", path])
+        #expect(examined.code == 1)
+        #expect(examined.results.contains("make one with `(umask 077;"))
     }
 
     @Test func `a server that does not answer is told from one that holds nothing`() throws {
