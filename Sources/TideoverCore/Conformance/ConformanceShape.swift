@@ -1,0 +1,42 @@
+import TideoverJSON
+
+extension JSONValue {
+    /// The path of a member that is missing from what was read of it and written again: a slip of the
+    /// pen would otherwise go unnoticed. `isRead` tells of a member that is read though not written.
+    func unknownMember(
+        beside written: JSONValue,
+        at path: [String] = [],
+        isRead: ([String]) -> Bool = { _ in false }
+    ) -> String? {
+        for (name, value) in parts where !value.isNull {
+            let place = path + [name]
+            guard let found = written.parts.first(where: { $0.0 == name })?.1 else {
+                if isRead(place) { continue }
+                return place.joined(separator: ".")
+            }
+            if let name = value.unknownMember(beside: found, at: place, isRead: isRead) {
+                return name
+            }
+        }
+        return nil
+    }
+
+    /// The members of an object by name, the elements of an array by position.
+    private var parts: [(String, JSONValue)] {
+        switch self {
+        case .object(let members): members.map { ($0.key, $0.value) }
+        case .array(let elements): elements.enumerated().map { (String($0), $1) }
+        case .null, .bool, .integer, .double, .string: []
+        }
+    }
+
+    /// The same with another value at a place.
+    func setting(_ path: ArraySlice<String>, to value: JSONValue) -> JSONValue {
+        guard let name = path.first else { return value }
+        let changed = parts.map { key, part in
+            (key, key == name ? part.setting(path.dropFirst(), to: value) : part)
+        }
+        if case .array = self { return .array(changed.map(\.1)) }
+        return .object(changed.reduce(into: JSONObject()) { $0[$1.0] = $1.1 })
+    }
+}
