@@ -30,7 +30,7 @@ enum Tideover {
         ],
         commands: [
             Demo.command, Serve.command, Inspect.command, Explain.command, Keys.command,
-            Config.command, Doctor.command,
+            Config.command, Doctor.command, Conformance.command,
         ]
     )
 }

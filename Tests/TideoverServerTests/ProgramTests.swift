@@ -143,6 +143,7 @@ final class ProgramTests {
         ["explain", "--help"], ["config", "--help"], ["keys", "--help"],
         ["keys", "add", "--help"], ["keys", "list", "--help"], ["keys", "revoke", "--help"],
         ["doctor", "--help"],
+        ["conformance", "--help"],
     ])
     func `help fits eighty columns and begins with examples`(arguments: [String]) throws {
         let said = try Executable.run(arguments)
