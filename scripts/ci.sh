@@ -121,6 +121,7 @@ full)
     step "documentation" documentation
     step "tests under the thread sanitizer" sanitized_tests thread
     step "tests under the address sanitizer" sanitized_tests address
+    step "faults that the conformance tables find" scripts/mutation-check.sh --first 3
     step "release build" release
     step "smoke of the release build" smoke
     step "short trials of the release build" short_trials
