@@ -242,6 +242,49 @@ import TideoverJSON
         #expect(facts.terms == [expected])
     }
 
+    @Test func `a payment of a commitment is told with its place, and what follows it`() throws {
+        let price = Money(milliunits: 119_880, currency: "USD")
+        let transaction = FakeStore.transaction([
+            "billingPlanType": "MONTHLY",
+            "commitmentInfo": [
+                "billingPeriodNumber": 2, "totalBillingPeriods": 12,
+                "commitmentExpiresDate": .integer(FakeStore.end * 2), "commitmentPrice": 119_880,
+            ],
+        ])
+        let renewalInfo = FakeStore.renewalInfo([
+            "renewalBillingPlanType": "MONTHLY",
+            "commitmentInfo": [
+                "commitmentAutoRenewStatus": 0,
+                "commitmentAutoRenewProductId": "cards.pro.yearly",
+                "commitmentRenewalBillingPlanType": "BILLED_UPFRONT",
+                "commitmentRenewalDate": .integer(FakeStore.end * 2),
+                "commitmentRenewalPrice": 119_880,
+            ],
+        ])
+        let facts = try FakeStore.facts(
+            FakeStore.notification("DID_RENEW", transaction: transaction, renewalInfo: renewalInfo)
+        )
+        let end = Instant(millisecondsSince1970: FakeStore.end * 2)
+        let term = try #require(facts.terms.first)
+        #expect(term.billing == .monthly)
+        #expect(
+            term.commitment == Term.Commitment(payment: 2, payments: 12, end: end, price: price)
+        )
+        let outlook = try #require(facts.outlooks.first)
+        #expect(outlook.billing == .monthly)
+        #expect(outlook.willRenew == true)
+        #expect(
+            outlook.commitment
+                == Outlook.Commitment(
+                    willRenew: false,
+                    renewsInto: "cards.pro.yearly",
+                    billing: .upfront,
+                    date: end,
+                    price: price
+                )
+        )
+    }
+
     @Test(
         arguments: [
             ("Auto-Renewable Subscription", .autoRenewable), ("Non-Consumable", .nonConsumable),

@@ -21,7 +21,17 @@ extension AppStoreRenewalInfo {
             lapse: expirationIntent.map(Outlook.Lapse.init),
             priceIncreasePending: priceIncreaseStatus?.known.map { $0 == .pendingConsent },
             renewalPrice: Money(renewalPrice, currency),
-            offer: Offer(offerType, offerDiscountType, offerIdentifier, offerPeriod)
+            offer: Offer(offerType, offerDiscountType, offerIdentifier, offerPeriod),
+            billing: renewalBillingPlanType.map(Term.Billing.init),
+            commitment: commitmentInfo.map { info in
+                Outlook.Commitment(
+                    willRenew: info.commitmentAutoRenewStatus?.known.map { $0 == .on },
+                    renewsInto: info.commitmentAutoRenewProductId,
+                    billing: info.commitmentRenewalBillingPlanType.map(Term.Billing.init),
+                    date: info.commitmentRenewalDate,
+                    price: Money(info.commitmentRenewalPrice, currency)
+                )
+            }
         )
     }
 

@@ -44,7 +44,16 @@ extension AppStoreTransaction {
             origin: origin,
             group: subscriptionGroupIdentifier,
             storefront: storefront,
-            accountToken: appAccountToken.flatMap { CustomerID($0) }
+            accountToken: appAccountToken.flatMap { CustomerID($0) },
+            billing: billingPlanType.map(Term.Billing.init),
+            commitment: commitmentInfo.map { info in
+                Term.Commitment(
+                    payment: info.billingPeriodNumber,
+                    payments: info.totalBillingPeriods,
+                    end: info.commitmentExpiresDate,
+                    price: Money(info.commitmentPrice, currency)
+                )
+            }
         )
     }
 
@@ -112,6 +121,17 @@ extension AppStoreTransaction {
             transactionReason.unrecognised(as: "transactionReason"),
             billingPlanType.unrecognised(as: "billingPlanType"),
         ].compactMap(\.self)
+    }
+}
+
+extension Term.Billing {
+    init(_ type: Stated<BillingPlanType>) {
+        self =
+            switch type.known {
+            case .billedUpfront: .upfront
+            case .monthly: .monthly
+            case nil: .unrecognised(type.raw)
+            }
     }
 }
 
