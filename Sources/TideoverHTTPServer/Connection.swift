@@ -253,15 +253,20 @@ extension Connection {
 
 extension Connection {
     private func finish(_ response: Response, _ number: Int) {
-        state.withLock { state in
-            guard let exchange = state.exchange, exchange.number == number else { return }
-            guard state.exchange?.course.finish(response) == .sendAndResume else { return }
+        let engine: EngineConnection? = state.withLock { state in
+            guard let exchange = state.exchange, exchange.number == number,
+                state.exchange?.course.finish(response) == .sendAndResume
+            else { return nil }
             state.exchange?.task = nil
             state.phase = ConnectionPhase(.replying, at: .now)
             // Without an answer the engine asks again, is told no, and closes.
             _ = exchange.engine.send(response, closing: exchange.isLast || server.isDraining)
-            exchange.engine.resume()
+            server.willResume()
+            return exchange.engine
         }
+        // Without the lock: the I/O thread wakes at once, and would only wait for it.
+        engine?.resume()
+        if engine != nil { server.didResume() }
     }
 }
 

@@ -54,6 +54,7 @@ struct Keeper: ~Copyable {
         // The engine must not be stopped while a connection is suspended.
         core.startClosing()
         for connection in core.openConnections { connection.abandon() }
+        while core.isResuming { sched_yield() }
         _ = consume engine
         core.removeAll()
         for socket in core.takeLingering() { close(socket) }

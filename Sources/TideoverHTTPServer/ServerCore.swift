@@ -18,6 +18,7 @@ final class ServerCore: Sendable {
     private let lingering = Locked<[Int32]>([])
     private let draining = Atomic(false)
     private let closing = Atomic(false)
+    private let resuming = Atomic(0)
 
     init(
         limits: HTTPServerLimits,
@@ -38,6 +39,13 @@ final class ServerCore: Sendable {
     func startDraining() { draining.store(true, ordering: .releasing) }
 
     func startClosing() { closing.store(true, ordering: .sequentiallyConsistent) }
+
+    /// Whether a thread that has finished a handler is about to resume its connection, or does so.
+    var isResuming: Bool { resuming.load(ordering: .sequentiallyConsistent) > 0 }
+
+    func willResume() { resuming.add(1, ordering: .sequentiallyConsistent) }
+
+    func didResume() { resuming.subtract(1, ordering: .sequentiallyConsistent) }
 
     /// The connections open now.
     var openConnections: [Connection] { connections.withLock { Array($0.bySocket.values) } }

@@ -35,8 +35,13 @@ final class CustomerQueries {
         }
     }
 
-    /// Everything about a customer, of whom nothing need be known.
-    func lineages(of key: CustomerKey, now: Instant) throws(StorageError) -> CustomerLineages {
+    /// Everything about a customer, of whom nothing need be known. A lineage that `known` has, by its
+    /// key, is not read again.
+    func lineages(
+        of key: CustomerKey,
+        now: Instant,
+        known: (String) -> Holding? = { _ in nil }
+    ) throws(StorageError) -> CustomerLineages {
         let owned = try lineagesOwned.all(
             .text(key.app),
             .text(key.environment.rawValue),
@@ -44,7 +49,11 @@ final class CustomerQueries {
         ) { $0.text(0) }
         var holdings: [Holding] = []
         for lineage in owned {
-            holdings.append(try holding(lineage, app: key.app, key.environment))
+            if let holding = known(lineage) {
+                holdings.append(holding)
+            } else {
+                holdings.append(try holding(lineage, app: key.app, key.environment))
+            }
         }
         return CustomerLineages(key: key, answer: try row(of: key), holdings: holdings, now: now)
     }

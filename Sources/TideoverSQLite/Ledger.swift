@@ -66,10 +66,11 @@ final class Ledger {
         let news = try storeNews(rows)
         var derived: [CustomerRow] = []
         for customer in concerned(by: news, rows.intake) {
-            derived.append(try deriveAgain(customer, rows.intake, derive))
+            derived.append(try deriveAgain(customer, news, rows.intake, derive))
         }
         try add(rows.intake.tallies, app: rows.intake.app)
-        return .committed(newFacts: news.reduce(0) { $0 + $1.factCount }, customers: derived)
+        let newFacts = news.values.reduce(0) { $0 + $1.factCount }
+        return .committed(newFacts: newFacts, customers: derived)
     }
 
     func add(_ counts: [Tally: Int64], app: String) throws(StorageError) {
@@ -126,19 +127,22 @@ final class Ledger {
     /// What one intake tells of one lineage that was not known.
     private struct News {
         let factCount: Int
-        /// All who own or ever owned the lineage, by these facts too.
-        let owners: [OwnershipEntry]
+        /// The lineage as it is now stored; the facts of one that nobody ever owned are left out.
+        let holding: Holding
     }
 
-    private func storeNews(_ rows: IntakeRows) throws(StorageError) -> [News] {
+    /// By the lineage's key.
+    private typealias AllNews = [String: News]
+
+    private func storeNews(_ rows: IntakeRows) throws(StorageError) -> AllNews {
         var facts: [Lineage: [Fact]] = [:]
         for row in rows.facts where try store(row, rows.intake) {
             facts[row.fact.lineage, default: []].append(row.fact)
         }
-        var news: [News] = []
+        var news: AllNews = [:]
         for (lineage, facts) in facts {
-            let owners = try owners(of: lineage, extendedBy: facts, rows.intake)
-            news.append(News(factCount: facts.count, owners: owners))
+            let holding = try holding(lineage, extendedBy: facts, rows.intake)
+            news[lineage.key] = News(factCount: facts.count, holding: holding)
         }
         return news
     }
@@ -155,17 +159,20 @@ final class Ledger {
         return inserted == 1
     }
 
-    private func owners(
-        of lineage: Lineage,
-        extendedBy facts: [Fact],
+    /// The lineage with its list of owners, which grows if a new fact names somebody else.
+    private func holding(
+        _ lineage: Lineage,
+        extendedBy news: [Fact],
         _ intake: Intake
-    ) throws(StorageError) -> [OwnershipEntry] {
+    ) throws(StorageError) -> Holding {
         let known = try customers.owners(of: lineage.key, app: intake.app, intake.environment)
-        guard facts.contains(where: { $0.claim != nil }) else { return known }
+        let mayAdd = news.contains { $0.claim != nil }
+        guard mayAdd || !known.isEmpty else {
+            return Holding(lineage: lineage, facts: [], owners: [])
+        }
         // By now the new facts are among those stored.
-        let additions = known.additions(
-            for: try customers.facts(of: lineage.key, app: intake.app, intake.environment)
-        )
+        let facts = try customers.facts(of: lineage.key, app: intake.app, intake.environment)
+        let additions = mayAdd ? known.additions(for: facts) : []
         for (offset, entry) in additions.enumerated() {
             try insertOwner.run(
                 .text(intake.app),
@@ -176,14 +183,14 @@ final class Ledger {
                 .utf8(entry.form)
             )
         }
-        return known + additions
+        return Holding(lineage: lineage, facts: facts, owners: known + additions)
     }
 
     // MARK: Customers
 
     /// Everyone who owns or ever owned a lineage with news, and everyone the intake names.
-    private func concerned(by news: [News], _ intake: Intake) -> [CustomerKey] {
-        let owners = news.flatMap(\.owners).map { owner in
+    private func concerned(by news: AllNews, _ intake: Intake) -> [CustomerKey] {
+        let owners = news.values.flatMap(\.holding.owners).map { owner in
             CustomerKey(
                 app: intake.app,
                 environment: intake.environment,
@@ -195,10 +202,13 @@ final class Ledger {
 
     private func deriveAgain(
         _ customer: CustomerKey,
+        _ news: AllNews,
         _ intake: Intake,
         _ derive: (CustomerLineages) -> Derivation
     ) throws(StorageError) -> CustomerRow {
-        let lineages = try customers.lineages(of: customer, now: intake.now)
+        let lineages = try customers.lineages(of: customer, now: intake.now) { key in
+            news[key]?.holding
+        }
         let derivation = derive(lineages)
         let row = lineages.row(for: derivation)
         try putCustomer.run(

@@ -17,6 +17,9 @@ struct WriterJob: Sendable {
 final class Writer: Sendable {
     struct Queue {
         var jobs: [WriterJob] = []
+        /// How many jobs the thread waits for; to wake it for each of them would cost more than the
+        /// waiting gains.
+        var wanted = 1
         var isClosing = false
         var isClosed = false
         var waitingForClose: [CheckedContinuation<Void, Never>] = []
@@ -66,7 +69,7 @@ final class Writer: Sendable {
     }
 
     private func enqueue(_ job: WriterJob) -> StorageError? {
-        queue.update { queue in
+        queue.update(matters: { $0.jobs.count >= $0.wanted || $0.isClosing }) { queue in
             guard !queue.isClosing else { return StorageError(.closed, place: place) }
             guard queue.jobs.count < limit else {
                 return StorageError(.busy, place: place, detail: "\(limit) writes are waiting")

@@ -88,13 +88,10 @@ final class WriterThread {
     }
 
     private func nextTurn(_ patience: Int64) -> Turn {
-        let isAwake = queue.wait(upTo: patience) { $0.jobs.isEmpty && !$0.isClosing ? nil : true }
-        guard isAwake == true else { return .rest }
+        guard waitFor(1, upTo: patience) else { return .rest }
         // Under load, and only then, more is on its way: one confirmation for all of it.
         if latestGroupCount > 1 {
-            _ = queue.wait(upTo: options.gatherMilliseconds) { queue in
-                queue.jobs.count >= self.latestGroupCount || queue.isClosing ? true : nil
-            }
+            _ = waitFor(latestGroupCount, upTo: options.gatherMilliseconds)
         }
         return queue.update { queue in
             guard !queue.jobs.isEmpty else { return .close }
@@ -102,6 +99,14 @@ final class WriterThread {
             queue.jobs.removeFirst(group.count)
             return .write(group)
         }
+    }
+
+    /// Waits until so many jobs wait, or none will come any more; false when it took too long.
+    private func waitFor(_ count: Int, upTo patience: Int64) -> Bool {
+        queue.wait(upTo: patience) { queue in
+            queue.wanted = count
+            return queue.jobs.count >= count || queue.isClosing ? true : nil
+        } == true
     }
 
     private func write(_ jobs: [WriterJob], _ ledger: Ledger) {

@@ -26,11 +26,15 @@ final class Monitor<State>: @unchecked Sendable {  // `state` is touched only wi
         mutex.deallocate()
     }
 
-    /// Uses the value, and wakes whoever waits for it to change.
-    func update<Result>(_ body: (inout State) -> Result) -> Result {
+    /// Uses the value, and wakes whoever waits for it to change, unless `matters` says that none of
+    /// them waits for this.
+    func update<Result>(
+        matters: (State) -> Bool = { _ in true },
+        _ body: (inout State) -> Result
+    ) -> Result {
         pthread_mutex_lock(mutex)
         defer {
-            pthread_cond_broadcast(change)
+            if matters(state) { pthread_cond_broadcast(change) }
             pthread_mutex_unlock(mutex)
         }
         return body(&state)
