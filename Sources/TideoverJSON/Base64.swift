@@ -35,6 +35,8 @@ public enum Base64 {
 extension Base64 {
     private static let standardCharacters = characters("+/")
     private static let urlSafeCharacters = characters("-_")
+    private static let standardPairs = pairs(standardCharacters)
+    private static let urlSafePairs = pairs(urlSafeCharacters)
     private static let standardSextets = sextets(standardCharacters)
     private static let urlSafeSextets = sextets(urlSafeCharacters)
 
@@ -42,6 +44,13 @@ extension Base64 {
         let letters = UInt8(ascii: "A")...UInt8(ascii: "Z")
         return letters + letters.map { $0 | 0x20 } + (UInt8(ascii: "0")...UInt8(ascii: "9"))
             + last.utf8
+    }
+
+    /// For each value of twelve bits its two characters, the first one lowest.
+    private static func pairs(_ characters: [UInt8]) -> [UInt16] {
+        characters.flatMap { first in
+            characters.map { UInt16($0) << 8 | UInt16(first) }
+        }
     }
 
     /// Set in place of a sextet for what is no character of the alphabet.
@@ -64,20 +73,24 @@ extension Base64 {
         _ bytes: UnsafeBufferPointer<UInt8>,
         _ alphabet: Alphabet
     ) -> [UInt8] {
-        let table = alphabet == .standard ? standardCharacters : urlSafeCharacters
+        let isStandard = alphabet == .standard
         let groups = bytes.count / 3
-        return table.withUnsafeBufferPointer { table in
+        return (isStandard ? standardPairs : urlSafePairs).withUnsafeBufferPointer { pairs in
             [UInt8](unsafeUninitializedCapacity: (groups + 1) * 4) { target, count in
+                let raw = UnsafeMutableRawBufferPointer(target)
                 for group in 0..<groups {
                     let (a, b, c) = (bytes[group * 3], bytes[group * 3 + 1], bytes[group * 3 + 2])
-                    target[group * 4] = table[Int(a >> 2)]
-                    target[group * 4 + 1] = table[Int((a & 3) << 4 | b >> 4)]
-                    target[group * 4 + 2] = table[Int((b & 15) << 2 | c >> 6)]
-                    target[group * 4 + 3] = table[Int(c & 63)]
+                    let first = pairs[Int(a) << 4 | Int(b >> 4)]
+                    let second = pairs[Int(b & 15) << 8 | Int(c)]
+                    let characters = UInt32(second) << 16 | UInt32(first)
+                    raw.storeBytes(
+                        of: characters.littleEndian,
+                        toByteOffset: group * 4,
+                        as: UInt32.self
+                    )
                 }
-                let last = lastGroup(bytes[(groups * 3)...], table, isPadded: alphabet == .standard)
                 count = groups * 4
-                for character in last {
+                for character in lastGroup(bytes[(groups * 3)...], isPadded: isStandard) {
                     target[count] = character
                     count += 1
                 }
@@ -88,10 +101,10 @@ extension Base64 {
     /// The characters for one or two bytes; none for none.
     private static func lastGroup(
         _ bytes: Slice<UnsafeBufferPointer<UInt8>>,
-        _ table: UnsafeBufferPointer<UInt8>,
         isPadded: Bool
     ) -> [UInt8] {
         guard let a = bytes.first else { return [] }
+        let table = isPadded ? standardCharacters : urlSafeCharacters
         let padding = UInt8(ascii: "=")
         let first = table[Int(a >> 2)]
         guard let b = bytes.dropFirst().first else {

@@ -277,7 +277,7 @@ struct JSONScanner {
     /// Passes ASCII up to a quote, a backslash, a control character or the end.
     private mutating func passPlainText(closedBy quote: UInt8) {
         let quotes = JSONText.ones &* UInt64(quote)
-        var at = offset
+        var at = offset + JSONText.plainBlocks(base + offset, text.count - offset, quote)
         while at + 8 <= text.count {
             let stops = JSONText.stops(in: JSONText.word(base, at), quotes: quotes)
             if stops != 0 {

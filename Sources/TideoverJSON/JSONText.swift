@@ -27,6 +27,30 @@ enum JSONText {
         return (word | control | quote | escape) & highs
     }
 
+    /// How many bytes from the start on are ASCII without `quote`, backslash and control characters,
+    /// in whole blocks of 16; a signed document is one string of many kilobytes.
+    @inline(__always)
+    static func plainBlocks(
+        _ base: UnsafePointer<UInt8>,
+        _ count: Int,
+        _ quote: UInt8
+    ) -> Int {
+        typealias Block = SIMD16<Int8>
+        let quotes = Block(repeating: Int8(bitPattern: quote))
+        let backslashes = Block(repeating: Int8(bitPattern: backslash))
+        // Taken as signed numbers, what is not ASCII lies below the control characters.
+        let firstPlain = Block(repeating: 0x20)
+        var at = 0
+        while at + 16 <= count {
+            let block = UnsafeRawPointer(base).loadUnaligned(fromByteOffset: at, as: Block.self)
+            let stops = (block .== quotes) .| (block .== backslashes) .| (block .< firstPlain)
+            let halves = unsafeBitCast(stops, to: SIMD2<UInt64>.self)
+            guard halves[0] | halves[1] == 0 else { break }
+            at += 16
+        }
+        return at
+    }
+
     /// A hash of a key: the same in each process, so not proof against chosen collisions.
     static func hash(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt32 {
         var state = UInt64(bytes.count) &* 0x9E37_79B9_7F4A_7C15

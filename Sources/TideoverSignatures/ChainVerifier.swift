@@ -39,6 +39,12 @@ public final class ChainVerifier: Sendable {
     /// How many chains are remembered.
     public var cachedChainCount: Int { chains.withLock { $0.count } }
 
+    /// Takes a compact form apart as `JWS` does, and as strictly. A header that is the very text of
+    /// one that a remembered chain came in is not read a second time: it is most of a document.
+    public func read(_ compact: some Collection<UInt8>) throws(SignatureRefusal) -> JWS {
+        try JWS(compact, known: { remembered($0)?.header })
+    }
+
     /// Returns the anchor that vouches for the document's signer at an instant, in milliseconds
     /// since 1970; throws when none does, or when the document is not signed by it with ES256.
     public func verify(
@@ -59,7 +65,7 @@ public final class ChainVerifier: Sendable {
             if let chain = remembered(jws.headerText) {
                 return try chain.vouch(for: jws, at: milliseconds)
             }
-            let chain = try verifiedChain(entries, at: milliseconds)
+            let chain = try verifiedChain(entries, of: jws.header, at: milliseconds)
             let anchor = try chain.vouch(for: jws, at: milliseconds)
             // Only now: a true chain in front of a false signature must not displace others.
             chains.withLock { $0.remember(chain, for: jws.headerText) }
@@ -75,7 +81,7 @@ public final class ChainVerifier: Sendable {
     ) throws(SignatureRefusal) -> TrustAnchor {
         let entries = try ChainEntries(der: certificates)
         return try uncachedChecks.withOne { (_) throws(SignatureRefusal) in
-            try verifiedChain(entries, at: milliseconds).anchor
+            try verifiedChain(entries, of: nil, at: milliseconds).anchor
         }
     }
 }
@@ -88,6 +94,7 @@ extension ChainVerifier {
     /// No statement of a certificate is relied on before its issuer's signature holds.
     private func verifiedChain(
         _ entries: ChainEntries,
+        of header: JSONDocument?,
         at milliseconds: Int64
     ) throws(SignatureRefusal) -> VerifiedChain {
         let intermediate = try entries.decodedIntermediate()
@@ -106,6 +113,7 @@ extension ChainVerifier {
         guard let key = try? P256PublicKey(x963: point) else { throw .leafKeyNotP256 }
         try leafFacts.validity.check(.leaf, at: milliseconds)
         return VerifiedChain(
+            header: header,
             anchor: anchor,
             intermediate: intermediateFacts.validity,
             leaf: leafFacts.validity,
@@ -161,6 +169,8 @@ extension ChainVerifier {
 
 /// A chain whose signatures and statements hold; its validity is still a question of the instant.
 private struct VerifiedChain: Sendable {
+    /// The header that carried it, if a header did.
+    let header: JSONDocument?
     let anchor: TrustAnchor
     let intermediate: Validity
     let leaf: Validity

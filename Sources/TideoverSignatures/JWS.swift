@@ -30,12 +30,25 @@ public struct JWS: Sendable {
     /// Takes a compact form apart; throws when it is not exactly three segments of canonical
     /// base64url whose header is a strict JSON object, or longer than `maximumByteCount`.
     public init(_ compact: some Collection<UInt8>) throws(SignatureRefusal) {
+        try self.init(compact, known: { _ in nil })
+    }
+
+    /// Takes a compact form apart in the same way, and asks `known` whether the same text was read
+    /// as a header before.
+    init(
+        _ compact: some Collection<UInt8>,
+        known: (_ headerText: ArraySlice<UInt8>) -> JSONDocument?
+    ) throws(SignatureRefusal) {
         guard compact.count <= Self.maximumByteCount else { throw .tooLarge(compact.count) }
         let compact = Array(compact)
         let (first, second) = try Self.dots(in: compact)
         headerText = compact[..<first]
         signingInput = compact[..<second]
-        header = try Self.header(Self.decode(headerText, .header))
+        if let header = known(headerText) {
+            self.header = header
+        } else {
+            header = try Self.header(Self.decode(headerText, .header))
+        }
         payload = try Self.decode(compact[(first + 1)..<second], .payload)
         signature = try Self.decode(compact[(second + 1)...], .signature)
         self.compact = compact

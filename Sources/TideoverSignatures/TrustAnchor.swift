@@ -34,6 +34,12 @@ public struct TrustAnchor: Hashable, Sendable {
     }
 }
 
+extension TrustAnchor {
+    /// Of all that makes two anchors different only the name: an anchor is looked up for every signed
+    /// document.
+    public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+}
+
 /// Why a certificate cannot be pinned: a mistake in configuration, found before anything is served.
 public enum TrustAnchorError: Error, Hashable, Sendable {
     /// The bytes are not exactly one well-formed X.509 certificate in DER.

@@ -106,11 +106,19 @@ public struct Phrase: Hashable, Sendable {
     }
 
     private static func fill(_ template: String, _ value: (String) -> String?) -> String {
-        let parts = template.split(separator: "{", omittingEmptySubsequences: false)
-        return parts.dropFirst().reduce(String(parts[0])) { text, part in
-            let name = part.prefix { $0 != "}" }
-            return text + (value(String(name)) ?? "") + part.dropFirst(name.count + 1)
+        // Byte by byte: to look for characters as people see them takes longer than all the rest of an
+        // answer.
+        var text = ""
+        var rest = template.utf8[...]
+        while let open = rest.firstIndex(of: UInt8(ascii: "{")),
+            let close = rest[open...].firstIndex(of: UInt8(ascii: "}"))
+        {
+            let name = rest[rest.index(after: open)..<close]
+            text += Substring(rest[..<open])
+            text += value(String(Substring(name))) ?? ""
+            rest = rest[rest.index(after: close)...]
         }
+        return text + Substring(rest)
     }
 }
 

@@ -77,7 +77,10 @@ public struct EvidenceID: Hashable, Sendable, Comparable {
 }
 
 /// The kinds of things that can be said of a purchase.
-public enum Assertion: Hashable, Sendable {
+///
+/// Indirect: a fact is copied on its way from store to standing, and then copies a reference instead of
+/// a dozen texts.
+public indirect enum Assertion: Hashable, Sendable {
     case term(Term)
     case outlook(Outlook)
     case condition(Condition)

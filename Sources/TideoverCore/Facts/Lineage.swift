@@ -52,15 +52,14 @@ public struct CustomerID: Hashable, Sendable, Comparable {
     /// UUIDs compare without regard to case and are kept in lower case; any other id is taken
     /// verbatim. Nil for an empty id and for the all-zero UUID that some clients send for "none".
     public init?(_ text: some StringProtocol) {
+        var text = String(text)
         guard !text.isEmpty else { return nil }
-        guard Self.isUUID(text) else {
-            self.text = String(text)
-            return
+        if text.withUTF8(Self.isUUID) {
+            text = text.lowercased()
+            let isZero = text.utf8.allSatisfy { $0 == UInt8(ascii: "0") || $0 == UInt8(ascii: "-") }
+            if isZero { return nil }
         }
-        self.text = text.lowercased()
-        if self.text.utf8.allSatisfy({ $0 == UInt8(ascii: "0") || $0 == UInt8(ascii: "-") }) {
-            return nil
-        }
+        self.text = text
     }
 
     // By bytes, as a database compares: Swift's strings are equal in more ways than one.
@@ -77,13 +76,17 @@ public struct CustomerID: Hashable, Sendable, Comparable {
         for byte in text.utf8 { hasher.combine(byte) }
     }
 
-    private static func isUUID(_ text: some StringProtocol) -> Bool {
-        text.utf8.count == 36
-            && text.utf8.enumerated().allSatisfy { position, byte in
+    private static func isUUID(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        text.count == 36
+            && text.indices.allSatisfy { position in
                 switch position {
-                case 8, 13, 18, 23: byte == UInt8(ascii: "-")
-                default: byte < 0x80 && Character(Unicode.Scalar(byte)).isHexDigit
+                case 8, 13, 18, 23: text[position] == UInt8(ascii: "-")
+                default: isHexDigit(text[position])
                 }
             }
+    }
+
+    private static func isHexDigit(_ byte: UInt8) -> Bool {
+        byte &- UInt8(ascii: "0") < 10 || (byte | 0x20) &- UInt8(ascii: "a") < 6
     }
 }

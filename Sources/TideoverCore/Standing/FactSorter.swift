@@ -47,9 +47,10 @@ struct FactSorter {
         conditions.sort(by: Word.isOlder)
         revocations.sort(by: Word.isOlder)
         reversals.sort(by: Word.isOlder)
-        var records = seenTerms()
-        attachRevocations(to: &records)
-        findUpgrades(in: &records)
+        let names = TermNames(terms.map(\.value))
+        var records = seenTerms(names)
+        attachRevocations(to: &records, names)
+        findUpgrades(in: &records, names)
         let ends = EndIndex(records)
         var unseenEnds = EndIndex([])
         var unseen = bindOutlooks(to: &records, ends, filing: &unseenEnds)
@@ -62,8 +63,7 @@ struct FactSorter {
 
     // MARK: Terms
 
-    private func seenTerms() -> [TermRecord] {
-        let names = TermNames(terms.map(\.value))
+    private func seenTerms(_ names: TermNames) -> [TermRecord] {
         let groups = Dictionary(grouping: terms) { names.key(of: $0.value) }
         let records = groups.map { key, words in
             // Words are sorted oldest first, so the last of the highest rank is the newest.
@@ -104,8 +104,8 @@ struct FactSorter {
         catalogue.value(at: term.start)[term.productId]?.period
     }
 
-    private func attachRevocations(to records: inout [TermRecord]) {
-        let names = TermNames(terms.map(\.value))
+    private func attachRevocations(to records: inout [TermRecord], _ names: TermNames) {
+        guard !revocations.isEmpty || !reversals.isEmpty else { return }
         let positions = Dictionary(
             uniqueKeysWithValues: records.enumerated().map { ($1.key, $0) }
         )
@@ -123,8 +123,7 @@ struct FactSorter {
 
     /// An upgrade happened when the successor began or when the store first said so, whichever was
     /// earlier: the first successor we know of may only be a renewal of the one we lack.
-    private func findUpgrades(in records: inout [TermRecord]) {
-        let names = TermNames(terms.map(\.value))
+    private func findUpgrades(in records: inout [TermRecord], _ names: TermNames) {
         var said: [TermKey: Instant] = [:]
         for word in terms.reversed() where word.value.isUpgraded {
             said[names.key(of: word.value)] = word.assertedAt

@@ -66,7 +66,21 @@ extension Instant {
     /// Reads an RFC 3339 date and time with any offset; fractions beyond milliseconds are cut off.
     /// Nil for anything else, a day that does not exist, and leap seconds.
     public init?(rfc3339 text: some StringProtocol) {
-        var reader = DigitReader(text.utf8)
+        var text = String(text)
+        guard let instant = text.withUTF8({ Self.read(rfc3339: $0) }) else { return nil }
+        self = instant
+    }
+
+    /// Reads the same from its UTF-8.
+    public init?(rfc3339 text: ArraySlice<UInt8>) {
+        guard let instant = text.withUnsafeBufferPointer({ Self.read(rfc3339: $0) }) else {
+            return nil
+        }
+        self = instant
+    }
+
+    private static func read(rfc3339 text: UnsafeBufferPointer<UInt8>) -> Instant? {
+        var reader = DigitReader(text)
         guard let year = reader.number(4), reader.skip("-"), let month = reader.number(2),
             reader.skip("-"), let day = reader.number(2), reader.skip("T") || reader.skip("t"),
             let hour = reader.number(2), reader.skip(":"), let minute = reader.number(2),
@@ -78,7 +92,7 @@ extension Instant {
         else { return nil }
         let time = ((hour * 60 + minute) * 60 + second) * 1000 + fraction
         let local = CivilDate(year: year, month: month, day: day, time: time).instant
-        self = local - .minutes(offset)
+        return local - .minutes(offset)
     }
 
     /// The instant as `2026-05-06T10:00:00.000Z`; beyond the years 0000 to 9999, the nearest one
@@ -110,37 +124,50 @@ extension Instant {
 }
 
 /// Reads fixed-width numbers from ASCII text.
-private struct DigitReader<Text: Collection> where Text.Element == UInt8 {
-    private var rest: Text.SubSequence
+private struct DigitReader {
+    private let text: UnsafeBufferPointer<UInt8>
+    private var position = 0
 
-    init(_ text: Text) {
-        rest = text[...]
+    init(_ text: UnsafeBufferPointer<UInt8>) {
+        self.text = text
     }
 
-    var isAtEnd: Bool { rest.isEmpty }
+    var isAtEnd: Bool { position == text.count }
+
+    /// The digit at a place; nil if there is none.
+    private func digit(at place: Int) -> Int64? {
+        guard place < text.count else { return nil }
+        let digit = text[place] &- UInt8(ascii: "0")
+        return digit < 10 ? Int64(digit) : nil
+    }
 
     mutating func number(_ width: Int) -> Int64? {
-        let digits = rest.prefix(width)
-        guard digits.count == width, digits.allSatisfy({ (0x30...0x39).contains($0) }) else {
-            return nil
+        var number: Int64 = 0
+        for place in position..<position + width {
+            guard let digit = digit(at: place) else { return nil }
+            number = number * 10 + digit
         }
-        rest = rest.dropFirst(width)
-        return digits.reduce(0) { $0 * 10 + Int64($1 - 0x30) }
+        position += width
+        return number
     }
 
     mutating func skip(_ character: Unicode.Scalar) -> Bool {
-        guard rest.first == UInt8(ascii: character) else { return false }
-        rest = rest.dropFirst()
+        guard !isAtEnd, text[position] == UInt8(ascii: character) else { return false }
+        position += 1
         return true
     }
 
     mutating func milliseconds() -> Int64? {
         guard skip(".") else { return 0 }
-        let digits = rest.prefix { (0x30...0x39).contains($0) }
-        guard !digits.isEmpty else { return nil }
-        rest = rest.dropFirst(digits.count)
-        let first = digits.prefix(3).map { Int64($0 - 0x30) }
-        return (first + [0, 0]).prefix(3).reduce(0) { $0 * 10 + $1 }
+        guard digit(at: position) != nil else { return nil }
+        var fraction: Int64 = 0
+        var worth: Int64 = 100
+        while let digit = digit(at: position) {
+            fraction += digit * worth
+            worth /= 10
+            position += 1
+        }
+        return fraction
     }
 
     /// Minutes east of UTC.

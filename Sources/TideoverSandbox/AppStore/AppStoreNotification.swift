@@ -28,7 +28,7 @@ public struct AppStoreNotification: Hashable, Sendable {
     }
 
     /// The outer payload, given the two parts as they are to stand in it.
-    func payload(transaction: JSONValue?, renewal: JSONValue?) -> JSONObject {
+    package func payload(transaction: JSONValue?, renewal: JSONValue?) -> JSONObject {
         var data = data
         data["signedTransactionInfo"] = transaction
         data["signedRenewalInfo"] = renewal

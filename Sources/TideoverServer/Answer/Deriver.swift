@@ -39,7 +39,7 @@ struct Deriver: Sendable {
     /// Our clock, or the store's newest word where that is ahead: a slow clock must not hide what
     /// has just been verified. Words far ahead were refused at the route.
     func instant(of record: CustomerRecord, now: Instant) -> Instant {
-        let newest = record.holdings.flatMap(\.facts).map(\.assertedAt).max()
+        let newest = record.holdings.lazy.flatMap { $0.facts.lazy.map(\.assertedAt) }.max()
         guard let newest, newest <= now + Ingest.clockTolerance else { return now }
         return max(now, newest)
     }

@@ -1,6 +1,6 @@
 public import TideoverAppStore
-import TideoverCore
-import TideoverJSON
+package import TideoverCore
+package import TideoverJSON
 public import TideoverSignatures
 
 /// Whom one app believes about the App Store: which roots vouch for which environments, and what
@@ -40,12 +40,17 @@ public struct AppStoreTrust: Sendable {
         (verifier.cachedChainCount, verifier.publicKeyOperationCount)
     }
 
+    /// A signed document taken apart, not yet believed.
+    package func read(_ compact: ArraySlice<UInt8>) throws -> (JWS, payload: JSONDocument) {
+        let jws = try verifier.read(compact)
+        return (jws, try JSONDocument(jws.payload))
+    }
+
     /// The signature check that the reader of App Store data is given. What carries no date of its
     /// own is checked at `now`.
-    func check(at now: Instant) -> SignatureCheck {
+    package func check(at now: Instant) -> SignatureCheck {
         { compact in
-            let jws = try JWS(compact)
-            let payload = try JSONDocument(jws.payload)
+            let (jws, payload) = try read(compact)
             let instant = AppStoreSigning.signedDate(of: payload) ?? now
             let anchor = try verifier.verify(jws, at: instant.millisecondsSince1970)
             guard let authority = authorities[anchor] else {
