@@ -170,6 +170,27 @@ if Context.environment["TIDEOVER_TRIALS"] != nil {
     )
     products.append(.executable(name: "TideoverTrials", targets: ["TideoverTrials"]))
 }
+
+// Built only when asked for, by scripts/benchmarks.sh: it stands in front of the allocator.
+if Context.environment["TIDEOVER_BENCHMARKS"] != nil {
+    targets += [
+        .target(
+            name: "CTideoverAllocations",
+            path: "Benchmarks/CTideoverAllocations"
+        ),
+        .executableTarget(
+            name: "TideoverBenchmarks",
+            dependencies: [
+                "CTideoverAllocations", "TideoverAppStore", "TideoverCommandLine", "TideoverCore",
+                "TideoverHTTP", "TideoverHTTPServer", "TideoverJSON", "TideoverSandbox",
+                "TideoverServer", "TideoverSignatures", "TideoverSQLite", "TideoverStorage",
+            ],
+            path: "Benchmarks/TideoverBenchmarks",
+            resources: [.embedInCode("load.lua")],
+            swiftSettings: settings
+        ),
+    ]
+}
 #endif
 
 let package = Package(

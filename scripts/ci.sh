@@ -31,7 +31,7 @@ step() {
 }
 
 format() {
-    swift format lint --strict --recursive --parallel Sources Tests Trials Package.swift
+    swift format lint --strict --recursive --parallel Sources Tests Trials Benchmarks Package.swift
 }
 
 shell_scripts() {
@@ -89,15 +89,19 @@ documentation() {
     scripts/docs.sh .build/coverage | grep -v '^$'
 }
 
+# One manifest for all three products: what they share is compiled once.
 release() {
+    local -x TIDEOVER_BENCHMARKS=1
     # shellcheck source=scripts/trials.sh
     . scripts/trials.sh
+    trial_build TideoverBenchmarks
 }
 
 smoke() {
     ls -l "$server"
     "$server" --version
     "$server" demo --no-serve
+    .build/static/release/TideoverBenchmarks smoke
 }
 
 # What users get is killed, starved and abused; first it is made sure that a loss would be seen.

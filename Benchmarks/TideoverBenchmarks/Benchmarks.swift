@@ -1,0 +1,24 @@
+import TideoverCommandLine
+
+/// What notifications and reads cost, beside what this machine can do at most.
+@main
+enum Benchmarks {
+    static func main() async {
+        await program.main()
+    }
+
+    static let program = Program(
+        "TideoverBenchmarks",
+        version: "1",
+        summary: "measure Tideover against the limits of this machine",
+        examples: [
+            Example("scripts/benchmarks.sh", "build everything and measure everything"),
+            Example("scripts/benchmarks.sh in-process read", "measure two things"),
+        ],
+        notes: [
+            "`run` starts the other commands, each on a core of its own; docs/performance.md says "
+                + "what is measured and how to read it."
+        ],
+        commands: [Run.command, Smoke.command, Prepare.command, InProcess.command, Host.command]
+    )
+}

@@ -1,0 +1,62 @@
+import Glibc
+import TideoverCommandLine
+import TideoverCore
+import TideoverSandbox
+import TideoverServer
+
+/// The app that all measures are about, as its configuration file describes it: simulated purchases
+/// only, which nobody needs a key to read.
+enum Setting {
+    static let appID = "cards"
+    static let notifications = "/v1/apps/\(appID)/notifications/app-store"
+    static let customers = "/v1/apps/\(appID)/customers/"
+
+    /// Writes the configuration, and the root it names, into a folder.
+    ///
+    /// - Returns: the path of the configuration file.
+    static func write(in folder: String, database: String, store: Store) throws -> String {
+        let path = "\(folder)/\(database).json"
+        try Files.write(store.root, to: "\(folder)/root.der")
+        try Files.write(Array(text(database: database).utf8), to: path)
+        return path
+    }
+
+    /// What a configuration file says, whatever the process's variables are.
+    static func load(_ path: String) throws -> Configuration.App {
+        let configuration = try Configuration.load(
+            file: path,
+            text: try FileInput.read(path, atMost: 1 << 20),
+            environment: [:],
+            readFile: { try FileInput.read($0, atMost: 1 << 20) }
+        )
+        guard let app = configuration.app(appID) else {
+            throw CommandFailure(.configuration, "\(path) has no app \(appID)")
+        }
+        return app
+    }
+
+    static func now() -> Instant {
+        Instant(millisecondsSince1970: Clocks.now(CLOCK_REALTIME) / 1_000_000)
+    }
+
+    private static func text(database: String) -> String {
+        """
+        {
+          server: { listen: "127.0.0.1:0" },
+          storage: "sqlite:\(database).db",
+          apps: [{
+            id: "\(appID)",
+            environments: ["simulated"],
+            appStore: { bundleId: "\(Store.app.bundleId)" },
+            simulatedStore: { root: "root.der" },
+            products: {
+              "\(Store.product)": {
+                entitlements: ["premium"], group: "pro", period: "P1M", price: "9.99 USD",
+                grace: "P16D",
+              },
+            },
+          }],
+        }
+        """
+    }
+}

@@ -1,0 +1,124 @@
+import Glibc
+import TideoverCommandLine
+
+/// What wrk sends.
+enum Load {
+    case notifications(Corpus)
+    /// Snapshots of customers, by their ids in a file.
+    case reads(of: String)
+    case path(String)
+
+    var words: [String] {
+        switch self {
+        case .notifications(let corpus): ["notifications", corpus.path]
+        case .reads(let file): ["reads", file, Setting.customers]
+        case .path(let path): ["path", path]
+        }
+    }
+}
+
+/// What wrk found: https://github.com/wg/wrk, the loader of all measures over HTTP.
+struct LoadResult {
+    let requests: Double
+    let seconds: Double
+    let p50Milliseconds: Double
+    let p99Milliseconds: Double
+
+    /// Sends a load for some seconds over some connections.
+    ///
+    /// - Throws: when an answer was no 200, or the notifications were not enough and came twice.
+    static func measure(
+        _ load: Load,
+        to address: String,
+        connections: Int,
+        seconds: Int,
+        in folder: String
+    ) throws -> LoadResult {
+        let script = "\(folder)/load.lua"
+        try Files.write(PackageResources.load_lua, to: script)
+        let text = try Child.run(
+            [
+                "wrk", "--threads", "1", "--connections", "\(connections)",
+                "--duration", "\(seconds)s", "--timeout", "30s", "--script", script,
+                "http://\(address)", "--",
+            ] + load.words,
+            on: Yardstick.loader,
+            name: "wrk",
+            in: folder
+        )
+        let line = text.split(separator: "\n").last { $0.hasPrefix("RESULT ") }
+        let numbers = line?.split(separator: " ").dropFirst().compactMap { Double($0) } ?? []
+        guard numbers.count == 7, numbers[0] > 0 else {
+            throw CommandFailure(.unavailable, "wrk said no result:\n\(text)")
+        }
+        guard numbers[2...4] == [0, 0, 0] else {
+            throw CommandFailure(
+                .unavailable,
+                "\(Int(numbers[2])) answers were errors, \(Int(numbers[3])) requests were lost, "
+                    + "the notifications were begun anew \(Int(numbers[4])) times"
+            )
+        }
+        return LoadResult(
+            requests: numbers[0],
+            seconds: numbers[1] / 1_000_000,
+            p50Milliseconds: numbers[5] / 1_000,
+            p99Milliseconds: numbers[6] / 1_000
+        )
+    }
+}
+
+/// A server on the measured core.
+final class ServerUnderLoad {
+    let child: Child
+    let address: String
+
+    /// Starts a server that says on standard error where it listens, as `tideover serve` does.
+    init(_ words: [String], name: String, in folder: String) throws {
+        child = try Child(words, on: Yardstick.core, name: name, in: folder)
+        address = try Self.address(saidBy: child, words)
+    }
+
+    private static func address(saidBy child: Child, _ words: [String]) throws -> String {
+        let sign = "listening on http://"
+        for _ in 0..<200 {
+            usleep(20_000)
+            let lines = Files.text(child.told).split(
+                separator: "\n",
+                omittingEmptySubsequences: false
+            )
+            // The last line may not be whole yet.
+            for line in lines.dropLast() {
+                if let place = line.split(separator: " ").last, line.contains(sign) {
+                    return String(place.dropFirst("http://".count))
+                }
+            }
+        }
+        child.stop()
+        let command = words.joined(separator: " ")
+        throw CommandFailure(.unavailable, "\(command) does not listen:\n\(Files.text(child.told))")
+    }
+
+    /// Puts a load on it, and reads what it used meanwhile.
+    func bear(
+        _ load: Load,
+        connections: Int = 32,
+        seconds: Int,
+        in folder: String
+    ) throws -> Reading {
+        let before = child.processorSeconds
+        let result = try LoadResult.measure(
+            load,
+            to: address,
+            connections: connections,
+            seconds: seconds,
+            in: folder
+        )
+        return Reading(
+            perSecond: result.requests / result.seconds,
+            processorMicroseconds: (child.processorSeconds - before) / result.requests * 1_000_000,
+            p50Milliseconds: result.p50Milliseconds,
+            p99Milliseconds: result.p99Milliseconds,
+            peakMegabytes: child.peakMegabytes
+        )
+    }
+}

@@ -1,0 +1,68 @@
+import Glibc
+import TideoverCommandLine
+
+/// What this machine can do at most: verifications of ECDSA P-256 a second on one core, as OpenSSL's
+/// own benchmark counts them. Every score is a part of it.
+enum Yardstick {
+    /// The core that everything measured runs on.
+    static let core = 0
+    /// The core that loads it.
+    static let loader = 1
+
+    /// By the clock on the wall, so that somebody else's work on the core shows.
+    static func verifications(in folder: String, seconds: Int) throws -> Double {
+        let words = ["openssl", "speed", "-elapsed", "-seconds", "\(seconds)", "ecdsap256"]
+        let text = try Child.run(words, on: core, name: "openssl", in: folder)
+        let line = text.split(separator: "\n").last { $0.contains("nistp256") }
+        guard let rate = line?.split(separator: " ").last.flatMap({ Double($0) }), rate > 0 else {
+            throw CommandFailure(.unavailable, "openssl speed said no rate:\n\(text)")
+        }
+        return rate
+    }
+}
+
+/// The machine in one line, without which no figure means anything.
+enum Machine {
+    static func description(in folder: String) -> String {
+        var system = utsname()
+        uname(&system)
+        let release = withUnsafeBytes(of: &system.release) {
+            String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+        }
+        let openssl =
+            (try? Child.run(["openssl", "version"], on: nil, name: "openssl", in: folder))
+        let memory = (sysconf(Int32(_SC_PHYS_PAGES)) * sysconf(Int32(_SC_PAGESIZE))) >> 30
+        let parts: [String?] = [
+            "\(sysconf(Int32(_SC_NPROCESSORS_ONLN))) x \(processor)", "\(memory) GiB",
+            "Linux \(release)", openssl?.split(separator: " ").prefix(2).joined(separator: " "),
+            synchronised(in: folder).map { "fdatasync of 4 KiB \($0) us" },
+        ]
+        return parts.compactMap(\.self).joined(separator: ", ")
+    }
+
+    private static var processor: String {
+        let line = Files.text("/proc/cpuinfo").split(separator: "\n")
+            .first { $0.hasPrefix("model name") }
+        return line?.split(separator: ":").last.map { $0.drop { $0 == " " } }.map(String.init)
+            ?? "unknown processor"
+    }
+
+    /// The median time to append 4 KiB durably, in microseconds: what every commit waits for.
+    private static func synchronised(in folder: String) -> Int64? {
+        let path = "\(folder)/disk"
+        let file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+        guard file >= 0 else { return nil }
+        defer {
+            close(file)
+            unlink(path)
+        }
+        let page = [UInt8](repeating: 0, count: 4_096)
+        let times = (0..<200).map { _ in
+            let begun = Clocks.now(CLOCK_MONOTONIC)
+            _ = write(file, page, page.count)
+            fdatasync(file)
+            return Clocks.now(CLOCK_MONOTONIC) - begun
+        }
+        return times.sorted()[100] / 1_000
+    }
+}

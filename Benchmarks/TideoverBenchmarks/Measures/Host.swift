@@ -1,0 +1,129 @@
+import Glibc
+import TideoverCommandLine
+import TideoverCore
+import TideoverHTTP
+import TideoverHTTPServer
+import TideoverServer
+import TideoverStorage
+
+/// The two servers that are measured beside `tideover serve`: one that only answers, and the service
+/// over a storage that keeps nothing.
+enum Host {
+    private static let kind = Parameter.argument(
+        "KIND",
+        "What to serve",
+        as: ValueForm<Kind>.choice
+    )
+    private static let configuration = Parameter.option("--config", "FILE", "For `forgetful`")
+
+    enum Kind: String, CaseIterable, Sendable {
+        /// One and the same answer to everything.
+        case constant
+        /// The service, with everything but a storage.
+        case forgetful
+    }
+
+    static let command = Command(
+        "host",
+        summary: "serve what `run` measures, until ended",
+        examples: [Example("TideoverBenchmarks host constant", "the least a server can do")],
+        parameters: [kind, configuration],
+        run: run
+    )
+
+    private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
+        let handler =
+            switch arguments[kind] {
+            case .constant: constant
+            case .forgetful: try service(arguments[configuration] ?? "", output).handler
+            }
+        var limits = HTTPServerLimits()
+        limits.connectionsPerAddress = 0
+        let server = try HTTPServer(port: 0, limits: limits, handler: handler)
+        output.message("listening on http://\(server.address)")
+        await server.run()
+        return .success
+    }
+
+    /// As long as a snapshot, and with its headers.
+    private static let constant: Handler = {
+        var response = Response.json(bytes: [UInt8](repeating: UInt8(ascii: " "), count: 600))
+        response.headers["ETag"] = "W/\"1-0123456789abcdef\""
+        response.headers["Cache-Control"] = "private, no-cache"
+        let answer = response
+        return { _ in answer }
+    }()
+
+    private static func service(_ path: String, _ output: Output) throws -> Service {
+        try Service(
+            apps: [App(Setting.load(path))],
+            storage: ForgetfulStorage(),
+            version: "1",
+            clock: Setting.now,
+            // As `tideover serve` has it: writing the log is a part of the work.
+            log: { line in
+                output.message(String(decoding: line.json(at: Setting.now()), as: UTF8.self))
+            },
+            verifications: WorkLimits(running: max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+        )
+    }
+}
+
+/// A storage that derives answers as any does, and keeps nothing.
+struct ForgetfulStorage: Storage {
+    func commit(
+        _ intake: Intake,
+        derive: @escaping @Sendable (CustomerLineages) -> Derivation
+    ) async throws(StorageError) -> CommitOutcome {
+        let rows = intake.lineages.map { $0.row(for: derive($0)) }
+        return .committed(newFacts: intake.facts.count, customers: rows)
+    }
+
+    func row(of customer: CustomerKey) throws(StorageError) -> CustomerRow? { nil }
+
+    func lineages(
+        of customer: CustomerKey,
+        now: Instant
+    ) throws(StorageError) -> CustomerLineages? { nil }
+
+    func evidence(_ id: EvidenceID, app: String) throws(StorageError) -> Evidence? { nil }
+
+    func outbox(
+        app: String,
+        after: EventID?,
+        limit: Int
+    ) throws(StorageError) -> [OutboxEvent] { [] }
+
+    func counts(app: String) throws(StorageError) -> [Tally: Int64] { [:] }
+
+    func add(_ counts: [Tally: Int64], app: String) async throws(StorageError) {}
+
+    func keys() throws(StorageError) -> [KeyRecord] { [] }
+
+    func add(_ key: KeyRecord) async throws(StorageError) {}
+
+    func revokeKey(_ id: String, at now: Instant) async throws(StorageError) -> KeyRecord? { nil }
+
+    func close() async {}
+}
+
+extension Intake {
+    /// What a storage would derive from if it had known nothing before.
+    var lineages: [CustomerLineages] {
+        Dictionary(grouping: facts, by: \.lineage).flatMap { lineage, facts in
+            let owners = [OwnershipEntry]().additions(for: facts)
+            return owners.map { owner in
+                CustomerLineages(
+                    key: CustomerKey(
+                        app: app,
+                        environment: environment,
+                        customer: owner.customer
+                    ),
+                    answer: nil,
+                    holdings: [Holding(lineage: lineage, facts: facts, owners: owners)],
+                    now: now
+                )
+            }
+        }
+    }
+}

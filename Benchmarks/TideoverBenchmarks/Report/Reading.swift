@@ -1,0 +1,63 @@
+/// What one round of one measure found.
+struct Reading: Sendable {
+    var perSecond: Double
+    /// Processor time for one request, of all threads.
+    var processorMicroseconds: Double
+    var p50Milliseconds: Double
+    var p99Milliseconds: Double
+    /// The most memory the process had held until then.
+    var peakMegabytes: Double = 0
+    /// Pieces of memory asked for by one request; nil where they are not counted.
+    var allocations: Double?
+
+    /// What a loop on one thread found, from its sorted times in nanoseconds.
+    init(times: [Int64], nanoseconds: Int64, ofProcessor: Int64, allocations: Double) {
+        let count = Double(times.count)
+        self.init(
+            perSecond: count * 1_000_000_000 / Double(nanoseconds),
+            processorMicroseconds: Double(ofProcessor) / 1_000 / count,
+            p50Milliseconds: Double(times[times.count / 2]) / 1_000_000,
+            p99Milliseconds: Double(times[times.count * 99 / 100]) / 1_000_000,
+            allocations: allocations
+        )
+    }
+
+    init(
+        perSecond: Double,
+        processorMicroseconds: Double,
+        p50Milliseconds: Double,
+        p99Milliseconds: Double,
+        peakMegabytes: Double = 0,
+        allocations: Double? = nil
+    ) {
+        self.perSecond = perSecond
+        self.processorMicroseconds = processorMicroseconds
+        self.p50Milliseconds = p50Milliseconds
+        self.p99Milliseconds = p99Milliseconds
+        self.peakMegabytes = peakMegabytes
+        self.allocations = allocations
+    }
+}
+
+extension Reading {
+    private var numbers: [Double] {
+        [perSecond, processorMicroseconds, p50Milliseconds, p99Milliseconds, peakMegabytes]
+            + [allocations].compactMap(\.self)
+    }
+
+    /// The reading as one line, from one process to another.
+    var text: String { numbers.map { "\($0)" }.joined(separator: " ") }
+
+    init?(text: some StringProtocol) {
+        let numbers = text.split(separator: " ").compactMap { Double($0) }
+        guard (5...6).contains(numbers.count) else { return nil }
+        self.init(
+            perSecond: numbers[0],
+            processorMicroseconds: numbers[1],
+            p50Milliseconds: numbers[2],
+            p99Milliseconds: numbers[3],
+            peakMegabytes: numbers[4],
+            allocations: numbers.count > 5 ? numbers[5] : nil
+        )
+    }
+}

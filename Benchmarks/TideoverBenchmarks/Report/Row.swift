@@ -1,0 +1,121 @@
+/// What is told in one line of the report.
+enum Row: String, CaseIterable, Sendable {
+    case inProcess
+    case withoutSignatures
+    case http
+    case durable
+    case constant
+    case snapshot
+    case bare
+    case readsOfFew
+    case commitsToFew
+    case readsOfMany
+    case commitsToMany
+
+    var title: String {
+        switch self {
+        case .inProcess: "in process: verify, facts, standing"
+        case .withoutSignatures: "in process: the same without signatures"
+        case .http: "over HTTP: verify, facts, standing"
+        case .durable: "tideover serve: the same, committed durably"
+        case .constant: "tideover serve: a constant answer"
+        case .snapshot: "tideover serve: a customer's snapshot"
+        case .bare: "the HTTP server alone: a constant answer"
+        case .readsOfFew: "1,000 customers: snapshots"
+        case .commitsToFew: "1,000 customers: notifications"
+        case .readsOfMany: "100,000 customers: snapshots"
+        case .commitsToMany: "100,000 customers: notifications"
+        }
+    }
+}
+
+/// What is judged: a number made of a round's readings, and what it should be.
+struct Judgement: Sendable {
+    /// What a number must be.
+    enum Target: Sendable {
+        case atLeast(Double)
+        case atMost(Double)
+        /// Only told.
+        case none
+    }
+
+    let title: String
+    let target: Target
+    /// The number of one round, given V; nil where what it is made of was not measured.
+    let number: @Sendable (_ readings: [Row: Reading], _ verifications: Double) -> Double?
+
+    static let all = [
+        score("score in process", of: .inProcess, atLeast: 0.80),
+        Judgement(title: "us without signatures", target: .atMost(15)) { readings, _ in
+            readings[.withoutSignatures]?.processorMicroseconds
+        },
+        score("score over HTTP", of: .http, atLeast: 0.70),
+        score("score committed durably", of: .durable, atLeast: 0.55),
+        ratio(
+            "CPU of a snapshot to a constant answer",
+            .snapshot,
+            .constant,
+            .atMost(2),
+            \.processorMicroseconds
+        ),
+        ratio(
+            "CPU of a snapshot to the HTTP server alone",
+            .snapshot,
+            .bare,
+            .none,
+            \.processorMicroseconds
+        ),
+        ratio(
+            "p99 of snapshots, 100,000 customers to 1,000",
+            .readsOfMany,
+            .readsOfFew,
+            .none,
+            \.p99Milliseconds
+        ),
+        ratio(
+            "rate of commits, 100,000 customers to 1,000",
+            .commitsToMany,
+            .commitsToFew,
+            .none,
+            \.perSecond
+        ),
+    ]
+
+    /// How much of what the machine can do at most is done: three verifications a notification.
+    private static func score(_ title: String, of row: Row, atLeast least: Double) -> Judgement {
+        Judgement(title: title, target: .atLeast(least)) { readings, verifications in
+            readings[row].map { $0.perSecond * 3 / verifications }
+        }
+    }
+
+    private static func ratio(
+        _ title: String,
+        _ row: Row,
+        _ other: Row,
+        _ target: Target,
+        _ value: @escaping @Sendable (Reading) -> Double
+    ) -> Judgement {
+        Judgement(title: title, target: target) { readings, _ in
+            guard let row = readings[row], let other = readings[other] else { return nil }
+            return value(row) / value(other)
+        }
+    }
+
+    /// Nil where nothing is demanded.
+    func isMet(by number: Double) -> Bool? {
+        switch target {
+        case .atLeast(let least): number >= least
+        case .atMost(let most): number <= most
+        case .none: nil
+        }
+    }
+
+    /// What is demanded, in words.
+    var demand: String {
+        switch target {
+        case .atLeast(let least): ">= \(least.written)"
+        case .atMost(let most): "<= \(most.written)"
+        case .none: "-"
+        }
+    }
+}

@@ -1,0 +1,46 @@
+import Glibc
+import TideoverCommandLine
+import TideoverHTTP
+import TideoverServer
+
+/// `smoke`: everything that the measures are made of, once, so that it does not rot. It measures
+/// nothing, and needs neither OpenSSL's command nor wrk.
+enum Smoke {
+    static let command = Command(
+        "smoke",
+        summary: "try the parts of the benchmarks, in about a second",
+        examples: [Example("TideoverBenchmarks smoke", "exit code 0 if everything works")],
+        run: run
+    )
+
+    private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
+        let folder = try Run.makeFolder(in: "/tmp")
+        defer { Files.removeFolder(folder) }
+        let stage = try await Stage(
+            folder: folder,
+            tideover: "",
+            itself: "",
+            seconds: 1,
+            notifications: 100
+        )
+        guard (18_000...20_500).contains(stage.corpus.bodyBytes) else {
+            throw CommandFailure(.failure, "a body has \(stage.corpus.bodyBytes) bytes")
+        }
+        for reading in try InProcess.measure(in: folder, nanoseconds: 50_000_000) {
+            output.print("\(reading.processorMicroseconds.written) us in process")
+        }
+        try await commit(to: "\(folder)/smoke.db", stage)
+        output.print("50 customers committed")
+        return .success
+    }
+
+    private static func commit(to database: String, _ stage: Stage) async throws {
+        let configured = try Setting.load("\(stage.folder)/\(Stage.configuration)")
+        try await Loading(
+            path: database,
+            app: try App(configured),
+            store: stage.store,
+            now: stage.now
+        ).load(1..<51)
+    }
+}
