@@ -261,9 +261,15 @@ struct FactSorter {
     /// The smallest ratio of actual to nominal length among plain terms. Stores either run in real
     /// time or many times faster, so a term cut a little short says nothing about pace.
     func pace(of terms: [TermRecord]) -> Pace {
-        terms.reduce(.real) { slowest, record in
+        let graces = terms.filter { $0.firstFailure != nil }.compactMap { record in
+            record.end.flatMap { end in record.graceEnd.map { (end: end, graceEnd: $0) } }
+        }
+        return terms.reduce(.real) { slowest, record in
+            let start = record.term.start
+            // A recovery in grace ends when the cycle does: it began late, and is short for that.
+            let isRecovery = graces.contains { $0.end < start && start <= $0.graceEnd }
             guard let end = record.end, record.upgradedAt == nil, record.entitlement == nil,
-                let nominal = nominalLength(of: record.term)
+                !isRecovery, let nominal = nominalLength(of: record.term)
             else { return slowest }
             return Pace.slower(slowest, Pace(of: end - record.term.start, nominally: nominal))
         }
