@@ -83,12 +83,26 @@ targets += [
         path: "Tests/TideoverStorageConformance",
         swiftSettings: settings
     ),
+    // Starts the programs that tests run.
+    .target(
+        name: "CTideoverTestProcesses",
+        path: "Tests/CTideoverTestProcesses"
+    ),
+    .target(
+        name: "TideoverTestProcesses",
+        dependencies: ["CTideoverTestProcesses"],
+        path: "Tests/TideoverTestProcesses",
+        swiftSettings: settings
+    ),
     library("TideoverHTTPServer", ["TideoverHTTP", "TideoverLocks", "CTideoverMicrohttpd"]),
     tests("TideoverHTTPServerTests", ["TideoverHTTPServer", "TideoverHTTP", "TideoverLocks"]),
     library("TideoverHTTPClient", ["TideoverHTTP", "TideoverLocks", "CTideoverCurl"]),
     tests(
         "TideoverHTTPClientTests",
-        ["TideoverHTTPClient", "TideoverHTTP", "TideoverHTTPServer", "TideoverLocks"]
+        [
+            "TideoverHTTPClient", "TideoverHTTP", "TideoverHTTPServer", "TideoverLocks",
+            "TideoverTestProcesses",
+        ]
     ),
     library("TideoverSandbox", ["TideoverHTTP", "TideoverJSON", "TideoverSignatures"]),
     tests(
@@ -104,7 +118,7 @@ targets += [
         "TideoverSQLiteTests",
         [
             "TideoverSQLite", "TideoverStorage", "TideoverStorageConformance", "TideoverCore",
-            "TideoverJSON",
+            "TideoverJSON", "TideoverTestProcesses",
         ]
     ),
     library(
@@ -119,7 +133,7 @@ targets += [
         [
             "TideoverServer", "TideoverAppStore", "TideoverCore", "TideoverHTTP",
             "TideoverHTTPClient", "TideoverJSON", "TideoverLocks", "TideoverSandbox",
-            "TideoverSignatures", "TideoverSQLite", "TideoverStorage",
+            "TideoverSignatures", "TideoverSQLite", "TideoverStorage", "TideoverTestProcesses",
         ]
     ),
     library("TideoverCommandLine", ["TideoverJSON", "TideoverLocks"]),

@@ -12,7 +12,6 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # A sanitizer reports by itself, and a crash in a test should not wait for a backtrace.
 export SWIFT_BACKTRACE=enable=no
 export LSAN_OPTIONS="suppressions=$PWD/scripts/lsan.supp:print_suppressions=0"
-export ASAN_OPTIONS="suppressions=$PWD/scripts/asan.supp:print_suppressions=0"
 # The toolchain's own tools: Debian's of the same names are older and shadow them.
 toolchain=$(dirname "$(readlink -f "$(command -v swift)")")
 strict=(--explicit-target-dependency-import-check error -Xswiftc -warnings-as-errors)

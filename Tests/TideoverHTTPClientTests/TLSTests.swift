@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import TideoverHTTP
 import TideoverHTTPClient
+import TideoverTestProcesses
 
 /// The client against `openssl s_server`.
 @Suite(
@@ -66,7 +67,7 @@ private final class SecurePeer {
 
     let certificate: String
     let url: String
-    private let process: Process
+    private let process: ChildProcess
     private let folder: URL
 
     struct Failure: Error { var call: String }
@@ -82,7 +83,7 @@ private final class SecurePeer {
             "-subj", "/CN=peer", "-addext", "subjectAltName=\(name)", "-days", "2",
             "-keyout", key, "-out", pem,
         ])
-        made.process.waitUntilExit()
+        _ = made.wait()
         certificate = try String(contentsOfFile: pem, encoding: .utf8)
         let server = try Self.start(
             [
@@ -90,34 +91,26 @@ private final class SecurePeer {
                 key,
             ] + options
         )
-        process = server.process
-        url = try "https://127.0.0.1:\(Self.port(from: server.output))/"
+        process = server
+        url = try "https://127.0.0.1:\(Self.port(from: server.results))/"
     }
 
     func stop() {
-        // The child has its signals blocked, as the thread that started it has.
-        kill(process.processIdentifier, SIGKILL)
-        process.waitUntilExit()
+        process.terminate()
+        _ = process.wait()
         try? FileManager.default.removeItem(at: folder)
     }
 
-    private static func start(_ arguments: [String]) throws -> (process: Process, output: Pipe) {
+    private static func start(_ arguments: [String]) throws -> ChildProcess {
         guard let command else { throw Failure(call: "openssl") }
-        let (process, output) = (Process(), Pipe())
-        process.executableURL = URL(filePath: command)
-        process.arguments = arguments
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        return (process, output)
+        return try ChildProcess([command] + arguments)
     }
 
     /// `ACCEPT 127.0.0.1:PORT`, which the command says once it listens.
-    private static func port(from output: Pipe) throws -> Int {
+    private static func port(from output: ChildOutput) throws -> Int {
         var text = ""
         while !text.contains("\n") || !text.contains("ACCEPT") {
-            let data = output.fileHandleForReading.availableData
+            let data = output.next()
             guard !data.isEmpty else { throw Failure(call: "s_server: \(text)") }
             text += String(decoding: data, as: UTF8.self)
         }

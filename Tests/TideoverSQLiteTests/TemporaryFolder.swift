@@ -2,6 +2,7 @@ import Foundation
 import TideoverSQLite
 import TideoverStorage
 import TideoverStorageConformance
+import TideoverTestProcesses
 
 /// A folder of its own for one test, gone with it.
 final class TemporaryFolder: StorageSite {
@@ -48,15 +49,8 @@ final class TemporaryFolder: StorageSite {
     }
 
     private func run(_ command: String, _ arguments: String...) throws {
-        let process = Process()
-        process.executableURL = URL(filePath: command)
-        process.arguments = arguments
-        process.standardOutput = FileHandle.nullDevice
-        try process.run()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else {
-            throw CommandFailed(command: command, status: process.terminationStatus)
-        }
+        let said = try ChildProcess.run([command] + arguments)
+        guard said.code == 0 else { throw CommandFailed(command: command, status: said.code) }
     }
 }
 

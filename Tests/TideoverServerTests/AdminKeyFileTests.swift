@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import TideoverServer
 import TideoverStorage
+import TideoverTestProcesses
 
 /// The file that `server.adminKeyFile` names.
 @Suite struct AdminKeyFileTests: ConfigurationSuite {
@@ -71,11 +72,10 @@ import TideoverStorage
         let command = try #require(Self.howTo.split(separator: "`").dropFirst().first)
         let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: file) }
-        let process = Process()
-        process.executableURL = URL(filePath: "/bin/sh")
-        process.arguments = ["-c", String(command).replacing("FILE", with: file.path)]
-        try process.run()
-        process.waitUntilExit()
+        let said = try ChildProcess.run([
+            "/bin/sh", "-c", String(command).replacing("FILE", with: file.path),
+        ])
+        #expect(said.code == 0, "\(said.messages)")
         let made = try String(contentsOf: file, encoding: .utf8)
         #expect(APIKey(made)?.kind == .admin)
         let rights = try FileManager.default.attributesOfItem(atPath: file.path)

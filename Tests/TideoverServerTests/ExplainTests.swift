@@ -6,6 +6,7 @@ import TideoverJSON
 import TideoverSQLite
 import TideoverServer
 import TideoverStorage
+import TideoverTestProcesses
 
 /// "Why?" over HTTP and on the command line, from the facts of signed notifications.
 @Suite struct ExplainTests {
@@ -239,7 +240,7 @@ import TideoverStorage
         _ server: TestServer,
         environment: String? = "sandbox",
         _ options: String...
-    ) throws -> Executable.Said {
+    ) throws -> ChildProcess.Said {
         try explain(server, environment: environment, keyFile: nil, options)
     }
 
@@ -248,7 +249,7 @@ import TideoverStorage
         environment: String? = "sandbox",
         keyFile: String?,
         _ options: [String]
-    ) throws -> Executable.Said {
+    ) throws -> ChildProcess.Said {
         let asked = environment.map { ["--environment", $0] } ?? []
         return try Executable.run(
             [

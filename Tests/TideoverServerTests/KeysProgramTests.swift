@@ -4,6 +4,7 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverServer
 import TideoverStorage
+import TideoverTestProcesses
 
 /// `tideover keys` as a person or a script meets it, with a server running and without.
 @Suite(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
@@ -33,7 +34,7 @@ final class KeysProgramTests {
         return file.path
     }
 
-    private func keys(_ arguments: String...) throws -> Executable.Said {
+    private func keys(_ arguments: String...) throws -> ChildProcess.Said {
         try Executable.run(["keys"] + arguments)
     }
 

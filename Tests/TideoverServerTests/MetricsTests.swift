@@ -5,6 +5,7 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverSQLite
 import TideoverServer
+import TideoverTestProcesses
 
 /// What `/metrics` says.
 @Suite struct MetricsTests {
@@ -181,19 +182,8 @@ enum Promtool {
 
     /// `0`, or the exit code and what was said.
     static func check(_ text: [UInt8], _ path: String) throws -> String {
-        let process = Process()
-        process.executableURL = URL(filePath: path)
-        process.arguments = ["check", "metrics"]
-        let (input, output) = (Pipe(), Pipe())
-        process.standardInput = input
-        process.standardOutput = output
-        process.standardError = output
-        try process.run()
-        try input.fileHandleForWriting.write(contentsOf: Data(text))
-        try input.fileHandleForWriting.close()
-        let said = try output.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        return "\(process.terminationStatus)\(String(decoding: said, as: UTF8.self))"
+        let said = try ChildProcess.run([path, "check", "metrics"], input: text)
+        return "\(said.code)\(said.results)\(said.messages)"
     }
 }
 

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TideoverTestProcesses
 
 /// The unit, the image and the page about them say the same as the program.
 @Suite struct PackagingTests {
@@ -138,15 +139,7 @@ private enum SystemdAnalyze {
 
     /// `0`, or the exit code and what was said.
     static func verify(_ unit: String, _ path: String) throws -> String {
-        let process = Process()
-        process.executableURL = URL(filePath: path)
-        process.arguments = ["verify", unit]
-        let output = Pipe()
-        process.standardOutput = output
-        process.standardError = output
-        try process.run()
-        let said = try output.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        return "\(process.terminationStatus)\(String(decoding: said, as: UTF8.self))"
+        let said = try ChildProcess.run([path, "verify", unit])
+        return "\(said.code)\(said.results)\(said.messages)"
     }
 }

@@ -94,6 +94,11 @@ import Testing
         #expect(HouseRules.invisibleLocks(file("let mutex = SystemMutex(0)")) == [])
     }
 
+    @Test func `a program started by Foundation is found`() {
+        #expect(HouseRules.foundationsProcesses(file("let process = Process()")).count == 1)
+        #expect(HouseRules.foundationsProcesses(file("let process = ChildProcess([path])")) == [])
+    }
+
     @Test func `an escape needs its reason on its line or the one before`() {
         let escape = "final class A: @unchecked Sendable {}"
         #expect(HouseRules.unexplainedEscapes(file(escape)).count == 1)

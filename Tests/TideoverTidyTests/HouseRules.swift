@@ -131,6 +131,12 @@ enum HouseRules {
         }
     }
 
+    static func foundationsProcesses(_ file: SourceFile) -> [String] {
+        found([" Process("], in: file) {
+            "`\($0.dropFirst())`: Foundation's reads past a folder's entries; `ChildProcess` does not"
+        }
+    }
+
     static func unexplainedEscapes(_ file: SourceFile) -> [String] {
         ["@unchecked Sendable", "nonisolated(unsafe)"].flatMap { word in
             file.code.containing(word).filter { !isExplained($0, file) }.map {

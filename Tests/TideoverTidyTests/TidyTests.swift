@@ -39,6 +39,10 @@ import Testing
         #expect(SourceTree.sources.flatMap(HouseRules.invisibleLocks) == [])
     }
 
+    @Test func `programs are started in one way`() {
+        #expect(SourceTree.files.flatMap(HouseRules.foundationsProcesses) == [])
+    }
+
     @Test func `every way around the checks of concurrency says why`() {
         #expect(SourceTree.files.flatMap(HouseRules.unexplainedEscapes) == [])
     }
