@@ -11,6 +11,10 @@ import TideoverLocks
 /// is checked against the anchor before anything below it is even decoded. Whoever makes up a chain
 /// costs us one operation.
 ///
+/// What has passed all that is put before `X509_verify_cert` too, with OpenSSL's strict rules and with
+/// nothing but the pinned anchor to trust: the field's libraries go by it, and a chain that it objects
+/// to, for a key identifier that is missing, say, is not one of the store's.
+///
 /// Chains that held are remembered by the exact text of the header that carried them, refusals
 /// never are. The validity of all three certificates is checked at each instant asked about,
 /// remembered or not.
@@ -33,7 +37,8 @@ public final class ChainVerifier: Sendable {
         intermediates = Locked(RecentlyUsed(capacity: 8))
     }
 
-    /// How many public-key operations were spent on chains that were not remembered.
+    /// How many public-key operations were spent on finding out who signed chains that were not
+    /// remembered. The strict check of a chain that has held so far comes on top.
     public var publicKeyOperationCount: Int { operations.load(ordering: .relaxed) }
 
     /// How many chains are remembered.
@@ -112,6 +117,7 @@ extension ChainVerifier {
         let point = try policy.check(leaf: leafFacts)
         guard let key = try? P256PublicKey(x963: point) else { throw .leafKeyNotP256 }
         try leafFacts.validity.check(.leaf, at: milliseconds)
+        try checkStrictly(leaf, intermediate, anchor)
         return VerifiedChain(
             header: header,
             anchor: anchor,
@@ -119,6 +125,21 @@ extension ChainVerifier {
             leaf: leafFacts.validity,
             leafKey: key
         )
+    }
+
+    /// Last, because it costs two operations more.
+    private func checkStrictly(
+        _ leaf: borrowing Certificate,
+        _ intermediate: borrowing Certificate,
+        _ anchor: TrustAnchor
+    ) throws(SignatureRefusal) {
+        guard let root = Certificate(der: anchor.der) else { throw .certificateMalformed(.anchor) }
+        let objection = Certificate.strictObjection(
+            leaf: leaf,
+            intermediate: intermediate,
+            anchor: root
+        )
+        if let objection { throw .pathNotStrict(objection) }
     }
 
     /// The anchor that signed the intermediate. It is remembered for the intermediate's exact

@@ -28,6 +28,7 @@ extension SignatureRefusal: CustomStringConvertible {
         case .keyUsage: "key-usage"
         case .authorityKeyUnsupported: "authority-key"
         case .leafKeyNotP256: "leaf-key"
+        case .pathNotStrict: "certificate-path"
         case .certificateNotValidAt: "certificate-not-valid"
         }
     }
@@ -90,6 +91,8 @@ extension SignatureRefusal: CustomStringConvertible {
             "The key of the intermediate certificate is neither P-256 nor P-384"
         case .leafKeyNotP256:
             "The key of the leaf certificate is not P-256"
+        case .pathNotStrict(let objection):
+            "The certificate chain breaks a rule of RFC 5280: \(quoted(objection))"
         case .certificateNotValidAt(let position, let notBefore, let notAfter, let instant):
             "The \(position.words) is valid from \(CertificateTime.text(notBefore)) "
                 + "to \(CertificateTime.text(notAfter)), not at \(CertificateTime.text(instant))"

@@ -58,6 +58,8 @@ public enum SignatureRefusal: Error, Hashable, Sendable {
     case authorityKeyUnsupported
     /// The leaf's key is not on P-256.
     case leafKeyNotP256
+    /// The chain breaks one of RFC 5280's rules that no other case names; carries OpenSSL's words.
+    case pathNotStrict(String)
     /// A certificate was not valid at the instant asked about; all in milliseconds since 1970.
     case certificateNotValidAt(ChainPosition, notBefore: Int64, notAfter: Int64, at: Int64)
 }

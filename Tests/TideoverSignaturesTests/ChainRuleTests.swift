@@ -42,6 +42,12 @@ struct ChainRuleTests {
         }
     }
 
+    /// NameConstraints: the permitted subtree `dNSName example.com`.
+    private static let permittedHost: [UInt8] =
+        [0x30, 0x11, 0xA0, 0x0F, 0x30, 0x0D, 0x82, 0x0B] + Array("example.com".utf8)
+    /// SubjectAlternativeName: `dNSName example.org`.
+    private static let otherHost: [UInt8] = [0x30, 0x0D, 0x82, 0x0B] + Array("example.org".utf8)
+
     private static let defects = [
         Defect("leaf without marker", .markerMissing(.leaf)) { $0.leaf.extensions = [] },
         Defect("leaf with the intermediate's marker", .markerMissing(.leaf)) {
@@ -67,6 +73,23 @@ struct ChainRuleTests {
         },
         Defect("intermediate that may not sign certificates", .keyUsage(.intermediate)) {
             $0.intermediate.keyUsage = [.digitalSignature, .revocationListSigning]
+        },
+        Defect(
+            "intermediate that does not say what its key is for",
+            .pathNotStrict("CA cert does not include key usage extension")
+        ) {
+            $0.intermediate.keyUsage = nil
+            $0.intermediate.basicConstraints = BasicConstraints(isAuthority: true)
+        },
+        Defect(
+            "leaf outside of what its intermediate may name",
+            .pathNotStrict("permitted subtree violation")
+        ) {
+            // Any DNS name under example.com, and a leaf for another host; neither is critical.
+            $0.intermediate.extensions.append(
+                CertificateExtension("2.5.29.30", value: Self.permittedHost)
+            )
+            $0.leaf.extensions.append(CertificateExtension("2.5.29.17", value: Self.otherHost))
         },
         Defect("leaf that may not sign documents", .keyUsage(.leaf)) {
             $0.leaf.keyUsage = [.certificateSigning]
@@ -138,10 +161,8 @@ struct ChainRuleTests {
         let chain = try TestChain {
             $0.leaf.basicConstraints = nil
             $0.leaf.keyUsage = nil
-            $0.intermediate.keyUsage = nil
             $0.intermediate.basicConstraints = BasicConstraints(isAuthority: true, pathLength: 3)
             $0.leaf.extensions.append(CertificateExtension("1.2.3.4"))
-            $0.leaf.extensions[0].isCritical = true
             $0.leaf.extensions[0].value = [0x0C, 0x01, 0x78]
         }
         try chain.verifier().verify(chain.document(), at: instant).isExpected()

@@ -51,6 +51,7 @@ struct RefusalWordsTests {
             .leafNotIssued, .certificateAlgorithm(.leaf),
             .unhandledCriticalExtension(.leaf, "1.2.3"), .markerMissing(.leaf), .notAnAuthority,
             .leafIsAnAuthority, .keyUsage(.leaf), .authorityKeyUnsupported, .leafKeyNotP256,
+            .pathNotStrict("a word"),
             .certificateNotValidAt(.leaf, notBefore: 0, notAfter: 1, at: 2),
         ]
     }

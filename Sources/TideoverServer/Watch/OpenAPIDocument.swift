@@ -774,6 +774,7 @@ enum OpenAPIDocument {
                       "urn:tideover:problem:leaf-is-an-authority",
                       "urn:tideover:problem:authority-key",
                       "urn:tideover:problem:leaf-key",
+                      "urn:tideover:problem:certificate-path",
                       "urn:tideover:problem:certificate-not-valid",
                       "urn:tideover:problem:wrong-bundle",
                       "urn:tideover:problem:wrong-app",
