@@ -8,3 +8,18 @@
 #include <openssl/objects.h>
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
+
+/// EC_GROUP_precompute_mult, which OpenSSL 3 still has and calls deprecated; 0, its word for failure,
+/// where it was built without.
+static inline int tideover_group_precompute(EC_GROUP *group, BN_CTX *context) {
+#ifdef OPENSSL_NO_DEPRECATED_3_0
+    (void)group;
+    (void)context;
+    return 0;
+#else
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+    return EC_GROUP_precompute_mult(group, context);
+#pragma GCC diagnostic pop
+#endif
+}

@@ -2,26 +2,32 @@ import Testing
 import TideoverJSON
 import TideoverSignatures
 
-/// The verdicts of Project Wycheproof, every one of them.
+/// The verdicts of Project Wycheproof, every one of them, by libcrypto's verification and by the table
+/// that a key gets which verifies often.
 @Suite(.enabled(if: Vectors.present, "vectors are not beside the project"))
 struct WycheproofTests {
     @Test func `all 262 signatures on P-256 get the verdict of the file`() throws {
         let file = try Vectors.json("ecdsa/ecdsa_secp256r1_sha256_p1363_test.json")
-        var counts: [String: Int] = [:]
+        var (counts, judgedByTable) = ([String: Int](), 0)
         for group in try #require(file["testGroups"]).elements {
             let spki = try bytes(hex: #require(group["publicKeyDer"]?.string))
             let key = try P256PublicKey(spki: spki)
+            let table = try #require(FixedKeyTable(key))
             for test in try #require(group["tests"]).elements {
                 let verdict = try #require(test["result"]?.string)
-                let isAccepted = key.verify(
-                    signature: try bytes(hex: #require(test["sig"]?.string)),
-                    of: try bytes(hex: #require(test["msg"]?.string))
-                )
+                let signature = try bytes(hex: #require(test["sig"]?.string))
+                let message = try bytes(hex: #require(test["msg"]?.string))
+                let isAccepted = key.verify(signature: signature, of: message)
                 #expect(isAccepted == (verdict == "valid"), "\(name(of: test))")
+                let found = table.verify(signature: signature, digest: SHA256.hash(message))
+                // Other lengths are refused before either path.
+                #expect(found == (signature.count == 64 ? isAccepted : nil), "\(name(of: test))")
+                judgedByTable += found == nil ? 0 : 1
                 counts[verdict, default: 0] += 1
             }
         }
         #expect(counts == ["valid": 173, "invalid": 89])
+        #expect(judgedByTable == 241)
     }
 
     /// ES256 documents get the verdict of the file. All others are refused, also those that the
@@ -83,6 +89,12 @@ struct WycheproofTests {
         }
         let publicKey = try publicKey(key)
         let reason = try refusal { try JWS(text.utf8).verify(with: publicKey) }
+        let table = try #require(FixedKeyTable(publicKey))
+        if let jws = try? JWS(text.utf8), reason == nil || reason == .badSignature {
+            let digest = SHA256.hash(jws.signingInput)
+            let found = table.verify(signature: jws.signature, digest: digest)
+            #expect(found == (reason == nil), "\(name(of: test))")
+        }
         #expect((reason == nil) == (verdict == "valid"), "\(name(of: test))")
         counts.accepted += reason == nil ? 1 : 0
         counts.refused += reason == nil ? 0 : 1

@@ -5,6 +5,7 @@ public struct P256PublicKey: Sendable {
     /// The uncompressed point as X9.63 writes it: 0x04, then x and y of 32 bytes each.
     public let x963: [UInt8]
     private let contexts: Lanes<VerificationContext?>
+    private let heat = KeyHeat()
 
     /// The key with this uncompressed point of 65 bytes; throws `malformed` when it is not on P-256.
     public init(x963: [UInt8]) throws(KeyError) {
@@ -35,6 +36,19 @@ public struct P256PublicKey: Sendable {
     public func verify(signature: [UInt8], of bytes: some Collection<UInt8>) -> Bool {
         guard signature.count == ECDSASignature.rawCount else { return false }
         let digest = SHA256.hash(bytes)
+        if let verdict = heat.table(of: self)?.verify(signature: signature, digest: digest) {
+            return verdict
+        }
+        let isValid = verifyOrdinarily(signature: signature, digest: digest)
+        if isValid {
+            heat.count(self, signature: signature, digest: digest)
+        }
+        return isValid
+    }
+
+    /// The same of a digest of 32 bytes, by libcrypto's own verification and never by a table.
+    package func verifyOrdinarily(signature: [UInt8], digest: [UInt8]) -> Bool {
+        guard signature.count == ECDSASignature.rawCount else { return false }
         let der = ECDSASignature.der(raw: signature)
         return contexts.withOne { context in
             if context == nil {
@@ -43,6 +57,9 @@ public struct P256PublicKey: Sendable {
             return context?.verify(der: der, digest: digest) ?? false
         }
     }
+
+    /// Whether what it verifies next is looked up in a table of its own.
+    package var hasTable: Bool { heat.table(of: self) != nil }
 
     /// Everything of a P-256 `SubjectPublicKeyInfo` that comes before the point.
     fileprivate static let spkiPrefix: [UInt8] = [
