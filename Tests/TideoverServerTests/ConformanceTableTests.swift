@@ -4,6 +4,7 @@ import TideoverAppStore
 import TideoverCore
 import TideoverJSON
 import TideoverServer
+import TideoverTestProcesses
 
 /// Every table of the folder `Conformance`, held against the rules.
 @Suite struct ConformanceTableTests {

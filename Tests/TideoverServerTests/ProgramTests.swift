@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import TideoverJSON
+import TideoverTestProcesses
 
 /// The program as a person or a script meets it.
 @Suite(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
