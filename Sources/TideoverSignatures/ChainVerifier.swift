@@ -11,9 +11,10 @@ import TideoverLocks
 /// is checked against the anchor before anything below it is even decoded. Whoever makes up a chain
 /// costs us one operation.
 ///
-/// What has passed all that is put before `X509_verify_cert` too, with OpenSSL's strict rules and with
-/// nothing but the pinned anchor to trust: the field's libraries go by it, and a chain that it objects
-/// to, for a key identifier that is missing, say, is not one of the store's.
+/// What has passed all that is put before `X509_verify_cert` too, with nothing but the pinned anchor to
+/// trust, and strictly below an anchor that has a key identifier, as Apple's does: the field's
+/// libraries go by it, and a chain that it objects to, for a key identifier that is missing, say, is not
+/// one of the store's.
 ///
 /// Chains that held are remembered by the exact text of the header that carried them, refusals
 /// never are. The validity of all three certificates is checked at each instant asked about,
@@ -117,7 +118,7 @@ extension ChainVerifier {
         let point = try policy.check(leaf: leafFacts)
         guard let key = try? P256PublicKey(x963: point) else { throw .leafKeyNotP256 }
         try leafFacts.validity.check(.leaf, at: milliseconds)
-        try checkStrictly(leaf, intermediate, anchor)
+        try checkWholePath(leaf, intermediate, anchor)
         return VerifiedChain(
             header: header,
             anchor: anchor,
@@ -128,14 +129,14 @@ extension ChainVerifier {
     }
 
     /// Last, because it costs two operations more.
-    private func checkStrictly(
+    private func checkWholePath(
         _ leaf: borrowing Certificate,
         _ intermediate: borrowing Certificate,
         _ anchor: TrustAnchor
     ) throws(SignatureRefusal) {
         guard let root = Certificate(der: anchor.der) else { throw .certificateMalformed(.anchor) }
-        let objection = Certificate.strictObjection(
-            leaf: leaf,
+        let objection = Certificate.objection(
+            toLeaf: leaf,
             intermediate: intermediate,
             anchor: root
         )

@@ -45,23 +45,26 @@ struct Certificate: ~Copyable {
         }
     }
 
-    /// What OpenSSL's own strict path validation, by all of RFC 5280, has against the path from
-    /// `leaf` through `intermediate` to `anchor`, in its words; nil when it has nothing. Instants are
-    /// left out, and so is every store of the system's. At most two public-key operations.
-    static func strictObjection(
-        leaf: borrowing Certificate,
+    /// What OpenSSL's own path validation has against the path from `leaf` through `intermediate` to
+    /// `anchor`, in its words; nil when it has nothing. Instants are left out, and so is every store of
+    /// the system's. At most two public-key operations.
+    ///
+    /// It is strict, by RFC 5280 to the letter, below every anchor that has a key identifier, as that
+    /// demands: below one without, nobody can name it.
+    static func objection(
+        toLeaf leaf: borrowing Certificate,
         intermediate: borrowing Certificate,
         anchor: borrowing Certificate
     ) -> String? {
-        withCleanErrors {
+        let strict = anchor.subjectKeyIdentifier == nil ? 0 : X509_V_FLAG_X509_STRICT
+        return withCleanErrors {
             let store = X509_STORE_new()
             defer { X509_STORE_free(store) }
             let between = OPENSSL_sk_new_null()
             defer { OPENSSL_sk_free(between) }
             let context = X509_STORE_CTX_new()
             defer { X509_STORE_CTX_free(context) }
-            let flags = X509_V_FLAG_X509_STRICT | X509_V_FLAG_NO_CHECK_TIME
-            guard X509_STORE_set_flags(store, UInt(flags)) == 1,
+            guard X509_STORE_set_flags(store, UInt(X509_V_FLAG_NO_CHECK_TIME | strict)) == 1,
                 X509_STORE_add_cert(store, anchor.handle) == 1,
                 OPENSSL_sk_push(between, UnsafeRawPointer(intermediate.handle)) > 0,
                 X509_STORE_CTX_init(context, store, leaf.handle, between) == 1
