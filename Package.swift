@@ -29,8 +29,11 @@ var targets: [Target] = [
     library("TideoverHTTP", ["TideoverJSON"]),
     tests("TideoverHTTPTests", ["TideoverHTTP", "TideoverJSON"]),
     // level 2
-    library("TideoverAppStore", ["TideoverCore", "TideoverJSON"]),
-    tests("TideoverAppStoreTests", ["TideoverAppStore", "TideoverCore", "TideoverJSON"]),
+    library("TideoverAppStore", ["TideoverCore", "TideoverHTTP", "TideoverJSON"]),
+    tests(
+        "TideoverAppStoreTests",
+        ["TideoverAppStore", "TideoverCore", "TideoverHTTP", "TideoverJSON"]
+    ),
 ]
 
 var products: [Product] = [

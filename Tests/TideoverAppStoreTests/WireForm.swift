@@ -170,26 +170,26 @@ extension AppStoreRenewalInfo {
     }
 }
 
-private func wire(_ value: String?) -> JSONValue? { value.map(JSONValue.string) }
-private func wire(_ value: Int64?) -> JSONValue? { value.map(JSONValue.integer) }
-private func wire(_ value: Bool?) -> JSONValue? { value.map(JSONValue.bool) }
+func wire(_ value: String?) -> JSONValue? { value.map(JSONValue.string) }
+func wire(_ value: Int64?) -> JSONValue? { value.map(JSONValue.integer) }
+func wire(_ value: Bool?) -> JSONValue? { value.map(JSONValue.bool) }
 
-private func wire(_ value: Instant?) -> JSONValue? {
+func wire(_ value: Instant?) -> JSONValue? {
     value.map { .integer($0.millisecondsSince1970) }
 }
 
-private func wire(_ value: [String]?) -> JSONValue? {
+func wire(_ value: [String]?) -> JSONValue? {
     value.map { .array($0.map(JSONValue.string)) }
 }
 
-private func wire(_ value: ArraySlice<UInt8>?) -> JSONValue? {
+func wire(_ value: ArraySlice<UInt8>?) -> JSONValue? {
     value.map { .string(String(decoding: $0, as: UTF8.self)) }
 }
 
-private func wire<Known>(_ value: Stated<Known>?) -> JSONValue? where Known.RawValue == String {
+func wire<Known>(_ value: Stated<Known>?) -> JSONValue? where Known.RawValue == String {
     wire(value?.raw)
 }
 
-private func wire<Known>(_ value: Stated<Known>?) -> JSONValue? where Known.RawValue == Int64 {
+func wire<Known>(_ value: Stated<Known>?) -> JSONValue? where Known.RawValue == Int64 {
     wire(value?.raw)
 }

@@ -67,12 +67,16 @@ extension Message {
         }
         // Parts of one envelope are signed seconds apart: the condition takes the date of the
         // renewal info beside it, so that the two never outrun each other.
-        if let condition = notification?.condition(renewalDate: renewal?.renewalDate),
-            let signed = renewal?.signedDate ?? notification?.signedDate
+        if let condition = condition(renewalDate: renewal?.renewalDate),
+            let signed = renewal?.signedDate ?? signedDate
         {
             words.append(Statement(lineage, .condition(condition), at: signed))
         }
         return words
+    }
+
+    private func condition(renewalDate: Instant?) -> Condition? {
+        notification?.condition(renewalDate: renewalDate) ?? Condition(status, nil, renewalDate)
     }
 
     private func unrecognisedWords(of lineage: Lineage) -> [Statement] {
@@ -83,7 +87,9 @@ extension Message {
     /// The store's words that this version does not know, each once.
     var unrecognised: [Unrecognised] {
         let all =
-            (notification?.unrecognised ?? []) + (transaction?.unrecognised ?? [])
+            (notification?.unrecognised ?? [])
+            + [status.unrecognised(as: "status")].compactMap(\.self)
+            + (transaction?.unrecognised ?? [])
             + (renewalInfo?.unrecognised ?? [])
         return all.indices.filter { !all[..<$0].contains(all[$0]) }.map { all[$0] }
     }

@@ -20,9 +20,7 @@ extension AppStoreNotification {
     /// The store's word for the subscription's state, for the term that ends at a renewal date. A
     /// status that is not known is no word at all: it must not displace an older one that is.
     func condition(renewalDate: Instant?) -> Condition? {
-        let status = data?.status?.known.map(Condition.Status.init)
-        guard status != nil || notice != nil else { return nil }
-        return Condition(status: status, notice: notice, renewalDate: renewalDate)
+        Condition(data?.status, notice, renewalDate)
     }
 
     /// The words in it that this version does not know.
@@ -33,6 +31,15 @@ extension AppStoreNotification {
             data?.status.unrecognised(as: "status"),
             data?.consumptionRequestReason.unrecognised(as: "consumptionRequestReason"),
         ].compactMap(\.self)
+    }
+}
+
+extension Condition {
+    /// Nil when neither word is known.
+    init?(_ status: Stated<SubscriptionStatus>?, _ notice: Notice?, _ renewalDate: Instant?) {
+        let status = status?.known.map(Status.init)
+        guard status != nil || notice != nil else { return nil }
+        self.init(status: status, notice: notice, renewalDate: renewalDate)
     }
 }
 

@@ -17,37 +17,44 @@ public struct AppStoreReader: Sendable {
         body: [UInt8],
         check: SignatureCheck
     ) throws -> AppStoreReading {
-        let reading = try open(Self.signedPayload(in: body), check)
+        let reading = try open(Self.signedPayload(in: Self.document(body).root), check)
         guard reading.kind == .notification else { throw AppStoreRefusal.notANotification }
         return reading
     }
 
     /// Reads a notification as posted, or any one JWS of the App Store's by itself: a
-    /// notification, a transaction, a renewal info or an app transaction.
+    /// notification, a transaction, a renewal info or an app transaction. Also one subscription of an
+    /// answer of the API, as ``AppStoreAnswerItem`` keeps it.
     ///
     /// - Throws: ``AppStoreRefusal``, or whatever the check throws.
     public func read(_ input: [UInt8], check: SignatureCheck) throws -> AppStoreReading {
         let text = input.trimmed
         guard text.first == UInt8(ascii: "{") else { return try open(text, check) }
-        return try open(Self.signedPayload(in: input), check)
+        let root = try Self.document(input).root
+        if root["signedPayload"] == nil, root["signedTransactionInfo"] != nil {
+            return try subscriptionStatus(root, check)
+        }
+        return try open(Self.signedPayload(in: root), check)
     }
 
-    private static func signedPayload(
-        in body: [UInt8]
-    ) throws(AppStoreRefusal) -> ArraySlice<UInt8> {
-        let document: JSONDocument
+    private static func document(_ body: [UInt8]) throws(AppStoreRefusal) -> JSONDocument {
         do {
-            document = try JSONDocument(body)
+            return try JSONDocument(body)
         } catch {
             throw .malformedJSON(error)
         }
-        guard let payload = try WireFields(document.root, path: "body").jws("signedPayload") else {
+    }
+
+    private static func signedPayload(
+        in root: JSONNode
+    ) throws(AppStoreRefusal) -> ArraySlice<UInt8> {
+        guard let payload = try WireFields(root, path: "body").jws("signedPayload") else {
             throw .missingMember("signedPayload")
         }
         return payload
     }
 
-    private func open(
+    func open(
         _ jws: ArraySlice<UInt8>,
         _ check: SignatureCheck
     ) throws -> AppStoreReading {
@@ -62,6 +69,7 @@ public struct AppStoreReader: Sendable {
         case .transaction: return try transaction(fields, verified.authority)
         case .renewalInfo: return try renewalInfo(fields, verified.authority)
         case .appTransaction: return try appTransaction(fields, verified.authority)
+        case .subscriptionStatus: throw AppStoreRefusal.unrecognisedContent
         }
     }
 

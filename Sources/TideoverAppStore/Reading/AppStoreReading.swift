@@ -27,6 +27,8 @@ public struct AppStoreReading: Sendable {
     /// What was read.
     public enum Kind: String, Hashable, Sendable, CaseIterable {
         case notification, transaction, renewalInfo, appTransaction
+        /// One subscription of an answer of the App Store Server API.
+        case subscriptionStatus
     }
 
     init(_ message: Message) throws(AppStoreRefusal) {

@@ -26,13 +26,21 @@ struct Envelope {
         }
     }
 
+    /// A transaction stands for what surrounds the renewal info beside it.
+    init(of transaction: AppStoreTransaction, authority: Authority) {
+        self.authority = authority
+        bundleId = transaction.bundleId
+        appAppleId = nil
+        environment = transaction.environment
+    }
+
     func transaction(
         _ jws: ArraySlice<UInt8>,
         _ check: SignatureCheck
     ) throws -> AppStoreTransaction {
         let transaction = try AppStoreTransaction(open(jws, .transaction, check))
-        try agree(.transaction, "bundleId", bundleId, transaction.bundleId)
-        try agree(.transaction, "environment", environment?.raw, transaction.environment?.raw)
+        try Self.agree(.transaction, "bundleId", bundleId, transaction.bundleId)
+        try Self.agree(.transaction, "environment", environment?.raw, transaction.environment?.raw)
         return transaction
     }
 
@@ -43,9 +51,9 @@ struct Envelope {
         _ check: SignatureCheck
     ) throws -> AppStoreRenewalInfo {
         let renewal = try AppStoreRenewalInfo(open(jws, .renewalInfo, check))
-        try agree(.renewalInfo, "environment", environment?.raw, renewal.environment?.raw)
+        try Self.agree(.renewalInfo, "environment", environment?.raw, renewal.environment?.raw)
         if let id = transaction?.originalTransactionId, let found = renewal.originalTransactionId {
-            try agree(.renewalInfo, "originalTransactionId", id, found)
+            try Self.agree(.renewalInfo, "originalTransactionId", id, found)
         }
         return renewal
     }
@@ -55,10 +63,15 @@ struct Envelope {
         _ check: SignatureCheck
     ) throws -> AppStoreAppTransaction {
         let transaction = try AppStoreAppTransaction(open(jws, .appTransaction, check))
-        try agree(.appTransaction, "bundleId", bundleId, transaction.bundleId)
-        try agree(.appTransaction, "environment", environment?.raw, transaction.receiptType?.raw)
+        try Self.agree(.appTransaction, "bundleId", bundleId, transaction.bundleId)
+        try Self.agree(
+            .appTransaction,
+            "environment",
+            environment?.raw,
+            transaction.receiptType?.raw
+        )
         if let id = appAppleId, let found = transaction.appAppleId {
-            try agree(.appTransaction, "appAppleId", "\(id)", "\(found)")
+            try Self.agree(.appTransaction, "appAppleId", "\(id)", "\(found)")
         }
         return transaction
     }
@@ -69,11 +82,11 @@ struct Envelope {
         _ check: SignatureCheck
     ) throws -> WireFields {
         let inner = try check(jws)
-        try agree(part, "authority", authority.name, inner.authority.name)
+        try Self.agree(part, "authority", authority.name, inner.authority.name)
         return try WireFields(inner.payload.root, path: part.rawValue)
     }
 
-    private func agree(
+    static func agree(
         _ part: SignedPart,
         _ field: String,
         _ outer: String?,

@@ -7,6 +7,8 @@ struct Message {
     let environment: Environment
     let claimedEnvironment: String?
     var notification: AppStoreNotification?
+    /// The store's word in an answer about a subscription.
+    var status: Stated<SubscriptionStatus>?
     var transaction: AppStoreTransaction?
     var renewalInfo: AppStoreRenewalInfo?
     var appTransaction: AppStoreAppTransaction?
@@ -37,6 +39,8 @@ struct Message {
         switch kind {
         case .notification: notification?.signedDate
         case .transaction: transaction?.signedDate
+        // The two are signed side by side, and a transaction may have been signed long before.
+        case .subscriptionStatus: renewalInfo?.signedDate ?? transaction?.signedDate
         case .renewalInfo: renewalInfo?.signedDate
         case .appTransaction: appTransaction?.receiptCreationDate
         }
@@ -61,6 +65,8 @@ struct Message {
             return "notification:\(uuid)"
         case .transaction:
             return "transaction:\(transaction?.transactionId ?? ""):\(date)"
+        case .subscriptionStatus:
+            return "subscriptionStatus:\(transaction?.transactionId ?? ""):\(date)"
         case .renewalInfo:
             return "renewalInfo:\(renewalInfo?.originalTransactionId ?? ""):\(date)"
         case .appTransaction:

@@ -67,6 +67,28 @@ struct WireFields {
         return try WireFields(node, path: path + name)
     }
 
+    /// An array of objects that are read further.
+    func list(_ name: String) throws(AppStoreRefusal) -> [WireFields]? {
+        guard let nodes = try value(name, { $0.kind == .array ? $0.elements : nil }) else {
+            return nil
+        }
+        var list: [WireFields] = []
+        for node in nodes { list.append(try WireFields(node, path: path + name)) }
+        return list
+    }
+
+    /// An array of JWS in compact serialization, not looked into.
+    func signed(_ name: String) throws(AppStoreRefusal) -> [ArraySlice<UInt8>]? {
+        try value(name) { node in
+            guard node.kind == .array else { return nil }
+            let texts = node.elements.map(\.utf8)
+            return texts.contains(nil) ? nil : texts.compactMap(\.self)
+        }
+    }
+
+    /// The object as it was written.
+    var source: ArraySlice<UInt8> { object.source }
+
     private func value<Value>(
         _ name: String,
         _ read: (JSONNode) -> Value?

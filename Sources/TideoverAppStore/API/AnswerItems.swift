@@ -1,0 +1,167 @@
+import TideoverCore
+import TideoverJSON
+
+/// One signed thing that an answer brought: believed or refused by itself, so that one that does
+/// not hold keeps none of the others out.
+public struct AppStoreAnswerItem: Sendable {
+    /// What it is kept as: the JWS, or the object around it. ``AppStoreReader/read(_:check:)``
+    /// reads it again.
+    public let evidence: [UInt8]
+    /// What it says; or ``AppStoreRefusal``, or whatever the check threw.
+    public let reading: Result<AppStoreReading, any Error>
+    /// How the store fared with it, where it is a notification.
+    public let sendAttempts: [SentNotification.Attempt]
+
+    init(
+        _ evidence: some Sequence<UInt8>,
+        sendAttempts: [SentNotification.Attempt] = [],
+        _ read: ([UInt8]) throws -> AppStoreReading
+    ) {
+        let bytes = Array(evidence)
+        self.evidence = bytes
+        self.sendAttempts = sendAttempts
+        reading = Result { try read(bytes) }
+    }
+}
+
+extension AppStoreReader {
+    /// Reads the subscriptions of an answer, each by itself.
+    public func read(
+        _ answer: SubscriptionStatusesAnswer,
+        check: SignatureCheck
+    ) -> [AppStoreAnswerItem] {
+        let frame = AnswerFrame(answer.bundleId, answer.appAppleId, answer.environment)
+        return answer.data.flatMap(\.lastTransactions).map { status in
+            AppStoreAnswerItem(status.source) { _ in
+                try subscriptionStatus(status, in: frame, check)
+            }
+        }
+    }
+
+    /// Reads the transactions of a page, each by itself.
+    public func read(
+        _ page: TransactionHistoryPage,
+        check: SignatureCheck
+    ) -> [AppStoreAnswerItem] {
+        let frame = AnswerFrame(page.bundleId, page.appAppleId, page.environment)
+        return page.signedTransactions.map { read(transaction: $0, in: frame, check) }
+    }
+
+    /// Reads the transactions of a page, each by itself.
+    public func read(_ page: RefundHistoryPage, check: SignatureCheck) -> [AppStoreAnswerItem] {
+        page.signedTransactions.map { read(transaction: $0, in: nil, check) }
+    }
+
+    /// Reads the notifications of a page, each by itself. Each is what the store would have
+    /// posted, so one that has arrived already has the same ``AppStoreReading/dedupeKey``.
+    public func read(
+        _ page: NotificationHistoryPage,
+        check: SignatureCheck
+    ) -> [AppStoreAnswerItem] {
+        page.notificationHistory.compactMap { read($0, check: check) }
+    }
+
+    /// Reads one notification; nil where the store has not said yet what it was.
+    public func read(_ sent: SentNotification, check: SignatureCheck) -> AppStoreAnswerItem? {
+        guard let jws = sent.signedPayload else { return nil }
+        let text = String(decoding: jws, as: UTF8.self)
+        let body = JSONValue.object(["signedPayload": .string(text)]).encoded()
+        return AppStoreAnswerItem(body, sendAttempts: sent.sendAttempts) { body in
+            try readNotification(body: body, check: check)
+        }
+    }
+
+    func read(
+        transaction jws: ArraySlice<UInt8>,
+        in frame: AnswerFrame?,
+        _ check: SignatureCheck
+    ) -> AppStoreAnswerItem {
+        AppStoreAnswerItem(jws) { _ in
+            let reading = try open(jws, check)
+            guard let transaction = reading.transaction, reading.kind == .transaction else {
+                throw AppStoreRefusal.unrecognisedContent
+            }
+            try frame?.require(agreesWith: transaction, of: app, in: reading.environment)
+            return reading
+        }
+    }
+}
+
+// MARK: - Subscription statuses
+
+extension AppStoreReader {
+    /// A status by itself, as it is kept: what stood around it is not there to be compared.
+    func subscriptionStatus(
+        _ node: JSONNode,
+        _ check: SignatureCheck
+    ) throws -> AppStoreReading {
+        let status = try SubscriptionStatusesAnswer.Status(WireFields(node, path: "status"))
+        return try subscriptionStatus(status, in: nil, check)
+    }
+
+    func subscriptionStatus(
+        _ status: SubscriptionStatusesAnswer.Status,
+        in frame: AnswerFrame?,
+        _ check: SignatureCheck
+    ) throws -> AppStoreReading {
+        guard let jws = status.signedTransactionInfo else {
+            throw AppStoreRefusal.missingMember("signedTransactionInfo")
+        }
+        let verified = try check(jws)
+        let fields = try WireFields(verified.payload.root, path: SignedPart.transaction.rawValue)
+        let transaction = try AppStoreTransaction(fields)
+        try app.require(bundleId: transaction.bundleId)
+        let claim = transaction.environment
+        let vouched = verified.authority.environment(claiming: claim?.known)
+        try frame?.require(agreesWith: transaction, of: app, in: vouched)
+        if let id = status.originalTransactionId {
+            try Envelope.agree(
+                .transaction,
+                "originalTransactionId",
+                id,
+                transaction.originalTransactionId
+            )
+        }
+        // The signed transaction is the envelope of the renewal info, which names no app.
+        let envelope = Envelope(of: transaction, authority: verified.authority)
+        return try AppStoreReading(
+            Message(
+                kind: .subscriptionStatus,
+                environment: try app.require(vouched, claimed: claim),
+                claimedEnvironment: claim?.raw,
+                status: status.status,
+                transaction: transaction,
+                renewalInfo: try status.signedRenewalInfo.map {
+                    try envelope.renewalInfo($0, beside: transaction, check)
+                }
+            )
+        )
+    }
+}
+
+/// What an answer says of everything in it. It is not signed: it can only be contradicted.
+struct AnswerFrame {
+    let bundleId: String?
+    let appAppleId: Int64?
+    let environment: Stated<StoreEnvironment>?
+
+    init(_ bundleId: String?, _ appAppleId: Int64?, _ environment: Stated<StoreEnvironment>?) {
+        self.bundleId = bundleId
+        self.appAppleId = appAppleId
+        self.environment = environment
+    }
+
+    /// Refuses what stands in an answer about another app, or is of another environment than it.
+    func require(
+        agreesWith transaction: AppStoreTransaction,
+        of app: AppStoreIdentity,
+        in vouched: Environment?
+    ) throws(AppStoreRefusal) {
+        if let bundleId { try app.require(bundleId: bundleId) }
+        if let appAppleId { try app.require(appAppleId: appAppleId, in: vouched) }
+        if let environment {
+            let inner = transaction.environment?.raw
+            try Envelope.agree(.transaction, "environment", environment.raw, inner)
+        }
+    }
+}

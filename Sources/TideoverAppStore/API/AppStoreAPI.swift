@@ -1,0 +1,201 @@
+public import TideoverCore
+public import TideoverHTTP
+import TideoverJSON
+
+/// The App Store Server API, asked about one app in one environment. It goes to the network by a
+/// handler, which adds the store's URL, and decides nothing: what it brings back is read by
+/// ``AppStoreReader``, signature by signature.
+/// https://developer.apple.com/documentation/appstoreserverapi
+public struct AppStoreAPI: Sendable {
+    /// Whose purchases are asked about. Its environments do not matter here.
+    public let app: AppStoreIdentity
+    /// The one that the handler's store answers for.
+    public let environment: Environment
+    private let handler: Handler
+    private let tokens: AppStoreTokens
+    private let clock: @Sendable () -> Instant
+
+    public init(
+        app: AppStoreIdentity,
+        environment: Environment,
+        tokens: AppStoreTokens,
+        clock: @escaping @Sendable () -> Instant,
+        handler: @escaping Handler
+    ) {
+        self.app = app
+        self.environment = environment
+        self.tokens = tokens
+        self.clock = clock
+        self.handler = handler
+    }
+
+    /// Where Apple's own store answers for an environment; nil where it does not.
+    public static func url(of environment: Environment) -> String? {
+        switch environment {
+        case .production: "https://api.storekit.apple.com"
+        case .sandbox: "https://api.storekit-sandbox.apple.com"
+        case .xcode, .simulated: nil
+        }
+    }
+
+    /// Reads the answers: only what is of the environment that was asked.
+    public var reader: AppStoreReader {
+        AppStoreReader(
+            app: AppStoreIdentity(
+                bundleId: app.bundleId,
+                appAppleId: app.appAppleId,
+                environments: [environment]
+            )
+        )
+    }
+}
+
+// MARK: - Asking
+
+extension AppStoreAPI {
+    /// Asks, and reads what comes back.
+    ///
+    /// - Throws: ``AppStoreAPIFailure``, or `CancellationError` if the task was cancelled.
+    func ask<Content: Sendable>(
+        _ question: AppStoreQuestion,
+        _ read: (WireFields) throws(AppStoreRefusal) -> Content
+    ) async throws -> AppStoreAnswer<Content> {
+        let (response, exchange) = try await send(question)
+        do {
+            let document = try JSONDocument(response.body, limits: .storeAnswer)
+            let content = try read(WireFields(document.root, path: "answer"))
+            return AppStoreAnswer(content: content, exchange: exchange)
+        } catch let error as JSONError {
+            throw AppStoreAPIFailure(.malformedJSON(error), exchange)
+        } catch let error as AppStoreRefusal {
+            throw AppStoreAPIFailure(.malformed(error), exchange)
+        }
+    }
+
+    /// Tells the store something that it answers without content.
+    ///
+    /// - Throws: As for a question.
+    func tell(_ question: AppStoreQuestion) async throws -> AppStoreAnswer<Void> {
+        AppStoreAnswer(content: (), exchange: try await send(question).1)
+    }
+
+    private func send(_ question: AppStoreQuestion) async throws -> (Response, AppStoreExchange) {
+        let askedAt = clock()
+        let token = try await token(at: askedAt)
+        let response: Response
+        do {
+            response = try await handler(question.request(bearing: token))
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            throw failure(.unreachable(error), askedAt)
+        }
+        let exchange = AppStoreExchange(
+            askedAt: askedAt,
+            answeredAt: clock(),
+            dated: response.headers["Date"].flatMap(Instant.init(httpDate:))
+        )
+        guard !(200..<300).contains(response.status) else { return (response, exchange) }
+        if response.status == 401 { await tokens.forget(token) }
+        throw AppStoreAPIFailure(response, exchange, token)
+    }
+
+    private func token(at now: Instant) async throws -> AppStoreToken {
+        do {
+            return try await tokens.token(at: now)
+        } catch {
+            throw failure(.unsigned(error), now)
+        }
+    }
+
+    private func failure(
+        _ reason: AppStoreAPIFailure.Reason,
+        _ askedAt: Instant
+    ) -> AppStoreAPIFailure {
+        let exchange = AppStoreExchange(askedAt: askedAt, answeredAt: clock(), dated: nil)
+        return AppStoreAPIFailure(reason, exchange)
+    }
+
+    /// Throws what a question is not asked for.
+    func require(_ fault: AppStoreQuestionFault?) throws(AppStoreAPIFailure) {
+        if let fault { throw failure(.unaskable(fault), clock()) }
+    }
+
+    /// By our clock.
+    var now: Instant { clock() }
+}
+
+/// One request of the API, before it bears a token.
+struct AppStoreQuestion {
+    var method = "GET"
+    let path: String
+    var query: [QueryItem] = []
+    var body: JSONObject?
+
+    func request(bearing token: AppStoreToken) -> Request {
+        var headers: Headers = [
+            "Authorization": "Bearer \(token.text)", "Accept": "application/json",
+        ]
+        if body != nil { headers["Content-Type"] = "application/json" }
+        let bytes = body.map { JSONValue.object($0).encoded() } ?? []
+        return Request(method: method, path: path, query: query, headers: headers, body: bytes)
+    }
+}
+
+// MARK: - Answers that are no success
+
+extension AppStoreAPIFailure {
+    init(_ reason: Reason, _ exchange: AppStoreExchange) {
+        self.reason = reason
+        self.exchange = exchange
+        retryAt = nil
+    }
+
+    init(_ response: Response, _ exchange: AppStoreExchange, _ token: AppStoreToken) {
+        let status = response.status
+        let code = Self.code(in: response.body)
+        reason =
+            if status == 401 {
+                .unauthorised(AppStoreSkew(exchange, token))
+            } else if status == 429 || code?.known == .rateLimitExceeded {
+                .throttled
+            } else if let code {
+                .refused(code, status: status)
+            } else {
+                .status(status)
+            }
+        self.exchange = exchange
+        retryAt = response.headers["Retry-After"].flatMap { exchange.retryAt($0) }
+    }
+
+    /// The store's number in an answer; nil where there is none, which happens with every status.
+    private static func code(in body: [UInt8]) -> Stated<AppStoreErrorCode>? {
+        guard let document = try? JSONDocument(body, limits: .storeAnswer) else { return nil }
+        return document.root["errorCode"]?.int64.map { Stated($0) }
+    }
+}
+
+extension AppStoreExchange {
+    /// The longest that a store is believed to want to be left alone: its limits are hourly.
+    static let longestWait = Milliseconds.hours(24)
+
+    /// What `Retry-After` asks for, by our clock. The App Store writes milliseconds since 1970
+    /// there; what stands between it and us may write seconds to wait, or a date.
+    func retryAt(_ text: String) -> Instant? {
+        let wait: Milliseconds
+        if let number = Int64(text) {
+            guard number >= 0 else { return nil }
+            let isInstant = number > Self.longestWait.count
+            let instant = Instant(millisecondsSince1970: number)
+            wait = isInstant ? instant - storesNow : .seconds(number)
+        } else if let date = Instant(httpDate: text) {
+            wait = date - storesNow
+        } else {
+            return nil
+        }
+        return answeredAt + min(max(wait, .zero), Self.longestWait)
+    }
+
+    /// The store's clock when it answered, where known, else ours.
+    private var storesNow: Instant { dated ?? answeredAt }
+}

@@ -1,0 +1,195 @@
+public import TideoverCore
+
+/// Where all of a customer's subscriptions stand. What is signed in it is still closed; the rest is
+/// the store's word by the connection it came on.
+/// https://developer.apple.com/documentation/appstoreserverapi/statusresponse
+public struct SubscriptionStatusesAnswer: Hashable, Sendable {
+    public let environment: Stated<StoreEnvironment>?
+    public let bundleId: String?
+    public let appAppleId: Int64?
+    public let data: [Group]
+
+    /// The subscriptions of one subscription group.
+    public struct Group: Hashable, Sendable {
+        public let subscriptionGroupIdentifier: String?
+        public let lastTransactions: [Status]
+    }
+
+    /// Where one subscription stands.
+    public struct Status: Hashable, Sendable {
+        public let status: Stated<SubscriptionStatus>?
+        public let originalTransactionId: String?
+        /// The latest transaction as a JWS.
+        public let signedTransactionInfo: ArraySlice<UInt8>?
+        /// The renewal info as a JWS.
+        public let signedRenewalInfo: ArraySlice<UInt8>?
+        /// The item as it was written: what it is kept as.
+        let source: ArraySlice<UInt8>
+    }
+}
+
+/// Up to 20 transactions of a customer, still closed.
+/// https://developer.apple.com/documentation/appstoreserverapi/historyresponse
+public struct TransactionHistoryPage: Hashable, Sendable {
+    public let environment: Stated<StoreEnvironment>?
+    public let bundleId: String?
+    public let appAppleId: Int64?
+    /// Names the place behind this page.
+    public let revision: String?
+    public let hasMore: Bool
+    /// Each a JWS.
+    public let signedTransactions: [ArraySlice<UInt8>]
+}
+
+/// Up to 20 refunded transactions of a customer, still closed.
+/// https://developer.apple.com/documentation/appstoreserverapi/refundhistoryresponse
+public struct RefundHistoryPage: Hashable, Sendable {
+    /// Names the place behind this page, also behind the last one.
+    public let revision: String?
+    public let hasMore: Bool
+    /// Each a JWS.
+    public let signedTransactions: [ArraySlice<UInt8>]
+}
+
+/// Up to 20 notifications that the store has sent or tried to send, still closed.
+/// https://developer.apple.com/documentation/appstoreserverapi/notificationhistoryresponse
+public struct NotificationHistoryPage: Hashable, Sendable {
+    /// Names the place behind this page.
+    public let paginationToken: String?
+    public let hasMore: Bool
+    public let notificationHistory: [SentNotification]
+}
+
+/// A notification and how its delivery went.
+/// https://developer.apple.com/documentation/appstoreserverapi/notificationhistoryresponseitem
+public struct SentNotification: Hashable, Sendable {
+    /// The notification as a JWS; absent from a test whose result is not known yet.
+    public let signedPayload: ArraySlice<UInt8>?
+    /// At most six, as the store made them.
+    public let sendAttempts: [Attempt]
+
+    /// One attempt to deliver it.
+    public struct Attempt: Hashable, Sendable {
+        public let attemptDate: Instant?
+        public let sendAttemptResult: Stated<Result>?
+    }
+
+    /// What came of an attempt.
+    /// https://developer.apple.com/documentation/appstoreserverapi/sendattemptresult
+    public enum Result: String, Hashable, Sendable, CaseIterable {
+        case success = "SUCCESS"
+        case timedOut = "TIMED_OUT"
+        case tlsIssue = "TLS_ISSUE"
+        case circularRedirect = "CIRCULAR_REDIRECT"
+        case noResponse = "NO_RESPONSE"
+        case socketIssue = "SOCKET_ISSUE"
+        case unsupportedCharset = "UNSUPPORTED_CHARSET"
+        case invalidResponse = "INVALID_RESPONSE"
+        case prematureClose = "PREMATURE_CLOSE"
+        case unsuccessfulStatus = "UNSUCCESSFUL_HTTP_RESPONSE_CODE"
+        case other = "OTHER"
+    }
+}
+
+/// The name under which a test notification's delivery can be asked for.
+/// https://developer.apple.com/documentation/appstoreserverapi/sendtestnotificationresponse
+public struct TestNotificationRequested: Hashable, Sendable {
+    public let testNotificationToken: String
+}
+
+// MARK: - Reading
+
+extension SubscriptionStatusesAnswer {
+    init(_ fields: WireFields) throws(AppStoreRefusal) {
+        environment = try fields.word("environment")
+        bundleId = try fields.string("bundleId")
+        appAppleId = try fields.integer("appAppleId")
+        data = try fields.list("data").required("data").read(Group.init)
+    }
+}
+
+extension SubscriptionStatusesAnswer.Group {
+    fileprivate init(_ fields: WireFields) throws(AppStoreRefusal) {
+        subscriptionGroupIdentifier = try fields.string("subscriptionGroupIdentifier")
+        let items = try fields.list("lastTransactions") ?? []
+        lastTransactions = try items.read(SubscriptionStatusesAnswer.Status.init)
+    }
+}
+
+extension SubscriptionStatusesAnswer.Status {
+    init(_ fields: WireFields) throws(AppStoreRefusal) {
+        status = try fields.word("status")
+        originalTransactionId = try fields.string("originalTransactionId")
+        signedTransactionInfo = try fields.jws("signedTransactionInfo")
+        signedRenewalInfo = try fields.jws("signedRenewalInfo")
+        source = fields.source
+    }
+}
+
+extension TransactionHistoryPage {
+    init(_ fields: WireFields) throws(AppStoreRefusal) {
+        environment = try fields.word("environment")
+        bundleId = try fields.string("bundleId")
+        appAppleId = try fields.integer("appAppleId")
+        revision = try fields.string("revision")
+        hasMore = try fields.flag("hasMore") ?? false
+        signedTransactions = try fields.signed("signedTransactions").required("signedTransactions")
+    }
+}
+
+extension RefundHistoryPage {
+    init(_ fields: WireFields) throws(AppStoreRefusal) {
+        revision = try fields.string("revision")
+        hasMore = try fields.flag("hasMore") ?? false
+        signedTransactions = try fields.signed("signedTransactions").required("signedTransactions")
+    }
+}
+
+extension NotificationHistoryPage {
+    init(_ fields: WireFields) throws(AppStoreRefusal) {
+        paginationToken = try fields.string("paginationToken")
+        hasMore = try fields.flag("hasMore") ?? false
+        let items = try fields.list("notificationHistory").required("notificationHistory")
+        notificationHistory = try items.read(SentNotification.init)
+    }
+}
+
+extension SentNotification {
+    init(_ fields: WireFields) throws(AppStoreRefusal) {
+        signedPayload = try fields.jws("signedPayload")
+        sendAttempts = try (fields.list("sendAttempts") ?? []).read(Attempt.init)
+    }
+}
+
+extension SentNotification.Attempt {
+    fileprivate init(_ fields: WireFields) throws(AppStoreRefusal) {
+        attemptDate = try fields.date("attemptDate")
+        sendAttemptResult = try fields.word("sendAttemptResult")
+    }
+}
+
+extension TestNotificationRequested {
+    init(_ fields: WireFields) throws(AppStoreRefusal) {
+        testNotificationToken = try fields.string("testNotificationToken").required(
+            "testNotificationToken"
+        )
+    }
+}
+
+extension Optional {
+    /// The member's value, without which an answer is none.
+    func required(_ name: String) throws(AppStoreRefusal) -> Wrapped {
+        guard let self else { throw .missingMember(name) }
+        return self
+    }
+}
+
+extension [WireFields] {
+    fileprivate func read<Item>(
+        _ item: (WireFields) throws(AppStoreRefusal) -> Item
+    ) throws(AppStoreRefusal) -> [Item] {
+        var items: [Item] = []
+        for fields in self { items.append(try item(fields)) }
+        return items
+    }
+}

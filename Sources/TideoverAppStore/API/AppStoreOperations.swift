@@ -1,0 +1,103 @@
+import TideoverHTTP
+import TideoverJSON
+
+// Every question throws `AppStoreAPIFailure`, or `CancellationError` if the task was cancelled.
+
+// MARK: - Purchases
+
+extension AppStoreAPI {
+    /// Where all subscriptions of a customer stand, own and shared, named by any of the customer's
+    /// transactions; only those with one of `statuses`, if any are given.
+    public func subscriptionStatuses(
+        of transactionId: String,
+        only statuses: [SubscriptionStatus] = []
+    ) async throws -> AppStoreAnswer<SubscriptionStatusesAnswer> {
+        let question = AppStoreQuestion(
+            path: try path("/inApps/v1/subscriptions", transactionId),
+            query: statuses.map { QueryItem(name: "status", value: "\($0.rawValue)") }
+        )
+        return try await ask(question, SubscriptionStatusesAnswer.init)
+    }
+
+    /// One page of a customer's transactions, at most 20. The page after it is asked for by the
+    /// revision of this one, with the same filter.
+    public func transactionHistory(
+        of transactionId: String,
+        _ filter: TransactionHistoryFilter = TransactionHistoryFilter(),
+        revision: String? = nil
+    ) async throws -> AppStoreAnswer<TransactionHistoryPage> {
+        let path = try path("/inApps/v2/history", transactionId)
+        try require(filter.fault)
+        let items = revision.map { [QueryItem(name: "revision", value: $0)] } ?? []
+        let question = AppStoreQuestion(path: path, query: items + filter.query)
+        return try await ask(question, TransactionHistoryPage.init)
+    }
+
+    /// One page of a customer's refunded transactions, at most 20, the oldest revocation first. The
+    /// last revision can be kept: asked again later it brings what is new.
+    public func refundHistory(
+        of transactionId: String,
+        revision: String? = nil
+    ) async throws -> AppStoreAnswer<RefundHistoryPage> {
+        let question = AppStoreQuestion(
+            path: try path("/inApps/v2/refund/lookup", transactionId),
+            query: revision.map { [QueryItem(name: "revision", value: $0)] } ?? []
+        )
+        return try await ask(question, RefundHistoryPage.init)
+    }
+}
+
+// MARK: - Notifications
+
+extension AppStoreAPI {
+    /// One page of the notifications that the store has sent or tried to send, at most 20. The page
+    /// after it is asked for by the token of this one, with the same filter.
+    public func notificationHistory(
+        _ filter: NotificationHistoryFilter,
+        paginationToken: String? = nil
+    ) async throws -> AppStoreAnswer<NotificationHistoryPage> {
+        try require(filter.fault(at: now))
+        let question = AppStoreQuestion(
+            method: "POST",
+            path: "/inApps/v1/notifications/history",
+            query: paginationToken.map { [QueryItem(name: "paginationToken", value: $0)] } ?? [],
+            body: filter.body
+        )
+        return try await ask(question, NotificationHistoryPage.init)
+    }
+
+    /// Has the store send a test notification to the app's URL; the token names it for about six
+    /// months.
+    public func requestTestNotification() async throws -> AppStoreAnswer<TestNotificationRequested>
+    {
+        let question = AppStoreQuestion(method: "POST", path: "/inApps/v1/notifications/test")
+        return try await ask(question, TestNotificationRequested.init)
+    }
+
+    /// How a test notification fared.
+    public func testNotificationStatus(
+        _ token: String
+    ) async throws -> AppStoreAnswer<SentNotification> {
+        let question = AppStoreQuestion(path: try path("/inApps/v1/notifications/test", token))
+        return try await ask(question, SentNotification.init)
+    }
+}
+
+// MARK: - Paths
+
+extension AppStoreAPI {
+    /// A path that ends with an id, and perhaps with words behind it.
+    func path(
+        _ root: String,
+        _ id: String,
+        _ rest: String = ""
+    ) throws(AppStoreAPIFailure) -> String {
+        try require(isIdentifier(id) ? nil : .identifier(id))
+        return "\(root)/\(id)\(rest)"
+    }
+
+    private func isIdentifier(_ text: String) -> Bool {
+        guard (1...128).contains(text.utf8.count), text != ".", text != ".." else { return false }
+        return PercentEncoding.encode(text) == text && !text.contains("~")
+    }
+}

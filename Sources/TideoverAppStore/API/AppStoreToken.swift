@@ -1,0 +1,85 @@
+public import TideoverCore
+import TideoverJSON
+
+/// Who asks the App Store Server API: a key of App Store Connect, and the app it asks about.
+/// https://developer.apple.com/documentation/appstoreserverapi/generating-json-web-tokens-for-api-requests
+public struct AppStoreAPIKey: Hashable, Sendable {
+    public let issuerId: String
+    public let keyId: String
+    public let bundleId: String
+
+    public init(issuerId: String, keyId: String, bundleId: String) {
+        self.issuerId = issuerId
+        self.keyId = keyId
+        self.bundleId = bundleId
+    }
+}
+
+/// Signs with ES256: the 64 bytes r and s over the SHA-256 of `signingInput`. What it throws reaches
+/// whoever asked, inside ``AppStoreAPIFailure``.
+public typealias TokenSigner = @Sendable (_ signingInput: [UInt8]) throws -> [UInt8]
+
+/// A bearer token and when it is good for use.
+public struct AppStoreToken: Hashable, Sendable {
+    /// The longest life that the store accepts.
+    public static let maximumLife = Milliseconds.minutes(60)
+    /// The life of the tokens made here.
+    public static let life = Milliseconds.minutes(20)
+    /// How long before its end a token is not used any more: a request takes time.
+    public static let margin = Milliseconds.minutes(1)
+
+    /// The compact form.
+    public let text: String
+    public let issuedAt: Instant
+    public let expiresAt: Instant
+
+    /// A new token, good from `now`, which is cut to whole seconds.
+    public init(for key: AppStoreAPIKey, at now: Instant, signer: TokenSigner) throws {
+        let seconds = now.millisecondsSince1970 / 1000
+        issuedAt = Instant(millisecondsSince1970: seconds * 1000)
+        expiresAt = issuedAt + Self.life
+        let header: JSONValue = ["alg": "ES256", "kid": .string(key.keyId), "typ": "JWT"]
+        let claims: JSONValue = [
+            "iss": .string(key.issuerId), "iat": .integer(seconds),
+            "exp": .integer(expiresAt.millisecondsSince1970 / 1000),
+            "aud": "appstoreconnect-v1", "bid": .string(key.bundleId),
+        ]
+        var compact = Base64.encode(header.encoded(), .urlSafe)
+        compact.append(UInt8(ascii: "."))
+        compact += Base64.encode(claims.encoded(), .urlSafe)
+        let signature = try signer(compact)
+        compact.append(UInt8(ascii: "."))
+        compact += Base64.encode(signature, .urlSafe)
+        text = String(decoding: compact, as: UTF8.self)
+    }
+
+    /// Whether to use it at an instant; a clock that was set back makes it one from the future.
+    public func isFresh(at now: Instant) -> Bool {
+        issuedAt <= now && now < expiresAt - Self.margin
+    }
+}
+
+/// Makes tokens, and uses each until shortly before it ends.
+public actor AppStoreTokens {
+    private let key: AppStoreAPIKey
+    private let signer: TokenSigner
+    private var current: AppStoreToken?
+
+    public init(key: AppStoreAPIKey, signer: @escaping TokenSigner) {
+        self.key = key
+        self.signer = signer
+    }
+
+    /// The token to use at an instant; throws what the signer throws.
+    public func token(at now: Instant) throws -> AppStoreToken {
+        if let current, current.isFresh(at: now) { return current }
+        let token = try AppStoreToken(for: key, at: now, signer: signer)
+        current = token
+        return token
+    }
+
+    /// Does not use a token again that the store has turned down.
+    func forget(_ token: AppStoreToken) {
+        if current == token { current = nil }
+    }
+}

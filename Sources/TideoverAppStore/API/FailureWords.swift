@@ -1,0 +1,89 @@
+import TideoverCore
+import TideoverJSON
+
+extension AppStoreAPIFailure: CustomStringConvertible {
+    /// The reason in one word; it never changes, and nothing but the case decides it.
+    public var code: String {
+        switch reason {
+        case .unaskable: "unaskable"
+        case .unsigned: "no-token"
+        case .unreachable: "unreachable"
+        case .unauthorised: "unauthorised"
+        case .throttled: "throttled"
+        case .refused(let code, _): "store-\(code.raw)"
+        case .status(let status): "http-\(status)"
+        case .malformedJSON: "malformed-json"
+        case .malformed: "malformed"
+        case .endless: "endless-pages"
+        }
+    }
+
+    /// The reason in a sentence or two, fit for a log: no id and nothing the store wrote is in it.
+    public var sentence: String {
+        switch reason {
+        case .unaskable(let fault): fault.sentence
+        case .unsigned: "No token could be signed with the key of the App Store Server API."
+        case .unreachable: "The App Store Server API could not be reached."
+        case .unauthorised(let skew): skew.sentence
+        case .throttled: throttledSentence
+        case .refused(let code, let status): Self.sentence(code, status)
+        case .status(let status): "The App Store Server API answered \(status) without a reason."
+        case .malformedJSON(let error):
+            "The App Store's answer is not valid JSON at line \(error.line), "
+                + "column \(error.column): it may be cut short."
+        case .malformed(let refusal):
+            "The App Store's answer was not understood. " + refusal.sentence
+        case .endless: "The App Store said that there is more, and not where."
+        }
+    }
+
+    public var description: String { sentence }
+
+    private var throttledSentence: String {
+        let sentence = "The App Store asks us to come back later"
+        return retryAt.map { "\(sentence), at \($0.rfc3339)." } ?? sentence + "."
+    }
+
+    private static func sentence(_ code: Stated<AppStoreErrorCode>, _ status: Int) -> String {
+        let name = code.known.map { "\($0)" } ?? "a reason that this version does not know"
+        return "The App Store Server API answered \(status): \(name) (\(code.raw))."
+    }
+}
+
+extension AppStoreSkew: CustomStringConvertible {
+    /// What a 401 comes from, as far as the clocks tell.
+    public var sentence: String {
+        let refusal = "The App Store does not accept our token. "
+        guard let ahead else {
+            return refusal + "Its answer has no date, so that the clocks cannot be compared."
+        }
+        let seconds = abs(ahead.count) / 1000
+        guard explainsRefusal else {
+            return refusal
+                + "The clocks are \(seconds) s apart, which is no reason: look at the key, "
+                + "its id, the issuer id, the bundle id, and whether the key was revoked."
+        }
+        let direction = ahead > .zero ? "behind" : "ahead of"
+        return refusal + "Our clock is \(seconds) s \(direction) the store's, so that a good token "
+            + "looks " + (ahead > .zero ? "expired." : "as if it came from the future.")
+            + " Put the clock right."
+    }
+
+    public var description: String { sentence }
+}
+
+extension AppStoreQuestionFault: CustomStringConvertible {
+    /// The reason in one sentence.
+    public var sentence: String {
+        switch self {
+        case .identifier: "This cannot be an id of the App Store's, so it was not asked about."
+        case .startAfterEnd: "The start is after the end."
+        case .startTooOld(let earliest):
+            "The App Store keeps notifications for 180 days: ask from \(earliest.rfc3339) on."
+        case .outOfRange(let field, let range):
+            "\(field) must be from \(range.lowerBound) to \(range.upperBound)."
+        }
+    }
+
+    public var description: String { sentence }
+}

@@ -1,0 +1,213 @@
+import Testing
+import TideoverAppStore
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+
+/// What is sent, question by question.
+@Suite struct APIRequestTests {
+    /// One question, and the request that it must be.
+    struct Case: Sendable, CustomTestStringConvertible {
+        let name: String
+        let method: String
+        let path: String
+        var query: [String] = []
+        var body: JSONValue?
+        var answer: JSONObject = [:]
+        let ask: @Sendable (AppStoreAPI) async throws -> Void
+
+        var testDescription: String { name }
+    }
+
+    static let statusesAnswer: JSONObject = ["data": []]
+    static let page: JSONObject = ["signedTransactions": [], "revision": "r2", "hasMore": false]
+    static let day = Milliseconds.days(1)
+    static let from = FakeAPI.now - day
+    static let fromText = "\(from.millisecondsSince1970)"
+    static let nowText = "\(FakeAPI.now.millisecondsSince1970)"
+
+    static let full: TransactionHistoryFilter = {
+        var filter = TransactionHistoryFilter()
+        filter.startDate = from
+        filter.endDate = FakeAPI.now
+        filter.productIds = ["a", "b&c"]
+        filter.productTypes = [.autoRenewable, .nonRenewable, .consumable, .nonConsumable]
+        filter.sort = .descending
+        filter.subscriptionGroupIdentifiers = ["g1", "g2"]
+        filter.inAppOwnershipType = .familyShared
+        filter.revoked = true
+        return filter
+    }()
+
+    static let purchases: [Case] = [
+        Case(
+            name: "all subscription statuses",
+            method: "GET",
+            path: "/inApps/v1/subscriptions/2000000000000001",
+            answer: statusesAnswer
+        ) { _ = try await $0.subscriptionStatuses(of: "2000000000000001") },
+        Case(
+            name: "subscription statuses of two kinds",
+            method: "GET",
+            path: "/inApps/v1/subscriptions/1",
+            query: ["status=1", "status=4"],
+            answer: statusesAnswer
+        ) { _ = try await $0.subscriptionStatuses(of: "1", only: [.active, .billingGracePeriod]) },
+        Case(
+            name: "transaction history",
+            method: "GET",
+            path: "/inApps/v2/history/1",
+            answer: page
+        ) { _ = try await $0.transactionHistory(of: "1") },
+        Case(
+            name: "transaction history with every filter",
+            method: "GET",
+            path: "/inApps/v2/history/1",
+            query: [
+                "revision=r1", "startDate=\(fromText)", "endDate=\(nowText)", "productId=a",
+                "productId=b&c", "productType=AUTO_RENEWABLE", "productType=NON_RENEWABLE",
+                "productType=CONSUMABLE", "productType=NON_CONSUMABLE", "sort=DESCENDING",
+                "subscriptionGroupIdentifier=g1", "subscriptionGroupIdentifier=g2",
+                "inAppOwnershipType=FAMILY_SHARED", "revoked=true",
+            ],
+            answer: page
+        ) { _ = try await $0.transactionHistory(of: "1", full, revision: "r1") },
+        Case(
+            name: "refund history",
+            method: "GET",
+            path: "/inApps/v2/refund/lookup/1",
+            answer: page
+        ) { _ = try await $0.refundHistory(of: "1") },
+        Case(
+            name: "refund history from a revision on",
+            method: "GET",
+            path: "/inApps/v2/refund/lookup/1",
+            query: ["revision=r1"],
+            answer: page
+        ) { _ = try await $0.refundHistory(of: "1", revision: "r1") },
+    ]
+
+    static let history: JSONObject = ["notificationHistory": [], "hasMore": false]
+    static let dates: JSONObject = [
+        "startDate": .integer(from.millisecondsSince1970),
+        "endDate": .integer(FakeAPI.now.millisecondsSince1970),
+    ]
+
+    static func list(
+        _ name: String,
+        _ more: JSONObject,
+        only: NotificationHistoryFilter.Subject? = nil,
+        onlyFailures: Bool = false,
+        token: String? = nil
+    ) -> Case {
+        let filter = NotificationHistoryFilter(
+            from: from,
+            to: FakeAPI.now,
+            only: only,
+            onlyFailures: onlyFailures
+        )
+        return Case(
+            name: name,
+            method: "POST",
+            path: "/inApps/v1/notifications/history",
+            query: token.map { ["paginationToken=\($0)"] } ?? [],
+            body: .object(dates.changed(by: more)),
+            answer: history
+        ) { _ = try await $0.notificationHistory(filter, paginationToken: token) }
+    }
+
+    static let notifications: [Case] = [
+        list("notification history", [:]),
+        list("failed notifications", ["onlyFailures": true], onlyFailures: true),
+        list("a further page of them", [:], token: "t1"),
+        list(
+            "notifications of a type",
+            ["notificationType": "REFUND"],
+            only: .type(Stated("REFUND"))
+        ),
+        list(
+            "notifications of a subtype",
+            ["notificationType": "EXPIRED", "notificationSubtype": "VOLUNTARY"],
+            only: .subtype(Stated("EXPIRED"), Stated("VOLUNTARY"))
+        ),
+        list(
+            "notifications about a customer",
+            ["transactionId": "1"],
+            only: .transaction("1")
+        ),
+        Case(
+            name: "a test notification",
+            method: "POST",
+            path: "/inApps/v1/notifications/test",
+            answer: ["testNotificationToken": "t"]
+        ) { _ = try await $0.requestTestNotification() },
+        Case(
+            name: "how a test notification fared",
+            method: "GET",
+            path: "/inApps/v1/notifications/test/ce3af791-365e_1"
+        ) { _ = try await $0.testNotificationStatus("ce3af791-365e_1") },
+    ]
+
+    @Test(arguments: purchases + notifications)
+    func `a question is sent as the store documents it`(asked: Case) async throws {
+        let store = FakeAPI(.answer(asked.answer))
+        try await asked.ask(store.api())
+        let request = try #require(await store.requests.first)
+        #expect(await store.requests.count == 1)
+        #expect(request.method == asked.method)
+        #expect(request.path == asked.path)
+        #expect(request.query.map { "\($0.name)=\($0.value)" } == asked.query)
+        #expect(request.headers["Accept"] == "application/json")
+        let authorization = try #require(request.headers["Authorization"])
+        #expect(authorization.hasPrefix("Bearer ey"))
+        if let body = asked.body {
+            #expect(JSONValue(try JSONDocument(request.body).root) == body)
+            #expect(request.headers["Content-Type"] == "application/json")
+        } else {
+            #expect(request.body.isEmpty)
+            #expect(request.headers["Content-Type"] == nil)
+        }
+    }
+
+    @Test(arguments: [
+        "", ".", "..", "a/b", "1?x=1", "%31", "a b", "é", String(repeating: "1", count: 129),
+    ])
+    func `an id that is none is not sent`(id: String) async throws {
+        let store = FakeAPI(.answer(Self.statusesAnswer))
+        let failed = await failure { _ = try await store.api().subscriptionStatuses(of: id) }
+        guard case .unaskable(.identifier(id)) = try #require(failed).reason else {
+            Issue.record("\(failed as Any)")
+            return
+        }
+        #expect(await store.requests.isEmpty)
+        #expect(failed?.outcome == nil)
+    }
+
+    @Test func `a list from too long ago is not asked for, and says from when it could be`()
+        async throws
+    {
+        let reach = NotificationHistoryFilter.reach
+        let store = FakeAPI(.answer(Self.history))
+        let api = store.api()
+        func ask(from: Instant, to: Instant) async -> AppStoreQuestionFault? {
+            let filter = NotificationHistoryFilter(from: from, to: to)
+            let failed = await failure { _ = try await api.notificationHistory(filter) }
+            guard case .unaskable(let fault)? = failed?.reason else { return nil }
+            return fault
+        }
+        let now = FakeAPI.now
+        let earliest = NotificationHistoryFilter.earliestStart(at: now)
+        #expect(await ask(from: now - reach, to: now) == nil)
+        #expect(await ask(from: earliest, to: now) == nil)
+        let tooOld = AppStoreQuestionFault.startTooOld(earliest: earliest)
+        #expect(await ask(from: now - reach - Milliseconds(1), to: now) == tooOld)
+        #expect(await ask(from: now, to: now - Milliseconds(1)) == .startAfterEnd)
+    }
+
+    @Test func `each of Apple's environments has its own address`() {
+        #expect(AppStoreAPI.url(of: .production) == "https://api.storekit.apple.com")
+        #expect(AppStoreAPI.url(of: .sandbox) == "https://api.storekit-sandbox.apple.com")
+        #expect(AppStoreAPI.url(of: .simulated) == nil)
+        #expect(AppStoreAPI.url(of: .xcode) == nil)
+    }
+}

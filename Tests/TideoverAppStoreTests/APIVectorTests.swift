@@ -1,0 +1,63 @@
+import Testing
+import TideoverAppStore
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+
+/// Apple's examples of answers, asked for and written again.
+@Suite(.enabled(if: Vectors.present, "vectors are not beside the project"))
+struct APIVectorTests {
+    struct Case: Sendable, CustomTestStringConvertible {
+        let name: String
+        let ask: @Sendable (AppStoreAPI) async throws -> JSONObject
+
+        var testDescription: String { name }
+    }
+
+    static let filter = NotificationHistoryFilter(from: FakeAPI.now, to: FakeAPI.now)
+
+    static let cases: [Case] = [
+        Case(name: "getAllSubscriptionStatusesResponse") {
+            try await $0.subscriptionStatuses(of: "1").content.wireForm
+        },
+        Case(name: "transactionHistoryResponse") {
+            try await $0.transactionHistory(of: "1").content.wireForm
+        },
+        Case(name: "transactionHistoryResponseWithMalformedEnvironment") {
+            try await $0.transactionHistory(of: "1").content.wireForm
+        },
+        Case(name: "getRefundHistoryResponse") {
+            try await $0.refundHistory(of: "1").content.wireForm
+        },
+        Case(name: "getNotificationHistoryResponse") {
+            try await $0.notificationHistory(filter).content.wireForm
+        },
+        Case(name: "requestTestNotificationResponse") {
+            try await $0.requestTestNotification().content.wireForm
+        },
+        Case(name: "getTestNotificationStatusResponse") {
+            try await $0.testNotificationStatus("t").content.wireForm
+        },
+    ]
+
+    @Test(arguments: cases)
+    func `an answer of Apple's loses nothing`(example: Case) async throws {
+        let bytes = try Vectors.bytes("apple/models/\(example.name).json")
+        let written = try await example.ask(FakeAPI(Response(body: bytes)).api())
+        #expect(JSONValue.object(written) == JSONValue(try JSONDocument(bytes).root))
+    }
+
+    @Test func `an answer of Apple's with a number in words is refused`() async throws {
+        let bytes = try Vectors.bytes(
+            "apple/models/transactionHistoryResponseWithMalformedAppAppleId.json"
+        )
+        let api = FakeAPI(Response(body: bytes)).api()
+        let failed = try #require(
+            await failure { _ = try await api.transactionHistory(of: "1") }
+        )
+        guard case .malformed(.malformed(field: "answer.appAppleId")) = failed.reason else {
+            Issue.record("\(failed.reason)")
+            return
+        }
+    }
+}
