@@ -294,6 +294,48 @@ import TideoverJSON
         #expect(try facts(items[0].reading.get()).kinds == ["term", "revocation"])
     }
 
+    @Test func `the transactions of an order are read, and a wrong order has none`() async throws {
+        let sealed = FakeStore.seal(FakeStore.transaction())
+        let found: JSONObject = ["status": 0, "signedTransactions": [.string(sealed)]]
+        let api = FakeAPI(.answer(found), .answer(["status": 1])).api()
+        let order = try await api.lookUp(orderId: "W002182").content
+        #expect(order.status?.known == .valid)
+        let items = api.reader.read(order, check: FakeStore.check())
+        #expect(try items.map { try facts($0.reading.get()).kinds } == [["term"]])
+        let none = try await api.lookUp(orderId: "W002182").content
+        #expect(none.status?.known == .invalid)
+        #expect(none.signedTransactions.isEmpty)
+    }
+
+    @Test func `one transaction is read as what was asked for, and as nothing else`() async throws {
+        let app: JSONObject = [
+            "receiptType": "Production", "bundleId": .string(FakeStore.bundleId),
+            "appAppleId": .integer(FakeStore.appAppleId), "appTransactionId": "70",
+            "receiptCreationDate": .integer(FakeStore.start),
+        ]
+        let sealed = (FakeStore.seal(FakeStore.transaction()), FakeStore.seal(app))
+        let right = FakeAPI(
+            .answer(["signedTransactionInfo": .string(sealed.0)]),
+            .answer(["signedAppTransactionInfo": .string(sealed.1)])
+        ).api()
+        let check = FakeStore.check()
+        let transaction = try await right.transactionInfo(of: "1").content
+        #expect(try right.reader.read(transaction, check: check).reading.get().kind == .transaction)
+        let own = try await right.appTransactionInfo(of: "1").content
+        #expect(try right.reader.read(own, check: check).reading.get().kind == .appTransaction)
+        let swapped = FakeAPI(.answer(["signedTransactionInfo": .string(sealed.1)])).api()
+        let wrong = try await swapped.transactionInfo(of: "1").content
+        #expect(refusal(swapped.reader.read(wrong, check: check)) == .unrecognisedContent)
+    }
+
+    @Test(arguments: [200, 202, 204])
+    func `what is only told needs no content in return`(status: Int) async throws {
+        let api = FakeAPI(Response(status: status)).api()
+        let exchange = try await api.finish("1").exchange
+        #expect(exchange.askedAt == FakeAPI.now)
+        _ = try await api.setAppAccountToken(of: "1", to: "7e3fb20b-4cdb-47cc-936d-99d65f608138")
+    }
+
     // MARK: Notifications
 
     @Test func `a notification from the history is the one that was posted`() async throws {

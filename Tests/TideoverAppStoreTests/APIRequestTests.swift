@@ -148,7 +148,85 @@ import TideoverJSON
         ) { _ = try await $0.testNotificationStatus("ce3af791-365e_1") },
     ]
 
-    @Test(arguments: purchases + notifications)
+    static let single: [Case] = [
+        Case(
+            name: "one transaction",
+            method: "GET",
+            path: "/inApps/v1/transactions/1",
+            answer: ["signedTransactionInfo": "a"]
+        ) { _ = try await $0.transactionInfo(of: "1") },
+        Case(
+            name: "the app transaction",
+            method: "GET",
+            path: "/inApps/v1/transactions/appTransactions/1",
+            answer: ["signedAppTransactionInfo": "a"]
+        ) { _ = try await $0.appTransactionInfo(of: "1") },
+        Case(name: "an order", method: "GET", path: "/inApps/v1/lookup/W002182") {
+            _ = try await $0.lookUp(orderId: "W002182")
+        },
+        Case(name: "a delivery", method: "POST", path: "/inApps/v1/transactions/1/finish") {
+            _ = try await $0.finish("1")
+        },
+        Case(
+            name: "an account afterwards",
+            method: "PUT",
+            path: "/inApps/v1/transactions/1/appAccountToken",
+            body: ["appAccountToken": "7e3fb20b-4cdb-47cc-936d-99d65f608138"]
+        ) { api in
+            let token = "7e3fb20b-4cdb-47cc-936d-99d65f608138"
+            _ = try await api.setAppAccountToken(of: "1", to: token)
+        },
+        Case(
+            name: "an extension",
+            method: "PUT",
+            path: "/inApps/v1/subscriptions/extend/1",
+            body: ["extendByDays": 45, "extendReasonCode": 3, "requestIdentifier": "fdf964a4"]
+        ) { api in
+            let order = RenewalExtension(
+                days: 45,
+                reason: .serviceIssue,
+                requestIdentifier: "fdf964a4"
+            )
+            _ = try await api.extendRenewalDate(of: "1", order)
+        },
+        Case(
+            name: "consumption, as little as possible",
+            method: "PUT",
+            path: "/inApps/v2/transactions/consumption/1",
+            body: [
+                "customerConsented": true, "sampleContentProvided": false,
+                "deliveryStatus": "DELIVERED",
+            ]
+        ) { api in
+            let information = ConsumptionInformation(
+                customerConsented: true,
+                sampleContentProvided: false,
+                deliveryStatus: .delivered
+            )
+            _ = try await api.sendConsumption(of: "1", information)
+        },
+        Case(
+            name: "consumption, all of it",
+            method: "PUT",
+            path: "/inApps/v2/transactions/consumption/1",
+            body: [
+                "customerConsented": false, "sampleContentProvided": true,
+                "deliveryStatus": "UNDELIVERED_SERVER_OUTAGE", "consumptionPercentage": 50000,
+                "refundPreference": "GRANT_PRORATED",
+            ]
+        ) { api in
+            let information = ConsumptionInformation(
+                customerConsented: false,
+                sampleContentProvided: true,
+                deliveryStatus: .undeliveredServerOutage,
+                consumptionPercentage: 50_000,
+                refundPreference: .grantProrated
+            )
+            _ = try await api.sendConsumption(of: "1", information)
+        },
+    ]
+
+    @Test(arguments: purchases + notifications + single)
     func `a question is sent as the store documents it`(asked: Case) async throws {
         let store = FakeAPI(.answer(asked.answer))
         try await asked.ask(store.api())
@@ -202,6 +280,59 @@ import TideoverJSON
         let tooOld = AppStoreQuestionFault.startTooOld(earliest: earliest)
         #expect(await ask(from: now - reach - Milliseconds(1), to: now) == tooOld)
         #expect(await ask(from: now, to: now - Milliseconds(1)) == .startAfterEnd)
+    }
+
+    @Test func `an order that the store is known to refuse is not sent`() async throws {
+        let store = FakeAPI(.answer([:]))
+        let api = store.api()
+        func fault(_ ask: () async throws -> Void) async -> AppStoreQuestionFault? {
+            guard case .unaskable(let fault)? = await failure(of: ask)?.reason else { return nil }
+            return fault
+        }
+        func extend(_ days: Int64, _ id: String = "a") async -> AppStoreQuestionFault? {
+            await fault {
+                let order = RenewalExtension(days: days, reason: .other, requestIdentifier: id)
+                _ = try await api.extendRenewalDate(of: "1", order)
+            }
+        }
+        func consume(_ percentage: Int64) async -> AppStoreQuestionFault? {
+            await fault {
+                let information = ConsumptionInformation(
+                    customerConsented: true,
+                    sampleContentProvided: true,
+                    deliveryStatus: .delivered,
+                    consumptionPercentage: percentage
+                )
+                _ = try await api.sendConsumption(of: "1", information)
+            }
+        }
+        for days: Int64 in [0, 91, -1] {
+            #expect(await extend(days) == .outOfRange(field: "extendByDays", 1...90))
+        }
+        #expect(await extend(90, "") == .identifier(""))
+        for percentage: Int64 in [-1, 100_001] {
+            let expected = AppStoreQuestionFault.outOfRange(
+                field: "consumptionPercentage",
+                0...100_000
+            )
+            #expect(await consume(percentage) == expected)
+        }
+        #expect(await store.requests.isEmpty)
+        for days: Int64 in [1, 90] { #expect(await extend(days) == nil) }
+        for percentage: Int64 in [0, 100_000] { #expect(await consume(percentage) == nil) }
+        #expect(await store.requests.count == 4)
+    }
+
+    @Test func `the sandbox takes a tenth of the questions`() {
+        let hourly: [(AppStoreRate, Int)] = [
+            (.purchases, 180_000), (.extensions, 72_000), (.orderLookup, 36_000),
+            (.refundHistory, 36_000), (.testNotifications, 3600),
+        ]
+        #expect(hourly.map(\.0) == AppStoreRate.allCases)
+        for (rate, count) in hourly {
+            #expect(rate.questionsPerHour(in: .production) == count)
+            #expect(rate.questionsPerHour(in: .sandbox) == count / 10)
+        }
     }
 
     @Test func `each of Apple's environments has its own address`() {

@@ -38,6 +38,19 @@ struct APIVectorTests {
         Case(name: "getTestNotificationStatusResponse") {
             try await $0.testNotificationStatus("t").content.wireForm
         },
+        Case(name: "transactionInfoResponse") {
+            try await $0.transactionInfo(of: "1").content.wireForm
+        },
+        Case(name: "appTransactionInfoResponse") {
+            try await $0.appTransactionInfo(of: "1").content.wireForm
+        },
+        Case(name: "lookupOrderIdResponse") {
+            try await $0.lookUp(orderId: "1").content.wireForm
+        },
+        Case(name: "extendSubscriptionRenewalDateResponse") {
+            let order = RenewalExtension(days: 1, reason: .other, requestIdentifier: "a")
+            return try await $0.extendRenewalDate(of: "1", order).content.wireForm
+        },
     ]
 
     @Test(arguments: cases)

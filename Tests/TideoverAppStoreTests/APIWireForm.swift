@@ -84,3 +84,31 @@ extension SentNotification {
 extension TestNotificationRequested {
     var wireForm: JSONObject { ["testNotificationToken": .string(testNotificationToken)] }
 }
+
+extension SignedAnswer {
+    var wireForm: JSONObject {
+        var json: JSONObject = [:]
+        json[part.rawValue] = wire(jws)
+        return json
+    }
+}
+
+extension OrderLookup {
+    var wireForm: JSONObject {
+        var json: JSONObject = [:]
+        json["status"] = wire(status)
+        json["signedTransactions"] = .array(signedTransactions.map { wire($0) ?? .null })
+        return json
+    }
+}
+
+extension RenewalExtended {
+    var wireForm: JSONObject {
+        var json: JSONObject = [:]
+        json["originalTransactionId"] = wire(originalTransactionId)
+        json["webOrderLineItemId"] = wire(webOrderLineItemId)
+        json["success"] = wire(success)
+        json["effectiveDate"] = wire(effectiveDate)
+        return json
+    }
+}

@@ -52,6 +52,18 @@ extension AppStoreReader {
         page.signedTransactions.map { read(transaction: $0, in: nil, check) }
     }
 
+    /// Reads the transactions of an order, each by itself.
+    public func read(_ order: OrderLookup, check: SignatureCheck) -> [AppStoreAnswerItem] {
+        order.signedTransactions.map { read(transaction: $0, in: nil, check) }
+    }
+
+    /// Reads a transaction or an app transaction.
+    public func read(_ answer: SignedAnswer, check: SignatureCheck) -> AppStoreAnswerItem {
+        AppStoreAnswerItem(answer.jws) { _ in
+            try open(answer.jws, as: answer.part.kind, check)
+        }
+    }
+
     /// Reads the notifications of a page, each by itself. Each is what the store would have
     /// posted, so one that has arrived already has the same ``AppStoreReading/dedupeKey``.
     public func read(
@@ -77,13 +89,22 @@ extension AppStoreReader {
         _ check: SignatureCheck
     ) -> AppStoreAnswerItem {
         AppStoreAnswerItem(jws) { _ in
-            let reading = try open(jws, check)
-            guard let transaction = reading.transaction, reading.kind == .transaction else {
-                throw AppStoreRefusal.unrecognisedContent
+            let reading = try open(jws, as: .transaction, check)
+            if let frame, let transaction = reading.transaction {
+                try frame.require(agreesWith: transaction, of: app, in: reading.environment)
             }
-            try frame?.require(agreesWith: transaction, of: app, in: reading.environment)
             return reading
         }
+    }
+
+    private func open(
+        _ jws: ArraySlice<UInt8>,
+        as kind: AppStoreReading.Kind,
+        _ check: SignatureCheck
+    ) throws -> AppStoreReading {
+        let reading = try open(jws, check)
+        guard reading.kind == kind else { throw AppStoreRefusal.unrecognisedContent }
+        return reading
     }
 }
 
@@ -136,6 +157,16 @@ extension AppStoreReader {
                 }
             )
         )
+    }
+}
+
+extension SignedPart {
+    fileprivate var kind: AppStoreReading.Kind {
+        switch self {
+        case .transaction: .transaction
+        case .renewalInfo: .renewalInfo
+        case .appTransaction: .appTransaction
+        }
     }
 }
 

@@ -97,7 +97,64 @@ public struct TestNotificationRequested: Hashable, Sendable {
     public let testNotificationToken: String
 }
 
+/// One thing that is signed, still closed.
+/// https://developer.apple.com/documentation/appstoreserverapi/transactioninforesponse
+/// https://developer.apple.com/documentation/appstoreserverapi/apptransactioninforesponse
+public struct SignedAnswer: Hashable, Sendable {
+    /// What it is said to be.
+    public let part: SignedPart
+    /// The JWS.
+    public let jws: ArraySlice<UInt8>
+}
+
+/// The transactions of one order, still closed.
+/// https://developer.apple.com/documentation/appstoreserverapi/orderlookupresponse
+public struct OrderLookup: Hashable, Sendable {
+    public let status: Stated<Status>?
+    /// Each a JWS.
+    public let signedTransactions: [ArraySlice<UInt8>]
+
+    /// Whether the app has such an order.
+    public enum Status: Int64, Hashable, Sendable, CaseIterable {
+        case valid = 0
+        case invalid = 1
+    }
+}
+
+/// What became of an extension.
+/// https://developer.apple.com/documentation/appstoreserverapi/extendrenewaldateresponse
+public struct RenewalExtended: Hashable, Sendable {
+    public let originalTransactionId: String?
+    public let webOrderLineItemId: String?
+    public let success: Bool?
+    /// When the subscription renews now.
+    public let effectiveDate: Instant?
+}
+
 // MARK: - Reading
+
+extension SignedAnswer {
+    init(_ fields: WireFields, _ part: SignedPart) throws(AppStoreRefusal) {
+        self.part = part
+        jws = try fields.jws(part.rawValue).required(part.rawValue)
+    }
+}
+
+extension OrderLookup {
+    init(_ fields: WireFields) throws(AppStoreRefusal) {
+        status = try fields.word("status")
+        signedTransactions = try fields.signed("signedTransactions") ?? []
+    }
+}
+
+extension RenewalExtended {
+    init(_ fields: WireFields) throws(AppStoreRefusal) {
+        originalTransactionId = try fields.string("originalTransactionId")
+        webOrderLineItemId = try fields.string("webOrderLineItemId")
+        success = try fields.flag("success")
+        effectiveDate = try fields.date("effectiveDate")
+    }
+}
 
 extension SubscriptionStatusesAnswer {
     init(_ fields: WireFields) throws(AppStoreRefusal) {

@@ -47,6 +47,80 @@ extension AppStoreAPI {
     }
 }
 
+// MARK: - One purchase
+
+extension AppStoreAPI {
+    /// One transaction as it stands now.
+    public func transactionInfo(
+        of transactionId: String
+    ) async throws -> AppStoreAnswer<SignedAnswer> {
+        let question = AppStoreQuestion(path: try path("/inApps/v1/transactions", transactionId))
+        return try await ask(question) { fields throws(AppStoreRefusal) in
+            try SignedAnswer(fields, .transaction)
+        }
+    }
+
+    /// The app transaction of the customer whom any transaction belongs to.
+    public func appTransactionInfo(
+        of transactionId: String
+    ) async throws -> AppStoreAnswer<SignedAnswer> {
+        let root = "/inApps/v1/transactions/appTransactions"
+        let question = AppStoreQuestion(path: try path(root, transactionId))
+        return try await ask(question) { fields throws(AppStoreRefusal) in
+            try SignedAnswer(fields, .appTransaction)
+        }
+    }
+
+    /// What was bought by the order that a receipt names. Production only.
+    public func lookUp(orderId: String) async throws -> AppStoreAnswer<OrderLookup> {
+        let question = AppStoreQuestion(path: try path("/inApps/v1/lookup", orderId))
+        return try await ask(question, OrderLookup.init)
+    }
+
+    /// Names the app's own account of a purchase afterwards, or another one: a UUID.
+    public func setAppAccountToken(
+        of originalTransactionId: String,
+        to token: String
+    ) async throws -> AppStoreAnswer<Void> {
+        let root = "/inApps/v1/transactions"
+        return try await tell(
+            AppStoreQuestion(
+                method: "PUT",
+                path: try path(root, originalTransactionId, "/appAccountToken"),
+                body: ["appAccountToken": .string(token)]
+            )
+        )
+    }
+
+    /// Says that a purchase was delivered, as the app itself could.
+    public func finish(_ transactionId: String) async throws -> AppStoreAnswer<Void> {
+        let path = try path("/inApps/v1/transactions", transactionId, "/finish")
+        return try await tell(AppStoreQuestion(method: "POST", path: path))
+    }
+
+    /// Moves one subscription's renewal into the future, free of charge.
+    public func extendRenewalDate(
+        of originalTransactionId: String,
+        _ order: RenewalExtension
+    ) async throws -> AppStoreAnswer<RenewalExtended> {
+        let path = try path("/inApps/v1/subscriptions/extend", originalTransactionId)
+        try require(order.fault)
+        let question = AppStoreQuestion(method: "PUT", path: path, body: order.body)
+        return try await ask(question, RenewalExtended.init)
+    }
+
+    /// Answers a request for consumption information, within 12 hours and with the customer's
+    /// consent.
+    public func sendConsumption(
+        of transactionId: String,
+        _ information: ConsumptionInformation
+    ) async throws -> AppStoreAnswer<Void> {
+        let path = try path("/inApps/v2/transactions/consumption", transactionId)
+        try require(information.fault)
+        return try await tell(AppStoreQuestion(method: "PUT", path: path, body: information.body))
+    }
+}
+
 // MARK: - Notifications
 
 extension AppStoreAPI {

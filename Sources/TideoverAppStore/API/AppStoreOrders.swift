@@ -1,0 +1,109 @@
+import TideoverJSON
+
+/// By how much a renewal is to be moved, and why.
+/// https://developer.apple.com/documentation/appstoreserverapi/extendrenewaldaterequest
+public struct RenewalExtension: Hashable, Sendable {
+    /// The days that the store adds at most; it does so twice a year at most.
+    public static let possibleDays: ClosedRange<Int64> = 1...90
+
+    public var days: Int64
+    public var reason: Reason
+    /// A UUID of ours, at most 128 characters.
+    public var requestIdentifier: String
+
+    public init(days: Int64, reason: Reason, requestIdentifier: String) {
+        self.days = days
+        self.reason = reason
+        self.requestIdentifier = requestIdentifier
+    }
+
+    /// Why a renewal is moved.
+    /// https://developer.apple.com/documentation/appstoreserverapi/extendreasoncode
+    public enum Reason: Int64, Hashable, Sendable, CaseIterable {
+        case undeclared = 0
+        case customerSatisfaction = 1
+        case other = 2
+        case serviceIssue = 3
+    }
+
+    var fault: AppStoreQuestionFault? {
+        guard Self.possibleDays.contains(days) else {
+            return .outOfRange(field: "extendByDays", Self.possibleDays)
+        }
+        let isIdentifier = (1...128).contains(requestIdentifier.utf8.count)
+        return isIdentifier ? nil : .identifier(requestIdentifier)
+    }
+
+    var body: JSONObject {
+        [
+            "extendByDays": .integer(days), "extendReasonCode": .integer(reason.rawValue),
+            "requestIdentifier": .string(requestIdentifier),
+        ]
+    }
+}
+
+/// What the store asks for before it decides on a refund.
+/// https://developer.apple.com/documentation/appstoreserverapi/consumptionrequest
+public struct ConsumptionInformation: Hashable, Sendable {
+    /// All of it.
+    public static let wholePercentage: Int64 = 100_000
+
+    /// Whether the customer agreed to this being told; without that nothing may be told.
+    public var customerConsented: Bool
+    /// Whether it could be tried or seen before it was bought.
+    public var sampleContentProvided: Bool
+    public var deliveryStatus: DeliveryStatus
+    /// How much was used, in thousandths of a percent.
+    public var consumptionPercentage: Int64?
+    /// What we would have the store do.
+    public var refundPreference: RefundPreference?
+
+    public init(
+        customerConsented: Bool,
+        sampleContentProvided: Bool,
+        deliveryStatus: DeliveryStatus,
+        consumptionPercentage: Int64? = nil,
+        refundPreference: RefundPreference? = nil
+    ) {
+        self.customerConsented = customerConsented
+        self.sampleContentProvided = sampleContentProvided
+        self.deliveryStatus = deliveryStatus
+        self.consumptionPercentage = consumptionPercentage
+        self.refundPreference = refundPreference
+    }
+
+    /// Whether it arrived.
+    public enum DeliveryStatus: String, Hashable, Sendable, CaseIterable {
+        case delivered = "DELIVERED"
+        case undeliveredQualityIssue = "UNDELIVERED_QUALITY_ISSUE"
+        case undeliveredWrongItem = "UNDELIVERED_WRONG_ITEM"
+        case undeliveredServerOutage = "UNDELIVERED_SERVER_OUTAGE"
+        case undeliveredOther = "UNDELIVERED_OTHER"
+    }
+
+    /// What we would have the store do; it decides by itself.
+    public enum RefundPreference: String, Hashable, Sendable, CaseIterable {
+        case decline = "DECLINE"
+        case grantFull = "GRANT_FULL"
+        case grantProrated = "GRANT_PRORATED"
+    }
+
+    var fault: AppStoreQuestionFault? {
+        let possible = 0...Self.wholePercentage
+        guard let consumptionPercentage, !possible.contains(consumptionPercentage) else {
+            return nil
+        }
+        return .outOfRange(field: "consumptionPercentage", possible)
+    }
+
+    var body: JSONObject {
+        var body: JSONObject = [
+            "customerConsented": .bool(customerConsented),
+            "sampleContentProvided": .bool(sampleContentProvided),
+            "deliveryStatus": .string(deliveryStatus.rawValue),
+        ]
+        body["consumptionPercentage"] = consumptionPercentage.map { .integer($0) }
+        body["refundPreference"] = refundPreference.map { .string($0.rawValue) }
+        return body
+    }
+}
