@@ -59,5 +59,9 @@ public struct AppStoreRefusal: Error, Hashable, Sendable {
         case ended
         case alreadyRefunded
         case notRefunded
+        /// Only paid service that is running can be extended.
+        case notExtendable
+        /// Twice in 365 days is as often as the store extends.
+        case extensionsUsedUp
     }
 }

@@ -11,6 +11,7 @@ public enum AppStoreEvent: Hashable, Sendable {
     case expired(Expiry)
     case refunded(reason: AppStoreAction.RefundReason)
     case refundReversed(until: Int64)
+    case renewalExtended(until: Int64)
     case tested
 
     /// Why a subscription came to its end.
@@ -30,6 +31,7 @@ public enum AppStoreEvent: Hashable, Sendable {
         case .expired: "EXPIRED"
         case .refunded: "REFUND"
         case .refundReversed: "REFUND_REVERSED"
+        case .renewalExtended: "RENEWAL_EXTENDED"
         case .tested: "TEST"
         }
     }
@@ -44,7 +46,7 @@ public enum AppStoreEvent: Hashable, Sendable {
         case .renewalTurnedOn: "AUTO_RENEW_ENABLED"
         case .expired(.voluntary): "VOLUNTARY"
         case .expired(.billingRetry): "BILLING_RETRY"
-        case .renewed, .graceEnded, .refunded, .refundReversed, .tested: nil
+        case .renewed, .graceEnded, .refunded, .refundReversed, .renewalExtended, .tested: nil
         }
     }
 }

@@ -15,7 +15,8 @@ struct AppStoreIdentifiers: Sendable {
         lineItem += random.number(in: 1...9999)
         return AppStoreSubscription.TermIds(
             transactionId: String(transaction),
-            webOrderLineItemId: String(lineItem)
+            webOrderLineItemId: String(lineItem),
+            orderId: "M" + String(lineItem, radix: 36, uppercase: true)
         )
     }
 

@@ -8,6 +8,7 @@ public struct AppStoreMachine: Sendable {
     struct Account: Sendable {
         let customer: StoreCustomer
         let appTransactionId: String
+        let originalPurchaseDate: Int64
         var paymentsFail = false
         /// Groups whose introductory offer is used up.
         var triedGroups: [String] = []
@@ -19,9 +20,17 @@ public struct AppStoreMachine: Sendable {
     public let app: AppStoreApp
     /// The store's clock, in milliseconds since 1970.
     public private(set) var now: Int64
-    private var accounts: [Account] = []
+    private(set) var accounts: [Account] = []
+    /// What accounts were before their latest changes, for reads that lag behind.
+    var past: [[Version]] = []
+    /// Which account a transaction, or an account's copy of the app, belongs to.
+    private(set) var owners: [String: Int] = [:]
+    /// The transactions of each order.
+    private(set) var orders: [String: [String]] = [:]
     private var identifiers: AppStoreIdentifiers
     private var lastSigned: Int64
+    /// A stream of its own, so that reads change nothing of what the store gives away.
+    private var reading: SeededRandom
 
     /// A store without customers, whose clock shows `now` (milliseconds since 1970).
     public init(app: AppStoreApp, seed: UInt64, now: Int64) {
@@ -29,6 +38,7 @@ public struct AppStoreMachine: Sendable {
         self.now = now
         identifiers = AppStoreIdentifiers(seed: seed)
         lastSigned = now
+        reading = SeededRandom(seed: seed ^ 0x7265_6164_696E_6773)
     }
 
     /// Makes a customer known; refused with `customerExists` when the name is taken.
@@ -37,7 +47,15 @@ public struct AppStoreMachine: Sendable {
             throw AppStoreRefusal(reason: .customerExists, customer: customer.name, product: nil)
         }
         let number = identifiers.appTransaction()
-        accounts.append(Account(customer: customer, appTransactionId: number))
+        owners[number] = accounts.count
+        past.append([])
+        accounts.append(
+            Account(
+                customer: customer,
+                appTransactionId: number,
+                originalPurchaseDate: now
+            )
+        )
     }
 
     /// What the store held to be so at an instant up to `now`; of several subscriptions the best one.
@@ -69,7 +87,7 @@ extension AppStoreMachine {
     }
 
     /// Where a subscription stands: the account's index and the index in the account.
-    private struct Place {
+    struct Place {
         let account: Int
         let subscription: Int
     }
@@ -92,17 +110,26 @@ extension AppStoreMachine {
         _ due: AppStoreSubscription.Due,
         at place: Place
     ) -> AppStoreEvent {
+        remember(place.account)
         switch due {
         case .charge where accounts[place.account].paymentsFail:
-            self[place].failToRenew()
-        case .charge: self[place].renew(identifiers.term())
-        case .voluntaryEnd: self[place].endVoluntarily()
-        case .graceEnd: self[place].endGrace()
-        case .retryEnd: self[place].endRetry()
+            return self[place].failToRenew()
+        case .charge: return self[place].renew(drawTerm(for: place.account))
+        case .voluntaryEnd: return self[place].endVoluntarily()
+        case .graceEnd: return self[place].endGrace()
+        case .retryEnd: return self[place].endRetry()
         }
     }
 
-    private subscript(place: Place) -> AppStoreSubscription {
+    /// The numbers of a new transaction of an account.
+    private mutating func drawTerm(for account: Int) -> AppStoreSubscription.TermIds {
+        let ids = identifiers.term()
+        owners[ids.transactionId] = account
+        orders[ids.orderId, default: []].append(ids.transactionId)
+        return ids
+    }
+
+    subscript(place: Place) -> AppStoreSubscription {
         get { accounts[place.account].subscriptions[place.subscription] }
         set { accounts[place.account].subscriptions[place.subscription] = newValue }
     }
@@ -117,6 +144,7 @@ extension AppStoreMachine {
         by customer: String
     ) throws(AppStoreRefusal) -> [AppStoreNotification] {
         let account = try index(of: customer)
+        remember(account)
         switch action {
         case .subscribe(let product, let trial):
             return [try subscribe(account, to: product, trial)]
@@ -198,7 +226,7 @@ extension AppStoreMachine {
             of: product,
             trial: trial,
             at: now,
-            ids: identifiers.term()
+            ids: drawTerm(for: account)
         )
         return buy(purchase, for: account, held)
     }
@@ -229,9 +257,15 @@ extension AppStoreMachine {
     ) -> AppStoreNotification {
         if let held {
             let place = Place(account: account, subscription: held)
+            self[place].appAccountToken = accounts[account].customer.appAccountToken
             return notify(self[place].resubscribe(purchase), of: place)
         }
-        accounts[account].subscriptions.append(AppStoreSubscription(purchase))
+        accounts[account].subscriptions.append(
+            AppStoreSubscription(
+                purchase,
+                appAccountToken: accounts[account].customer.appAccountToken
+            )
+        )
         let place = Place(
             account: account,
             subscription: accounts[account].subscriptions.count - 1
@@ -246,7 +280,7 @@ extension AppStoreMachine {
         for index in accounts[account].subscriptions.indices {
             let place = Place(account: account, subscription: index)
             guard self[place].isAlive, self[place].phase != .running else { continue }
-            let event = self[place].recover(at: now, identifiers.term())
+            let event = self[place].recover(at: now, drawTerm(for: account))
             notifications.append(notify(event, of: place))
         }
         return notifications
@@ -284,11 +318,28 @@ extension AppStoreMachine {
     }
 }
 
+// MARK: - Extending
+
+extension AppStoreMachine {
+    /// Extends a renewal date by whole days.
+    mutating func extend(
+        _ place: Place,
+        byDays days: Int64
+    ) throws(AppStoreRefusal) -> AppStoreNotification {
+        guard self[place].isExtendable else { throw refusal(.notExtendable, place) }
+        guard self[place].hasExtensionsLeft(at: now) else {
+            throw refusal(.extensionsUsedUp, place)
+        }
+        remember(place.account)
+        return notify(self[place].extend(byDays: days, at: now), of: place)
+    }
+}
+
 // MARK: - Notifying
 
 extension AppStoreMachine {
     /// Writes down what the store says of a subscription as it stands after the event.
-    private mutating func notify(_ event: AppStoreEvent, of place: Place) -> AppStoreNotification {
+    mutating func notify(_ event: AppStoreEvent, of place: Place) -> AppStoreNotification {
         let account = accounts[place.account]
         let subject = AppStoreWire.Subject(
             app: app,
@@ -309,6 +360,9 @@ extension AppStoreMachine {
             renewal: renewal
         )
     }
+
+    /// The date of a signature made for a read.
+    mutating func signForReading() -> Int64 { sign(after: reading.number(in: 1...40)) }
 
     /// The date of a signature: later than what it speaks of, and than every signature before it.
     private mutating func sign(after milliseconds: Int64) -> Int64 {

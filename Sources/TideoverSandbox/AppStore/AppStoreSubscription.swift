@@ -4,6 +4,8 @@ struct AppStoreSubscription: Hashable, Sendable {
     struct TermIds: Hashable, Sendable {
         let transactionId: String
         let webOrderLineItemId: String
+        /// What stands on the customer's receipt.
+        let orderId: String
     }
 
     /// A paid or free period.
@@ -11,11 +13,16 @@ struct AppStoreSubscription: Hashable, Sendable {
         let ids: TermIds
         let product: AppStoreProduct
         let start: Int64
-        let end: Int64
+        var end: Int64
         let isTrial: Bool
         let isRenewal: Bool
+        /// When the store wrote this transaction, or last changed it.
+        var modifiedAt: Int64
         var revocation: Revocation?
     }
+
+    /// Apple's `inAppOwnershipType`.
+    var ownershipType: String { "PURCHASED" }
 
     struct Revocation: Hashable, Sendable {
         let at: Int64
@@ -62,6 +69,8 @@ struct AppStoreSubscription: Hashable, Sendable {
         let truth: AppStoreTruth
     }
 
+    /// What the app, or its server through the API, says whose purchase this is.
+    var appAccountToken: String?
     /// Never empty; in the order bought.
     private(set) var terms: [Term]
     private(set) var phase: Phase = .running
@@ -70,9 +79,12 @@ struct AppStoreSubscription: Hashable, Sendable {
     private(set) var statedGraceEnd: Int64?
     private(set) var recentStart: Int64
     private var cycle: Cycle
+    /// When the renewal date was extended.
+    private var extensions: [Int64] = []
     private var history: [Span] = []
 
-    init(_ purchase: Purchase) {
+    init(_ purchase: Purchase, appAccountToken: String?) {
+        self.appAccountToken = appAccountToken
         terms = [purchase.term]
         recentStart = purchase.term.start
         cycle = purchase.cycle
@@ -138,7 +150,8 @@ extension AppStoreSubscription {
                 start: instant,
                 end: end,
                 isTrial: trial != nil,
-                isRenewal: false
+                isRenewal: false,
+                modifiedAt: instant
             )
             cycle =
                 trial == nil ? Cycle(anchor: instant, count: 1) : Cycle(anchor: end, count: 0)
@@ -193,16 +206,45 @@ extension AppStoreSubscription {
             start: start,
             end: end,
             isTrial: false,
-            isRenewal: true
+            isRenewal: true,
+            modifiedAt: start
         )
     }
 
     private mutating func begin(_ term: Term, at instant: Int64? = nil) {
         precondition(term.start < term.end, "a term ends after it starts")
         terms.append(term)
+        terms[terms.count - 1].modifiedAt = instant ?? term.start
         phase = .running
         statedGraceEnd = nil
         record(at: instant ?? term.start)
+    }
+}
+
+// MARK: - Extending
+
+extension AppStoreSubscription {
+    /// A renewal date can be extended so often in `extensionWindow`.
+    private static let mostExtensions = 2
+    private static let extensionWindow = 365 * CivilDate.millisecondsPerDay
+
+    /// Only paid service that is running can be extended.
+    var isExtendable: Bool { phase == .running && !isRevoked && !current.isTrial }
+
+    func hasExtensionsLeft(at instant: Int64) -> Bool {
+        let since = instant - AppStoreSubscription.extensionWindow
+        return extensions.count { $0 > since } < AppStoreSubscription.mostExtensions
+    }
+
+    /// Moves the renewal date, and the billing cycle with it.
+    mutating func extend(byDays days: Int64, at instant: Int64) -> AppStoreEvent {
+        extensions.append(instant)
+        let end = current.end + days * CivilDate.millisecondsPerDay
+        terms[terms.count - 1].end = end
+        terms[terms.count - 1].modifiedAt = instant
+        cycle = Cycle(anchor: end, count: 0)
+        record(at: instant)
+        return .renewalExtended(until: end)
     }
 }
 
@@ -248,6 +290,7 @@ extension AppStoreSubscription {
         at instant: Int64
     ) -> AppStoreEvent {
         terms[terms.count - 1].revocation = Revocation(at: instant, reason: reason)
+        terms[terms.count - 1].modifiedAt = instant
         switch phase {
         case .running, .ended: record(at: instant)
         case .grace, .retry: end(.other, at: instant)
@@ -258,6 +301,7 @@ extension AppStoreSubscription {
     /// Gives the refunded payment back its effect; the renewal date stays where it was.
     mutating func reverseRefund(at instant: Int64) -> AppStoreEvent {
         terms[terms.count - 1].revocation = nil
+        terms[terms.count - 1].modifiedAt = instant
         if phase == .running, current.end <= instant {
             end(.other, at: instant)
         } else {

@@ -13,6 +13,49 @@ enum AppStoreWire {
         return data
     }
 
+    /// The account's copy of the app.
+    /// https://developer.apple.com/documentation/storekit/apptransaction
+    static func appTransaction(
+        _ app: AppStoreApp,
+        _ account: AppStoreMachine.Account,
+        signedDate: Int64
+    ) -> JSONObject {
+        var json: JSONObject = [
+            "receiptType": .string(app.environment.rawValue),
+            "receiptCreationDate": .integer(signedDate),
+            "bundleId": .string(app.bundleId),
+            "applicationVersion": .string(app.bundleVersion),
+            "originalApplicationVersion": .string(app.bundleVersion),
+            "originalPurchaseDate": .integer(account.originalPurchaseDate),
+            "appTransactionId": .string(account.appTransactionId),
+            "originalPlatform": "iOS",
+        ]
+        if app.environment == .production { json["appAppleId"] = .integer(app.appAppleId) }
+        return json
+    }
+
+    /// Every notification type, with the subtypes it can have.
+    /// https://developer.apple.com/documentation/appstoreservernotifications/notificationtype
+    static let notificationKinds: [String: [String]] = [
+        "SUBSCRIBED": ["INITIAL_BUY", "RESUBSCRIBE"],
+        "DID_RENEW": ["BILLING_RECOVERY"],
+        "DID_CHANGE_RENEWAL_PREF": ["UPGRADE", "DOWNGRADE"],
+        "DID_CHANGE_RENEWAL_STATUS": ["AUTO_RENEW_ENABLED", "AUTO_RENEW_DISABLED"],
+        "OFFER_REDEEMED": ["UPGRADE", "DOWNGRADE"],
+        "DID_FAIL_TO_RENEW": ["GRACE_PERIOD"],
+        "GRACE_PERIOD_EXPIRED": [],
+        "EXPIRED": ["VOLUNTARY", "BILLING_RETRY", "PRICE_INCREASE", "PRODUCT_NOT_FOR_SALE"],
+        "PRICE_INCREASE": ["PENDING", "ACCEPTED"],
+        "REFUND": [], "REFUND_DECLINED": [], "REFUND_REVERSED": [], "REVOKE": [],
+        "CONSUMPTION_REQUEST": [],
+        "RENEWAL_EXTENDED": [],
+        "RENEWAL_EXTENSION": ["SUMMARY", "FAILURE"],
+        "TEST": [],
+        "EXTERNAL_PURCHASE_TOKEN": ["UNREPORTED", "CREATED", "ACTIVE_TOKEN_REMINDER"],
+        "ONE_TIME_CHARGE": [], "RESCIND_CONSENT": [],
+        "METADATA_UPDATE": [], "MIGRATION": [], "PRICE_CHANGE": [],
+    ]
+
     /// One subscription, seen together with whose it is and what app it belongs to.
     struct Subject {
         let app: AppStoreApp
@@ -36,14 +79,18 @@ extension AppStoreWire.Subject {
 
     /// https://developer.apple.com/documentation/appstoreserverapi/jwstransactiondecodedpayload
     func transaction(signedDate: Int64) -> JSONObject {
-        let term = subscription.current
+        transaction(subscription.current, signedDate: signedDate)
+    }
+
+    /// Any transaction of the subscription, as it stands now.
+    func transaction(_ term: AppStoreSubscription.Term, signedDate: Int64) -> JSONObject {
         var json = identity(of: term)
         json["purchaseDate"] = .integer(term.start)
         json["originalPurchaseDate"] = .integer(subscription.original.start)
         json["expiresDate"] = .integer(term.end)
         json["quantity"] = 1
         json["type"] = "Auto-Renewable Subscription"
-        json["appAccountToken"] = account.customer.appAccountToken.map(JSONValue.string)
+        json["appAccountToken"] = subscription.appAccountToken.map(JSONValue.string)
         json["inAppOwnershipType"] = "PURCHASED"
         json["signedDate"] = .integer(signedDate)
         addRevocation(of: term, to: &json)
@@ -76,7 +123,7 @@ extension AppStoreWire.Subject {
         json["recentSubscriptionStartDate"] = .integer(subscription.recentStart)
         json["renewalDate"] = .integer(term.end)
         json["appTransactionId"] = .string(account.appTransactionId)
-        json["appAccountToken"] = account.customer.appAccountToken.map(JSONValue.string)
+        json["appAccountToken"] = subscription.appAccountToken.map(JSONValue.string)
         return json
     }
 

@@ -39,6 +39,8 @@ extension AppStoreEvent {
         case .refunded(.other): return "\(customer) is refunded."
         case .refundReversed(let until):
             return "\(customer)'s refund is taken back; the period still ends \(day(until))."
+        case .renewalExtended(let until):
+            return "\(customer)'s renewal date is extended to \(day(until))."
         case .tested: return "The store sends a test notification."
         }
     }
@@ -79,6 +81,9 @@ extension AppStoreRefusal: CustomStringConvertible {
         case .ended: "\(customer)'s subscription to \(product) has ended."
         case .alreadyRefunded: "\(customer)'s payment for \(product) is refunded already."
         case .notRefunded: "\(customer)'s payment for \(product) was not refunded."
+        case .notExtendable: "\(customer)'s renewal of \(product) cannot be extended now."
+        case .extensionsUsedUp:
+            "\(customer)'s renewal of \(product) was extended as often as a year allows."
         }
     }
 }

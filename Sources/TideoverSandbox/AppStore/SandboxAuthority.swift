@@ -60,12 +60,18 @@ public struct SandboxAuthority: Sendable {
     ///
     /// - Throws: `tooLarge` for content that no receiver would read.
     public func body(of notification: AppStoreNotification) throws(SignatureRefusal) -> [UInt8] {
-        let payload = notification.payload(
-            transaction: try signed(notification.transaction),
-            renewal: try signed(notification.renewal)
-        )
-        let body: JSONObject = ["signedPayload": try signed(payload)]
+        let body: JSONObject = ["signedPayload": try signed(notification)]
         return JSONValue.object(body).encoded()
+    }
+
+    /// A notification as the store signs it, with what it carries signed inside.
+    func signed(_ notification: AppStoreNotification) throws(SignatureRefusal) -> JSONValue {
+        try signed(
+            notification.payload(
+                transaction: try signed(notification.transaction),
+                renewal: try signed(notification.renewal)
+            )
+        )
     }
 
     private func signed(_ content: JSONObject?) throws(SignatureRefusal) -> JSONValue? {
@@ -73,7 +79,8 @@ public struct SandboxAuthority: Sendable {
         return try signed(content)
     }
 
-    private func signed(_ content: JSONObject) throws(SignatureRefusal) -> JSONValue {
+    /// One document of the store's, such as a transaction, in compact form.
+    func signed(_ content: JSONObject) throws(SignatureRefusal) -> JSONValue {
         let payload = JSONValue.object(content).encoded()
         let compact = try JWS.sign(header: header, payload: payload, with: key)
         return .string(String(decoding: compact, as: UTF8.self))

@@ -1,0 +1,110 @@
+/// What the store sends, when it tries and how each attempt ended. Instants are milliseconds since 1970.
+/// https://developer.apple.com/documentation/appstoreservernotifications/responding-to-app-store-server-notifications
+public struct AppStorePost: Sendable {
+    /// A notification and the attempts at sending it.
+    public struct Letter: Hashable, Sendable {
+        /// What is sent.
+        public let notification: AppStoreNotification
+        /// Every attempt made so far, oldest first; at most six.
+        public fileprivate(set) var attempts: [Attempt] = []
+
+        /// Whether an attempt succeeded.
+        public var isDelivered: Bool { attempts.last?.result == .success }
+    }
+
+    /// One attempt at sending a notification.
+    public struct Attempt: Hashable, Sendable {
+        /// When it was made.
+        public let at: Int64
+        /// How it ended.
+        public let result: SendResult
+    }
+
+    /// Apple's `sendAttemptResult`.
+    /// https://developer.apple.com/documentation/appstoreserverapi/sendattemptresult
+    public enum SendResult: String, CaseIterable, Hashable, Sendable {
+        case success = "SUCCESS"
+        case timedOut = "TIMED_OUT"
+        case tlsIssue = "TLS_ISSUE"
+        case circularRedirect = "CIRCULAR_REDIRECT"
+        case noResponse = "NO_RESPONSE"
+        case socketIssue = "SOCKET_ISSUE"
+        case unsupportedCharset = "UNSUPPORTED_CHARSET"
+        case invalidResponse = "INVALID_RESPONSE"
+        case prematureClose = "PREMATURE_CLOSE"
+        case unsuccessfulStatus = "UNSUCCESSFUL_HTTP_RESPONSE_CODE"
+        case other = "OTHER"
+
+        /// What an answer's HTTP status means: the store is content with 200 to 206.
+        public init(status: Int) {
+            self = (200...206).contains(status) ? .success : .unsuccessfulStatus
+        }
+    }
+
+    /// A letter's number: letters are numbered from 0 in the order posted.
+    public typealias Number = Int
+
+    private struct Outstanding {
+        let at: Int64
+        let number: Number
+    }
+
+    /// Hours from each failed attempt to the next, in production. A sandbox tries once.
+    private static let hoursBetweenAttempts: [Int64] = [1, 12, 24, 48, 72]
+
+    /// Every letter posted, by number.
+    public private(set) var letters: [Letter] = []
+    /// Sorted by instant, then by number.
+    private var outstanding: [Outstanding] = []
+    private let waits: [Int64]
+    private let lag: Int64
+
+    /// A post whose first attempts are made `lag` milliseconds after the signature.
+    public init(environment: AppStoreEnvironment, lag: Int64 = 1000) {
+        self.lag = lag
+        switch environment {
+        case .production: waits = AppStorePost.hoursBetweenAttempts.map { $0 * 3_600_000 }
+        case .sandbox: waits = []
+        }
+    }
+
+    /// Takes notifications for sending, and returns the number of the first.
+    @discardableResult
+    public mutating func post(_ notifications: [AppStoreNotification]) -> Number {
+        let first = letters.count
+        for notification in notifications {
+            schedule(letters.count, at: notification.signedDate + lag)
+            letters.append(Letter(notification: notification))
+        }
+        return first
+    }
+
+    /// When the next attempt is due.
+    public var nextAttempt: Int64? { outstanding.first?.at }
+
+    /// When the last of the first attempts outstanding is due; retries do not count.
+    public var lastFirstAttempt: Int64? {
+        outstanding.last { letters[$0.number].attempts.isEmpty }?.at
+    }
+
+    /// Takes the letter out whose attempt is due next, if it is due by the instant. Every letter taken
+    /// is to be brought back by `ended`.
+    public mutating func take(dueBy instant: Int64) -> (number: Number, letter: Letter)? {
+        guard let next = outstanding.first, next.at <= instant else { return nil }
+        outstanding.removeFirst()
+        return (next.number, letters[next.number])
+    }
+
+    /// Notes how an attempt ended, and plans the next if it failed and there is to be one.
+    public mutating func ended(_ number: Number, at instant: Int64, _ result: SendResult) {
+        letters[number].attempts.append(Attempt(at: instant, result: result))
+        let made = letters[number].attempts.count
+        guard result != .success, made <= waits.count else { return }
+        schedule(number, at: instant + waits[made - 1])
+    }
+
+    private mutating func schedule(_ number: Number, at instant: Int64) {
+        let place = outstanding.firstIndex { $0.at > instant } ?? outstanding.endIndex
+        outstanding.insert(Outstanding(at: instant, number: number), at: place)
+    }
+}

@@ -1,0 +1,75 @@
+import TideoverHTTP
+import TideoverJSON
+public import TideoverSignatures
+
+/// A key for the App Store Server API as the store knows it: its ids and its public half.
+/// https://developer.apple.com/documentation/appstoreserverapi/generating-json-web-tokens-for-api-requests
+public struct AppStoreAPIKey: Hashable, Sendable {
+    /// The id of the team's issuer, a UUID.
+    public let issuerId: String
+    /// The id of the key, such as `2X9R4HXF34`.
+    public let keyId: String
+    /// What its tokens are verified with.
+    public let publicKey: P256PublicKey
+
+    /// A key by its ids and its public half.
+    public init(issuerId: String, keyId: String, publicKey: P256PublicKey) {
+        self.issuerId = issuerId
+        self.keyId = keyId
+        self.publicKey = publicKey
+    }
+}
+
+/// The bearer token of a request, read and not yet believed.
+struct AppStoreBearer {
+    private static let audience = "appstoreconnect-v1"
+    /// Seconds from `iat` to `exp` at most.
+    private static let longestLife: Int64 = 3600
+
+    private let token: JWS
+    private let claims: JSONDocument
+
+    /// Nil unless the request carries one token in a form that can be read.
+    init?(_ request: Request) {
+        let scheme = "Bearer "
+        guard request.headers.all("Authorization").count == 1,
+            let field = request.headers["Authorization"], field.hasPrefix(scheme)
+        else { return nil }
+        do {
+            token = try JWS(Array(field.dropFirst(scheme.count).utf8))
+            claims = try JSONDocument(token.payload)
+        } catch {
+            return nil
+        }
+    }
+
+    /// Whether one of the keys signed the token for this app, and the instant lies within its life.
+    func isValid(for bundleId: String, _ keys: [AppStoreAPIKey], at instant: Int64) -> Bool {
+        let type = token.header.root["typ"]
+        guard type == nil || type?.string == "JWT",
+            let key = keys.first(where: { $0.keyId == token.header.root["kid"]?.string }),
+            isSigned(by: key.publicKey)
+        else { return false }
+        let claims = claims.root
+        return claims["iss"]?.string == key.issuerId && claims["bid"]?.string == bundleId
+            && claims["aud"]?.string == AppStoreBearer.audience && isAlive(at: instant)
+    }
+
+    private func isSigned(by key: P256PublicKey) -> Bool {
+        do {
+            try token.verify(with: key)
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    /// The token's instants are in seconds since 1970.
+    private func isAlive(at instant: Int64) -> Bool {
+        guard let issued = claims.root["iat"]?.int64, let expires = claims.root["exp"]?.int64,
+            issued >= 0, expires > issued, expires - issued <= AppStoreBearer.longestLife
+        else { return false }
+        let seconds = floorDivide(instant, 1000)
+        return issued <= seconds && seconds < expires
+    }
+}

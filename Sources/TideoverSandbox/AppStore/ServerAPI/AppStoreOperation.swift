@@ -1,0 +1,76 @@
+import TideoverHTTP
+
+/// What a back end can ask of the App Store Server API.
+/// https://developer.apple.com/documentation/appstoreserverapi
+public enum AppStoreOperation: String, CaseIterable, Hashable, Sendable {
+    case subscriptionStatuses
+    case transactionHistory
+    case transactionInfo
+    case appTransaction
+    case setAppAccountToken
+    case finishTransaction
+    case consumptionInfo
+    /// The first version, which Apple has deprecated.
+    case consumptionInfoV1
+    case orderLookup
+    case refundHistory
+    case extendRenewalDate
+    case notificationHistory
+    case requestTestNotification
+    case testNotificationStatus
+
+    /// The method, and the path with `*` where an id stands.
+    var route: (method: String, path: String) {
+        switch self {
+        case .subscriptionStatuses: ("GET", "inApps/v1/subscriptions/*")
+        case .transactionHistory: ("GET", "inApps/v2/history/*")
+        case .transactionInfo: ("GET", "inApps/v1/transactions/*")
+        case .appTransaction: ("GET", "inApps/v1/transactions/appTransactions/*")
+        case .setAppAccountToken: ("PUT", "inApps/v1/transactions/*/appAccountToken")
+        case .finishTransaction: ("POST", "inApps/v1/transactions/*/finish")
+        case .consumptionInfo: ("PUT", "inApps/v2/transactions/consumption/*")
+        case .consumptionInfoV1: ("PUT", "inApps/v1/transactions/consumption/*")
+        case .orderLookup: ("GET", "inApps/v1/lookup/*")
+        case .refundHistory: ("GET", "inApps/v2/refund/lookup/*")
+        case .extendRenewalDate: ("PUT", "inApps/v1/subscriptions/extend/*")
+        case .notificationHistory: ("POST", "inApps/v1/notifications/history")
+        case .requestTestNotification: ("POST", "inApps/v1/notifications/test")
+        case .testNotificationStatus: ("GET", "inApps/v1/notifications/test/*")
+        }
+    }
+}
+
+/// A request, recognised.
+struct AppStoreCall {
+    let operation: AppStoreOperation
+    /// The id in the path, empty where there is none.
+    let id: String
+    let request: Request
+
+    /// Nil for a path or a method that the API does not have.
+    init?(_ request: Request) {
+        guard let segments = request.segments else { return nil }
+        for operation in AppStoreOperation.allCases where operation.route.method == request.method {
+            guard let id = AppStoreCall.id(in: segments, operation.route.path) else { continue }
+            self.operation = operation
+            self.id = id
+            self.request = request
+            return
+        }
+        return nil
+    }
+
+    private static func id(in segments: [String], _ path: String) -> String? {
+        let pattern = path.split(separator: "/")
+        guard pattern.count == segments.count else { return nil }
+        var id = ""
+        for (part, segment) in zip(pattern, segments) {
+            if part == "*" {
+                id = segment
+            } else if part != segment {
+                return nil
+            }
+        }
+        return id
+    }
+}

@@ -1,0 +1,155 @@
+import TideoverHTTP
+import TideoverJSON
+
+// What the Server API says of one customer: statuses, single transactions, the copy of the app, orders.
+
+extension AppStoreService {
+    /// https://developer.apple.com/documentation/appstoreserverapi/get-all-subscription-statuses
+    mutating func statuses(
+        _ call: AppStoreCall,
+        asOf instant: Int64
+    ) throws(Failure) -> JSONObject {
+        let wanted = try wantedStatuses(call)
+        let account = try account(call.id, asOf: instant)
+        var groups: [(number: String, transactions: [JSONValue])] = []
+        for subscription in account.subscriptions {
+            let subject = subject(account, subscription)
+            guard wanted.isEmpty || wanted.contains(subject.status) else { continue }
+            let item = JSONValue.object(try lastTransaction(subject))
+            let group = subscription.current.product.groupNumber
+            if let index = groups.firstIndex(where: { $0.number == group }) {
+                groups[index].transactions.append(item)
+            } else {
+                groups.append((group, [item]))
+            }
+        }
+        var answer = identity()
+        answer["data"] = .array(
+            groups.map { group in
+                [
+                    "subscriptionGroupIdentifier": .string(group.number),
+                    "lastTransactions": .array(group.transactions),
+                ]
+            }
+        )
+        return answer
+    }
+
+    private func wantedStatuses(_ call: AppStoreCall) throws(Failure) -> [Int64] {
+        var wanted: [Int64] = []
+        for item in call.request.query where item.name == "status" {
+            guard let status = Int64(item.value), (1...5).contains(status) else {
+                throw .api(.status)
+            }
+            wanted.append(status)
+        }
+        return wanted
+    }
+
+    private mutating func lastTransaction(
+        _ subject: AppStoreWire.Subject
+    ) throws(Failure) -> JSONObject {
+        let original = subject.subscription.original.ids.transactionId
+        let transaction = subject.transaction(signedDate: machine.signForReading())
+        let renewal = subject.renewalInfo(signedDate: machine.signForReading())
+        return [
+            "status": .integer(subject.status),
+            "originalTransactionId": .string(original),
+            "signedTransactionInfo": try signed(transaction),
+            "signedRenewalInfo": try signed(renewal),
+        ]
+    }
+
+    /// https://developer.apple.com/documentation/appstoreserverapi/get-transaction-info
+    mutating func transactionInfo(
+        _ call: AppStoreCall,
+        asOf instant: Int64
+    ) throws(Failure) -> JSONObject {
+        let finding = try finding(call.id, asOf: instant)
+        return ["signedTransactionInfo": try signed(finding)]
+    }
+
+    /// https://developer.apple.com/documentation/appstoreserverapi/get-app-transaction-info
+    mutating func appTransaction(_ call: AppStoreCall) throws(Failure) -> JSONObject {
+        let account = try account(call.id, asOf: now)
+        let content = AppStoreWire.appTransaction(
+            machine.app,
+            account,
+            signedDate: machine.signForReading()
+        )
+        return ["signedAppTransactionInfo": try signed(content)]
+    }
+
+    /// Orders are looked up in production alone.
+    /// https://developer.apple.com/documentation/appstoreserverapi/look-up-order-id
+    mutating func orderLookup(
+        _ call: AppStoreCall,
+        asOf instant: Int64
+    ) throws(Failure) -> Response {
+        guard machine.app.environment == .production else { return Response(status: 404) }
+        let ids = machine.orders[call.id] ?? []
+        var transactions: [JSONValue] = []
+        for id in ids {
+            guard let finding = machine.finding(id, asOf: instant) else { continue }
+            transactions.append(try signed(finding))
+        }
+        let answer: JSONObject = [
+            "status": transactions.isEmpty ? 1 : 0, "signedTransactions": .array(transactions),
+        ]
+        return json(answer)
+    }
+}
+
+// MARK: - Finding and signing
+
+extension AppStoreService {
+    /// Which app and environment an answer speaks of; a sandbox names no app number.
+    func identity() -> JSONObject {
+        var answer: JSONObject = [
+            "environment": .string(machine.app.environment.rawValue),
+            "bundleId": .string(machine.app.bundleId),
+        ]
+        if machine.app.environment == .production {
+            answer["appAppleId"] = .integer(machine.app.appAppleId)
+        }
+        return answer
+    }
+
+    /// The customer behind the id of any transaction, or of the copy of the app.
+    func account(
+        _ id: String,
+        asOf instant: Int64
+    ) throws(Failure) -> AppStoreMachine.Account {
+        try checkTransactionId(id, .transactionId)
+        guard let account = machine.account(of: id, asOf: instant) else {
+            throw .api(.transactionNotFound)
+        }
+        return account
+    }
+
+    /// One transaction by its own id.
+    func finding(
+        _ id: String,
+        asOf instant: Int64
+    ) throws(Failure) -> AppStoreMachine.Finding {
+        let account = try account(id, asOf: instant)
+        guard account.appTransactionId != id else { throw .api(.appTransactionIdUnsupported) }
+        guard let finding = account.finding(id) else { throw .api(.transactionNotFound) }
+        return finding
+    }
+
+    func subject(
+        _ account: AppStoreMachine.Account,
+        _ subscription: AppStoreSubscription
+    ) -> AppStoreWire.Subject {
+        AppStoreWire.Subject(app: machine.app, account: account, subscription: subscription)
+    }
+
+    /// A transaction, signed now.
+    mutating func signed(_ finding: AppStoreMachine.Finding) throws(Failure) -> JSONValue {
+        let subject = subject(finding.account, finding.subscription)
+        return try signed(
+            subject.transaction(finding.term, signedDate: machine.signForReading())
+        )
+    }
+}

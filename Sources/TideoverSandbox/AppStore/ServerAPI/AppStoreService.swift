@@ -1,0 +1,201 @@
+import TideoverHTTP
+import TideoverJSON
+import TideoverSignatures
+
+/// The store with its Server API and its post, as one value: a request goes in, an answer comes out, and
+/// nothing waits.
+struct AppStoreService: Sendable {
+    /// An answer, and how long after the request it is to be given, in milliseconds.
+    struct Answer: Sendable {
+        var response: Response
+        var delay: Int64 = 0
+    }
+
+    /// A test notification that was asked for.
+    struct Test: Sendable {
+        let token: String
+        let at: Int64
+        let letter: AppStorePost.Number
+    }
+
+    var machine: AppStoreMachine
+    var post: AppStorePost
+    var keys: [AppStoreAPIKey]
+    var faults: AppStoreFaultPlan
+    let authority: SandboxAuthority
+    /// Whether App Store Connect has a URL to send notifications to.
+    var hasNotificationURL = true
+    var tests: [Test] = []
+    var consumptions: [AppStoreConsumption] = []
+    var finished: Set<String> = []
+    private(set) var calls: [AppStoreCallRecord] = []
+
+    var now: Int64 { machine.now }
+
+    init(
+        machine: AppStoreMachine,
+        seed: UInt64,
+        lag: Int64,
+        keys: [AppStoreAPIKey],
+        authority: SandboxAuthority
+    ) {
+        self.machine = machine
+        post = AppStorePost(environment: machine.app.environment, lag: lag)
+        self.keys = keys
+        faults = AppStoreFaultPlan(seed: seed)
+        self.authority = authority
+    }
+
+    /// - Throws: `tooLarge` when an answer holds a document that is longer than any receiver reads.
+    mutating func answer(_ request: Request) throws(SignatureRefusal) -> Answer {
+        let call = AppStoreCall(request)
+        let fault = call.flatMap { faults.draw(for: $0.operation) }
+        let answer = try answer(request, call, fault)
+        if let call {
+            calls.append(
+                AppStoreCallRecord(
+                    at: now,
+                    operation: call.operation,
+                    id: call.id,
+                    status: answer.response.status
+                )
+            )
+        }
+        return answer
+    }
+
+    private mutating func answer(
+        _ request: Request,
+        _ call: AppStoreCall?,
+        _ fault: AppStoreFault?
+    ) throws(SignatureRefusal) -> Answer {
+        let bundleId = machine.app.bundleId
+        guard let bearer = AppStoreBearer(request), bearer.isValid(for: bundleId, keys, at: now)
+        else { return Answer(response: AppStoreService.unauthorized) }
+        guard let call else { return Answer(response: Response(status: 404)) }
+        switch fault {
+        case nil: return Answer(response: try response(to: call, asOf: now))
+        case .rateLimited(let length): return Answer(response: rateLimited(for: length))
+        case .unauthorized: return Answer(response: AppStoreService.unauthorized)
+        case .refused(let error): return Answer(response: error.response)
+        case .unavailable(let status): return Answer(response: Response(status: status))
+        case .slow(let delay):
+            return Answer(response: try response(to: call, asOf: now), delay: delay)
+        case .truncated:
+            var response = try response(to: call, asOf: now)
+            response.body.removeLast((response.body.count + 1) / 2)
+            return Answer(response: response)
+        case .stale(let lag): return Answer(response: try response(to: call, asOf: now - lag))
+        }
+    }
+
+    /// Apple promises no JSON here.
+    private static let unauthorized = Response(
+        status: 401,
+        headers: ["Content-Type": "text/plain"],
+        body: Array("Unauthenticated\n".utf8)
+    )
+
+    private func rateLimited(for length: Int64) -> Response {
+        var response = AppStoreAPIError.rateLimitExceeded.response
+        response.headers["Retry-After"] = String(now + length)
+        return response
+    }
+}
+
+/// One call of the Server API, as the store saw it.
+public struct AppStoreCallRecord: Hashable, Sendable {
+    /// When, in milliseconds since 1970.
+    public let at: Int64
+    /// What was asked.
+    public let operation: AppStoreOperation
+    /// The id in the path, empty where there is none.
+    public let id: String
+    /// The status answered.
+    public let status: Int
+}
+
+// MARK: - Answering
+
+extension AppStoreService {
+    /// Why a call has no answer of its own.
+    enum Failure: Error {
+        case api(AppStoreAPIError)
+        case signing(SignatureRefusal)
+    }
+
+    private mutating func response(
+        to call: AppStoreCall,
+        asOf instant: Int64
+    ) throws(SignatureRefusal) -> Response {
+        do {
+            return try respond(to: call, asOf: instant)
+        } catch {
+            switch error {
+            case .api(let error): return error.response
+            case .signing(let refusal): throw refusal
+            }
+        }
+    }
+
+    private mutating func respond(
+        to call: AppStoreCall,
+        asOf instant: Int64
+    ) throws(Failure) -> Response {
+        switch call.operation {
+        case .subscriptionStatuses: return json(try statuses(call, asOf: instant))
+        case .transactionHistory: return json(try transactionHistory(call, asOf: instant))
+        case .transactionInfo: return json(try transactionInfo(call, asOf: instant))
+        case .appTransaction: return json(try appTransaction(call))
+        case .orderLookup: return try orderLookup(call, asOf: instant)
+        case .refundHistory: return json(try refundHistory(call, asOf: instant))
+        case .notificationHistory: return json(try notificationHistory(call))
+        case .requestTestNotification: return json(try requestTest())
+        case .testNotificationStatus: return json(try testStatus(call))
+        case .extendRenewalDate: return json(try extendRenewalDate(call))
+        case .setAppAccountToken:
+            try setAppAccountToken(call)
+            return Response(status: 200)
+        case .finishTransaction:
+            try finish(call)
+            return Response(status: 200)
+        case .consumptionInfo, .consumptionInfoV1:
+            try keepConsumption(call)
+            return Response(status: 202)
+        }
+    }
+
+    func json(_ object: JSONObject) -> Response {
+        Response(
+            status: 200,
+            headers: ["Content-Type": "application/json"],
+            body: JSONValue.object(object).encoded()
+        )
+    }
+
+    /// A document with the signature that every one of the store's carries.
+    func signed(_ content: JSONObject) throws(Failure) -> JSONValue {
+        do {
+            return try authority.signed(content)
+        } catch {
+            throw .signing(error)
+        }
+    }
+
+    /// The body of a request, an object.
+    func body(of call: AppStoreCall) throws(Failure) -> JSONNode {
+        do {
+            let root = try JSONDocument(call.request.body).root
+            guard root.kind == .object else { throw Failure.api(.badRequest) }
+            return root
+        } catch {
+            throw .api(.badRequest)
+        }
+    }
+
+    /// Throws unless a text can be the id of a transaction.
+    func checkTransactionId(_ id: String, _ error: AppStoreAPIError) throws(Failure) {
+        let isNumber = id.utf8.allSatisfy { (0x30...0x39).contains($0) }
+        guard isNumber, (1...20).contains(id.utf8.count) else { throw .api(error) }
+    }
+}

@@ -1,0 +1,186 @@
+public import TideoverHTTP
+public import TideoverSignatures
+
+/// The simulated App Store as other programs meet it: customers act, time passes, notifications are posted
+/// and tried again, and its Server API answers. It reads no clock; whoever holds it lets its time pass.
+public actor SimulatedAppStore {
+    private var service: AppStoreService
+    private let wait: @Sendable (_ milliseconds: Int64) async throws -> Void
+
+    /// A store without customers.
+    ///
+    /// - Parameters:
+    ///   - app: What is on sale, and in which environment.
+    ///   - seed: What every number the store gives away follows from.
+    ///   - now: What its clock shows, in milliseconds since 1970.
+    ///   - authority: What everything it says is signed with.
+    ///   - lag: How long after its signature a notification is sent, in milliseconds.
+    ///   - keys: Whose tokens open the Server API.
+    ///   - wait: How a slow answer is waited for; without one in real time.
+    public init(
+        _ app: AppStoreApp,
+        seed: UInt64,
+        now: Int64,
+        authority: SandboxAuthority,
+        lag: Int64 = 1000,
+        keys: [AppStoreAPIKey] = [],
+        wait: @escaping @Sendable (_ milliseconds: Int64) async throws -> Void = {
+            try await Task.sleep(for: .milliseconds($0))
+        }
+    ) {
+        service = AppStoreService(
+            machine: AppStoreMachine(app: app, seed: seed, now: now),
+            seed: seed,
+            lag: lag,
+            keys: keys,
+            authority: authority
+        )
+        self.wait = wait
+    }
+
+    /// The store's clock, in milliseconds since 1970.
+    public var now: Int64 { service.now }
+
+    /// When the store will next do something by itself: change a subscription or send a notification.
+    public var nextEvent: Int64? {
+        [service.machine.nextEvent, service.post.nextAttempt].compactMap(\.self).min()
+    }
+
+    /// Every notification posted so far and the attempts at sending it.
+    public var letters: [AppStorePost.Letter] { service.post.letters }
+
+    /// Makes a customer known; refused with `customerExists` when the name is taken.
+    public func register(_ customer: StoreCustomer) throws(AppStoreRefusal) {
+        try service.machine.register(customer)
+    }
+
+    /// Carries out an action now; what the store notifies of is posted, and returned.
+    @discardableResult
+    public func perform(
+        _ action: AppStoreAction,
+        by customer: String
+    ) throws(AppStoreRefusal) -> [AppStoreNotification] {
+        let notifications = try service.machine.perform(action, by: customer)
+        service.post.post(notifications)
+        return notifications
+    }
+
+    /// Posts the notification that an operator can ask for to see whether any arrive.
+    @discardableResult
+    public func requestTestNotification() -> AppStoreNotification {
+        let notification = service.machine.requestTestNotification()
+        service.post.post([notification])
+        return notification
+    }
+
+    /// The number of the order that a transaction belongs to, as it stands on the customer's receipt.
+    public func order(of transactionId: String) -> String? {
+        service.machine.finding(transactionId, asOf: now)?.term.ids.orderId
+    }
+
+    /// What the store held to be so at an instant up to `now`; of several subscriptions the best one.
+    public func truth(of customer: String, at instant: Int64) -> AppStoreTruth {
+        service.machine.truth(of: customer, at: instant)
+    }
+}
+
+// MARK: - Time and the post
+
+extension SimulatedAppStore {
+    /// An attempt at sending that is under way: the notification, and the body to be posted.
+    public struct Attempt: Sendable {
+        /// The letter's number, with which the attempt is ended.
+        public let number: AppStorePost.Number
+        /// What is sent.
+        public let notification: AppStoreNotification
+        /// `{"signedPayload":"..."}`
+        public let body: [UInt8]
+    }
+
+    /// Lets time pass up to the next attempt at sending, or to the instant if none is due by then.
+    ///
+    /// - Returns: the attempt, which `end` is to end before time goes on; nil at the instant.
+    /// - Throws: `tooLarge` for a notification that no receiver would read.
+    public func advance(to instant: Int64) throws(SignatureRefusal) -> Attempt? {
+        while true {
+            let attempt = service.post.nextAttempt ?? .max
+            let event = service.machine.nextEvent ?? .max
+            guard min(attempt, event) <= instant else { break }
+            service.post.post(service.machine.advance(to: max(min(attempt, event), now)))
+            if attempt <= event, let taken = service.post.take(dueBy: now) {
+                return Attempt(
+                    number: taken.number,
+                    notification: taken.letter.notification,
+                    body: try service.authority.body(of: taken.letter.notification)
+                )
+            }
+        }
+        service.post.post(service.machine.advance(to: instant))
+        return nil
+    }
+
+    /// Notes how an attempt ended; if it failed, the store tries again as its schedule has it.
+    public func end(_ attempt: Attempt, _ result: AppStorePost.SendResult) {
+        service.post.ended(attempt.number, at: now, result)
+    }
+
+    /// Lets time pass up to an instant, and posts on the way whatever falls due. The receiver is given
+    /// each body, and says with which status it answered; what it throws counts as no response.
+    public func advance(
+        to instant: Int64,
+        posting receiver: @Sendable (_ body: [UInt8]) async throws -> Int
+    ) async throws(SignatureRefusal) {
+        while let attempt = try advance(to: instant) {
+            end(attempt, await result(of: attempt, receiver))
+        }
+    }
+
+    private func result(
+        of attempt: Attempt,
+        _ receiver: (_ body: [UInt8]) async throws -> Int
+    ) async -> AppStorePost.SendResult {
+        do {
+            return AppStorePost.SendResult(status: try await receiver(attempt.body))
+        } catch {
+            return .noResponse
+        }
+    }
+}
+
+// MARK: - The Server API
+
+extension SimulatedAppStore {
+    /// The App Store Server API of this store.
+    public nonisolated var serverAPI: Handler {
+        { request in try await self.answer(request) }
+    }
+
+    private func answer(_ request: Request) async throws -> Response {
+        let answer = try service.answer(request)
+        if answer.delay > 0 { try await wait(answer.delay) }
+        return answer.response
+    }
+
+    /// Every call of the Server API whose path was recognised, oldest first.
+    public var calls: [AppStoreCallRecord] { service.calls }
+
+    /// The consumption information that back ends sent, oldest first.
+    public var consumptions: [AppStoreConsumption] { service.consumptions }
+
+    /// Whether a back end has told the store that it finished a transaction.
+    public func isFinished(_ transactionId: String) -> Bool {
+        service.finished.contains(transactionId)
+    }
+
+    /// Has calls go wrong from now on; of several rules the first that strikes decides.
+    public func add(_ rule: AppStoreFaultRule) { service.faults.add(rule) }
+
+    /// Takes every rule back.
+    public func clearFaults() { service.faults.clear() }
+
+    /// Replaces the keys whose tokens are valid.
+    public func setKeys(_ keys: [AppStoreAPIKey]) { service.keys = keys }
+
+    /// Says whether the app has a URL for notifications; without one no test can be asked for.
+    public func setHasNotificationURL(_ hasURL: Bool) { service.hasNotificationURL = hasURL }
+}
