@@ -2,6 +2,7 @@ import Testing
 import TideoverHTTP
 import TideoverJSON
 import TideoverSandbox
+import TideoverSignatures
 
 @Suite struct ScenarioRunnerTests {
     private let authority: SandboxAuthority
@@ -99,6 +100,94 @@ import TideoverSandbox
         let second = try await play(life, against: .right)
         #expect(words(first) == words(second))
         #expect(first.moments == second.moments)
+    }
+
+    @Test func `a message that is not accepted is sent again, and fails the scenario`()
+        async throws
+    {
+        let backEnd = try FakeBackEnd(.right, trusting: authority)
+        var target = backEnd.target
+        let tries = Tries()
+        target.deliver = { request in
+            await tries.count() < 3
+                ? Response(status: 503) : try await backEnd.target.deliver(request)
+        }
+        let scenario = try scenario(
+            """
+            { do: 'subscribe', expect: { premium: { state: 'never' } } },
+            { after: '14 h', expect: { premium: { state: 'active' } } }
+            """
+        )
+        let report = try await ScenarioRunner(target: target, authority: authority).run(scenario)
+        let deliveries = report.moments.compactMap { moment -> (Int64, Delivery.Outcome)? in
+            guard case .notification(let delivery) = moment.happening else { return nil }
+            return (moment.at, delivery.outcome)
+        }
+        #expect(
+            deliveries.map(\.1) == [
+                .answered(status: 503), .answered(status: 503), .answered(status: 200),
+            ]
+        )
+        let first = try #require(deliveries.first?.0)
+        #expect(deliveries.map { ($0.0 - first) / 3_600_000 } == [0, 1, 13])
+        #expect(report.failures.count == 2)
+        #expect(report.verdicts.filter { !$0.holds }.isEmpty)
+    }
+
+    private actor Tries {
+        private var made = 0
+
+        func count() -> Int {
+            made += 1
+            return made
+        }
+    }
+
+    @Test func `a system under test can ask the store while the scenario plays`() async throws {
+        let backEnd = try FakeBackEnd(.right, trusting: authority)
+        let asked = Asked()
+        var target = backEnd.target
+        target.storeKeys = [
+            AppStoreAPIKey(
+                issuerId: StoreClient.issuer,
+                keyId: StoreClient.keyId,
+                publicKey: asked.key.publicKey
+            )
+        ]
+        target.meetStore = { await asked.meet($0) }
+        target.deliver = { request in
+            let now = await backEnd.clocks.last ?? 0
+            try await asked.ask(at: now)
+            return try await backEnd.target.deliver(request)
+        }
+        let report = try await ScenarioRunner(target: target, authority: authority)
+            .run(scenario("{ do: 'subscribe' }, { after: '40 d', do: 'cancel' }"))
+        #expect(report.passed)
+        #expect(await asked.statuses == [200, 200, 200])
+    }
+
+    /// Asks for all notifications so far.
+    private actor Asked {
+        nonisolated let key = P256PrivateKey.generate()
+        private var serverAPI: Handler?
+        private(set) var statuses: [Int] = []
+
+        func meet(_ serverAPI: @escaping Handler) { self.serverAPI = serverAPI }
+
+        func ask(at now: Int64) async throws {
+            let token = try StoreClient.token(at: now, by: key)
+            let body: JSONValue = [
+                "startDate": .integer(now - 1000), "endDate": .integer(now),
+            ]
+            let request = Request(
+                method: "POST",
+                path: "/inApps/v1/notifications/history",
+                headers: ["Authorization": "Bearer \(token)"],
+                body: body.encoded()
+            )
+            guard let serverAPI else { return }
+            statuses.append(try await serverAPI(request).status)
+        }
     }
 
     @Test func `a message is posted where and when it arrives, and read back right after`()

@@ -46,6 +46,9 @@ public actor SimulatedAppStore {
         [service.machine.nextEvent, service.post.nextAttempt].compactMap(\.self).min()
     }
 
+    /// When the last notification not yet sent will be sent for the first time; nil if there is none.
+    public var lastFirstAttempt: Int64? { service.post.lastFirstAttempt }
+
     /// Every notification posted so far and the attempts at sending it.
     public var letters: [AppStorePost.Letter] { service.post.letters }
 

@@ -91,11 +91,19 @@ public struct Delivery: Hashable, Sendable {
         case answered(status: Int)
         /// No answer; the error in words.
         case failed(String)
+
+        /// What the store notes of it.
+        var result: AppStorePost.SendResult {
+            switch self {
+            case .answered(let status): AppStorePost.SendResult(status: status)
+            case .failed: .noResponse
+            }
+        }
     }
 
     /// Whether the store takes the delivery as done: a status from 200 to 206.
     public var isAccepted: Bool {
-        if case .answered(let status) = outcome { (200...206).contains(status) } else { false }
+        outcome.result == .success
     }
 }
 

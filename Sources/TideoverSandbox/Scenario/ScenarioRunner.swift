@@ -17,7 +17,7 @@ public struct ScenarioRunner: Sendable {
     ///
     /// - Throws: `tooLarge` when the scenario makes the store say more than one notification holds.
     public func run(_ scenario: Scenario) async throws(SignatureRefusal) -> ScenarioReport {
-        var play = ScenarioPlay(scenario, target, authority)
+        var play = await ScenarioPlay(scenario, target, authority)
         await target.setClock(scenario.start)
         for step in scenario.steps { try await play.take(step) }
         try await play.settle()
@@ -25,77 +25,60 @@ public struct ScenarioRunner: Sendable {
     }
 }
 
-/// One scenario being played: the store, what is on its way from it, and the story so far.
+/// One scenario being played: the store, and the story so far.
 private struct ScenarioPlay {
-    private struct Letter {
-        let arrives: Int64
-        let notification: AppStoreNotification
-    }
-
     private(set) var moments: [Moment] = []
     private let scenario: Scenario
     private let target: ScenarioTarget
-    private let authority: SandboxAuthority
-    private var store: AppStoreMachine
-    /// Sorted by arrival, then by when they were sent.
-    private var letters: [Letter] = []
+    private let store: SimulatedAppStore
+    /// What the store's clock shows.
+    private var now: Int64
     private var naive: [String: NaiveCheck] = [:]
 
-    init(_ scenario: Scenario, _ target: ScenarioTarget, _ authority: SandboxAuthority) {
+    init(_ scenario: Scenario, _ target: ScenarioTarget, _ authority: SandboxAuthority) async {
         self.scenario = scenario
         self.target = target
-        self.authority = authority
-        store = AppStoreMachine(
-            app: scenario.app.store,
+        now = scenario.start
+        store = SimulatedAppStore(
+            scenario.app.store,
             seed: scenario.seed,
-            now: scenario.start
+            now: scenario.start,
+            authority: authority,
+            lag: scenario.lag,
+            keys: target.storeKeys
         )
         for customer in scenario.customers {
             do {
-                try store.register(customer)
+                try await store.register(customer)
             } catch {
                 preconditionFailure("a scenario names each customer once: \(error)")
             }
         }
+        await target.meetStore(store.serverAPI)
     }
 
     /// A step happens at its instant, or as soon after it as the answers to the step before were read.
     mutating func take(_ step: ScenarioStep) async throws(SignatureRefusal) {
-        try await pass(until: max(step.at, store.now))
-        if let action = step.action { perform(action, step) }
+        try await pass(until: max(step.at, now))
+        if let action = step.action { await perform(action, step) }
         guard !step.expectations.isEmpty, let customer = customer(step.customer) else { return }
         try await settle()
         await check(step, customer)
     }
 
-    /// Waits until everything the store has said so far has arrived.
+    /// Waits until everything the store has said so far was sent once.
     mutating func settle() async throws(SignatureRefusal) {
-        guard let last = letters.last else { return }
-        try await pass(until: last.arrives)
+        guard let last = await store.lastFirstAttempt else { return }
+        try await pass(until: max(last, now))
     }
 
     /// Lets time pass for the store and for what is on its way, each thing at its own instant.
     private mutating func pass(until instant: Int64) async throws(SignatureRefusal) {
-        while true {
-            let arrival = letters.first?.arrives ?? .max
-            let event = store.nextEvent ?? .max
-            guard min(arrival, event) <= instant else { break }
-            if event <= arrival {
-                send(store.advance(to: event))
-            } else {
-                send(store.advance(to: arrival))
-                try await deliver(letters.removeFirst())
-            }
+        while let attempt = try await store.advance(to: instant) {
+            now = await store.now
+            await deliver(attempt)
         }
-        send(store.advance(to: instant))
-    }
-
-    private mutating func send(_ notifications: [AppStoreNotification]) {
-        for notification in notifications {
-            let arrives = notification.signedDate + scenario.lag
-            let place = letters.firstIndex { $0.arrives > arrives } ?? letters.endIndex
-            letters.insert(Letter(arrives: arrives, notification: notification), at: place)
-        }
+        now = instant
     }
 
     private func customer(_ name: String?) -> StoreCustomer? {
@@ -103,21 +86,21 @@ private struct ScenarioPlay {
     }
 
     private mutating func note(_ customer: String?, _ happening: Moment.Happening) {
-        moments.append(Moment(at: store.now, customer: customer, happening: happening))
+        moments.append(Moment(at: now, customer: customer, happening: happening))
     }
 }
 
 // MARK: - Doing
 
 extension ScenarioPlay {
-    private mutating func perform(_ action: ScenarioAction, _ step: ScenarioStep) {
+    private mutating func perform(_ action: ScenarioAction, _ step: ScenarioStep) async {
         switch action {
         case .requestTestNotification:
             note(nil, .action(deed(step, "The operator asks for a test notification.", nil)))
-            send([store.requestTestNotification()])
+            await store.requestTestNotification()
         case .store(let action):
             guard let customer = step.customer else { return }
-            perform(action, by: customer, step)
+            await perform(action, by: customer, step)
         }
     }
 
@@ -125,12 +108,11 @@ extension ScenarioPlay {
         _ action: AppStoreAction,
         by customer: String,
         _ step: ScenarioStep
-    ) {
+    ) async {
         let words = action.words(customer)
         do {
-            let notifications = try store.perform(action, by: customer)
+            try await store.perform(action, by: customer)
             note(customer, .action(deed(step, words, nil)))
-            send(notifications)
         } catch {
             note(customer, .action(deed(step, words, error)))
         }
@@ -167,11 +149,12 @@ extension ScenarioPlay {
 // MARK: - Delivering and reading
 
 extension ScenarioPlay {
-    private mutating func deliver(_ letter: Letter) async throws(SignatureRefusal) {
-        let notification = letter.notification
-        let body = try authority.body(of: notification)
-        await target.setClock(store.now)
-        let outcome = await outcome(of: target.delivery(of: body, app: scenario.app.id))
+    private mutating func deliver(_ attempt: SimulatedAppStore.Attempt) async {
+        let notification = attempt.notification
+        await target.setClock(now)
+        let request = target.delivery(of: attempt.body, app: scenario.app.id)
+        let outcome = await outcome(of: request)
+        await store.end(attempt, outcome.result)
         let isHeard = Delivery(notification: notification, outcome: outcome, reading: nil)
             .isAccepted
         if isHeard, let customer = notification.customer, let heard = notification.transaction {
@@ -212,13 +195,13 @@ extension ScenarioPlay {
     }
 
     private func read(_ customer: StoreCustomer) async -> Reading {
-        await target.setClock(store.now)
+        await target.setClock(now)
         let answer = await answer(to: target.question(about: customer, app: scenario.app.id))
         return Reading(
-            at: store.now,
+            at: now,
             customer: customer.name,
             answer: answer,
-            truth: store.truth(of: customer.name, at: store.now),
+            truth: await store.truth(of: customer.name, at: now),
             naive: naive[customer.name] ?? NaiveCheck()
         )
     }

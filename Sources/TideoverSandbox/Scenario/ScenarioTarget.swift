@@ -8,6 +8,10 @@ public struct ScenarioTarget: Sendable {
     public var readBack: Handler
     /// Sets the clock of the system under test, in milliseconds since 1970; called before each request.
     public var setClock: @Sendable (Int64) async -> Void
+    /// Told of the store's Server API before a scenario begins, for a system that asks the store.
+    public var meetStore: @Sendable (_ serverAPI: @escaping Handler) async -> Void = { _ in }
+    /// The keys with which the system under test may ask the store.
+    public var storeKeys: [AppStoreAPIKey] = []
     /// Where notifications are posted; `{app}` stands for the app's id.
     public var deliverPath: String
     /// Where answers are read; `{customer}` stands for the customer's `appAccountToken`, or without one

@@ -75,16 +75,30 @@ struct StoreClient {
         claims changedClaims: JSONObject = [:],
         by other: P256PrivateKey? = nil
     ) async throws -> String {
-        let now = await store.now / 1000
-        var header: JSONObject = ["alg": "ES256", "kid": "\(StoreClient.keyId)", "typ": "JWT"]
+        try StoreClient.token(
+            at: await store.now,
+            header: changedHeader,
+            claims: changedClaims,
+            by: other ?? key
+        )
+    }
+
+    static func token(
+        at now: Int64,
+        header changedHeader: JSONObject = [:],
+        claims changedClaims: JSONObject = [:],
+        by key: P256PrivateKey
+    ) throws -> String {
+        let seconds = now / 1000
+        var header: JSONObject = ["alg": "ES256", "kid": .string(keyId), "typ": "JWT"]
         var claims: JSONObject = [
-            "iss": .string(StoreClient.issuer), "iat": .integer(now), "exp": .integer(now + 300),
-            "aud": "appstoreconnect-v1", "bid": .string(StoreClient.bundleId),
+            "iss": .string(issuer), "iat": .integer(seconds), "exp": .integer(seconds + 300),
+            "aud": "appstoreconnect-v1", "bid": .string(bundleId),
         ]
         for (name, value) in changedHeader { header[name] = value }
         for (name, value) in changedClaims { claims[name] = value }
         let payload = JSONValue.object(claims).encoded()
-        let compact = try JWS.sign(header: header, payload: payload, with: other ?? key)
+        let compact = try JWS.sign(header: header, payload: payload, with: key)
         return String(decoding: compact, as: UTF8.self)
     }
 
