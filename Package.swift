@@ -25,7 +25,14 @@ var targets: [Target] = [
     tests("TideoverJSONTests", ["TideoverJSON"]),
     // level 1
     library("TideoverCore", ["TideoverJSON"]),
-    tests("TideoverCoreTests", ["TideoverCore", "TideoverJSON"]),
+    // Lives of subscriptions, generated, and the laws that the core keeps over all of them.
+    .target(
+        name: "TideoverLives",
+        dependencies: ["TideoverCore"],
+        path: "Tests/TideoverLives",
+        swiftSettings: settings
+    ),
+    tests("TideoverCoreTests", ["TideoverCore", "TideoverJSON", "TideoverLives"]),
     library("TideoverHTTP", ["TideoverJSON"]),
     tests("TideoverHTTPTests", ["TideoverHTTP", "TideoverJSON"]),
     // level 2
@@ -170,6 +177,19 @@ targets += [
     tests("TideoverTidyTests"),
 ]
 products.append(.executable(name: "tideover", targets: ["tideover"]))
+
+// More generated lives than tests have time for.
+if Context.environment["TIDEOVER_TRIALS"] != nil {
+    targets.append(
+        .executableTarget(
+            name: "TideoverLaws",
+            dependencies: ["TideoverCommandLine", "TideoverLives"],
+            path: "Tests/TideoverLaws",
+            swiftSettings: settings
+        )
+    )
+    products.append(.executable(name: "TideoverLaws", targets: ["TideoverLaws"]))
+}
 
 // Trials of the built server from outside, for those who work on Tideover: nobody else sees them.
 if Context.environment["TIDEOVER_TRIALS"] != nil {

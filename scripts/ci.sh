@@ -88,12 +88,17 @@ documentation() {
     scripts/docs.sh .build/coverage | grep -v '^$'
 }
 
-# One manifest for all three products: what they share is compiled once.
+# One manifest for all four products: what they share is compiled once.
 release() {
     local -x TIDEOVER_BENCHMARKS=1
     # shellcheck source=scripts/trials.sh
     . scripts/trials.sh
     trial_build TideoverBenchmarks
+    trial_build TideoverLaws
+}
+
+laws() {
+    .build/static/release/TideoverLaws try
 }
 
 smoke() {
@@ -127,6 +132,7 @@ full)
     step "faults that the conformance tables find" scripts/mutation-check.sh --first 3
     step "release build" release
     step "smoke of the release build" smoke
+    step "laws of the core over 20,000 lives" laws
     step "short trials of the release build" short_trials
     ;;
 *)

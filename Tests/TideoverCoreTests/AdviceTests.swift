@@ -1,6 +1,7 @@
 import Testing
 import TideoverCore
 import TideoverJSON
+import TideoverLives
 
 /// What a customer is advised to do, which is never to pay twice.
 @Suite struct AdviceTests {

@@ -1,6 +1,7 @@
 import Testing
 import TideoverCore
 import TideoverJSON
+import TideoverLives
 
 /// The same facts under another policy or catalogue.
 @Suite struct BackTestTests {

@@ -1,5 +1,6 @@
 import Testing
 import TideoverCore
+import TideoverLives
 
 /// The answer changes only at the instants that are listed for it.
 @Suite struct BoundaryTests {

@@ -1,6 +1,7 @@
 import Testing
 import TideoverCore
 import TideoverJSON
+import TideoverLives
 
 /// The format of a conformance table, and what its runner says of it.
 @Suite struct ConformanceFormatTests {

@@ -1,8 +1,10 @@
 import Foundation
 import Testing
 import TideoverCore
+import TideoverLives
 
-/// Order, repetition and delay must not matter, and the answer must be the store's own truth.
+/// The answer must be the store's own truth. That order and repetition do not matter is a law, in
+/// `LawTests`.
 @Suite struct ConvergenceTests {
     /// A debug build weighs a few hundred lives; `TIDEOVER_SEEDS` asks for more.
     static let seeds: ClosedRange<UInt64> = {
@@ -11,21 +13,6 @@ import TideoverCore
     }()
     static let snapshotSeeds = seeds.prefix(40)
     static let lossSeeds: ClosedRange<UInt64> = 1...60
-
-    @Test func `facts shuffled, doubled and late give the same answer`() async {
-        for seed in Self.seeds {
-            await Task.yield()
-            var random = SeededRandom(seed: seed)
-            let generated = GeneratedLife(&random)
-            let probes = generated.probes
-            let expected = generated.life.standings(probes)
-            for _ in 0..<5 {
-                var schedule = generated.life
-                schedule.facts = Self.disturbed(generated.life.facts, &random)
-                #expect(schedule.standings(probes) == expected, "seed \(seed)")
-            }
-        }
-    }
 
     /// Each fact one to five times, in any order, learned at any time.
     static func disturbed(_ facts: [Fact], _ random: inout SeededRandom) -> [Fact] {
@@ -65,62 +52,6 @@ import TideoverCore
     static func losses(of facts: [Fact]) -> [[Fact]] {
         Set(facts.map(\.assertedAt)).sorted().map { lost in
             facts.filter { $0.assertedAt != lost }
-        }
-    }
-
-    /// The latest date that words said by an instant give access until, before any bound on top.
-    /// Grace counts whenever it was stated.
-    static func newestDate(in facts: [Fact], by instant: Instant) -> Instant {
-        let dates = facts.flatMap { fact -> [Instant?] in
-            switch fact.assertion {
-            case .term(let term) where min(term.start, fact.assertedAt) <= instant:
-                [term.start, term.end]
-            case .outlook(let outlook):
-                [fact.assertedAt <= instant ? outlook.renewalDate : nil, outlook.graceEnd]
-            default: []
-            }
-        }
-        return dates.compactMap(\.self).max() ?? .distantPast
-    }
-
-    @Test func `whatever is lost, access never outlasts the dates still known`() async {
-        for seed in Self.lossSeeds {
-            await Task.yield()
-            var random = SeededRandom(seed: seed)
-            let generated = GeneratedLife(&random)
-            let probes = generated.probes
-            for kept in Self.losses(of: generated.life.facts) {
-                var lossy = generated.life
-                lossy.facts = kept
-                let history = lossy.history
-                let ends = Set(kept.map { Self.newestDate(in: kept, by: $0.assertedAt) })
-                for probe in probes + ends.map({ $0 + .hours(24) }) {
-                    let bound = Self.newestDate(in: kept, by: probe) + .hours(24)
-                    let standing = history.standing(at: probe, policy: lossy.policy)
-                    #expect(
-                        !standing.access || probe < bound,
-                        "seed \(seed) at \(probe.rfc3339): \(standing.told)"
-                    )
-                    if standing.access, let until = standing.accessUntil {
-                        #expect(until <= bound, "seed \(seed) at \(probe.rfc3339)")
-                    }
-                }
-            }
-        }
-    }
-
-    @Test func `a loss that was made good leaves no trace`() async {
-        for seed in Self.lossSeeds {
-            await Task.yield()
-            var random = SeededRandom(seed: seed)
-            let generated = GeneratedLife(&random)
-            let probes = generated.probes
-            let expected = generated.life.standings(probes)
-            for kept in Self.losses(of: generated.life.facts) {
-                var healed = generated.life
-                healed.facts = kept + generated.life.facts.filter { !kept.contains($0) }
-                #expect(healed.standings(probes) == expected, "seed \(seed)")
-            }
         }
     }
 
@@ -174,11 +105,4 @@ import TideoverCore
         }
     }
 
-    @Test func `a fact older than the newest on the same thing changes nothing later`() {
-        var life = StandingTests.failing()
-        let before = life.standing("2026-06-10")
-        life.outlook(end: "2026-06-01", signed: "2026-05-20", renews: false)
-        life.condition(.active, end: "2026-06-01", signed: "2026-05-20")
-        #expect(life.standing("2026-06-10") == before)
-    }
 }

@@ -1,5 +1,6 @@
 import Testing
 import TideoverCore
+import TideoverLives
 
 /// Who can have an introductory offer: it is given once in a subscription group.
 @Suite struct EligibilityTests {

@@ -1,6 +1,7 @@
 import Testing
 import TideoverCore
 import TideoverJSON
+import TideoverLives
 
 /// "Why?" answered: the rule, what it rests on, what was set aside, and what comes next.
 @Suite struct ExplanationTests {

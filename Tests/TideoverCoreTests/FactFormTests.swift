@@ -1,6 +1,7 @@
 import Testing
 import TideoverCore
 import TideoverJSON
+import TideoverLives
 
 /// The JSON form of every fact that no generated life of the App Store says.
 @Suite struct FactFormTests {

@@ -1,6 +1,7 @@
 import Testing
 import TideoverCore
 import TideoverJSON
+import TideoverLives
 
 @Suite struct FormTests {
     private func written(_ fact: Fact) -> [UInt8] {

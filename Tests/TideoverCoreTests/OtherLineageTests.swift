@@ -1,6 +1,7 @@
 import Testing
 import TideoverCore
 import TideoverJSON
+import TideoverLives
 
 /// One-time purchases on Google Play, grants, what only a relay knows, and what is pending.
 @Suite struct OtherLineageTests {

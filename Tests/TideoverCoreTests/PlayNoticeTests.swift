@@ -1,5 +1,6 @@
 import Testing
 import TideoverCore
+import TideoverLives
 
 /// What bare notifications of Google Play come to where the store cannot be asked, and how they and
 /// reads give way to each other.
@@ -20,6 +21,27 @@ import TideoverCore
         #expect(life.standing("2026-05-10").accessUntil == Self.end)
         #expect(life.standing("2026-05-10").asksStore)
         #expect(life.told(Self.end) == "active renewalDue silent-grace presumed")
+    }
+
+    @Test func `a notification between two reads does not move the end of grace`() {
+        var life = Life.play()
+        life.read(.active, until: "2026-06-01", at: Self.bought)
+        life.read(.inGrace, until: "2026-06-02", at: "2026-06-01")
+        let expected = life.standing("2026-06-01")
+        #expect(expected.graceUntil == "2026-06-08")
+        for kind in [PlayNotice.Kind.renewed, .recovered, .onHold, .revoked] {
+            var noticed = life
+            noticed.notice(kind, at: "2026-05-20", product: "play")
+            #expect(noticed.standing("2026-06-01") == expected, "\(kind)")
+        }
+    }
+
+    @Test func `a notification tells of a renewal that no read has told of`() {
+        var life = Life.play()
+        life.read(.active, until: "2026-06-01", at: Self.bought)
+        life.notice(.renewed, at: "2026-06-01", product: "play")
+        life.read(.inGrace, until: "2026-07-02", at: "2026-07-01")
+        #expect(life.standing("2026-07-01").graceUntil == "2026-07-08")
     }
 
     @Test func `a renewal goes on from the end that is near, a recovery from when it was said`() {

@@ -1,5 +1,6 @@
 import Testing
 import TideoverCore
+import TideoverLives
 
 /// Each rule on Google Play's products from both sides of its boundaries.
 @Suite struct PlayStandingTests {

@@ -1,6 +1,7 @@
 import Testing
 import TideoverCore
 import TideoverJSON
+import TideoverLives
 
 /// What the operator decides, and when it was decided.
 @Suite struct PolicyTests {

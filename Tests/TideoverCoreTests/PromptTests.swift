@@ -1,6 +1,7 @@
 import Testing
 import TideoverCore
 import TideoverJSON
+import TideoverLives
 
 /// Who is asked to mend a payment, how, where and how often.
 @Suite struct PromptTests {

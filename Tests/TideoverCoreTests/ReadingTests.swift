@@ -1,5 +1,6 @@
 import Testing
 import TideoverCore
+import TideoverLives
 
 /// What the rules mean where their wording leaves room: each case derived by hand, each boundary
 /// from both sides.

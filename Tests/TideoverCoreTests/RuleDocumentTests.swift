@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import TideoverCore
+import TideoverLives
 
 /// `docs/rules.md` against the code's own tables.
 @Suite struct RuleDocumentTests {

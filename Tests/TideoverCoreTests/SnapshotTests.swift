@@ -1,6 +1,7 @@
 import Testing
 import TideoverCore
 import TideoverJSON
+import TideoverLives
 
 @Suite struct SnapshotTests {
     static let anna = CustomerID("anna").unsafelyUnwrapped

@@ -1,5 +1,6 @@
 import Testing
 import TideoverCore
+import TideoverLives
 
 /// Each rule from both sides of its boundaries.
 @Suite struct StandingTests {

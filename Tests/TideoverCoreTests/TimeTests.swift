@@ -1,5 +1,6 @@
 import Testing
 import TideoverCore
+import TideoverLives
 
 @Suite struct TimeTests {
     @Test(arguments: [

@@ -1,5 +1,6 @@
 import Testing
 import TideoverCore
+import TideoverLives
 
 /// Several lineages, owners who change, what was known then.
 @Suite struct TimelineCustomerTests {

@@ -1,6 +1,7 @@
 import Testing
 import TideoverCore
 import TideoverJSON
+import TideoverLives
 
 @Suite struct TimelineDeadlineTests {
     private static func deadlines(_ life: Life, after instant: Instant) -> [String] {

@@ -1,5 +1,6 @@
 import Testing
 import TideoverCore
+import TideoverLives
 
 /// Whole lives on Google Play, of grants, and of one-time purchases.
 @Suite struct TimelinePlayTests {

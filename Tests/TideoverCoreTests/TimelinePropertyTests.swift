@@ -1,5 +1,6 @@
 import Testing
 import TideoverCore
+import TideoverLives
 
 /// Whatever order facts come in, the story is the same one, and it says what standing says.
 @Suite struct TimelinePropertyTests {
@@ -26,35 +27,6 @@ import TideoverCore
         let events = told.transitions.map { "\($0.id) \($0.line) \($0.evidence.map(\.hex))" }
         let issues = told.issues.map { "\($0.id) \($0.enteredAt.short) \($0.summary)" }
         return spans + events + issues
-    }
-
-    @Test func `facts shuffled, doubled and late tell the same story with the same ids`() async {
-        for (seed, generated) in Self.lives() {
-            await Task.yield()
-            var random = SeededRandom(seed: seed)
-            let expected = Self.story(of: generated.life)
-            for _ in 0..<3 {
-                var disturbed = generated.life
-                disturbed.facts = ConvergenceTests.disturbed(generated.life.facts, &random)
-                let difference = Self.story(of: disturbed).difference(from: expected)
-                #expect(difference.isEmpty, "seed \(seed)")
-            }
-        }
-    }
-
-    @Test func `a loss that was made good leaves no trace in the story`() async {
-        for seed in ConvergenceTests.lossSeeds.prefix(20) {
-            await Task.yield()
-            var random = SeededRandom(seed: seed)
-            let generated = GeneratedLife(&random)
-            let expected = Self.story(of: generated.life)
-            for kept in ConvergenceTests.losses(of: generated.life.facts) {
-                var healed = generated.life
-                healed.facts = kept + generated.life.facts.filter { !kept.contains($0) }
-                let difference = Self.story(of: healed).difference(from: expected)
-                #expect(difference.isEmpty, "seed \(seed)")
-            }
-        }
     }
 
     @Test func `spans tile the time and say what standing says from first to last millisecond`()

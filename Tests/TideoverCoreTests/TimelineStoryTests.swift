@@ -1,5 +1,6 @@
 import Testing
 import TideoverCore
+import TideoverLives
 
 /// Whole lives as tables: a line for each span, a line for each event.
 @Suite struct TimelineStoryTests {

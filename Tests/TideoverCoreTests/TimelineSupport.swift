@@ -1,16 +1,7 @@
 import TideoverCore
+import TideoverLives
 
 extension Life {
-    /// Puts a price on the term said last.
-    mutating func charge(_ price: String) {
-        for position in facts.indices.reversed() {
-            guard case .term(var term) = facts[position].assertion else { continue }
-            term.price = Money(text: price)
-            facts[position].assertion = .term(term)
-            return
-        }
-    }
-
     /// Has every term name a customer.
     mutating func name(_ customer: String) {
         for position in facts.indices {
@@ -58,16 +49,6 @@ extension Life {
     mutating func lapse(_ end: Instant, at signed: Instant, _ lapse: Outlook.Lapse) {
         outlook(end: end, signed: signed, renews: false, lapse: lapse)
         condition(.expired, notice: .expired, end: end, signed: signed)
-    }
-
-    func told(until: Instant) -> LineageTimeline {
-        LineageTimeline(
-            lineage: lineage,
-            facts: facts,
-            catalogue: Versioned(catalogue),
-            policy: Versioned(policy),
-            until: until
-        )
     }
 
     /// The spans for `premium`, a line each.

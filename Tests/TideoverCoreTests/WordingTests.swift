@@ -1,5 +1,6 @@
 import Testing
 import TideoverCore
+import TideoverLives
 
 /// The words of the screens: a key, arguments and English for each.
 @Suite struct WordingTests {

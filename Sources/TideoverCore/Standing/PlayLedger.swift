@@ -6,6 +6,8 @@ struct PlayLedger {
     private var periods: [TermRecord] = []
     /// How many periods that nobody told us of may lie between two reads.
     private static let longestGap: Int64 = 60
+    /// No grace that a developer can choose is longer.
+    private static let longestGrace = Period(days: 30)
 
     init(catalogue: Versioned<Catalogue>, pace: Pace) {
         self.catalogue = catalogue
@@ -59,6 +61,7 @@ struct PlayLedger {
     private func statements(on product: String, _ sayings: [PlaySaying]) -> [PlayStatement] {
         var statements: [PlayStatement] = []
         var last: PlayStatement?
+        var lastRead: PlayStatement?
         for saying in sayings {
             guard let item = saying.items.first(where: { $0.productId == product }) else {
                 if last != nil, statements.last?.item != nil {
@@ -67,7 +70,8 @@ struct PlayLedger {
                 continue
             }
             var statement = PlayStatement(item, in: saying, catalogue)
-            statement.place(after: last, graceOf(item, at: saying.said))
+            let read = lastRead.flatMap { failed(statement, after: $0) ? $0 : nil }
+            statement.place(after: read ?? last, graceOf(item, at: saying.said))
             statement.from = max(
                 begin(of: statement, after: last),
                 statements.last?.from ?? .distantPast
@@ -77,9 +81,20 @@ struct PlayLedger {
             }
             statements.append(statement)
             last = statement
+            if statement.rank == .store { lastRead = statement }
         }
         let isFirst = sayings.first?.items.contains { $0.productId == product } ?? false
         return isFirst ? leading(statements) : statements
+    }
+
+    /// Whether a read tells that the renewal failed which was due by the read before: then no bare
+    /// notification between the two says when the period ended.
+    private func failed(_ statement: PlayStatement, after read: PlayStatement) -> Bool {
+        guard statement.rank == .store, statement.isFailing, let item = statement.item,
+            let end = read.periodEnd
+        else { return false }
+        let grace = graceOf(item, at: statement.said) ?? Self.longestGrace
+        return end <= statement.expiry && statement.expiry <= length(of: grace, from: end)
     }
 
     /// Before the first read its content counts from when the subscription began.
@@ -119,7 +134,7 @@ struct PlayLedger {
             return isOnCadence(statement, item, after: last)
                 ? last.expiry : start(of: item, endingAt: statement.expiry)
         }
-        let grace = graceOf(item, at: statement.said) ?? Period(days: 30)
+        let grace = graceOf(item, at: statement.said) ?? Self.longestGrace
         let end = last.periodEnd ?? last.expiry
         return statement.expiry <= length(of: grace, from: end) ? end : nil
     }

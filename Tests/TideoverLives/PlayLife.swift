@@ -1,13 +1,16 @@
-import TideoverCore
+package import TideoverCore
 
 /// What is said of one subscription on Google Play, collected for a test.
 extension Life {
-    static func play(_ id: String = "chain", environment: Environment = .production) -> Life {
+    private static let anna = CustomerID("anna").unsafelyUnwrapped
+
+    package static func play(_ id: String = "chain", environment: Environment = .production) -> Life
+    {
         Life(id, store: .googlePlay, environment: environment)
     }
 
     /// One read of a token with one product in it. It is asked at the instant it is asserted.
-    mutating func read(
+    package mutating func read(
         _ state: PlaySubscription.State,
         _ token: String = "a",
         until expiry: Instant?,
@@ -46,11 +49,11 @@ extension Life {
         )
     }
 
-    mutating func read(_ read: PlaySubscription, at asked: Instant) {
+    package mutating func read(_ read: PlaySubscription, at asked: Instant) {
         say(.playSubscription(read), at: asked)
     }
 
-    mutating func notice(
+    package mutating func notice(
         _ kind: PlayNotice.Kind,
         at said: Instant,
         _ token: String = "a",
@@ -61,7 +64,7 @@ extension Life {
         say(.playNotice(notice), at: said, learned: learned, rank: .inferred)
     }
 
-    mutating func void(
+    package mutating func void(
         _ order: String?,
         at date: Instant,
         _ token: String = "a",
@@ -71,12 +74,12 @@ extension Life {
         say(.playVoidedOrder(void), at: date, effective: date, rank: rank)
     }
 
-    mutating func ask(_ outcome: Inquiry.Outcome, at asked: Instant) {
+    package mutating func ask(_ outcome: Inquiry.Outcome, at asked: Instant) {
         say(.inquiry(Inquiry(askedAt: asked, outcome: outcome)), at: asked)
     }
 
     /// One read of a one-time purchase.
-    mutating func bought(
+    package mutating func bought(
         _ state: PlayPurchase.State,
         _ product: String = "lifetime",
         at asked: Instant,
@@ -94,7 +97,7 @@ extension Life {
         say(.playPurchase(read), at: asked)
     }
 
-    mutating func grant(
+    package mutating func grant(
         _ entitlement: String = "premium",
         from start: Instant,
         to end: Instant?,
@@ -102,7 +105,7 @@ extension Life {
     ) {
         let grant = Grant(
             id: lineage.id,
-            customer: SnapshotTests.anna,
+            customer: Life.anna,
             entitlement: entitlement,
             start: start,
             end: end,

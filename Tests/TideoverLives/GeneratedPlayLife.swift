@@ -1,12 +1,12 @@
-import TideoverCore
+package import TideoverCore
 
 /// A legal life of one subscription as Google Play would tell it whenever it is asked, with the
 /// store's own truth beside it: at these instants the customer was entitled to a product, or to
 /// none. The store is asked at every event, and now and then in between.
-struct GeneratedPlayLife {
-    var life = Life.play()
+package struct GeneratedPlayLife {
+    package var life = Life.play()
     /// What each bare notification would have said, for an app that cannot ask.
-    private(set) var notices:
+    package private(set) var notices:
         [(kind: PlayNotice.Kind, at: Instant, token: String, product: String)] =
             []
     /// When the store's own truth changed, and to which product.
@@ -21,7 +21,7 @@ struct GeneratedPlayLife {
     private var tokens = 1
     private var orders = 0
 
-    init(_ random: inout SeededRandom) {
+    package init(_ random: inout SeededRandom) {
         life = Life.play("\(random.next() % 1_000_000)")
         buy(&random)
         for _ in 0..<Int.random(in: 1...10, using: &random) {
@@ -280,12 +280,12 @@ struct GeneratedPlayLife {
     // MARK: What was true
 
     /// The product the customer was entitled to, by the store's own truth; nil for none.
-    func product(at instant: Instant) -> String? {
+    package func product(at instant: Instant) -> String? {
         truth.last { $0.from <= instant }?.product
     }
 
     /// Every instant at which something happened, and the last millisecond before it.
-    var probes: [Instant] {
+    package var probes: [Instant] {
         let instants = life.facts.flatMap { fact -> [Instant] in
             guard case .playSubscription(let read) = fact.assertion else { return [] }
             return [fact.assertedAt] + read.items.compactMap(\.expiresAt)
@@ -294,7 +294,7 @@ struct GeneratedPlayLife {
     }
 
     /// The same life read late: each time the store is asked that long after something happened.
-    func delayed(upTo limit: Milliseconds, _ random: inout SeededRandom) -> Life {
+    package func delayed(upTo limit: Milliseconds, _ random: inout SeededRandom) -> Life {
         var late = life
         for position in late.facts.indices {
             let delay = Milliseconds(Int64.random(in: 0...limit.count, using: &random))
@@ -309,7 +309,7 @@ struct GeneratedPlayLife {
     }
 
     /// The same life for an app that cannot ask.
-    var unread: Life {
+    package var unread: Life {
         var unread = life
         unread.facts = []
         for notice in notices {

@@ -1,10 +1,10 @@
 public import TideoverCore
 
 /// The words a store says about one subscription, collected for a test.
-struct Life {
-    var facts: [Fact] = []
-    var lineage: Lineage
-    var catalogue = Catalogue(products: [
+package struct Life {
+    package var facts: [Fact] = []
+    package var lineage: Lineage
+    package var catalogue = Catalogue(products: [
         "monthly": Product(
             entitlements: ["premium"],
             group: "pro",
@@ -42,10 +42,10 @@ struct Life {
         ),
         "play.extra": Product(entitlements: ["archive"], period: Period(months: 1)),
     ])
-    var policy = Policy()
+    package var policy = Policy()
     private var counter = 0
 
-    init(
+    package init(
         _ id: String = "1000",
         store: Store = .appStore,
         environment: Environment = .production,
@@ -59,7 +59,7 @@ struct Life {
         )
     }
 
-    mutating func say(
+    package mutating func say(
         _ assertion: Assertion,
         at signed: Instant,
         effective: Instant? = nil,
@@ -83,7 +83,7 @@ struct Life {
         )
     }
 
-    mutating func term(
+    package mutating func term(
         _ id: String,
         _ product: String = "monthly",
         from start: Instant,
@@ -113,7 +113,7 @@ struct Life {
         say(.term(term), at: signed ?? start, effective: start, rank: rank)
     }
 
-    mutating func outlook(
+    package mutating func outlook(
         end: Instant?,
         signed: Instant,
         renews: Bool? = true,
@@ -141,7 +141,7 @@ struct Life {
         )
     }
 
-    mutating func condition(
+    package mutating func condition(
         _ status: Condition.Status? = nil,
         notice: Condition.Notice? = nil,
         end: Instant?,
@@ -153,7 +153,7 @@ struct Life {
         )
     }
 
-    mutating func revoke(_ id: String, at date: Instant, signed: Instant? = nil) {
+    package mutating func revoke(_ id: String, at date: Instant, signed: Instant? = nil) {
         say(
             .revocation(Revocation(term: TermKey("w:w\(id)"), date: date, cause: .refund)),
             at: signed ?? date,
@@ -161,32 +161,52 @@ struct Life {
         )
     }
 
-    mutating func reverse(_ id: String, at instant: Instant) {
+    package mutating func reverse(_ id: String, at instant: Instant) {
         say(.reversal(Reversal(term: TermKey("w:w\(id)"))), at: instant)
     }
 
-    var history: LineageHistory {
+    /// Puts a price on the term said last.
+    package mutating func charge(_ price: String) {
+        for position in facts.indices.reversed() {
+            guard case .term(var term) = facts[position].assertion else { continue }
+            term.price = Money(text: price)
+            facts[position].assertion = .term(term)
+            return
+        }
+    }
+
+    package func told(until: Instant) -> LineageTimeline {
+        LineageTimeline(
+            lineage: lineage,
+            facts: facts,
+            catalogue: Versioned(catalogue),
+            policy: Versioned(policy),
+            until: until
+        )
+    }
+
+    package var history: LineageHistory {
         LineageHistory(lineage: lineage, facts: facts, catalogue: catalogue)
     }
 
-    func standing(_ instant: Instant) -> Standing {
+    package func standing(_ instant: Instant) -> Standing {
         history.standing(at: instant, policy: policy)
     }
 
     /// The standing at each of many instants.
-    func standings(_ instants: [Instant]) -> [Standing] {
+    package func standings(_ instants: [Instant]) -> [Standing] {
         let history = history
         return instants.map { history.standing(at: $0, policy: policy) }
     }
 
     /// State, reason, rule and confidence in one line, to compare against.
-    func told(_ instant: Instant) -> String {
+    package func told(_ instant: Instant) -> String {
         standing(instant).told
     }
 }
 
 extension Standing {
-    var told: String {
+    package var told: String {
         "\(state.rawValue) \(reason.rawValue) \(rule.rawValue) \(confidence.rawValue)"
     }
 }
@@ -202,6 +222,6 @@ extension Instant: ExpressibleByStringLiteral {
 }
 
 extension Instant {
-    static let millisecond = Milliseconds(1)
-    var justBefore: Instant { self - Self.millisecond }
+    package static let millisecond = Milliseconds(1)
+    package var justBefore: Instant { self - Self.millisecond }
 }

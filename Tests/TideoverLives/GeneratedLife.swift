@@ -1,26 +1,9 @@
-import TideoverCore
-
-/// SplitMix64: the same numbers for the same seed on every machine.
-struct SeededRandom: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) {
-        state = seed
-    }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
-}
+package import TideoverCore
 
 /// A legal life of one subscription as the App Store would tell it, with the store's own truth
 /// beside it: at these instants the customer was entitled to a product, or to none.
-struct GeneratedLife {
-    var life: Life
+package struct GeneratedLife {
+    package var life: Life
     /// When the store's own truth changed, and to which product.
     private var truth: [(from: Instant, product: String?)] = []
     private var now: Instant = "2026-01-31"
@@ -29,10 +12,12 @@ struct GeneratedLife {
     /// What the next renewal is for.
     private var next = "monthly"
     private var number = 0
-    /// How the running term came about: every copy of it says so.
+    /// How the running term came about and what it was sold for: every copy of it says so.
     private var origin = Term.Origin.purchase
+    private var offer: Offer?
+    private var buyer = "anna"
 
-    init(_ random: inout SeededRandom) {
+    package init(_ random: inout SeededRandom) {
         life = Life("\(random.next() % 1_000_000)")
         buy(&random)
         for _ in 0..<Int.random(in: 1...10, using: &random) {
@@ -49,8 +34,15 @@ struct GeneratedLife {
     }
 
     private mutating func buy(_ random: inout SeededRandom) {
+        buyer = Int.random(in: 0..<4, using: &random) == 0 ? "ben" : "anna"
         start(from: now, signed: now, origin: .purchase, &random)
     }
+
+    private static let trial = Offer(
+        kind: .introductory,
+        discount: .freeTrial,
+        period: Period(days: 3)
+    )
 
     private mutating func start(
         from start: Instant,
@@ -59,18 +51,22 @@ struct GeneratedLife {
         _ random: inout SeededRandom
     ) {
         number += 1
-        (now, end, next) = (start, start + length(of: product), product)
+        let isTrial = number == 1 && product == "monthly" && Bool.random(using: &random)
+        offer = isTrial ? Self.trial : nil
+        (now, end, next) = (start, start + (offer?.period ?? length(of: product)), product)
         self.origin = origin
-        let token = Bool.random(using: &random) ? "anna" : nil
+        let token = Bool.random(using: &random) ? buyer : nil
         life.term(
             "\(number)",
             product,
             from: start,
             to: end,
             signed: signed,
+            offer: offer,
             origin: origin,
             token: token
         )
+        life.charge(price)
         outlook(signed: signed)
         life.condition(.active, end: end, signed: signed)
         truth.append((start, product))
@@ -84,11 +80,15 @@ struct GeneratedLife {
             from: now,
             to: end,
             signed: signed,
+            offer: offer,
             upgraded: upgraded,
             revoked: revoked,
             origin: origin
         )
+        life.charge(price)
     }
+
+    private var price: String { offer == nil ? "9.99 USD" : "0 USD" }
 
     private mutating func outlook(
         signed: Instant,
@@ -291,17 +291,17 @@ struct GeneratedLife {
     // MARK: What was true
 
     /// Whether the customer was entitled, by the store's own truth; nil before the first purchase.
-    func wasEntitled(_ instant: Instant) -> Bool? {
+    package func wasEntitled(_ instant: Instant) -> Bool? {
         truth.last { $0.from <= instant }.map { $0.product != nil }
     }
 
     /// The product the customer was entitled to, by the store's own truth.
-    func product(at instant: Instant) -> String? {
+    package func product(at instant: Instant) -> String? {
         truth.last { $0.from <= instant }?.product
     }
 
     /// Every instant at which something happened, and the last millisecond before it.
-    var probes: [Instant] {
+    package var probes: [Instant] {
         let instants = life.facts.flatMap { fact -> [Instant] in
             guard case .term(let term) = fact.assertion else { return [fact.assertedAt] }
             return [fact.assertedAt, term.start, term.end ?? term.start]

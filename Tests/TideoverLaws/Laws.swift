@@ -1,0 +1,22 @@
+import TideoverCommandLine
+import TideoverLives
+
+/// Holds many more generated lives to the laws of the core than tests have time for. Not a part of
+/// any product; `scripts/laws.sh` builds and runs it.
+@main
+enum Laws {
+    static func main() async {
+        await program.main()
+    }
+
+    static let program = Program(
+        "TideoverLaws",
+        version: "1",
+        summary: "hold generated lives of subscriptions to the laws of the core",
+        examples: [
+            Example("TideoverLaws try", "20,100 lives, ten schedules each"),
+            Example("TideoverLaws try --from 20001 --seeds 100000", "others"),
+        ],
+        commands: [Try.command]
+    )
+}

@@ -1,0 +1,147 @@
+import TideoverCore
+
+/// Something that must hold for every life, whatever was said in it, lost of it or repeated.
+package struct Law: Sendable, CustomStringConvertible {
+    /// As commands and failures name it.
+    package let name: String
+    package let sentence: String
+    /// What is wrong with a life, in one line; nil if nothing is. The same life and the same trial
+    /// are always judged alike.
+    let fault: @Sendable (Life, Trial) -> String?
+
+    package init(
+        name: String,
+        sentence: String,
+        fault: @escaping @Sendable (Life, Trial) -> String?
+    ) {
+        self.name = name
+        self.sentence = sentence
+        self.fault = fault
+    }
+
+    package var description: String { name }
+
+    /// What of a trial is chosen: the dice, and how often facts are disturbed.
+    package struct Trial: Sendable {
+        package var seed: UInt64
+        package var schedules: Int
+
+        package init(seed: UInt64, schedules: Int) {
+            self.seed = seed
+            self.schedules = schedules
+        }
+
+        var random: SeededRandom { SeededRandom(seed: seed ^ 0x5EED) }
+    }
+
+    package static let all = [
+        convergence, unknownWords, refund, grace, bound, olderWords, lowerRank,
+    ]
+
+    /// A breach of this law by a life, or nil.
+    package func breach(by life: Life, _ trial: Trial) -> Breach? {
+        guard fault(life, trial) != nil else { return nil }
+        let smallest = smallest(life, trial)
+        guard let fault = fault(smallest, trial) else { return nil }
+        return Breach(law: self, trial: trial, fault: fault, life: smallest)
+    }
+
+    /// The life without every fact that the breach does not need: facts are left out one by one, for
+    /// as long as it stays one.
+    func smallest(_ life: Life, _ trial: Trial) -> Life {
+        var smallest = life
+        var isSmaller = true
+        while isSmaller {
+            isSmaller = false
+            for position in smallest.facts.indices.reversed() where smallest.facts.count > 1 {
+                var without = smallest
+                without.facts.remove(at: position)
+                guard fault(without, trial) != nil else { continue }
+                smallest = without
+                isSmaller = true
+            }
+        }
+        return smallest
+    }
+}
+
+/// A life that keeps a law no more, made as small as it goes.
+package struct Breach: Sendable, CustomStringConvertible {
+    package let law: Law
+    package let trial: Law.Trial
+    package let fault: String
+    package let life: Life
+
+    /// The law, what is wrong, and what was said, a line each.
+    package var description: String {
+        let facts = life.facts.sorted {
+            ($0.assertedAt, $0.evidence) < ($1.assertedAt, $1.evidence)
+        }
+        let lines = facts.map { fact in
+            "    \(fact.assertedAt.rfc3339) \(fact.assertion.kind): \(fact.assertion.summary)"
+        }
+        return (["\(law.sentence): not with seed \(trial.seed), \(fault)"] + lines)
+            .joined(separator: "\n")
+    }
+}
+
+extension Assertion {
+    /// What sort of thing is said.
+    fileprivate var kind: String {
+        switch self {
+        case .term: "term"
+        case .outlook: "outlook"
+        case .condition: "condition"
+        case .revocation: "revocation"
+        case .reversal: "reversal"
+        case .grant: "grant"
+        case .inquiry: "inquiry"
+        case .pending: "pending"
+        case .playSubscription: "read"
+        case .playPurchase: "purchase"
+        case .playVoidedOrder: "void"
+        case .playReplacement: "replacement"
+        case .playNotice: "notification"
+        case .unrecognised: "unrecognised"
+        }
+    }
+}
+
+// MARK: - Convergence
+
+extension Law {
+    static let convergence = Law(
+        name: "convergence",
+        sentence: "order, repetition, and loss that is made good change no answer"
+    ) { life, trial in
+        // The story with the times we learned of things, and the one without.
+        let expected = [true, false].map { Answers(life, arriving: [life.facts], times: $0) }
+        for number in 0..<trial.schedules {
+            let schedule = Schedule(seed: trial.seed &* 64 &+ UInt64(number))
+            let arrivals = schedule.arrivals(of: life.facts)
+            let answers = Answers(life, arriving: arrivals, times: schedule.keepsLearning)
+            let usual = expected[schedule.keepsLearning ? 0 : 1]
+            if let difference = answers.difference(from: usual) {
+                return "schedule \(number): \(difference)"
+            }
+        }
+        return nil
+    }
+}
+
+// MARK: - Generated lives
+
+/// Lives by the number they are generated from.
+package enum GeneratedLives {
+    /// How many lives a seed makes.
+    package static let kinds = 3
+
+    /// A life of each kind for a seed: the App Store's, Google Play's as it is read, and Google Play's
+    /// by bare notifications.
+    package static func lives(seed: UInt64) -> [Life] {
+        var random = SeededRandom(seed: seed)
+        let apple = GeneratedLife(&random)
+        let play = GeneratedPlayLife(&random)
+        return [apple.life, play.life, play.unread]
+    }
+}
