@@ -58,6 +58,59 @@ import TideoverSandbox
         #expect(steps.map(\.customer) == ["anna", "anna", "anna", "anna"])
     }
 
+    @Test(
+        arguments: [
+            (
+                "do: 'changePlan', product: 'cards.pro.monthly'",
+                .changePlan(to: "cards.pro.monthly")
+            ),
+            ("do: 'extendRenewal', days: 90", .extendRenewal(product: nil, days: 90)),
+            (
+                "do: 'raisePrice', to: '12.99 USD'",
+                .raisePrice(
+                    product: nil,
+                    to: StorePrice(milliunits: 12_990, currency: "USD"),
+                    needsConsent: true
+                )
+            ),
+            (
+                "do: 'raisePrice', to: '12.99 USD', consent: false",
+                .raisePrice(
+                    product: nil,
+                    to: StorePrice(milliunits: 12_990, currency: "USD"),
+                    needsConsent: false
+                )
+            ),
+            ("do: 'acceptPrice'", .acceptPrice(product: nil)),
+            ("do: 'requestRefund'", .requestRefund(product: nil, reason: .other)),
+            ("do: 'requestRefund', reason: 'LEGAL'", .requestRefund(product: nil, reason: .legal)),
+            ("do: 'declineRefund'", .declineRefund(product: nil)),
+            ("do: 'share', with: 'anna'", .share(product: nil, with: "anna")),
+            ("do: 'stopSharing', with: 'anna'", .stopSharing(product: nil, with: "anna")),
+        ] as [(String, AppStoreAction)]
+    )
+    func `a step names what changes a subscription`(
+        step: String,
+        action: AppStoreAction
+    ) throws {
+        #expect(try scenario("{ \(step) }").steps.map(\.action) == [.store(action)])
+    }
+
+    @Test(arguments: [
+        ("do: 'changePlan'", "needs \"product\""),
+        ("do: 'extendRenewal', days: 91", "\"days\" must be a whole number from 1 to 90"),
+        ("do: 'extendRenewal'", "needs \"days\""), ("do: 'raisePrice', to: '9'", "is no price"),
+        ("do: 'requestRefund', reason: 'BORED'", "is no reason to ask for a refund"),
+        ("do: 'share', with: 'eve'", "is no customer of this scenario"),
+        ("do: 'acceptPrice', days: 1", "has no key \"days\""),
+    ])
+    func `a change that says too little or something else is refused`(
+        step: String,
+        words: String
+    ) throws {
+        #expect("\(try fault("{ \(step) }"))".contains(words))
+    }
+
     @Test func `expectations name places of the answer`() throws {
         let step = try #require(
             try scenario(

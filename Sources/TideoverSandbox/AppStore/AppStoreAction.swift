@@ -11,6 +11,24 @@ public enum AppStoreAction: Hashable, Sendable {
     case cancel(product: String?)
     /// Turns automatic renewal on again.
     case reenable(product: String?)
+    /// Chooses another product of a group that the customer subscribes to. A higher level, or the same
+    /// level and length, is taken at once; anything else at the next renewal; the current product undoes
+    /// such a choice.
+    case changePlan(to: String)
+    /// Lets a family member have what the customer subscribes to.
+    case share(product: String?, with: String)
+    /// Takes a family member's share back.
+    case stopSharing(product: String?, with: String)
+    /// The store extends the renewal date by whole days.
+    case extendRenewal(product: String?, days: Int64)
+    /// The next renewal is to cost more.
+    case raisePrice(product: String?, to: StorePrice, needsConsent: Bool)
+    /// Agrees to a higher price.
+    case acceptPrice(product: String?)
+    /// Asks for a refund of the newest payment; the store asks the app's back end what was consumed.
+    case requestRefund(product: String?, reason: RefundRequestReason)
+    /// The store declines what was asked for.
+    case declineRefund(product: String?)
     /// The store refunds the newest payment in full.
     case refund(product: String?, reason: RefundReason)
     /// The store takes its refund back after a dispute.
@@ -23,6 +41,15 @@ public enum AppStoreAction: Hashable, Sendable {
         /// Refused unless the customer may have it.
         case required
         case declined
+    }
+
+    /// Apple's `consumptionRequestReason`.
+    public enum RefundRequestReason: String, CaseIterable, Hashable, Sendable {
+        case unintendedPurchase = "UNINTENDED_PURCHASE"
+        case fulfillmentIssue = "FULFILLMENT_ISSUE"
+        case unsatisfied = "UNSATISFIED_WITH_PURCHASE"
+        case legal = "LEGAL"
+        case other = "OTHER"
     }
 
     /// Apple's `revocationReason`.
@@ -59,6 +86,20 @@ public struct AppStoreRefusal: Error, Hashable, Sendable {
         case ended
         case alreadyRefunded
         case notRefunded
+        /// Nobody has asked for a refund, or it was decided already.
+        case refundNotRequested
+        /// The product is not for families, or the member is the purchaser.
+        case notShareable
+        case alreadyShared
+        case notShared
+        /// It renews into this product as it is.
+        case samePlan
+        /// Only while a paid or free period runs can its renewal change.
+        case notRunning
+        /// There is no higher price to agree to.
+        case noPriceToAccept
+        /// A price can only be raised by this.
+        case notHigher
         /// Only paid service that is running can be extended.
         case notExtendable
         /// Twice in 365 days is as often as the store extends.

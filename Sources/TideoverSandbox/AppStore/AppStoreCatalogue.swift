@@ -8,6 +8,8 @@ public struct AppStoreApp: Hashable, Sendable {
     public let bundleVersion: String
     /// What the store writes into every payload.
     public let environment: AppStoreEnvironment
+    /// How fast subscriptions renew; production knows real time only.
+    public let renewalRate: RenewalRate
     /// What is on sale.
     public let products: [AppStoreProduct]
 
@@ -17,14 +19,18 @@ public struct AppStoreApp: Hashable, Sendable {
         appAppleId: Int64 = 1_234_567_890,
         bundleVersion: String = "1",
         environment: AppStoreEnvironment = .production,
+        renewalRate: RenewalRate = .realTime,
         products: [AppStoreProduct]
     ) {
         self.bundleId = bundleId
         self.appAppleId = appAppleId
         self.bundleVersion = bundleVersion
         self.environment = environment
+        self.renewalRate = renewalRate
         self.products = products
     }
+
+    var tempo: StoreTempo { StoreTempo(environment, renewalRate) }
 
     func product(_ id: String) -> AppStoreProduct? {
         products.first { $0.id == id }
@@ -44,6 +50,8 @@ public struct AppStoreProduct: Hashable, Sendable {
     public let id: String
     /// The group's name; a customer holds at most one subscription of a group.
     public let group: String
+    /// The rank in the group: 1 is the highest, and of equal ranks neither is an upgrade.
+    public let level: Int
     /// How long one payment lasts.
     public let period: StorePeriod
     /// The length of the free trial that new customers of the group are offered.
@@ -52,22 +60,28 @@ public struct AppStoreProduct: Hashable, Sendable {
     public let price: StorePrice
     /// How long service goes on after a failed payment.
     public let grace: BillingGrace
+    /// Whether the purchaser's family can have it too.
+    public let isFamilyShareable: Bool
 
     /// A product, by default without free trial and without grace.
     public init(
         id: String,
         group: String,
+        level: Int = 1,
         period: StorePeriod,
         trial: StorePeriod? = nil,
         price: StorePrice,
-        grace: BillingGrace = .off
+        grace: BillingGrace = .off,
+        isFamilyShareable: Bool = false
     ) {
         self.id = id
         self.group = group
+        self.level = level
         self.period = period
         self.trial = trial
         self.price = price
         self.grace = grace
+        self.isFamilyShareable = isFamilyShareable
     }
 
     /// The group's number in the store. It belongs to the catalogue, so no seed changes it.
@@ -76,14 +90,6 @@ public struct AppStoreProduct: Hashable, Sendable {
             (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3
         }
         return String(20_000_000 + hash % 10_000_000)
-    }
-
-    /// When billing grace for a failed renewal ends; nil when the app has no grace. A weekly
-    /// subscription gets 6 days at most.
-    func graceEnd(failedAt instant: Int64) -> Int64? {
-        guard let days = grace.days else { return nil }
-        let isWeekly = period.months == 0 && period.milliseconds <= 7 * CivilDate.millisecondsPerDay
-        return instant + Int64(isWeekly ? min(days, 6) : days) * CivilDate.millisecondsPerDay
     }
 }
 

@@ -12,12 +12,26 @@ public enum AppStoreEvent: Hashable, Sendable {
     case refunded(reason: AppStoreAction.RefundReason)
     case refundReversed(until: Int64)
     case renewalExtended(until: Int64)
+    /// At once; with what is given back of the payment for the old product.
+    case upgraded(to: String, until: Int64, refund: StorePrice)
+    /// At the next renewal; a crossgrade to another length too.
+    case downgraded(to: String, at: Int64)
+    /// The product that was to change at the next renewal does not.
+    case changeDropped(to: String)
+    case priceRaised(to: StorePrice, needsConsent: Bool)
+    case priceAccepted
+    case refundRequested(AppStoreAction.RefundRequestReason)
+    case refundDeclined
+    /// What a family member had through somebody else's purchase is gone.
+    case shareRevoked
     case tested
 
     /// Why a subscription came to its end.
     public enum Expiry: Hashable, Sendable {
         case voluntary
         case billingRetry
+        /// The customer did not agree to a higher price.
+        case priceIncrease
     }
 
     /// Apple's `notificationType`.
@@ -32,6 +46,11 @@ public enum AppStoreEvent: Hashable, Sendable {
         case .refunded: "REFUND"
         case .refundReversed: "REFUND_REVERSED"
         case .renewalExtended: "RENEWAL_EXTENDED"
+        case .upgraded, .downgraded, .changeDropped: "DID_CHANGE_RENEWAL_PREF"
+        case .priceRaised, .priceAccepted: "PRICE_INCREASE"
+        case .refundRequested: "CONSUMPTION_REQUEST"
+        case .refundDeclined: "REFUND_DECLINED"
+        case .shareRevoked: "REVOKE"
         case .tested: "TEST"
         }
     }
@@ -46,6 +65,12 @@ public enum AppStoreEvent: Hashable, Sendable {
         case .renewalTurnedOn: "AUTO_RENEW_ENABLED"
         case .expired(.voluntary): "VOLUNTARY"
         case .expired(.billingRetry): "BILLING_RETRY"
+        case .expired(.priceIncrease): "PRICE_INCREASE"
+        case .upgraded: "UPGRADE"
+        case .downgraded: "DOWNGRADE"
+        case .priceRaised(_, let needsConsent): needsConsent ? "PENDING" : "ACCEPTED"
+        case .priceAccepted: "ACCEPTED"
+        case .changeDropped, .refundRequested, .refundDeclined, .shareRevoked: nil
         case .renewed, .graceEnded, .refunded, .refundReversed, .renewalExtended, .tested: nil
         }
     }

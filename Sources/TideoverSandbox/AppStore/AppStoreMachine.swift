@@ -12,6 +12,7 @@ public struct AppStoreMachine: Sendable {
         var paymentsFail = false
         /// Groups whose introductory offer is used up.
         var triedGroups: [String] = []
+        var sharesWithFamily = false
         /// At most one for a group, in the order first bought.
         var subscriptions: [AppStoreSubscription] = []
     }
@@ -81,13 +82,14 @@ extension AppStoreMachine {
             now = due.at
             let event = happen(due.what, at: due.place)
             notifications.append(notify(event, of: due.place))
+            notifications += tellFamily(of: due.place.account)
         }
         now = instant
         return notifications
     }
 
     /// Where a subscription stands: the account's index and the index in the account.
-    struct Place {
+    struct Place: Hashable, Sendable {
         let account: Int
         let subscription: Int
     }
@@ -116,13 +118,14 @@ extension AppStoreMachine {
             return self[place].failToRenew()
         case .charge: return self[place].renew(drawTerm(for: place.account))
         case .voluntaryEnd: return self[place].endVoluntarily()
+        case .priceEnd: return self[place].endForPrice()
         case .graceEnd: return self[place].endGrace()
         case .retryEnd: return self[place].endRetry()
         }
     }
 
     /// The numbers of a new transaction of an account.
-    private mutating func drawTerm(for account: Int) -> AppStoreSubscription.TermIds {
+    mutating func drawTerm(for account: Int) -> AppStoreSubscription.TermIds {
         let ids = identifiers.term()
         owners[ids.transactionId] = account
         orders[ids.orderId, default: []].append(ids.transactionId)
@@ -145,6 +148,14 @@ extension AppStoreMachine {
     ) throws(AppStoreRefusal) -> [AppStoreNotification] {
         let account = try index(of: customer)
         remember(account)
+        let notifications = try carryOut(action, account)
+        return notifications + tellFamily(of: account)
+    }
+
+    private mutating func carryOut(
+        _ action: AppStoreAction,
+        _ account: Int
+    ) throws(AppStoreRefusal) -> [AppStoreNotification] {
         switch action {
         case .subscribe(let product, let trial):
             return [try subscribe(account, to: product, trial)]
@@ -154,6 +165,19 @@ extension AppStoreMachine {
         case .fixPayments: return fixPayments(of: account)
         case .cancel(let product): return try cancel(place(account, product))
         case .reenable(let product): return [try reenable(place(account, product))]
+        case .changePlan(let product): return [try changePlan(of: account, to: product)]
+        case .share(let product, let member):
+            return [try share(place(account, product), with: member)]
+        case .stopSharing(let product, let member):
+            return [try stopSharing(place(account, product), with: member)]
+        case .extendRenewal(let product, let days):
+            return [try extend(place(account, product), byDays: days)]
+        case .raisePrice(let product, let price, let needsConsent):
+            return [try raisePrice(place(account, product), to: price, needsConsent)]
+        case .acceptPrice(let product): return [try acceptPrice(place(account, product))]
+        case .requestRefund(let product, let reason):
+            return [try requestRefund(place(account, product), reason)]
+        case .declineRefund(let product): return [try declineRefund(place(account, product))]
         case .refund(let product, let reason):
             return [try refund(place(account, product), reason)]
         case .reverseRefund(let product): return [try reverseRefund(place(account, product))]
@@ -175,7 +199,7 @@ extension AppStoreMachine {
         )
     }
 
-    private func index(of customer: String) throws(AppStoreRefusal) -> Int {
+    func index(of customer: String) throws(AppStoreRefusal) -> Int {
         if let index = accounts.firstIndex(where: { $0.customer.name == customer }) {
             return index
         }
@@ -184,7 +208,7 @@ extension AppStoreMachine {
 
     private func place(_ account: Int, _ product: String?) throws(AppStoreRefusal) -> Place {
         let index = accounts[account].subscriptions.lastIndex {
-            product == nil || $0.current.product.id == product
+            $0.sharedFrom == nil && (product == nil || $0.current.product.id == product)
         }
         guard let index else { throw refusal(.notSubscribed, account, product) }
         return Place(account: account, subscription: index)
@@ -199,7 +223,7 @@ extension AppStoreMachine {
         return AppStoreRefusal(reason: reason, customer: customer, product: product)
     }
 
-    private func refusal(_ reason: AppStoreRefusal.Reason, _ place: Place) -> AppStoreRefusal {
+    func refusal(_ reason: AppStoreRefusal.Reason, _ place: Place) -> AppStoreRefusal {
         refusal(reason, place.account, self[place].current.product.id)
     }
 }
@@ -214,7 +238,7 @@ extension AppStoreMachine {
     ) throws(AppStoreRefusal) -> AppStoreNotification {
         guard let product = app.product(id) else { throw refusal(.unknownProduct, account, id) }
         let held = accounts[account].subscriptions.firstIndex {
-            $0.current.product.group == product.group
+            $0.sharedFrom == nil && $0.current.product.group == product.group
         }
         if let held, accounts[account].subscriptions[held].isAlive {
             throw refusal(.alreadySubscribed, account, id)
@@ -226,7 +250,8 @@ extension AppStoreMachine {
             of: product,
             trial: trial,
             at: now,
-            ids: drawTerm(for: account)
+            ids: drawTerm(for: account),
+            app.tempo
         )
         return buy(purchase, for: account, held)
     }
@@ -263,7 +288,8 @@ extension AppStoreMachine {
         accounts[account].subscriptions.append(
             AppStoreSubscription(
                 purchase,
-                appAccountToken: accounts[account].customer.appAccountToken
+                appAccountToken: accounts[account].customer.appAccountToken,
+                app.tempo
             )
         )
         let place = Place(
@@ -274,12 +300,28 @@ extension AppStoreMachine {
         return notify(.subscribed(until: term.end, trial: term.isTrial, again: false), of: place)
     }
 
+    /// Gives a family member a share.
+    mutating func add(
+        _ shared: AppStoreSubscription,
+        to account: Int,
+        sharedBy owner: Int
+    ) -> Place {
+        accounts[owner].sharesWithFamily = true
+        accounts[account].subscriptions.append(shared)
+        return Place(
+            account: account,
+            subscription: accounts[account].subscriptions.count - 1
+        )
+    }
+
     private mutating func fixPayments(of account: Int) -> [AppStoreNotification] {
         accounts[account].paymentsFail = false
         var notifications: [AppStoreNotification] = []
         for index in accounts[account].subscriptions.indices {
             let place = Place(account: account, subscription: index)
-            guard self[place].isAlive, self[place].phase != .running else { continue }
+            guard self[place].sharedFrom == nil, self[place].isAlive,
+                self[place].phase != .running
+            else { continue }
             let event = self[place].recover(at: now, drawTerm(for: account))
             notifications.append(notify(event, of: place))
         }
@@ -315,6 +357,86 @@ extension AppStoreMachine {
     ) throws(AppStoreRefusal) -> AppStoreNotification {
         guard self[place].isRevoked else { throw refusal(.notRefunded, place) }
         return notify(self[place].reverseRefund(at: now), of: place)
+    }
+}
+
+// MARK: - Changing
+
+extension AppStoreMachine {
+    private mutating func changePlan(
+        of account: Int,
+        to id: String
+    ) throws(AppStoreRefusal) -> AppStoreNotification {
+        guard let product = app.product(id) else { throw refusal(.unknownProduct, account, id) }
+        let held = accounts[account].subscriptions.firstIndex {
+            $0.sharedFrom == nil && $0.current.product.group == product.group
+        }
+        guard let held else { throw refusal(.notSubscribed, account, id) }
+        let place = Place(account: account, subscription: held)
+        try checkRunning(place)
+        guard self[place].plan.product != product else { throw refusal(.samePlan, account, id) }
+        guard product.isTakenAtOnce(after: self[place].current.product) else {
+            return notify(self[place].planRenewal(into: product), of: place)
+        }
+        guard !accounts[account].paymentsFail else { throw refusal(.paymentDeclined, account, id) }
+        let purchase = AppStoreSubscription.Purchase(
+            of: product,
+            trial: nil,
+            at: now,
+            ids: drawTerm(for: account),
+            app.tempo
+        )
+        return notify(self[place].upgrade(purchase, at: now), of: place)
+    }
+
+    private func checkRunning(_ place: Place) throws(AppStoreRefusal) {
+        guard self[place].isAlive else { throw refusal(.ended, place) }
+        guard self[place].phase == .running else { throw refusal(.notRunning, place) }
+    }
+
+    private mutating func raisePrice(
+        _ place: Place,
+        to price: StorePrice,
+        _ needsConsent: Bool
+    ) throws(AppStoreRefusal) -> AppStoreNotification {
+        try checkRunning(place)
+        let current = self[place].plan.price
+        guard price.currency == current.currency, price.milliunits > current.milliunits else {
+            throw refusal(.notHigher, place)
+        }
+        return notify(self[place].raisePrice(to: price, needsConsent: needsConsent), of: place)
+    }
+
+    private mutating func acceptPrice(
+        _ place: Place
+    ) throws(AppStoreRefusal) -> AppStoreNotification {
+        try checkRunning(place)
+        guard self[place].priceIncrease?.isAccepted == false else {
+            throw refusal(.noPriceToAccept, place)
+        }
+        return notify(self[place].acceptPrice(), of: place)
+    }
+
+    private mutating func requestRefund(
+        _ place: Place,
+        _ reason: AppStoreAction.RefundRequestReason
+    ) throws(AppStoreRefusal) -> AppStoreNotification {
+        guard !self[place].isRevoked else { throw refusal(.alreadyRefunded, place) }
+        return notify(self[place].requestRefund(reason), of: place)
+    }
+
+    private mutating func declineRefund(
+        _ place: Place
+    ) throws(AppStoreRefusal) -> AppStoreNotification {
+        guard self[place].refundIsRequested else { throw refusal(.refundNotRequested, place) }
+        return notify(self[place].declineRefund(), of: place)
+    }
+}
+
+extension AppStoreProduct {
+    /// Whether choosing this product takes effect at once, not at the next renewal.
+    fileprivate func isTakenAtOnce(after other: AppStoreProduct) -> Bool {
+        self != other && (level < other.level || (level == other.level && period == other.period))
     }
 }
 
@@ -355,7 +477,7 @@ extension AppStoreMachine {
             uuid: identifiers.uuid(),
             event: event,
             customer: account.customer.name,
-            data: AppStoreWire.data(app, status: subject.status),
+            data: AppStoreWire.data(app, status: subject.status, event),
             transaction: transaction,
             renewal: renewal
         )

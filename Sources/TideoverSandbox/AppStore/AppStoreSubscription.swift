@@ -16,17 +16,34 @@ struct AppStoreSubscription: Hashable, Sendable {
         var end: Int64
         let isTrial: Bool
         let isRenewal: Bool
+        /// What was paid; nothing for a trial.
+        let price: StorePrice
         /// When the store wrote this transaction, or last changed it.
         var modifiedAt: Int64
+        var isUpgraded = false
         var revocation: Revocation?
     }
 
+    /// What the subscription will renew into.
+    struct Plan: Hashable, Sendable {
+        let product: AppStoreProduct
+        var price: StorePrice
+    }
+
+    /// A higher price that the next renewal is to have.
+    struct PriceIncrease: Hashable, Sendable {
+        let price: StorePrice
+        var isAccepted: Bool
+    }
+
     /// Apple's `inAppOwnershipType`.
-    var ownershipType: String { "PURCHASED" }
+    var ownershipType: String { sharedFrom == nil ? "PURCHASED" : "FAMILY_SHARED" }
 
     struct Revocation: Hashable, Sendable {
         let at: Int64
         let reason: AppStoreAction.RefundReason
+        /// What a family member loses was not paid back to that member.
+        var isOfShare = false
     }
 
     enum Phase: Hashable, Sendable {
@@ -41,6 +58,7 @@ struct AppStoreSubscription: Hashable, Sendable {
     enum Intent: Int64, Hashable, Sendable {
         case customerCancelled = 1
         case billingError = 2
+        case priceIncrease = 3
         case other = 5
     }
 
@@ -54,14 +72,11 @@ struct AppStoreSubscription: Hashable, Sendable {
     enum Due: Hashable, Sendable {
         case charge
         case voluntaryEnd
+        /// The customer has not agreed to the higher price.
+        case priceEnd
         case graceEnd
         case retryEnd
     }
-
-    /// Apple goes on trying to collect a failed payment for 60 days in all, grace included.
-    static let retryLength = 60 * CivilDate.millisecondsPerDay
-    /// A gap in paid service longer than this begins a new run (`recentSubscriptionStartDate`).
-    static let longestGap = 60 * CivilDate.millisecondsPerDay
 
     /// A stretch of the past in which the store held one thing to be so.
     struct Span: Hashable, Sendable {
@@ -78,13 +93,27 @@ struct AppStoreSubscription: Hashable, Sendable {
     /// The last grace end the store stated for the current term; it outlives the grace itself.
     private(set) var statedGraceEnd: Int64?
     private(set) var recentStart: Int64
+    private(set) var plan: Plan
+    private(set) var priceIncrease: PriceIncrease?
+    /// Whether the customer has asked for a refund of the newest payment, and nobody has decided.
+    private(set) var refundIsRequested = false
+    /// The purchase that a family member's share follows; nil for a purchase.
+    let sharedFrom: AppStoreMachine.Place?
+    /// Whether the purchaser took the share back.
+    private(set) var isUnshared = false
+    /// How many of the purchaser's terms a share has seen.
+    private var termsSeen = 0
+    private let tempo: StoreTempo
     private var cycle: Cycle
     /// When the renewal date was extended.
     private var extensions: [Int64] = []
     private var history: [Span] = []
 
-    init(_ purchase: Purchase, appAccountToken: String?) {
+    init(_ purchase: Purchase, appAccountToken: String?, _ tempo: StoreTempo) {
         self.appAccountToken = appAccountToken
+        self.tempo = tempo
+        sharedFrom = nil
+        plan = purchase.plan
         terms = [purchase.term]
         recentStart = purchase.term.start
         cycle = purchase.cycle
@@ -93,7 +122,7 @@ struct AppStoreSubscription: Hashable, Sendable {
 
     var original: Term { terms[0] }
     var current: Term { terms[terms.count - 1] }
-    var retryEnd: Int64 { current.end + AppStoreSubscription.retryLength }
+    var retryEnd: Int64 { current.end + tempo.retryLength }
     var isRevoked: Bool { current.revocation != nil }
 
     /// Running, or a payment for it is still being tried.
@@ -106,13 +135,24 @@ struct AppStoreSubscription: Hashable, Sendable {
 
     /// What the store does next by itself, and when.
     var due: (at: Int64, what: Due)? {
-        guard !isRevoked else { return nil }
+        guard !isRevoked, sharedFrom == nil else { return nil }
         switch phase {
-        case .running: return (current.end, renews ? .charge : .voluntaryEnd)
+        case .running: return (current.end, dueAtEnd)
         case .grace(let until): return (until, .graceEnd)
         case .retry: return (retryEnd, .retryEnd)
         case .ended: return nil
         }
+    }
+
+    private var dueAtEnd: Due {
+        if !renews || isRenewedOut { return .voluntaryEnd }
+        return priceIncrease?.isAccepted == false ? .priceEnd : .charge
+    }
+
+    /// Whether it has renewed as often as the environment allows.
+    private var isRenewedOut: Bool {
+        guard let most = tempo.mostRenewals else { return false }
+        return terms.reversed().prefix(while: \.isRenewal).count >= most
     }
 
     func truth(at instant: Int64) -> AppStoreTruth {
@@ -141,9 +181,18 @@ extension AppStoreSubscription {
     struct Purchase {
         let term: Term
         let cycle: Cycle
+        let plan: Plan
 
-        init(of product: AppStoreProduct, trial: StorePeriod?, at instant: Int64, ids: TermIds) {
-            let end = (trial ?? product.period).end(of: 1, from: instant)
+        init(
+            of product: AppStoreProduct,
+            trial: StorePeriod?,
+            at instant: Int64,
+            ids: TermIds,
+            _ tempo: StoreTempo
+        ) {
+            let end = tempo.period(trial ?? product.period).end(of: 1, from: instant)
+            let currency = product.price.currency
+            plan = Plan(product: product, price: product.price)
             term = Term(
                 ids: ids,
                 product: product,
@@ -151,6 +200,7 @@ extension AppStoreSubscription {
                 end: end,
                 isTrial: trial != nil,
                 isRenewal: false,
+                price: trial == nil ? product.price : StorePrice(milliunits: 0, currency: currency),
                 modifiedAt: instant
             )
             cycle =
@@ -167,7 +217,7 @@ extension AppStoreSubscription {
 
     /// The charge at the end of the current term failed. Grace is fixed here and never changes later.
     mutating func failToRenew() -> AppStoreEvent {
-        let graceEnd = current.product.graceEnd(failedAt: current.end)
+        let graceEnd = tempo.grace(of: current.product).map { current.end + $0 }
         statedGraceEnd = graceEnd
         phase = graceEnd.map { .grace(until: $0) } ?? .retry
         record(at: current.end)
@@ -190,23 +240,29 @@ extension AppStoreSubscription {
     /// Bought again after it had ended.
     mutating func resubscribe(_ purchase: Purchase) -> AppStoreEvent {
         let gap = purchase.term.start - current.end
-        if gap > AppStoreSubscription.longestGap { recentStart = purchase.term.start }
+        if gap > tempo.longestGap { recentStart = purchase.term.start }
         cycle = purchase.cycle
+        plan = purchase.plan
+        priceIncrease = nil
         renews = true
         begin(purchase.term)
         return .subscribed(until: current.end, trial: current.isTrial, again: true)
     }
 
     private mutating func nextTerm(_ ids: TermIds, startingAt start: Int64) -> Term {
+        if plan.product != current.product { cycle = Cycle(anchor: start, count: 0) }
         cycle.count += 1
-        let end = current.product.period.end(of: cycle.count, from: cycle.anchor)
+        let end = tempo.period(plan.product.period).end(of: cycle.count, from: cycle.anchor)
+        plan.price = priceIncrease?.price ?? plan.price
+        priceIncrease = nil
         return Term(
             ids: ids,
-            product: current.product,
+            product: plan.product,
             start: start,
             end: end,
             isTrial: false,
             isRenewal: true,
+            price: plan.price,
             modifiedAt: start
         )
     }
@@ -216,8 +272,69 @@ extension AppStoreSubscription {
         terms.append(term)
         terms[terms.count - 1].modifiedAt = instant ?? term.start
         phase = .running
+        refundIsRequested = false
         statedGraceEnd = nil
         record(at: instant ?? term.start)
+    }
+}
+
+// MARK: - Changing
+
+extension AppStoreSubscription {
+    /// Takes another product from now on; what is left of the payment for the old one is given back.
+    mutating func upgrade(_ purchase: Purchase, at instant: Int64) -> AppStoreEvent {
+        let old = current
+        let refund = StorePrice(
+            milliunits: share(of: old.price.milliunits, old.end - instant, of: old.end - old.start),
+            currency: old.price.currency
+        )
+        terms[terms.count - 1].isUpgraded = true
+        terms[terms.count - 1].modifiedAt = instant
+        cycle = purchase.cycle
+        plan = purchase.plan
+        priceIncrease = nil
+        renews = true
+        begin(purchase.term)
+        return .upgraded(to: current.product.id, until: current.end, refund: refund)
+    }
+
+    private func share(of amount: Int64, _ part: Int64, of whole: Int64) -> Int64 {
+        whole.dividingFullWidth(amount.multipliedFullWidth(by: part)).quotient
+    }
+
+    /// Takes another product from the next renewal on, or the current one after all.
+    mutating func planRenewal(into product: AppStoreProduct) -> AppStoreEvent {
+        plan = Plan(product: product, price: product.price)
+        priceIncrease = nil
+        renews = true
+        return product == current.product
+            ? .changeDropped(to: product.id) : .downgraded(to: product.id, at: current.end)
+    }
+
+    /// The next renewal is to cost more. Where the customer must agree, it does not come otherwise.
+    mutating func raisePrice(to price: StorePrice, needsConsent: Bool) -> AppStoreEvent {
+        priceIncrease = PriceIncrease(price: price, isAccepted: !needsConsent)
+        return .priceRaised(to: price, needsConsent: needsConsent)
+    }
+
+    mutating func acceptPrice() -> AppStoreEvent {
+        priceIncrease?.isAccepted = true
+        return .priceAccepted
+    }
+
+    mutating func endForPrice() -> AppStoreEvent {
+        end(.priceIncrease, at: current.end)
+        return .expired(.priceIncrease)
+    }
+
+    mutating func requestRefund(_ reason: AppStoreAction.RefundRequestReason) -> AppStoreEvent {
+        refundIsRequested = true
+        return .refundRequested(reason)
+    }
+
+    mutating func declineRefund() -> AppStoreEvent {
+        refundIsRequested = false
+        return .refundDeclined
     }
 }
 
@@ -289,6 +406,7 @@ extension AppStoreSubscription {
         _ reason: AppStoreAction.RefundReason,
         at instant: Int64
     ) -> AppStoreEvent {
+        refundIsRequested = false
         terms[terms.count - 1].revocation = Revocation(at: instant, reason: reason)
         terms[terms.count - 1].modifiedAt = instant
         switch phase {
@@ -314,5 +432,120 @@ extension AppStoreSubscription {
         phase = .ended(intent)
         renews = false
         record(at: instant)
+    }
+}
+
+// MARK: - Sharing
+
+extension AppStoreSubscription {
+    /// A family member's share of a purchase, from an instant on.
+    init(
+        sharing owner: AppStoreSubscription,
+        from place: AppStoreMachine.Place,
+        _ ids: TermIds,
+        at instant: Int64
+    ) {
+        sharedFrom = place
+        tempo = owner.tempo
+        plan = owner.plan
+        cycle = owner.cycle
+        renews = owner.renews
+        recentStart = instant
+        termsSeen = owner.terms.count
+        terms = [owner.current.shared(ids, startingAt: instant, isRenewal: false, at: instant)]
+        record(at: instant)
+    }
+
+    /// Whether the purchaser has a term that this share has not.
+    func lacksTerm(of owner: AppStoreSubscription) -> Bool { owner.terms.count > termsSeen }
+
+    /// Becomes what the purchase has become; nil when there is nothing to tell of.
+    mutating func follow(
+        _ owner: AppStoreSubscription,
+        _ ids: TermIds?,
+        at instant: Int64
+    ) -> AppStoreEvent? {
+        let event = event(in: owner)
+        let term = owner.current
+        if let ids {
+            terms.append(
+                term.shared(ids, startingAt: term.start, isRenewal: term.isRenewal, at: instant)
+            )
+            termsSeen = owner.terms.count
+        }
+        terms[terms.count - 1].end = term.end
+        terms[terms.count - 1].revocation = term.revocation.map {
+            Revocation(at: $0.at, reason: .other, isOfShare: true)
+        }
+        (phase, renews, plan) = (owner.phase, owner.renews, owner.plan)
+        statedGraceEnd = owner.statedGraceEnd
+        guard let event else { return nil }
+        terms[terms.count - 1].modifiedAt = instant
+        record(at: instant)
+        return event
+    }
+
+    /// What has happened to the purchase since this share last followed it.
+    private func event(in owner: AppStoreSubscription) -> AppStoreEvent? {
+        let end = owner.current.end
+        if lacksTerm(of: owner) { return renewal(in: owner) }
+        if owner.isRevoked != isRevoked {
+            return owner.isRevoked ? .shareRevoked : .refundReversed(until: end)
+        }
+        guard owner.phase == phase else { return change(to: owner) }
+        return end == current.end ? nil : .renewalExtended(until: end)
+    }
+
+    private func renewal(in owner: AppStoreSubscription) -> AppStoreEvent {
+        let term = owner.current
+        switch phase {
+        case .ended: return .subscribed(until: term.end, trial: term.isTrial, again: true)
+        case .grace: return .recovered(until: term.end, inGrace: true)
+        case .retry: return .recovered(until: term.end, inGrace: false)
+        case .running: return .renewed(until: term.end, endedTrial: current.isTrial)
+        }
+    }
+
+    private func change(to owner: AppStoreSubscription) -> AppStoreEvent {
+        switch owner.phase {
+        case .running: .subscribed(until: owner.current.end, trial: false, again: true)
+        case .grace(let until): .failedToRenew(graceUntil: until, retryUntil: owner.retryEnd)
+        case .retry where phase == .running:
+            .failedToRenew(graceUntil: nil, retryUntil: owner.retryEnd)
+        case .retry: .graceEnded(retryUntil: owner.retryEnd)
+        case .ended(.billingError): .expired(.billingRetry)
+        case .ended(.priceIncrease): .expired(.priceIncrease)
+        case .ended(.customerCancelled), .ended(.other): .expired(.voluntary)
+        }
+    }
+
+    /// The purchaser takes the share back; it is over for good.
+    mutating func unshare(at instant: Int64) -> AppStoreEvent {
+        isUnshared = true
+        terms[terms.count - 1].revocation = Revocation(at: instant, reason: .other, isOfShare: true)
+        terms[terms.count - 1].modifiedAt = instant
+        record(at: instant)
+        return .shareRevoked
+    }
+}
+
+extension AppStoreSubscription.Term {
+    /// The same period as a family member's transaction, who pays nothing.
+    fileprivate func shared(
+        _ ids: AppStoreSubscription.TermIds,
+        startingAt start: Int64,
+        isRenewal: Bool,
+        at instant: Int64
+    ) -> AppStoreSubscription.Term {
+        AppStoreSubscription.Term(
+            ids: ids,
+            product: product,
+            start: start,
+            end: end,
+            isTrial: isTrial,
+            isRenewal: isRenewal,
+            price: StorePrice(milliunits: 0, currency: price.currency),
+            modifiedAt: instant
+        )
     }
 }

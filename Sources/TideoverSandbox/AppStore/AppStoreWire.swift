@@ -3,13 +3,20 @@ import TideoverJSON
 /// Apple's wire JSON, written from Apple's pages alone: no type is shared with anything that reads it.
 enum AppStoreWire {
     /// The `data` object without its signed parts.
-    static func data(_ app: AppStoreApp, status: Int64? = nil) -> JSONObject {
+    static func data(
+        _ app: AppStoreApp,
+        status: Int64? = nil,
+        _ event: AppStoreEvent? = nil
+    ) -> JSONObject {
         var data: JSONObject = [:]
         if app.environment == .production { data["appAppleId"] = .integer(app.appAppleId) }
         data["bundleId"] = .string(app.bundleId)
         data["bundleVersion"] = .string(app.bundleVersion)
         data["environment"] = .string(app.environment.rawValue)
         data["status"] = status.map(JSONValue.integer)
+        if case .refundRequested(let reason) = event {
+            data["consumptionRequestReason"] = .string(reason.rawValue)
+        }
         return data
     }
 
@@ -91,16 +98,17 @@ extension AppStoreWire.Subject {
         json["quantity"] = 1
         json["type"] = "Auto-Renewable Subscription"
         json["appAccountToken"] = subscription.appAccountToken.map(JSONValue.string)
-        json["inAppOwnershipType"] = "PURCHASED"
+        json["inAppOwnershipType"] = .string(subscription.ownershipType)
         json["signedDate"] = .integer(signedDate)
+        if term.isUpgraded { json["isUpgraded"] = true }
         addRevocation(of: term, to: &json)
         addOffer(of: term, to: &json)
         json["environment"] = .string(app.environment.rawValue)
         json["transactionReason"] = term.isRenewal ? "RENEWAL" : "PURCHASE"
         json["storefront"] = .string(account.customer.storefront.country)
         json["storefrontId"] = .string(account.customer.storefront.id)
-        json["price"] = .integer(term.isTrial ? 0 : term.product.price.milliunits)
-        json["currency"] = .string(term.product.price.currency)
+        json["price"] = .integer(term.price.milliunits)
+        json["currency"] = .string(term.price.currency)
         json["appTransactionId"] = .string(account.appTransactionId)
         return json
     }
@@ -111,13 +119,15 @@ extension AppStoreWire.Subject {
         var json: JSONObject = [:]
         addFailure(to: &json)
         json["originalTransactionId"] = .string(subscription.original.ids.transactionId)
-        json["autoRenewProductId"] = .string(term.product.id)
+        json["autoRenewProductId"] = .string(subscription.plan.product.id)
         json["productId"] = .string(term.product.id)
         json["autoRenewStatus"] = subscription.renews ? 1 : 0
         if subscription.renews {
-            json["renewalPrice"] = .integer(term.product.price.milliunits)
-            json["currency"] = .string(term.product.price.currency)
+            let price = subscription.priceIncrease?.price ?? subscription.plan.price
+            json["renewalPrice"] = .integer(price.milliunits)
+            json["currency"] = .string(price.currency)
         }
+        json["priceIncreaseStatus"] = subscription.priceIncrease.map { $0.isAccepted ? 1 : 0 }
         json["signedDate"] = .integer(signedDate)
         json["environment"] = .string(app.environment.rawValue)
         json["recentSubscriptionStartDate"] = .integer(subscription.recentStart)
@@ -145,7 +155,7 @@ extension AppStoreWire.Subject {
         guard let revocation = term.revocation else { return }
         json["revocationReason"] = .integer(revocation.reason.rawValue)
         json["revocationDate"] = .integer(revocation.at)
-        json["revocationType"] = "REFUND_FULL"
+        json["revocationType"] = revocation.isOfShare ? "FAMILY_REVOKE" : "REFUND_FULL"
     }
 
     private func addOffer(of term: AppStoreSubscription.Term, to json: inout JSONObject) {

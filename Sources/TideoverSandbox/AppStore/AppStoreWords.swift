@@ -35,12 +35,29 @@ extension AppStoreEvent {
         case .expired(.voluntary): return "\(customer)'s subscription ends as the customer chose."
         case .expired(.billingRetry):
             return "\(customer)'s subscription ends; no payment was collected in 60 days."
+        case .expired(.priceIncrease):
+            return "\(customer)'s subscription ends; the higher price was not agreed to."
         case .refunded(.appIssue): return "\(customer) is refunded, naming an issue with the app."
         case .refunded(.other): return "\(customer) is refunded."
         case .refundReversed(let until):
             return "\(customer)'s refund is taken back; the period still ends \(day(until))."
         case .renewalExtended(let until):
             return "\(customer)'s renewal date is extended to \(day(until))."
+        case .upgraded(let product, let until, let refund):
+            return
+                "\(customer) has \(product) from now until \(day(until)); \(refund) is given back."
+        case .downgraded(let product, let at):
+            return "\(customer)'s subscription will renew into \(product) \(day(at))."
+        case .changeDropped(let product):
+            return "\(customer)'s subscription will renew into \(product) after all."
+        case .priceRaised(let price, true):
+            return "\(customer) is asked to agree to \(price) from the next renewal on."
+        case .priceRaised(let price, false):
+            return "\(customer) is told of \(price) from the next renewal on."
+        case .priceAccepted: return "\(customer) agrees to the higher price."
+        case .refundRequested: return "\(customer) asks for a refund."
+        case .shareRevoked: return "\(customer) no longer has a share of the family's purchase."
+        case .refundDeclined: return "\(customer) is not refunded."
         case .tested: return "The store sends a test notification."
         }
     }
@@ -57,6 +74,14 @@ extension AppStoreAction {
         case .fixPayments: "\(customer) corrects the payment method."
         case .cancel: "\(customer) cancels."
         case .reenable: "\(customer) turns renewal back on."
+        case .changePlan(let product): "\(customer) chooses \(product)."
+        case .share(_, let member): "\(customer) shares with \(member)."
+        case .stopSharing(_, let member): "\(customer) stops sharing with \(member)."
+        case .extendRenewal(_, let days): "\(customer)'s renewal is put off by \(days) d."
+        case .raisePrice(_, let price, _): "\(customer)'s renewal is to cost \(price)."
+        case .acceptPrice: "\(customer) agrees to the price."
+        case .requestRefund: "\(customer) wants the money back."
+        case .declineRefund: "The store declines \(customer)'s refund."
         case .refund: "\(customer) gets the money back."
         case .reverseRefund: "The store takes \(customer)'s refund back."
         }
@@ -81,9 +106,27 @@ extension AppStoreRefusal: CustomStringConvertible {
         case .ended: "\(customer)'s subscription to \(product) has ended."
         case .alreadyRefunded: "\(customer)'s payment for \(product) is refunded already."
         case .notRefunded: "\(customer)'s payment for \(product) was not refunded."
+        case .notShareable: "\(customer) cannot share \(product) with this customer."
+        case .alreadyShared: "\(customer) shares \(product) with this customer already."
+        case .notShared: "\(customer) does not share \(product) with this customer."
+        case .refundNotRequested: "No refund of \(customer)'s \(product) is asked for."
+        case .samePlan: "\(customer)'s subscription renews into \(product) as it is."
+        case .notRunning: "\(customer)'s \(product) is waiting for a payment."
+        case .noPriceToAccept: "\(customer) has no higher price of \(product) to agree to."
+        case .notHigher: "\(customer) pays that much for \(product) already."
         case .notExtendable: "\(customer)'s renewal of \(product) cannot be extended now."
         case .extensionsUsedUp:
             "\(customer)'s renewal of \(product) was extended as often as a year allows."
         }
+    }
+}
+
+extension StorePrice: CustomStringConvertible {
+    /// Such as `9.99 USD`, with two decimals or, where it has them, three.
+    public var description: String {
+        let thousandths = milliunits % 1000
+        let digits = String(1000 + thousandths).dropFirst()
+        let decimals = digits.hasSuffix("0") ? digits.dropLast() : digits
+        return "\(milliunits / 1000).\(decimals) \(currency)"
     }
 }

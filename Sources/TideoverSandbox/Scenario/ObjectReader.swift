@@ -78,6 +78,12 @@ func readInstant(_ node: JSONNode) throws(ScenarioError) -> Int64 {
     return instant
 }
 
+func readPrice(_ node: JSONNode) throws(ScenarioError) -> StorePrice {
+    let text = try readString(node)
+    guard let price = StorePrice(text) else { throw fault(.notAPrice(text), node) }
+    return price
+}
+
 func readSpan(_ node: JSONNode) throws(ScenarioError) -> StorePeriod {
     let text = try readString(node)
     guard let span = StorePeriod(span: text) else { throw fault(.notASpan(text), node) }

@@ -33,18 +33,21 @@ public struct ScenarioError: Error, Hashable, Sendable {
         case emptyStep
         case emptyExpectation
         case refusalWithoutAction
+        /// Production renews in real time alone.
+        case rateOutsideSandbox
         case none(of: String)
     }
 
     /// What a value should have been.
     public enum Kind: Hashable, Sendable {
         case string, bool, wholeNumber, object, list, listOfStrings, pair
+        case daysOfExtension
     }
 
     /// What kind of thing a name or value should have been.
     public enum Naming: Hashable, Sendable {
         case customer, product, entitlement, action, refusal, refundReason, storefront
-        case environment, period, grace
+        case environment, period, grace, renewalRate, refundRequestReason
     }
 }
 
@@ -83,6 +86,7 @@ extension ScenarioError.Reason: CustomStringConvertible {
         case .emptyStep: "a step needs \"do\" or \"expect\""
         case .emptyExpectation: "this expects nothing"
         case .refusalWithoutAction: "\"refused\" needs \"do\" beside it"
+        case .rateOutsideSandbox: "only the environment \"Sandbox\" has a renewal rate"
         case .none(let what): "a scenario needs at least one of \(what)"
         }
     }
@@ -103,6 +107,7 @@ extension ScenarioError.Kind: CustomStringConvertible {
         case .list: "a list"
         case .listOfStrings: "a list of texts"
         case .pair: "a list of two"
+        case .daysOfExtension: "a whole number from 1 to 90"
         }
     }
 }
@@ -121,6 +126,8 @@ extension ScenarioError.Naming: CustomStringConvertible {
         case .environment: "environment of the App Store"
         case .period: "period that the App Store sells"
         case .grace: "length of grace that the App Store has"
+        case .renewalRate: "renewal rate of a sandbox"
+        case .refundRequestReason: "reason to ask for a refund"
         }
     }
 }

@@ -59,7 +59,7 @@ private struct ScenarioReader {
         let reader = try ObjectReader(
             node,
             "app",
-            keys: ["id", "bundleId", "appAppleId", "environment"]
+            keys: ["id", "bundleId", "appAppleId", "environment", "renewalRate"]
         )
         let environment = try reader.optional("environment") { (node) throws(ScenarioError) in
             try named(node, .environment, AppStoreEnvironment.allCases) { $0.rawValue }
@@ -68,6 +68,7 @@ private struct ScenarioReader {
             bundleId: try reader.required("bundleId", readString),
             appAppleId: try reader.wholeNumber("appAppleId") ?? 1_234_567_890,
             environment: environment ?? .production,
+            renewalRate: try renewalRate(reader, environment ?? .production),
             products: products.map(\.product)
         )
         var entitlements: [String: [String]] = [:]
@@ -77,6 +78,18 @@ private struct ScenarioReader {
             store: store,
             entitlements: entitlements
         )
+    }
+
+    private func renewalRate(
+        _ reader: ObjectReader,
+        _ environment: AppStoreEnvironment
+    ) throws(ScenarioError) -> RenewalRate {
+        guard let node = reader.node["renewalRate"] else { return .realTime }
+        let rate = try named(node, .renewalRate, RenewalRate.allCases) { $0.rawValue }
+        guard environment == .sandbox || rate == .realTime else {
+            throw fault(.rateOutsideSandbox, node)
+        }
+        return rate
     }
 
     private func lag() throws(ScenarioError) -> Int64 {
@@ -111,21 +124,32 @@ private enum ProductReader {
         let reader = try ObjectReader(
             node,
             "a product",
-            keys: ["entitlements", "group", "period", "trial", "price", "grace"]
+            keys: [
+                "entitlements", "group", "level", "period", "trial", "price", "grace",
+                "familyShareable",
+            ]
         )
         let product = AppStoreProduct(
             id: id,
             group: try reader.required("group", readString),
+            level: try reader.wholeNumber("level").map { Int($0) } ?? 1,
             period: try reader.required("period") { (node) throws(ScenarioError) in
                 try period(node, periods)
             },
             trial: try reader.optional("trial") { (node) throws(ScenarioError) in
                 try period(node, trials)
             },
-            price: try reader.required("price", price),
+            price: try reader.required("price", readPrice),
             grace: try reader.optional("grace") { (node) throws(ScenarioError) in
                 try named(node, .grace, BillingGrace.allCases) { $0.rawValue }
-            } ?? .off
+            } ?? .off,
+            isFamilyShareable: try reader.optional("familyShareable") {
+                (node) throws(ScenarioError) -> Bool in
+                guard let value = node.bool else {
+                    throw fault(.expected(.bool, for: "familyShareable"), node)
+                }
+                return value
+            } ?? false
         )
         return ScenarioProduct(
             product: product,
@@ -140,12 +164,6 @@ private enum ProductReader {
         let text = try named(node, .period, allowed) { $0 }
         guard let period = StorePeriod(iso: text) else { throw fault(.notASpan(text), node) }
         return period
-    }
-
-    private static func price(_ node: JSONNode) throws(ScenarioError) -> StorePrice {
-        let text = try readString(node)
-        guard let price = StorePrice(text) else { throw fault(.notAPrice(text), node) }
-        return price
     }
 }
 

@@ -89,14 +89,20 @@ struct StepReader {
 extension StepReader {
     private enum Verb: String, CaseIterable {
         case subscribe, failPayments, fixPayments, cancel, reenable, refund, reverseRefund
+        case share, stopSharing, changePlan, extendRenewal, raisePrice, acceptPrice, requestRefund,
+            declineRefund
         case requestTestNotification
 
         /// What a step may say beside what every step may.
         var keys: [String] {
             switch self {
             case .subscribe: ["product", "trial"]
-            case .cancel, .reenable, .reverseRefund: ["product"]
-            case .refund: ["product", "reason"]
+            case .cancel, .reenable, .reverseRefund, .changePlan, .acceptPrice, .declineRefund:
+                ["product"]
+            case .refund, .requestRefund: ["product", "reason"]
+            case .extendRenewal: ["product", "days"]
+            case .share, .stopSharing: ["product", "with"]
+            case .raisePrice: ["product", "to", "consent"]
             case .failPayments, .fixPayments, .requestTestNotification: []
             }
         }
@@ -115,6 +121,18 @@ extension StepReader {
         case .reenable: return .store(.reenable(product: product))
         case .refund: return .store(.refund(product: product, reason: try reason(reader)))
         case .reverseRefund: return .store(.reverseRefund(product: product))
+        case .changePlan:
+            let product = try reader.required("product", self.product)
+            return .store(.changePlan(to: product))
+        case .share:
+            return .store(.share(product: product, with: try reader.required("with", member)))
+        case .stopSharing:
+            return .store(.stopSharing(product: product, with: try reader.required("with", member)))
+        case .extendRenewal: return .store(try extensionOfRenewal(of: product, reader))
+        case .raisePrice: return .store(try priceIncrease(of: product, reader))
+        case .acceptPrice: return .store(.acceptPrice(product: product))
+        case .requestRefund: return .store(try refundRequest(of: product, reader))
+        case .declineRefund: return .store(.declineRefund(product: product))
         case .requestTestNotification: return .requestTestNotification
         }
     }
@@ -132,6 +150,10 @@ extension StepReader {
         try named(node, .product, products) { $0.product.id }.product.id
     }
 
+    private func member(_ node: JSONNode) throws(ScenarioError) -> String {
+        try named(node, .customer, customers) { $0.name }.name
+    }
+
     private func onlyProduct(_ reader: ObjectReader) throws(ScenarioError) -> String {
         guard let only = products.first, products.count == 1 else {
             throw fault(.whichProduct, reader.node)
@@ -145,6 +167,46 @@ extension StepReader {
         guard let node = reader.node["trial"] else { return .ifEligible }
         guard let wanted = node.bool else { throw fault(.expected(.bool, for: "trial"), node) }
         return wanted ? .required : .declined
+    }
+
+    private func extensionOfRenewal(
+        of product: String?,
+        _ reader: ObjectReader
+    ) throws(ScenarioError) -> AppStoreAction {
+        let days = try reader.required("days") { (node) throws(ScenarioError) -> Int64 in
+            guard let days = node.int64, (1...90).contains(days) else {
+                throw fault(.expected(.daysOfExtension, for: "days"), node)
+            }
+            return days
+        }
+        return .extendRenewal(product: product, days: days)
+    }
+
+    private func priceIncrease(
+        of product: String?,
+        _ reader: ObjectReader
+    ) throws(ScenarioError) -> AppStoreAction {
+        let consent = try reader.optional("consent") { (node) throws(ScenarioError) -> Bool in
+            guard let value = node.bool else { throw fault(.expected(.bool, for: "consent"), node) }
+            return value
+        }
+        return .raisePrice(
+            product: product,
+            to: try reader.required("to", readPrice),
+            needsConsent: consent ?? true
+        )
+    }
+
+    private func refundRequest(
+        of product: String?,
+        _ reader: ObjectReader
+    ) throws(ScenarioError) -> AppStoreAction {
+        let reason = try reader.optional("reason") { (node) throws(ScenarioError) in
+            try named(node, .refundRequestReason, AppStoreAction.RefundRequestReason.allCases) {
+                $0.rawValue
+            }
+        }
+        return .requestRefund(product: product, reason: reason ?? .other)
     }
 
     private func reason(

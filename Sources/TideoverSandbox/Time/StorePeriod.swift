@@ -36,6 +36,13 @@ public struct StorePeriod: Hashable, Sendable {
         }
     }
 
+    /// A length in milliseconds that a catalogue states otherwise.
+    init(text: String, milliseconds: Int64) {
+        self.text = text
+        months = 0
+        self.milliseconds = milliseconds
+    }
+
     private init(text: String, length: Length) {
         self.text = text
         months = Int(length.months)

@@ -10,9 +10,20 @@ struct HeardStore {
     private let authority: SandboxAuthority
     private let verifier: ChainVerifier
 
-    init(_ products: [AppStoreProduct], at start: String, seed: UInt64 = 7) throws {
+    init(
+        _ products: [AppStoreProduct],
+        at start: String,
+        seed: UInt64 = 7,
+        environment: AppStoreEnvironment = .production,
+        renewalRate: RenewalRate = .realTime
+    ) throws {
         let now = try #require(InstantText.read(start))
-        let app = AppStoreApp(bundleId: "com.example.cards", products: products)
+        let app = AppStoreApp(
+            bundleId: "com.example.cards",
+            environment: environment,
+            renewalRate: renewalRate,
+            products: products
+        )
         machine = AppStoreMachine(app: app, seed: seed, now: now)
         authority = try SandboxAuthority()
         let anchor = try TrustAnchor(name: "simulated", der: authority.root)

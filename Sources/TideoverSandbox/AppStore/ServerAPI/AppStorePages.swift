@@ -48,7 +48,9 @@ extension AppStoreService {
     ) throws(Failure) -> JSONObject {
         let account = try account(call.id, asOf: instant)
         let found = account.findings.compactMap { finding in
-            finding.term.revocation.map { (mark(finding, $0.at), finding) }
+            finding.term.revocation.flatMap { revocation in
+                revocation.isOfShare ? nil : (mark(finding, revocation.at), finding)
+            }
         }
         return try page(of: found, call, descending: false, digest: "r")
     }

@@ -18,7 +18,7 @@ extension AppStoreService {
         let token = try body(of: call)["appAccountToken"]?.string ?? ""
         guard isUUID(token) else { throw .api(.appAccountTokenNotUUID) }
         let finding = try finding(call.id, asOf: now)
-        guard finding.subscription.ownershipType == "PURCHASED" else {
+        guard finding.subscription.sharedFrom == nil else {
             throw .api(.familyTransaction)
         }
         guard let place = machine.place(ofOriginal: call.id) else {
@@ -49,6 +49,7 @@ extension AppStoreService {
         guard let place = machine.place(ofOriginal: call.id) else {
             throw .api(.originalTransactionNotFound)
         }
+        guard machine[place].sharedFrom == nil else { throw .api(.familyExtension) }
         let notification: AppStoreNotification
         do {
             notification = try machine.extend(place, byDays: days)
@@ -56,7 +57,7 @@ extension AppStoreService {
             let isUsedUp = error.reason == .extensionsUsedUp
             throw .api(isUsedUp ? .extensionsUsedUp : .extensionIneligible)
         }
-        post.post([notification])
+        post.post([notification] + machine.tellFamily(of: place.account))
         let term = machine[place].current
         return [
             "effectiveDate": .integer(term.end),

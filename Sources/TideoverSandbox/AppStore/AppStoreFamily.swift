@@ -1,0 +1,72 @@
+// Family Sharing: what a family member holds follows what the purchaser holds, with numbers of its own.
+// https://developer.apple.com/documentation/storekit/supporting-family-sharing-in-your-app
+
+extension AppStoreMachine {
+    /// Where each family member's share of an account's purchases stands.
+    private func followers(of account: Int) -> [Place] {
+        accounts.indices.flatMap { index in
+            accounts[index].subscriptions.indices.compactMap { subscription in
+                let from = accounts[index].subscriptions[subscription].sharedFrom
+                guard from?.account == account else { return nil }
+                return Place(account: index, subscription: subscription)
+            }
+        }
+    }
+
+    /// Lets family members have what has changed for the purchaser.
+    mutating func tellFamily(of account: Int) -> [AppStoreNotification] {
+        guard accounts[account].sharesWithFamily else { return [] }
+        var notifications: [AppStoreNotification] = []
+        for place in followers(of: account) {
+            guard let from = self[place].sharedFrom, !self[place].isUnshared else { continue }
+            remember(place.account)
+            let owner = self[from]
+            let ids = self[place].lacksTerm(of: owner) ? drawTerm(for: place.account) : nil
+            guard let event = self[place].follow(owner, ids, at: now) else { continue }
+            notifications.append(notify(event, of: place))
+        }
+        return notifications
+    }
+
+    mutating func share(
+        _ place: Place,
+        with member: String
+    ) throws(AppStoreRefusal) -> AppStoreNotification {
+        let account = try index(of: member)
+        guard self[place].current.product.isFamilyShareable, account != place.account else {
+            throw refusal(.notShareable, place)
+        }
+        guard self[place].isAlive else { throw refusal(.ended, place) }
+        guard self[place].phase == .running else { throw refusal(.notRunning, place) }
+        guard share(of: place, held: account) == nil else { throw refusal(.alreadyShared, place) }
+        remember(account)
+        let shared = AppStoreSubscription(
+            sharing: self[place],
+            from: place,
+            drawTerm(for: account),
+            at: now
+        )
+        return notify(
+            .subscribed(until: shared.current.end, trial: shared.current.isTrial, again: false),
+            of: add(shared, to: account, sharedBy: place.account)
+        )
+    }
+
+    mutating func stopSharing(
+        _ place: Place,
+        with member: String
+    ) throws(AppStoreRefusal) -> AppStoreNotification {
+        let account = try index(of: member)
+        guard let share = share(of: place, held: account) else { throw refusal(.notShared, place) }
+        remember(account)
+        return notify(self[share].unshare(at: now), of: share)
+    }
+
+    /// What a member holds of a purchase and may still use.
+    private func share(of place: Place, held account: Int) -> Place? {
+        let index = accounts[account].subscriptions.firstIndex {
+            $0.sharedFrom == place && !$0.isUnshared
+        }
+        return index.map { Place(account: account, subscription: $0) }
+    }
+}

@@ -1,0 +1,77 @@
+/// How fast a sandbox renews: how long it makes a month. Production has real time alone.
+public enum RenewalRate: String, CaseIterable, Hashable, Sendable {
+    case realTime = "real"
+    case threeMinutes = "3min"
+    case fiveMinutes = "5min"
+    case fifteenMinutes = "15min"
+    case thirtyMinutes = "30min"
+    case oneHour = "1h"
+
+    /// Minutes of a week and of a month; other lengths are multiples of the month.
+    /// https://developer.apple.com/help/app-store-connect/test-in-app-purchases/manage-sandbox-apple-account-settings
+    fileprivate var minutes: (week: Int64, month: Int64)? {
+        switch self {
+        case .realTime: nil
+        case .threeMinutes: (3, 3)
+        case .fiveMinutes: (3, 5)
+        case .fifteenMinutes: (5, 15)
+        case .thirtyMinutes: (10, 30)
+        case .oneHour: (15, 60)
+        }
+    }
+}
+
+/// The lengths of time that a store's environment gives periods, grace and retrying, in milliseconds.
+struct StoreTempo: Hashable, Sendable {
+    private static let minute: Int64 = 60_000
+    private static let week = 7 * CivilDate.millisecondsPerDay
+
+    /// How often a purchase renews at most.
+    let mostRenewals: Int?
+    /// A gap in paid service longer than this begins a new run (`recentSubscriptionStartDate`).
+    let longestGap: Int64
+    private let rate: RenewalRate
+
+    init(_ environment: AppStoreEnvironment, _ rate: RenewalRate) {
+        switch environment {
+        case .production:
+            precondition(rate == .realTime, "only a sandbox renews faster than in real time")
+            mostRenewals = nil
+            longestGap = 60 * CivilDate.millisecondsPerDay
+        case .sandbox:
+            mostRenewals = 12
+            longestGap =
+                rate == .realTime ? 60 * CivilDate.millisecondsPerDay : 10 * StoreTempo.minute
+        }
+        self.rate = rate
+    }
+
+    /// A period as long as the environment makes it. Lengths that are no months are parts of a week,
+    /// which Apple's table does not say.
+    func period(_ period: StorePeriod) -> StorePeriod {
+        guard let minutes = rate.minutes else { return period }
+        let months = Int64(period.months) * minutes.month * StoreTempo.minute
+        let rest = period.milliseconds * minutes.week * StoreTempo.minute / StoreTempo.week
+        return StorePeriod(text: period.text, milliseconds: months + rest)
+    }
+
+    /// Apple goes on trying to collect a failed payment for 60 days in all, grace included; a fast
+    /// sandbox for two of its months.
+    var retryLength: Int64 {
+        guard let minutes = rate.minutes else { return 60 * CivilDate.millisecondsPerDay }
+        return 2 * minutes.month * StoreTempo.minute
+    }
+
+    /// How long billing grace lasts; nil without grace. A weekly subscription gets 6 days at most. A
+    /// fast sandbox has one length of grace, whatever the app's setting: half a month, or 6 days of a
+    /// week. https://developer.apple.com/documentation/storekittest/sktestsession/timerate
+    func grace(of product: AppStoreProduct) -> Int64? {
+        guard let days = product.grace.days else { return nil }
+        let isWeekly = product.period.months == 0 && product.period.milliseconds <= StoreTempo.week
+        guard let minutes = rate.minutes else {
+            return Int64(isWeekly ? min(days, 6) : days) * CivilDate.millisecondsPerDay
+        }
+        return isWeekly
+            ? minutes.week * StoreTempo.minute * 6 / 7 : minutes.month * StoreTempo.minute / 2
+    }
+}

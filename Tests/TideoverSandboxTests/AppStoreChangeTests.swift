@@ -1,0 +1,313 @@
+import Testing
+import TideoverJSON
+import TideoverSandbox
+
+/// What changes a subscription beside payments: other products, other prices, extensions, refunds asked
+/// for. https://developer.apple.com/documentation/appstoreservernotifications/notificationtype
+@Suite struct AppStoreChangeTests {
+    private static func product(
+        _ id: String,
+        level: Int,
+        _ period: String,
+        _ price: String,
+        trial: String? = nil
+    ) throws -> AppStoreProduct {
+        AppStoreProduct(
+            id: id,
+            group: "pro",
+            level: level,
+            period: try #require(StorePeriod(iso: period)),
+            trial: try trial.map { try #require(StorePeriod(iso: $0)) },
+            price: try #require(StorePrice(price)),
+            grace: .sixteenDays
+        )
+    }
+
+    private static func products(trial: String? = nil) throws -> [AppStoreProduct] {
+        [
+            try product("silver", level: 2, "P1M", "9.99 USD", trial: trial),
+            try product("silver.other", level: 2, "P1M", "8.99 USD"),
+            try product("silver.yearly", level: 2, "P1Y", "99.99 USD"),
+            try product("gold", level: 1, "P1M", "19.99 USD"),
+            try product("bronze", level: 3, "P1M", "4.99 USD"),
+        ]
+    }
+
+    /// A store in which the customer holds the middle product from 1 May to 1 June.
+    private func store(trial: String? = nil) throws -> HeardStore {
+        var store = try HeardStore(Self.products(trial: trial), at: "2026-05-01T10:00:00Z")
+        _ = try store.subscribe(trial == nil ? .declined : .required)
+        return store
+    }
+
+    @Test(arguments: ["gold", "silver.other"])
+    func `what is higher, or as high and as long, begins at once`(product: String) throws {
+        var store = try HeardStore(Self.products(), at: "2026-05-01T10:00:00Z")
+        let old = try #require(try store.subscribe().transaction)
+        _ = try store.pass(until: "2026-05-16T22:00:00Z")
+        let heard = try #require(try store.act(.changePlan(to: product)).first)
+        #expect(heard.kind == "DID_CHANGE_RENEWAL_PREF/UPGRADE")
+        #expect(heard.status == 1)
+        #expect(heard.transaction?["productId"] == .string(product))
+        #expect(heard.transaction?["transactionReason"] == "PURCHASE")
+        #expect(heard.transaction?["isUpgraded"] == nil)
+        #expect(heard.transaction?["originalTransactionId"] == old["originalTransactionId"])
+        #expect(heard.transaction?["transactionId"] != old["transactionId"])
+        #expect(heard.transaction("purchaseDate") == "2026-05-16 22:00:00")
+        #expect(heard.transaction("expiresDate") == "2026-06-16 22:00:00")
+        #expect(heard.renewal?["autoRenewProductId"] == .string(product))
+        let next = try #require(try store.pass(until: "2026-06-16T22:00:00Z").first)
+        #expect(next.kind == "DID_RENEW")
+        #expect(next.transaction?["productId"] == .string(product))
+    }
+
+    @Test func `what is left of the old payment is given back`() throws {
+        var machine = try store().machine
+        // Half of the 31 days of 1 May to 1 June.
+        _ = machine.advance(to: try #require(InstantText.read("2026-05-16T22:00:00Z")))
+        let event = try #require(
+            try machine.perform(.changePlan(to: "gold"), by: "anna").first?.event
+        )
+        guard case .upgraded(_, _, let refund) = event else {
+            Issue.record("not upgraded: \(event)")
+            return
+        }
+        #expect(refund == StorePrice(milliunits: 4995, currency: "USD"))
+    }
+
+    @Test func `the old transaction says that it was upgraded, and is not revoked`() async throws {
+        let client = try await StoreClient([
+            Self.product("silver", level: 2, "P1M", "9.99 USD"),
+            Self.product("gold", level: 1, "P1M", "19.99 USD"),
+        ])
+        let old = try await client.buy("silver")
+        try await client.store.perform(.changePlan(to: "gold"), by: "anna")
+        let answer = try await client.answer("GET", "/inApps/v2/history/\(old)")
+        let transactions = try client.verified(all: answer["signedTransactions"])
+        #expect(transactions.map { $0["productId"] } == ["silver", "gold"])
+        #expect(transactions.map { $0["isUpgraded"] } == [true, nil])
+        #expect(transactions.map { $0["revocationDate"] } == [nil, nil])
+        let refunds = try await client.answer("GET", "/inApps/v2/refund/lookup/\(old)")
+        #expect(refunds["signedTransactions"] == [])
+    }
+
+    @Test(arguments: [("bronze", "2026-07-01 10:00:00"), ("silver.yearly", "2027-06-01 10:00:00")])
+    func `what is lower, or of another length, waits for the renewal`(
+        product: String,
+        end: String
+    ) throws {
+        var store = try store()
+        let heard = try #require(try store.act(.changePlan(to: product)).first)
+        #expect(heard.kind == "DID_CHANGE_RENEWAL_PREF/DOWNGRADE")
+        #expect(heard.transaction?["productId"] == "silver")
+        #expect(heard.renewal?["productId"] == "silver")
+        #expect(heard.renewal?["autoRenewProductId"] == .string(product))
+        let next = try #require(try store.pass(until: "2026-06-01T10:00:00Z").first)
+        #expect(next.kind == "DID_RENEW")
+        #expect(next.transaction?["productId"] == .string(product))
+        #expect(next.transaction?["transactionReason"] == "RENEWAL")
+        #expect(next.transaction("expiresDate") == end)
+        #expect(next.transaction?["price"] == next.renewal?["renewalPrice"])
+        #expect(next.renewal?["autoRenewProductId"] == .string(product))
+    }
+
+    @Test func `a change that waits can be dropped`() throws {
+        var store = try store()
+        _ = try store.act(.changePlan(to: "bronze"))
+        let heard = try #require(try store.act(.changePlan(to: "silver")).first)
+        #expect(heard.kind == "DID_CHANGE_RENEWAL_PREF")
+        #expect(heard.renewal?["autoRenewProductId"] == "silver")
+        let next = try #require(try store.pass(until: "2026-06-01T10:00:00Z").first)
+        #expect(next.transaction?["productId"] == "silver")
+        #expect(next.transaction?["price"] == 9990)
+    }
+
+    @Test func `choosing a product turns renewal on`() throws {
+        var store = try store()
+        _ = try store.act(.cancel(product: nil))
+        let heard = try #require(try store.act(.changePlan(to: "bronze")).first)
+        #expect(heard.renewal?["autoRenewStatus"] == 1)
+        #expect(try store.pass(until: "2026-06-01T10:00:00Z").map(\.kind) == ["DID_RENEW"])
+    }
+
+    @Test func `a trial gives way to what was chosen, and gives nothing back`() throws {
+        var store = try store(trial: "P1W")
+        let heard = try #require(try store.act(.changePlan(to: "gold")).first)
+        #expect(heard.transaction?["offerType"] == nil)
+        #expect(heard.transaction?["price"] == 19_990)
+        #expect(heard.transaction("expiresDate") == "2026-06-01 10:00:00")
+    }
+
+    // MARK: - Prices
+
+    private var higher: StorePrice { StorePrice(milliunits: 12_990, currency: "USD") }
+
+    @Test func `a price not agreed to ends the subscription`() throws {
+        var store = try store()
+        let asked = try store.act(.raisePrice(product: nil, to: higher, needsConsent: true))
+        #expect(asked.map(\.kind) == ["PRICE_INCREASE/PENDING"])
+        #expect(asked.first?.renewal?["priceIncreaseStatus"] == 0)
+        #expect(asked.first?.renewal?["renewalPrice"] == 12_990)
+        #expect(asked.first?.transaction?["price"] == 9990)
+        let ended = try store.pass(until: "2026-12-31T00:00:00Z")
+        #expect(ended.map(\.kind) == ["EXPIRED/PRICE_INCREASE"])
+        #expect(ended.first?.status == 2)
+        #expect(ended.first?.renewal?["expirationIntent"] == 3)
+        #expect(ended.first?.signedDate == "2026-06-01 10:00:00")
+    }
+
+    @Test(arguments: [true, false])
+    func `a price agreed to, or only told of, is that of every later renewal`(
+        needsConsent: Bool
+    ) throws {
+        var store = try store()
+        var heard = try store.act(
+            .raisePrice(product: nil, to: higher, needsConsent: needsConsent)
+        )
+        if needsConsent { heard += try store.act(.acceptPrice(product: nil)) }
+        #expect(heard.last?.kind == "PRICE_INCREASE/ACCEPTED")
+        #expect(heard.last?.renewal?["priceIncreaseStatus"] == 1)
+        let renewals = try store.pass(until: "2026-07-01T10:00:00Z")
+        #expect(renewals.map(\.kind) == ["DID_RENEW", "DID_RENEW"])
+        #expect(renewals.map { $0.transaction?["price"] } == [12_990, 12_990])
+        #expect(renewals.map { $0.renewal?["priceIncreaseStatus"] } == [nil, nil])
+    }
+
+    // MARK: - Extensions and refunds asked for
+
+    @Test func `an extension moves the end, and the cycle with it`() throws {
+        var store = try store()
+        let heard = try #require(try store.act(.extendRenewal(product: nil, days: 7)).first)
+        #expect(heard.kind == "RENEWAL_EXTENDED")
+        #expect(heard.transaction("expiresDate") == "2026-06-08 10:00:00")
+        #expect(heard.renewal("renewalDate") == "2026-06-08 10:00:00")
+        let next = try #require(try store.pass(until: "2026-06-08T10:00:00Z").first)
+        #expect(next.transaction("expiresDate") == "2026-07-08 10:00:00")
+    }
+
+    @Test func `a refund asked for is first a question, then an answer`() throws {
+        var store = try store()
+        let asked = try #require(
+            try store.act(.requestRefund(product: nil, reason: .unsatisfied)).first
+        )
+        #expect(asked.kind == "CONSUMPTION_REQUEST")
+        #expect(asked.data["consumptionRequestReason"] == "UNSATISFIED_WITH_PURCHASE")
+        #expect(asked.status == 1)
+        let declined = try #require(try store.act(.declineRefund(product: nil)).first)
+        #expect(declined.kind == "REFUND_DECLINED")
+        #expect(declined.data["consumptionRequestReason"] == nil)
+        #expect(declined.status == 1)
+        #expect(declined.transaction?["revocationDate"] == nil)
+        #expect(try store.pass(until: "2026-06-01T10:00:00Z").map(\.kind) == ["DID_RENEW"])
+    }
+
+    @Test func `the store refuses changes that make no sense, and says why`() throws {
+        var store = try HeardStore(
+            Self.products(),
+            at: "2026-05-01T10:00:00Z"
+        )
+        func refusal(_ action: AppStoreAction) -> AppStoreRefusal.Reason? {
+            do {
+                _ = try store.act(action)
+                return nil
+            } catch {
+                return (error as? AppStoreRefusal)?.reason
+            }
+        }
+        let raise = AppStoreAction.raisePrice(product: nil, to: higher, needsConsent: true)
+        #expect(refusal(.changePlan(to: "gold")) == .notSubscribed)
+        _ = try store.subscribe()
+        #expect(refusal(.changePlan(to: "x")) == .unknownProduct)
+        #expect(refusal(.changePlan(to: "silver")) == .samePlan)
+        _ = try store.act(.changePlan(to: "bronze"))
+        #expect(refusal(.changePlan(to: "bronze")) == .samePlan)
+        #expect(refusal(.acceptPrice(product: nil)) == .noPriceToAccept)
+        let lower = StorePrice(milliunits: 1, currency: "USD")
+        let foreign = StorePrice(milliunits: 99_990, currency: "EUR")
+        for price in [lower, foreign] {
+            let raise = AppStoreAction.raisePrice(product: nil, to: price, needsConsent: false)
+            #expect(refusal(raise) == .notHigher)
+        }
+        #expect(refusal(.declineRefund(product: nil)) == .refundNotRequested)
+        _ = try store.act(.failPayments)
+        #expect(refusal(.changePlan(to: "gold")) == .paymentDeclined)
+        _ = try store.pass(until: "2026-06-05T10:00:00Z")
+        #expect(refusal(.changePlan(to: "gold")) == .notRunning)
+        #expect(refusal(raise) == .notRunning)
+        #expect(refusal(.extendRenewal(product: nil, days: 1)) == .notExtendable)
+        _ = try store.pass(until: "2026-12-05T10:00:00Z")
+        #expect(refusal(.changePlan(to: "gold")) == .ended)
+        #expect(refusal(raise) == .ended)
+    }
+}
+
+/// How fast a sandbox lives.
+@Suite struct AppStoreTempoTests {
+    private func store(
+        _ rate: RenewalRate,
+        _ period: String,
+        grace: BillingGrace = .off
+    ) throws -> HeardStore {
+        try HeardStore(
+            [.make("p", period, trial: nil, grace: grace)],
+            at: "2026-05-01T10:00:00Z",
+            environment: .sandbox,
+            renewalRate: rate
+        )
+    }
+
+    /// Apple's table, in minutes, for 3, 5, 15, 30 minutes and an hour a month.
+    @Test(arguments: [
+        ("P1W", [3, 3, 5, 10, 15]), ("P1M", [3, 5, 15, 30, 60]), ("P2M", [6, 10, 30, 60, 120]),
+        ("P3M", [9, 15, 45, 90, 180]), ("P6M", [18, 30, 90, 180, 360]),
+        ("P1Y", [36, 60, 180, 360, 720]),
+    ])
+    func `a sandbox shortens periods as its rate has it`(period: String, minutes: [Int64]) throws {
+        let rates = RenewalRate.allCases.filter { $0 != .realTime }
+        for (rate, minutes) in zip(rates, minutes) {
+            var store = try store(rate, period)
+            let heard = try store.subscribe()
+            let start = try #require(heard.transaction?["purchaseDate"]?.int64)
+            let end = try #require(heard.transaction?["expiresDate"]?.int64)
+            #expect(end - start == minutes * 60_000, "\(rate)")
+        }
+    }
+
+    @Test(arguments: [RenewalRate.realTime, .fiveMinutes])
+    func `a sandbox renews twelve times, then it is over`(rate: RenewalRate) throws {
+        var store = try store(rate, "P1M")
+        _ = try store.subscribe()
+        let heard = try store.pass(until: "2028-05-01T10:00:00Z")
+        #expect(
+            heard.map(\.kind) == Array(repeating: "DID_RENEW", count: 12) + ["EXPIRED/VOLUNTARY"]
+        )
+        let again = try store.subscribe()
+        #expect(again.kind == "SUBSCRIBED/RESUBSCRIBE")
+        let more = try store.pass(until: "2030-05-01T10:00:00Z")
+        #expect(more.count == 13)
+    }
+
+    /// StoreKit's test table: grace of a week and of other periods, and retrying, in seconds.
+    @Test(arguments: [
+        (RenewalRate.fiveMinutes, 154, 150, 600), (.fifteenMinutes, 257, 450, 1800),
+        (.thirtyMinutes, 514, 900, 3600), (.oneHour, 771, 1800, 7200),
+    ])
+    func `grace and retrying are shortened too`(
+        rate: RenewalRate,
+        weekly: Int64,
+        other: Int64,
+        retry: Int64
+    ) throws {
+        for (period, seconds) in [("P1W", weekly), ("P1M", other)] {
+            var store = try store(rate, period, grace: .sixteenDays)
+            let end = try #require(try store.subscribe().transaction?["expiresDate"]?.int64)
+            _ = try store.act(.failPayments)
+            let heard = try store.pass(until: "2026-05-01T20:00:00Z")
+            let grace = try #require(heard.first?.renewal?["gracePeriodExpiresDate"]?.int64)
+            #expect((grace - end) / 1000 == seconds)
+            #expect(heard.map(\.kind).last == "EXPIRED/BILLING_RETRY")
+            let signed = try #require(heard.last?.outer["signedDate"]?.int64)
+            #expect((signed - end) / 1000 == retry)
+        }
+    }
+}

@@ -1,0 +1,151 @@
+import Testing
+import TideoverJSON
+import TideoverSandbox
+
+/// What the family of a purchaser has, and what the store says of it.
+/// https://developer.apple.com/documentation/storekit/supporting-family-sharing-in-your-app
+@Suite struct AppStoreFamilyTests {
+    private static let day = CivilDate.millisecondsPerDay
+
+    /// A store in which anna has shared with ben since 2 May.
+    private func store(
+        isFamilyShareable: Bool = true
+    ) throws -> AppStoreMachine {
+        let product = AppStoreProduct(
+            id: "cards.family",
+            group: "pro",
+            period: try #require(StorePeriod(iso: "P1M")),
+            price: try #require(StorePrice("9.99 USD")),
+            grace: .sixteenDays,
+            isFamilyShareable: isFamilyShareable
+        )
+        var store = AppStoreMachine(
+            app: AppStoreApp(bundleId: "com.example.cards", products: [product]),
+            seed: 7,
+            now: try #require(InstantText.read("2026-05-01T10:00:00Z"))
+        )
+        try store.register(.anna)
+        try store.register(StoreCustomer(name: "ben", appAccountToken: "ben's own token"))
+        _ = try store.perform(.subscribe(product: "cards.family", trial: .declined), by: "anna")
+        _ = store.advance(to: store.now + Self.day)
+        return store
+    }
+
+    private func kinds(_ notifications: [AppStoreNotification]) -> [String] {
+        notifications.map {
+            [$0.customer, $0.event.notificationType, $0.event.subtype].compactMap(\.self)
+                .joined(separator: " ")
+        }
+    }
+
+    @Test func `a share is a transaction of its own that ends with the purchase`() throws {
+        var store = try store()
+        let heard = try store.perform(.share(product: nil, with: "ben"), by: "anna")
+        #expect(kinds(heard) == ["ben SUBSCRIBED INITIAL_BUY"])
+        let transaction = try #require(heard.first?.transaction)
+        #expect(transaction["inAppOwnershipType"] == "FAMILY_SHARED")
+        #expect(transaction["transactionId"] == transaction["originalTransactionId"])
+        #expect(transaction["appAccountToken"] == nil)
+        #expect(transaction["price"] == 0)
+        #expect(transaction["expiresDate"] == 1_780_308_000_000)
+        #expect(store.truth(of: "ben", at: store.now) == .active(until: 1_780_308_000_000))
+    }
+
+    @Test func `a share follows the purchase through failure and recovery`() throws {
+        var store = try store()
+        let shared = try store.perform(.share(product: nil, with: "ben"), by: "anna")
+        var heard = store.advance(to: try #require(InstantText.read("2026-06-02T10:00:00Z")))
+        heard += try store.perform(.failPayments, by: "anna")
+        heard += store.advance(to: try #require(InstantText.read("2026-07-20T10:00:00Z")))
+        heard += try store.perform(.fixPayments, by: "anna")
+        heard += store.advance(to: store.now + Self.day)
+        heard += try store.perform(.cancel(product: nil), by: "anna")
+        heard += store.advance(to: try #require(InstantText.read("2026-09-20T10:00:00Z")))
+        let bens = heard.filter { $0.customer == "ben" }
+        #expect(
+            kinds(bens) == [
+                "ben DID_RENEW", "ben DID_FAIL_TO_RENEW GRACE_PERIOD", "ben GRACE_PERIOD_EXPIRED",
+                "ben DID_RENEW BILLING_RECOVERY", "ben EXPIRED VOLUNTARY",
+            ]
+        )
+        let annas = heard.filter { $0.customer == "anna" }
+        for ben in bens {
+            let anna = try #require(annas.last { $0.at == ben.at && $0.data == ben.data })
+            #expect(anna.event.notificationType == ben.event.notificationType)
+            #expect(anna.transaction?["expiresDate"] == ben.transaction?["expiresDate"])
+            #expect(anna.transaction?["transactionId"] != ben.transaction?["transactionId"])
+            #expect(
+                ben.transaction?["originalTransactionId"]
+                    == shared.first?.transaction?["transactionId"]
+            )
+        }
+        for instant in stride(from: heard[0].at, through: store.now, by: Int(Self.day)) {
+            #expect(store.truth(of: "ben", at: instant) == store.truth(of: "anna", at: instant))
+        }
+    }
+
+    @Test func `a refund takes the share away, and a reversal brings it back`() throws {
+        var store = try store()
+        _ = try store.perform(.share(product: nil, with: "ben"), by: "anna")
+        let heard = try store.perform(.refund(product: nil, reason: .appIssue), by: "anna")
+        #expect(kinds(heard) == ["anna REFUND", "ben REVOKE"])
+        #expect(
+            heard.map { $0.transaction?["revocationType"] } == ["REFUND_FULL", "FAMILY_REVOKE"]
+        )
+        #expect(heard.map { $0.transaction?["revocationReason"] } == [1, 0])
+        #expect(heard.map { $0.data["status"] } == [5, 5])
+        #expect(store.truth(of: "ben", at: store.now) == .revoked)
+        let back = try store.perform(.reverseRefund(product: nil), by: "anna")
+        #expect(kinds(back) == ["anna REFUND_REVERSED", "ben REFUND_REVERSED"])
+        #expect(store.truth(of: "ben", at: store.now).isEntitled)
+    }
+
+    @Test func `a share taken back is over, whatever the purchase does`() throws {
+        var store = try store()
+        _ = try store.perform(.share(product: nil, with: "ben"), by: "anna")
+        let heard = try store.perform(.stopSharing(product: nil, with: "ben"), by: "anna")
+        #expect(kinds(heard) == ["ben REVOKE"])
+        let later = store.advance(to: store.now + 40 * Self.day)
+        #expect(kinds(later) == ["anna DID_RENEW"])
+        #expect(store.truth(of: "ben", at: store.now) == .revoked)
+        let again = try store.perform(.share(product: nil, with: "ben"), by: "anna")
+        #expect(kinds(again) == ["ben SUBSCRIBED INITIAL_BUY"])
+    }
+
+    @Test func `who has a share can buy beside it, but not govern it`() throws {
+        var store = try store()
+        _ = try store.perform(.share(product: nil, with: "ben"), by: "anna")
+        #expect(throws: AppStoreRefusal.self) {
+            _ = try store.perform(.cancel(product: nil), by: "ben")
+        }
+        let heard = try store.perform(
+            .subscribe(product: "cards.family", trial: .declined),
+            by: "ben"
+        )
+        #expect(kinds(heard) == ["ben SUBSCRIBED INITIAL_BUY"])
+        #expect(heard.first?.transaction?["inAppOwnershipType"] == "PURCHASED")
+        #expect(kinds(try store.perform(.cancel(product: nil), by: "ben")).count == 1)
+    }
+
+    @Test func `what cannot be shared is refused, and the store says why`() throws {
+        func refusal(
+            _ action: AppStoreAction,
+            _ store: inout AppStoreMachine
+        ) -> AppStoreRefusal.Reason? {
+            do {
+                _ = try store.perform(action, by: "anna")
+                return nil
+            } catch {
+                return error.reason
+            }
+        }
+        var plain = try store(isFamilyShareable: false)
+        #expect(refusal(.share(product: nil, with: "ben"), &plain) == .notShareable)
+        var store = try store()
+        #expect(refusal(.share(product: nil, with: "anna"), &store) == .notShareable)
+        #expect(refusal(.share(product: nil, with: "eve"), &store) == .unknownCustomer)
+        #expect(refusal(.stopSharing(product: nil, with: "ben"), &store) == .notShared)
+        _ = try store.perform(.share(product: nil, with: "ben"), by: "anna")
+        #expect(refusal(.share(product: nil, with: "ben"), &store) == .alreadyShared)
+    }
+}
