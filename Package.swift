@@ -226,6 +226,14 @@ if Context.environment["TIDEOVER_BENCHMARKS"] != nil {
             resources: [.embedInCode("load.lua")],
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "TideoverCoreBenchmarks",
+            dependencies: [
+                "CTideoverAllocations", "TideoverCommandLine", "TideoverCore", "TideoverLives",
+            ],
+            path: "Benchmarks/TideoverCoreBenchmarks",
+            swiftSettings: settings
+        ),
     ]
 }
 #endif

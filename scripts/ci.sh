@@ -88,13 +88,14 @@ documentation() {
     scripts/docs.sh .build/coverage | grep -v '^$'
 }
 
-# One manifest for all four products: what they share is compiled once.
+# One manifest for all the products: what they share is compiled once.
 release() {
     local -x TIDEOVER_BENCHMARKS=1
     # shellcheck source=scripts/trials.sh
     . scripts/trials.sh
     trial_build TideoverBenchmarks
     trial_build TideoverLaws
+    trial_build TideoverCoreBenchmarks
 }
 
 laws() {
@@ -106,6 +107,7 @@ smoke() {
     "$server" --version
     "$server" demo --no-serve
     .build/static/release/TideoverBenchmarks smoke
+    .build/static/release/TideoverCoreBenchmarks measure --short
 }
 
 # What users get is killed, starved and abused; first it is made sure that a loss would be seen.

@@ -1,0 +1,17 @@
+import TideoverCommandLine
+
+/// What the core alone costs: no store, no socket, no storage.
+@main
+enum CoreBenchmarks {
+    static func main() async {
+        await program.main()
+    }
+
+    static let program = Program(
+        "TideoverCoreBenchmarks",
+        version: "1",
+        summary: "measure what thinking costs: standing, timeline, report",
+        examples: [Example("scripts/core-benchmarks.sh", "build and measure everything")],
+        commands: [Measure.command]
+    )
+}

@@ -1,0 +1,63 @@
+import TideoverCore
+import TideoverLives
+
+/// Lives of a known shape to measure with.
+enum Subscriptions {
+    private static let start = Instant(millisecondsSince1970: 1_577_836_800_000)
+    private static let month = Period(months: 1)
+
+    /// A subscription renewed every month, three facts each, and failing once a year: then it
+    /// recovers in grace on the fifth day.
+    static func monthly(months: Int) -> Life {
+        var life = Life("monthly")
+        var begin = start
+        for number in 1...max(1, months) {
+            let end = begin + month
+            let isRecovery = number % 12 == 0
+            let said = isRecovery ? begin + .days(5) : begin
+            if isRecovery { fail(begin, &life) }
+            pay(number, from: begin, to: end, said: said, &life)
+            begin = end
+        }
+        return life
+    }
+
+    /// A subscription of two months whose second payment fails; by its number it recovers in grace,
+    /// recovers in retry, or is given up.
+    static func failing(number: Int) -> Life {
+        var life = Life("\(number)")
+        let begin = start + .minutes(Int64(number % 500_000))
+        let end = begin + month
+        pay(1, from: begin, to: end, said: begin, &life)
+        fail(end, &life)
+        switch number % 3 {
+        case 0: pay(2, from: end, to: end + month, said: end + .days(Int64(1 + number % 15)), &life)
+        case 1:
+            let back = end + .days(Int64(20 + number % 39))
+            pay(2, from: back, to: back + month, said: back, &life)
+        default:
+            life.outlook(end: end, signed: end + .days(60), renews: false, lapse: .billingError)
+            life.condition(.expired, notice: .expired, end: end, signed: end + .days(60))
+        }
+        return life
+    }
+
+    private static func pay(
+        _ number: Int,
+        from begin: Instant,
+        to end: Instant,
+        said: Instant,
+        _ life: inout Life
+    ) {
+        let origin: Term.Origin = number == 1 ? .purchase : .renewal
+        life.term("\(number)", from: begin, to: end, signed: said, origin: origin)
+        life.charge("9.99 USD")
+        life.outlook(end: end, signed: said)
+        life.condition(.active, end: end, signed: said)
+    }
+
+    private static func fail(_ end: Instant, _ life: inout Life) {
+        life.outlook(end: end, signed: end, retrying: true, grace: end + .days(16))
+        life.condition(.grace, notice: .failedToRenewInGrace, end: end, signed: end)
+    }
+}
