@@ -69,23 +69,47 @@ extension Transition {
 extension Corrections.Correction {
     /// Writes the event as one JSON object.
     public func write(to writer: inout JSONWriter) {
-        writer.object { writer in
-            writer.field("id", id)
-            writer.field("kind", Self.kind)
-            writer.field("undone", undone)
+        writer.object { writeFields(to: &$0) }
+    }
+
+    /// Writes the members of an event. The caller has opened the object.
+    public func writeFields(to writer: inout JSONWriter) {
+        writer.field("id", id)
+        writer.field("kind", Self.kind)
+        writer.field("undone", undone)
+    }
+}
+
+extension CustomerNews.Happening {
+    /// Writes the members of an event. The caller has opened the object.
+    public func writeFields(to writer: inout JSONWriter) {
+        switch self {
+        case .transition(let transition): transition.writeFields(to: &writer)
+        case .reminder(let reminder): reminder.writeFields(to: &writer)
         }
+    }
+}
+
+extension Reminder {
+    /// Writes the members of an event. The caller has opened the object.
+    public func writeFields(to writer: inout JSONWriter) {
+        deadline.writeFields(to: &writer)
+        writer.field("endsAt", endsAt)
     }
 }
 
 extension Deadline {
     /// Writes the deadline as one JSON object.
     public func write(to writer: inout JSONWriter) {
-        writer.object { writer in
-            writer.field("id", id)
-            writer.field("kind", kind.rawValue)
-            writer.field("at", at)
-            writer.field("lineage", object: { lineage.writeFields(to: &$0) })
-            writer.said("productId", productId)
-        }
+        writer.object { writeFields(to: &$0) }
+    }
+
+    /// Writes the members of a deadline. The caller has opened the object.
+    public func writeFields(to writer: inout JSONWriter) {
+        writer.field("id", id)
+        writer.field("kind", kind.rawValue)
+        writer.field("at", at)
+        writer.field("lineage", object: { lineage.writeFields(to: &$0) })
+        writer.said("productId", productId)
     }
 }

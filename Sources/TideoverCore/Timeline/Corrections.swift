@@ -21,27 +21,51 @@ public struct Corrections: Hashable, Sendable {
     /// `sent` has the ids of all events that went out so far, corrections included; `timeline` what
     /// is known now to have happened.
     public init(sent: some Sequence<String>, timeline: some Sequence<Transition>) {
-        let sent = Array(sent)
-        let known = Set(sent)
         let happened = Array(timeline)
-        let valid = Set(happened.map(\.id))
+        let told = Told(sent)
+        corrected = told.undone(where: Set(happened.map(\.id)))
+        unsent = happened.compactMap { transition in
+            told.nextID(of: transition.id).map { id in
+                var again = transition
+                again.id = id
+                return again
+            }
+        }
+    }
+}
+
+/// The ids of the events that went out so far, corrections included.
+struct Told {
+    private let ids: [String]
+    private let known: Set<String>
+
+    init(_ ids: some Sequence<String>) {
+        self.ids = Array(ids)
+        known = Set(self.ids)
+    }
+
+    /// The events that did not happen after all, in the order in which they were sent; `happened` has
+    /// the ids of what did.
+    func undone(where happened: Set<String>) -> [Corrections.Correction] {
         var undone = Set<String>()
-        corrected = sent.compactMap { id in
-            let correction = Correction(id: Self.correction(of: id), undone: id)
+        return ids.compactMap { id in
+            let correction = Corrections.Correction(id: Self.correction(of: id), undone: id)
             guard !Self.isCorrection(id), !known.contains(correction.id),
-                !valid.contains(Self.first(of: id)), undone.insert(id).inserted
+                !happened.contains(Self.first(of: id)), undone.insert(id).inserted
             else { return nil }
             return correction
         }
-        unsent = happened.compactMap { transition in
-            var again = transition
-            var count = 1
-            while known.contains(Self.correction(of: again.id)) {
-                count += 1
-                again.id = "\(transition.id)-\(count)"
-            }
-            return known.contains(again.id) ? nil : again
+    }
+
+    /// Under which id a happening is to be sent; nil where it was sent and not taken back.
+    func nextID(of happening: String) -> String? {
+        var id = happening
+        var count = 1
+        while known.contains(Self.correction(of: id)) {
+            count += 1
+            id = "\(happening)-\(count)"
         }
+        return known.contains(id) ? nil : id
     }
 
     private static let mark = "-corrected"

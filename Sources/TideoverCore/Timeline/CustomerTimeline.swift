@@ -15,12 +15,17 @@ public struct CustomerTimeline: Sendable {
     /// What the customer lived through as known now; as it was known at an instant, from the record
     /// as it stood then.
     public init(_ record: CustomerRecord, until: Instant) {
+        self.init(record, record.history, until: until)
+    }
+
+    /// The same from the record's own history, for who has it already.
+    public init(_ record: CustomerRecord, _ history: CustomerHistory, until: Instant) {
         let held = record.holdings.filter { $0.lineage.environment == record.environment }
             .sorted { $0.lineage < $1.lineage }
-        let lineages = held.map {
+        let lineages = zip(held, history.holdings).map { holding, known in
             LineageTimeline(
-                lineage: $0.lineage,
-                facts: $0.facts,
+                known.history,
+                facts: holding.facts.filter { $0.lineage == holding.lineage },
                 catalogue: record.catalogue,
                 policy: record.policy,
                 until: until
@@ -62,6 +67,15 @@ public struct CustomerTimeline: Sendable {
             lineage.deadlines(after: instant, trialEnding: trialEnding, graceEnding: graceEnding)
                 .filter { holding.isOwned(at: $0.at) }
         }.sorted(by: Deadline.isEarlier)
+    }
+
+    /// Every reminder of the customer's own purchases, past and to come, earliest first.
+    var reminders: [Reminder] {
+        let all = zip(lineages, holdings).flatMap { lineage, holding in
+            lineage.reminders.filter { holding.isOwned(at: $0.deadline.at) }
+        }
+        return lineages.count > 1
+            ? all.sorted { Deadline.isEarlier($0.deadline, $1.deadline) } : all
     }
 }
 

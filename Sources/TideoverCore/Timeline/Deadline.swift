@@ -1,7 +1,7 @@
 /// An instant at which something falls due without a word from the store.
 public struct Deadline: Hashable, Sendable, Identifiable {
     /// The same whenever the same boundary is computed again; another instant is another deadline.
-    public let id: String
+    public internal(set) var id: String
     public let kind: Kind
     public let at: Instant
     public let lineage: Lineage

@@ -23,7 +23,7 @@ extension LineageTimeline {
         return Set(all.filter { $0.at > instant }).sorted(by: Deadline.isEarlier)
     }
 
-    private func reminder(
+    func reminder(
         in step: Step,
         trialEnding: Milliseconds,
         graceEnding: Milliseconds

@@ -48,12 +48,10 @@ struct LineageSteps: Sendable {
     var lineage: Lineage { history.lineage }
 
     init(
-        lineage: Lineage,
-        facts: [Fact],
+        _ history: LineageHistory,
         catalogue: Versioned<Catalogue>,
         policy: Versioned<Policy>
     ) {
-        let history = LineageHistory(lineage: lineage, facts: facts, catalogue: catalogue)
         self.history = history
         self.catalogue = catalogue
         self.policy = policy

@@ -12,6 +12,7 @@ public struct LineageTimeline: Sendable {
     /// By when they were entered; none of what the family shares.
     public let issues: [BillingIssue]
     let steps: LineageSteps
+    let dossier: Dossier
     let acknowledgements: [Deadline]
 
     /// Facts of other lineages are left out.
@@ -23,12 +24,24 @@ public struct LineageTimeline: Sendable {
         until: Instant
     ) {
         let facts = facts.filter { $0.lineage == lineage }
-        let steps = LineageSteps(
-            lineage: lineage,
+        self.init(
+            LineageHistory(lineage: lineage, facts: facts, catalogue: catalogue),
             facts: facts,
             catalogue: catalogue,
-            policy: policy
+            policy: policy,
+            until: until
         )
+    }
+
+    /// From a history made of the same facts, all of them of its lineage.
+    init(
+        _ history: LineageHistory,
+        facts: [Fact],
+        catalogue: Versioned<Catalogue>,
+        policy: Versioned<Policy>,
+        until: Instant
+    ) {
+        let steps = LineageSteps(history, catalogue: catalogue, policy: policy)
         let dossier = Dossier(facts)
         var narrator = Narrator(steps, dossier)
         for step in steps.all where step.from <= until { narrator.move(to: step) }
@@ -40,10 +53,11 @@ public struct LineageTimeline: Sendable {
         let all = (narrator.transitions + refunds).sorted(by: Transition.isEarlier)
         transitions = all.filter { $0.at <= until }
         expected = all.filter { $0.at > until }
-        self.lineage = lineage
+        lineage = history.lineage
         self.until = until
         self.steps = steps
-        acknowledgements = Acknowledgements.deadlines(in: facts, of: lineage)
+        self.dossier = dossier
+        acknowledgements = Acknowledgements.deadlines(in: facts, of: history.lineage)
     }
 
     /// What it lived through with one entitlement.
