@@ -9,6 +9,7 @@ final class CustomerQueries {
     private let owners: Statement
     private let lineagesOwned: Statement
     private let customer: Statement
+    private let told: Statement
 
     init(_ connection: Connection) throws(StorageError) {
         place = connection.place
@@ -16,6 +17,7 @@ final class CustomerQueries {
         owners = try Statement(SQL.owners, on: connection)
         lineagesOwned = try Statement(SQL.lineagesOwned, on: connection)
         customer = try Statement(SQL.customer, on: connection)
+        told = try Statement(SQL.told, on: connection)
     }
 
     func row(of key: CustomerKey) throws(StorageError) -> CustomerRow? {
@@ -55,7 +57,24 @@ final class CustomerQueries {
                 holdings.append(try holding(lineage, app: key.app, key.environment))
             }
         }
-        return CustomerLineages(key: key, answer: try row(of: key), holdings: holdings, now: now)
+        let answer = try row(of: key)
+        // Who was never derived was never told of.
+        let told = answer == nil ? [] : try told(of: key)
+        return CustomerLineages(
+            key: key,
+            answer: answer,
+            holdings: holdings,
+            told: told,
+            now: now
+        )
+    }
+
+    private func told(of key: CustomerKey) throws(StorageError) -> [String] {
+        try told.all(
+            .text(key.app),
+            .text(key.environment.rawValue),
+            .text(key.customer.text)
+        ) { $0.text(0) }
     }
 
     func owners(

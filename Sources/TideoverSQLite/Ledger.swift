@@ -17,6 +17,8 @@ final class Ledger {
     private let putCustomer: Statement
     private let latestEvent: Statement
     private let insertEvent: Statement
+    private let insertTold: Statement
+    private let due: Statement
     private let addTally: Statement
     private let insertKey: Statement
     private let revokeKey: Statement
@@ -27,6 +29,7 @@ final class Ledger {
     private let releaseSavepoint: Statement
     private let returnToSavepoint: Statement
     private let log: LogMeter
+    private var leases = Leases()
 
     init(
         _ connection: Connection,
@@ -44,6 +47,8 @@ final class Ledger {
         putCustomer = try Statement(SQL.putCustomer, on: connection)
         latestEvent = try Statement(SQL.latestEvent, on: connection)
         insertEvent = try Statement(SQL.insertEvent, on: connection)
+        insertTold = try Statement(SQL.insertTold, on: connection)
+        due = try Statement(SQL.due, on: connection)
         addTally = try Statement(SQL.addTally, on: connection)
         insertKey = try Statement(SQL.insertKey, on: connection)
         revokeKey = try Statement(SQL.revokeKey, on: connection)
@@ -65,10 +70,15 @@ final class Ledger {
         }
         let news = try storeNews(rows)
         var derived: [CustomerRow] = []
+        var stories = EventOrder()
         for customer in concerned(by: news, rows.intake) {
-            derived.append(try deriveAgain(customer, news, rows.intake, derive))
+            let (row, events) = try deriveAgain(customer, news, rows.intake, derive)
+            derived.append(row)
+            stories.add(events, of: row)
         }
+        for (event, row) in stories.inOrder { try append(event, of: row, rows.intake.now) }
         try add(rows.intake.tallies, app: rows.intake.app)
+        leases.release(derived.map(\.key))
         let newFacts = news.values.reduce(0) { $0 + $1.factCount }
         return .committed(newFacts: newFacts, customers: derived)
     }
@@ -197,7 +207,8 @@ final class Ledger {
                 customer: owner.customer
             )
         }
-        return Set(intake.customers + owners).sorted()
+        let claimed = intake.claims.filter(leases.hold).map(\.customer)
+        return Set(intake.customers + claimed + owners).sorted()
     }
 
     private func deriveAgain(
@@ -205,7 +216,7 @@ final class Ledger {
         _ news: AllNews,
         _ intake: Intake,
         _ derive: (CustomerLineages) -> Derivation
-    ) throws(StorageError) -> CustomerRow {
+    ) throws(StorageError) -> (CustomerRow, [Event]) {
         let lineages = try customers.lineages(of: customer, now: intake.now) { key in
             news[key]?.holding
         }
@@ -221,10 +232,7 @@ final class Ledger {
             .text(row.fingerprint),
             .instant(row.derivedAt)
         )
-        for event in derivation.events {
-            try append(event, of: row, intake.now)
-        }
-        return row
+        return (row, derivation.events)
     }
 
     private func append(
@@ -235,6 +243,7 @@ final class Ledger {
         // The latest event of an app is its only memory of which ids were given: it is never pruned.
         let latest = try latestEvent.first(.text(row.key.app)) { EventID($0.text(0)) }
         let id = EventID.next(after: latest ?? nil, at: now, random: random())
+        guard try isNews(event, id, row.key) else { return }
         try insertEvent.run(
             .text(row.key.app),
             .text(id.description),
@@ -245,6 +254,53 @@ final class Ledger {
             .instant(event.at),
             .utf8(event.body)
         )
+    }
+
+    /// False where the customer's events have one of that name: the unique key decides.
+    private func isNews(
+        _ event: Event,
+        _ id: EventID,
+        _ customer: CustomerKey
+    ) throws(StorageError) -> Bool {
+        guard let name = event.name else { return true }
+        let inserted = try insertTold.run(
+            .text(customer.app),
+            .text(customer.environment.rawValue),
+            .text(customer.customer.text),
+            .text(name),
+            .text(id.description)
+        )
+        return inserted == 1
+    }
+
+    // MARK: What is due
+
+    func claimDue(_ order: DueOrder) throws(StorageError) -> [DueClaim] {
+        leases.expire(order.now)
+        // As many more as may be claimed by others.
+        let rows = try due.all(
+            .text(order.app),
+            .text(order.environment.rawValue),
+            .instant(order.now),
+            .integer(Int64(max(0, order.limit) + leases.count))
+        ) { row throws(StorageError) in
+            guard let customer = CustomerID(row.text(0)) else {
+                throw StorageError(
+                    .corrupt,
+                    place: connection.place,
+                    detail: "a customer has no id"
+                )
+            }
+            let key = CustomerKey(
+                app: order.app,
+                environment: order.environment,
+                customer: customer
+            )
+            return (key, row.instant(1))
+        }
+        return rows.filter { !leases.contain($0.0) }.prefix(max(0, order.limit)).map {
+            leases.give($0.0, dueAt: $0.1, until: order.until)
+        }
     }
 }
 

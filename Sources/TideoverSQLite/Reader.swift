@@ -10,6 +10,8 @@ final class Reader {
     private let header: Statement
     private let outbox: Statement
     private let tallies: Statement
+    private let dueCount: Statement
+    private let nextDue: Statement
 
     init(path: String, busyTimeout: Int32) throws(StorageError) {
         connection = try Connection(path: path, access: .readOnly, busyTimeout: busyTimeout)
@@ -27,6 +29,8 @@ final class Reader {
         header = try Statement(SQL.header, on: connection)
         outbox = try Statement(SQL.outbox, on: connection)
         tallies = try Statement(SQL.tallies, on: connection)
+        dueCount = try Statement(SQL.dueCount, on: connection)
+        nextDue = try Statement(SQL.nextDue, on: connection)
     }
 
     func row(of customer: CustomerKey) throws(StorageError) -> CustomerRow? {
@@ -81,6 +85,34 @@ final class Reader {
                 version: row.integer(3),
                 event: Event(kind: row.text(4), at: row.instant(5), body: row.bytes(6))
             )
+        }
+    }
+
+    func due(
+        app: String,
+        environment: Environment,
+        now: Instant,
+        limit: Int
+    ) throws(StorageError) -> DueReading {
+        try atOneInstant { () throws(StorageError) in
+            let next = try nextDue.first(
+                .text(app),
+                .text(environment.rawValue),
+                .instant(now)
+            ) { $0.optionalInstant(0) }
+            let found = try dueCount.first(
+                .text(app),
+                .text(environment.rawValue),
+                .instant(now),
+                .integer(Int64(max(0, limit)))
+            ) {
+                DueReading(
+                    count: Int($0.integer(0)),
+                    oldest: $0.optionalInstant(1),
+                    next: next ?? nil
+                )
+            }
+            return found ?? DueReading(count: 0, oldest: nil, next: next ?? nil)
         }
     }
 

@@ -31,6 +31,27 @@ enum SQL {
         SELECT version, answer, valid_until, fingerprint, derived_at FROM customer
         WHERE app = ?1 AND environment = ?2 AND customer = ?3
         """
+    static let told: StaticString = """
+        SELECT name FROM told WHERE app = ?1 AND environment = ?2 AND customer = ?3 ORDER BY event
+        """
+
+    // MARK: What is due
+
+    static let due: StaticString = """
+        SELECT customer, valid_until FROM customer
+        WHERE app = ?1 AND environment = ?2 AND valid_until <= ?3
+        ORDER BY valid_until LIMIT ?4
+        """
+    static let dueCount: StaticString = """
+        SELECT count(*), min(valid_until) FROM
+            (SELECT valid_until FROM customer
+            WHERE app = ?1 AND environment = ?2 AND valid_until <= ?3
+            ORDER BY valid_until LIMIT ?4) AS due
+        """
+    static let nextDue: StaticString = """
+        SELECT min(valid_until) FROM customer
+        WHERE app = ?1 AND environment = ?2 AND valid_until > ?3
+        """
 
     // MARK: Commit
 
@@ -67,6 +88,10 @@ enum SQL {
     static let insertEvent: StaticString = """
         INSERT INTO outbox (app, id, environment, customer, version, kind, at, body)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+        """
+    static let insertTold: StaticString = """
+        INSERT INTO told (app, environment, customer, name, event) VALUES (?1, ?2, ?3, ?4, ?5)
+        ON CONFLICT (app, environment, customer, name) DO NOTHING
         """
     static let addTally: StaticString = """
         INSERT INTO tally (app, environment, kind, name, count) VALUES (?1, ?2, ?3, ?4, ?5)

@@ -81,6 +81,10 @@ public final class SQLiteStorage: Storage {
         }
     }
 
+    public func claimDue(_ order: DueOrder) async throws(StorageError) -> [DueClaim] {
+        try await writer.write { ledger throws(StorageError) in try ledger.claimDue(order) }
+    }
+
     public func add(_ counts: [Tally: Int64], app: String) async throws(StorageError) {
         guard !counts.isEmpty else { return }
         try await writer.write { ledger throws(StorageError) in
@@ -106,6 +110,17 @@ public final class SQLiteStorage: Storage {
 
     public func row(of customer: CustomerKey) throws(StorageError) -> CustomerRow? {
         try readers.read { reader throws(StorageError) in try reader.row(of: customer) }
+    }
+
+    public func due(
+        app: String,
+        environment: Environment,
+        now: Instant,
+        limit: Int
+    ) throws(StorageError) -> DueReading {
+        try readers.read { reader throws(StorageError) in
+            try reader.due(app: app, environment: environment, now: now, limit: limit)
+        }
     }
 
     public func lineages(

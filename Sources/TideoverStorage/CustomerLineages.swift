@@ -7,13 +7,22 @@ public struct CustomerLineages: Hashable, Sendable {
     public let answer: CustomerRow?
     /// The lineages the customer owns or ever owned, in the order of their keys.
     public let holdings: [Holding]
+    /// The names of the events told of the customer so far, in the order of their commits.
+    public let told: [String]
     /// The instant to derive for.
     public let now: Instant
 
-    public init(key: CustomerKey, answer: CustomerRow?, holdings: [Holding], now: Instant) {
+    public init(
+        key: CustomerKey,
+        answer: CustomerRow?,
+        holdings: [Holding],
+        told: [String] = [],
+        now: Instant
+    ) {
         self.key = key
         self.answer = answer
         self.holdings = holdings
+        self.told = told
         self.now = now
     }
 
@@ -53,7 +62,8 @@ public struct Holding: Hashable, Sendable {
 public struct Derivation: Hashable, Sendable {
     /// The answer as JSON text; a storage does not look inside.
     public let answer: [UInt8]
-    /// When the answer changes without any new fact; nil for never.
+    /// When it is to be derived again though nothing new was learned, because the answer changes or
+    /// there is something to tell; nil for never.
     public let validUntil: Instant?
     /// Names the policy and catalogue it was derived with.
     public let fingerprint: String
@@ -75,6 +85,9 @@ public struct Derivation: Hashable, Sendable {
 
 /// Something that happened to a customer, for others to hear of.
 public struct Event: Hashable, Sendable {
+    /// What is told of a customer under one name is told once: another event of that name is left
+    /// out. Nil for what may be told again.
+    public let name: String?
     /// Never empty; a storage refuses one that is.
     public let kind: String
     /// When it happened, which can be long before it was learned.
@@ -82,7 +95,8 @@ public struct Event: Hashable, Sendable {
     /// JSON text; a storage does not look inside.
     public let body: [UInt8]
 
-    public init(kind: String, at: Instant, body: [UInt8]) {
+    public init(name: String? = nil, kind: String, at: Instant, body: [UInt8]) {
+        self.name = name
         self.kind = kind
         self.at = at
         self.body = body
@@ -96,7 +110,7 @@ public struct CustomerRow: Hashable, Sendable {
     public let version: Int64
     /// The answer as JSON text.
     public let answer: [UInt8]
-    /// When the answer changes without any new fact; nil for never.
+    /// When it is due to be derived again though nothing new was learned; nil for never.
     public let validUntil: Instant?
     /// Names the policy and catalogue it was derived with.
     public let fingerprint: String

@@ -27,6 +27,8 @@ public struct Intake: Sendable {
     public let facts: [Fact]
     /// Customers to derive again even if no fact is new.
     public let customers: [CustomerKey]
+    /// Claims to customers to derive again, each only if it still holds.
+    public let claims: [DueClaim]
     /// What to add to the app's counts.
     public let tallies: [Tally: Int64]
     /// The instant of the commit by the caller's clock.
@@ -40,6 +42,7 @@ public struct Intake: Sendable {
         evidence: Evidence? = nil,
         facts: [Fact] = [],
         customers: [CustomerKey] = [],
+        claims: [DueClaim] = [],
         tallies: [Tally: Int64] = [:],
         now: Instant
     ) {
@@ -48,7 +51,9 @@ public struct Intake: Sendable {
             "the facts of an intake are of its environment"
         )
         precondition(
-            customers.allSatisfy { $0.app == app && $0.environment == environment },
+            (customers + claims.map(\.customer)).allSatisfy {
+                $0.app == app && $0.environment == environment
+            },
             "the customers of an intake are of its app and environment"
         )
         self.app = app
@@ -56,6 +61,7 @@ public struct Intake: Sendable {
         self.evidence = evidence
         self.facts = facts
         self.customers = customers
+        self.claims = claims
         self.tallies = tallies
         self.now = now
     }

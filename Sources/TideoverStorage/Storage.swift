@@ -15,6 +15,7 @@ public protocol Storage: Sendable {
     /// Otherwise every customer who owns or ever owned a lineage of which something new was learned,
     /// and every one of `intake.customers`, is derived again from what is then stored: `derive` is a
     /// pure function that runs inside the transaction, on the storage's own thread, once for each.
+    /// Events are told by their instants, and each customer's in the order they were derived.
     func commit(
         _ intake: Intake,
         derive: @escaping @Sendable (CustomerLineages) -> Derivation
@@ -22,6 +23,22 @@ public protocol Storage: Sendable {
 
     /// A customer's row as last derived; nil for one who was never derived.
     func row(of customer: CustomerKey) throws(StorageError) -> CustomerRow?
+
+    /// Claims customers of an app and environment whose answers fell due by an instant, those due
+    /// longest first, at most as many as asked for.
+    ///
+    /// Nobody else is given them until the claim runs out, or a commit has derived them again. Whoever
+    /// claims hands the claims to `commit`, which derives only those that still hold: of a claim that
+    /// ran out and was given to somebody else nothing comes.
+    func claimDue(_ order: DueOrder) async throws(StorageError) -> [DueClaim]
+
+    /// What is due in an app and environment by `now`, claimed or not; counted up to `limit`.
+    func due(
+        app: String,
+        environment: Environment,
+        now: Instant,
+        limit: Int
+    ) throws(StorageError) -> DueReading
 
     /// Everything that `derive` would be given for a customer at `now`; nil for one of whom nothing
     /// is known.

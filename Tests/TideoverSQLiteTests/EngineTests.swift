@@ -97,7 +97,9 @@ import TideoverStorage
     }
 
     @Test func `a migration is never changed once released`() {
-        let known: [UInt64] = [0x3C34_A29B_4A21_C655, 0x87FC_5D3A_1EB1_F838]
+        let known: [UInt64] = [
+            0x3C34_A29B_4A21_C655, 0x87FC_5D3A_1EB1_F838, 0x4C4F_145E_CF9D_02E1,
+        ]
         #expect(Migration.all.map { Self.fingerprint(of: $0.sql) } == known)
         #expect(Migration.all.map(\.number) == Array(1...known.count))
     }
@@ -111,10 +113,16 @@ import TideoverStorage
             let old = try Connection(path: folder.database, access: .readWrite, busyTimeout: 100)
             for step in Migration.all where step.number <= number { try old.execute(step.sql) }
             try old.execute("INSERT INTO tally VALUES ('a', '', 'k', 'n', 1)")
+            try old.execute(
+                "INSERT INTO customer VALUES ('a', 'production', 'c', 1, '{}', NULL, 'p', 7)"
+            )
             try Migration.prepare(old)
             #expect(try old.integer("PRAGMA user_version") == Int64(Migration.all.count))
             #expect(try old.integer("SELECT count FROM tally") == 1)
             #expect(try old.integer("SELECT count(*) FROM api_key") == 0)
+            // Derived before anything was told: due at once.
+            #expect(try old.integer("SELECT valid_until FROM customer") == 7)
+            #expect(try old.integer("SELECT count(*) FROM told") == 0)
         }
     }
 

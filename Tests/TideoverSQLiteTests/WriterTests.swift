@@ -170,6 +170,8 @@ import TideoverStorage
     {
         var options = SQLiteOptions()
         options.maximumByteCount = 400_000
+        // What shares a transaction fails together: most of them are to come after the first.
+        options.maximumGroupCount = 8
         let small = try SQLiteStorage(path: folder.database, options: options)
         let kept = await withTaskGroup(of: Int?.self) { group in
             for n in 0..<120 {

@@ -35,6 +35,7 @@ public struct StorageLaw: Sendable, CustomTestStringConvertible {
 
     public static let all =
         commitLaws + customerLaws + eventLaws + evidenceLaws + concurrencyLaws + keyLaws
+        + dueLaws
 }
 
 /// A place where a storage can be opened, closed and opened again.

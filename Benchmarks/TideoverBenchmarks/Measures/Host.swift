@@ -81,6 +81,15 @@ struct ForgetfulStorage: Storage {
 
     func row(of customer: CustomerKey) throws(StorageError) -> CustomerRow? { nil }
 
+    func claimDue(_ order: DueOrder) async throws(StorageError) -> [DueClaim] { [] }
+
+    func due(
+        app: String,
+        environment: Environment,
+        now: Instant,
+        limit: Int
+    ) throws(StorageError) -> DueReading { DueReading(count: 0, oldest: nil, next: nil) }
+
     func lineages(
         of customer: CustomerKey,
         now: Instant

@@ -28,6 +28,25 @@ struct WatchedStorage: Storage {
         }
     }
 
+    func claimDue(_ order: DueOrder) async throws(StorageError) -> [DueClaim] {
+        do {
+            return try await storage.claimDue(order)
+        } catch {
+            throw counted(error)
+        }
+    }
+
+    func due(
+        app: String,
+        environment: Environment,
+        now: Instant,
+        limit: Int
+    ) throws(StorageError) -> DueReading {
+        try read { storage throws(StorageError) in
+            try storage.due(app: app, environment: environment, now: now, limit: limit)
+        }
+    }
+
     func add(_ counts: [Tally: Int64], app: String) async throws(StorageError) {
         do {
             try await storage.add(counts, app: app)
