@@ -132,11 +132,14 @@ enum Serve {
     ) async {
         output.message("tideover: listening on http://\(server.address)")
         let counting = Task { await service.run() }
+        let meeting = Task { await service.meetDeadlines() }
         await stop.arrival()
         output.message("tideover: stopping")
         await server.stop()
         counting.cancel()
+        meeting.cancel()
         await counting.value
+        await meeting.value
         await service.flushTallies()
     }
 

@@ -29,8 +29,8 @@ enum Tideover {
             ),
         ],
         commands: [
-            Demo.command, Serve.command, Inspect.command, Explain.command, Keys.command,
-            Config.command, Doctor.command, Conformance.command,
+            Demo.command, Serve.command, Inspect.command, Explain.command,
+            CustomerLife.command, Keys.command, Config.command, Doctor.command, Conformance.command,
         ]
     )
 }

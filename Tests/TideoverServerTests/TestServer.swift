@@ -103,6 +103,8 @@ final class TestServer: Sendable {
 
     var logged: [String] { log.lines }
 
+    var now: Instant { clock.now }
+
     func set(_ instant: Instant) { clock.now = instant }
 
     /// Closes the database and removes its folder.

@@ -53,10 +53,13 @@ struct Audit {
         return traces
     }
 
-    /// How many events each customer had.
+    /// How many changes of the answer each customer had.
     func events() throws -> [String: Int] {
         let counts = try Statement(
-            "SELECT customer, count(*) FROM outbox WHERE app = 'trials' GROUP BY customer",
+            """
+            SELECT customer, count(*) FROM outbox
+            WHERE app = 'trials' AND kind = 'entitlement_changed' GROUP BY customer
+            """,
             on: connection
         )
         let rows = try counts.all { ($0.text(0), Int($0.integer(1))) }
@@ -72,7 +75,7 @@ struct Audit {
         var latest: [String: Int64] = [:]
         return try events.all { ($0.text(0), $0.integer(1)) }.allSatisfy { customer, version in
             defer { latest[customer] = version }
-            return version > latest[customer] ?? 0
+            return version >= latest[customer] ?? 0
         }
     }
 

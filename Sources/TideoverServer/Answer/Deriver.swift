@@ -9,17 +9,22 @@ struct Deriver: Sendable {
 
     func derive(_ lineages: CustomerLineages) -> Derivation {
         let record = record(of: lineages)
-        let snapshot = record.history.snapshot(at: instant(of: record, now: lineages.now))
-        var writer = JSONWriter()
-        writer.object { snapshot.writeAnswer(to: &$0) }
+        let history = record.history
+        let now = instant(of: record, now: lineages.now)
+        // What was told of stays told of when a clock is set back.
+        let until = max(now, lineages.answer?.derivedAt ?? now)
+        let news = CustomerTimeline(record, history, until: until).news(since: lineages.told)
+        var changes = ChangeEvents(key: lineages.key, lineages.answer)
+        changes.pass(history, news, before: now)
+        let snapshot = history.snapshot(at: now)
+        changes.move(to: snapshot)
+        let bodies = NewsEvents(key: lineages.key)
         return Derivation(
-            answer: writer.bytes,
-            validUntil: snapshot.validUntil,
+            answer: snapshot.answer,
+            validUntil: [snapshot.validUntil, news.nextAt].compactMap(\.self).min(),
             fingerprint: app.fingerprint,
-            events: ChangeEvents(app: app.id, key: lineages.key).events(
-                from: lineages.answer?.answer,
-                to: snapshot
-            )
+            events: bodies.corrections(of: news, at: now)
+                + (bodies.happenings(in: news) + changes.events).inOrder
         )
     }
 
@@ -42,49 +47,5 @@ struct Deriver: Sendable {
         let newest = record.holdings.lazy.flatMap { $0.facts.lazy.map(\.assertedAt) }.max()
         guard let newest, newest <= now + Ingest.clockTolerance else { return now }
         return max(now, newest)
-    }
-}
-
-/// Events for what changed between a customer's last answer and the new one.
-struct ChangeEvents {
-    let app: String
-    let key: CustomerKey
-
-    func events(from previous: [UInt8]?, to snapshot: Snapshot) -> [Event] {
-        let before = previous.flatMap { try? JSONDocument($0, limits: .local) }
-        return snapshot.entitlements.compactMap { entitlement in
-            let old = before?.root["entitlements"]?[entitlement.name]
-            guard isDifferent(old, entitlement.standing) else { return nil }
-            return event(entitlement, from: old, at: snapshot.asOf)
-        }
-    }
-
-    /// A customer never heard of counts as `never`.
-    private func isDifferent(_ old: JSONNode?, _ standing: Standing) -> Bool {
-        guard let old else { return standing.state != .never }
-        return old["state"]?.string != standing.state.rawValue
-            || old["reason"]?.string != standing.reason.rawValue
-            || old["confidence"]?.string != standing.confidence.rawValue
-            || old["productId"]?.string != standing.productId
-    }
-
-    private func event(
-        _ entitlement: Snapshot.Entitlement,
-        from old: JSONNode?,
-        at instant: Instant
-    ) -> Event {
-        var writer = JSONWriter()
-        writer.object { writer in
-            writer.field("app", app)
-            writer.field("customer", key.customer.text)
-            writer.field("environment", key.environment.rawValue)
-            writer.field("entitlement", entitlement.name)
-            writer.field("at", instant.rfc3339)
-            writer.key("from")
-            if let old { writer.raw(old.source) } else { writer.null() }
-            writer.key("to")
-            entitlement.write(to: &writer)
-        }
-        return Event(kind: "entitlement_changed", at: instant, body: writer.bytes)
     }
 }

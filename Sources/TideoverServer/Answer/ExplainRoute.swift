@@ -51,7 +51,8 @@ struct ExplainRoute: Sendable {
 }
 
 extension Request {
-    fileprivate func instant(_ name: String) throws -> Instant? {
+    /// The instant that a parameter of the query names; nil where it is absent.
+    func instant(_ name: String) throws -> Instant? {
         guard let text = queryValue(name) else { return nil }
         guard let instant = Instant(rfc3339: text) else {
             throw Problem.badInstant(name, found: text)

@@ -107,6 +107,26 @@ extension Problem {
         )
     }
 
+    static func badCursor(_ parameter: String, found: String) -> Problem {
+        Problem(
+            "bad-cursor",
+            status: 400,
+            title: "This is no place in the feed.",
+            detail: "`\(parameter)` is the id of an event, as `next` of the page before told it.",
+            members: ["parameter": .string(parameter), "found": .string(found)]
+        )
+    }
+
+    static func badLimit(_ parameter: String, found: String, greatest: Int) -> Problem {
+        Problem(
+            "bad-limit",
+            status: 400,
+            title: "This is no number of events.",
+            detail: "`\(parameter)` is a whole number from 1 to \(greatest).",
+            members: ["parameter": .string(parameter), "found": .string(found)]
+        )
+    }
+
     static func appStoreNotConfigured(_ app: String) -> Problem {
         Problem(
             "app-store-not-configured",

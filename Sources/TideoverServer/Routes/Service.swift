@@ -81,6 +81,38 @@ public struct Service: Sendable {
         }
     }
 
+    /// Has what falls due take effect, until cancelled, by the service's clock. `sleep` rests for so long
+    /// and throws when it is cancelled.
+    public func meetDeadlines(
+        _ pace: DeadlinePace = DeadlinePace(),
+        sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+    ) async {
+        await deadlineWorker(pace).run(sleep: sleep)
+    }
+
+    /// Does what is due now, batch by batch; false where something could not be done.
+    package func meetDueDeadlines(_ pace: DeadlinePace = DeadlinePace()) async -> Bool {
+        let worker = deadlineWorker(pace)
+        while true {
+            switch await worker.look() {
+            case .more: continue
+            case .done: return true
+            case .failed: return false
+            }
+        }
+    }
+
+    private func deadlineWorker(_ pace: DeadlinePace) -> DeadlineWorker {
+        DeadlineWorker(
+            apps: apps.values.sorted { $0.id < $1.id },
+            storage: storage,
+            clock: clock,
+            metrics: metrics,
+            log: log,
+            pace: pace
+        )
+    }
+
     /// The ids of the apps with purchases to protect that no public or secret key opens.
     public var appsWithoutKey: [String] {
         keys.withLock { keys in
@@ -118,6 +150,19 @@ public struct Service: Sendable {
                 storage: service.storage,
                 clock: service.clock
             ).respond(to: call.request, customer: call["customer"])
+        },
+        Route("GET", "/v1/apps/{app}/customers/{customer}/timeline", needs: .secret) {
+            service,
+            call in
+            try await TimelineRoute(
+                app: service.app(call["app"]),
+                storage: service.storage,
+                clock: service.clock
+            ).respond(to: call.request, customer: call["customer"])
+        },
+        Route("GET", "/v1/apps/{app}/events", needs: .secret) { service, call in
+            try await EventsRoute(app: service.app(call["app"]), storage: service.storage)
+                .respond(to: call.request)
         },
         // The store has no key of ours: its signature speaks.
         Route("POST", "/v1/apps/{app}/notifications/app-store", needs: .nothing) { service, call in

@@ -51,9 +51,20 @@ struct CounterFamily: Hashable, Sendable {
         labels: ["code"]
     )
 
+    static let deadlineBatches = CounterFamily(
+        name: "tideover_deadline_batches_total",
+        help: "Batches of customers whose answers fell due, by outcome.",
+        labels: ["outcome"]
+    )
+    static let deadlineEvents = CounterFamily(
+        name: "tideover_deadline_events_total",
+        help: "Events raised because time passed, by kind.",
+        labels: ["app", "kind"]
+    )
+
     static let all = [
         requests, keyRefusals, notifications, refusals, unrecognisedWords, unknownProducts,
-        commits, storageFailures,
+        commits, storageFailures, deadlineBatches, deadlineEvents,
     ]
 }
 
@@ -117,6 +128,8 @@ final class Metrics: Sendable {
         }
         for outcome in ["committed", "duplicate", "failed"] { count(.commits, outcome, by: 0) }
         count(.unknownProducts, app.id, by: 0)
+        for outcome in ["committed", "failed"] { count(.deadlineBatches, outcome, by: 0) }
+        count(.deadlineEvents, app.id, ChangeEvents.kind, by: 0)
         for code in ["key-missing", "key-unknown", "key-not-allowed"] {
             count(.keyRefusals, code, by: 0)
         }

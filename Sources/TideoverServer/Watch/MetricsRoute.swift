@@ -1,5 +1,6 @@
 import TideoverCore
 import TideoverHTTP
+import TideoverStorage
 
 /// Answers `GET /metrics`: what was counted, and what the server is doing at this instant.
 struct MetricsRoute {
@@ -13,6 +14,7 @@ struct MetricsRoute {
     consuming func respond() -> Response {
         counted()
         verification()
+        deadlines()
         if let sockets = service.instruments.sockets() { write(sockets) }
         if let process = service.instruments.process() { write(process) }
         text.family(
@@ -82,6 +84,44 @@ struct MetricsRoute {
             .counter,
             "Public-key operations spent on chains of certificates that were not remembered.",
             chains.map { ($0.0, Double($0.1.operations)) }
+        )
+    }
+
+    /// How many are counted at most: a scrape is to stay a quick look.
+    private static let mostDue = 10_000
+
+    /// Left out while the storage cannot be read.
+    private mutating func deadlines() {
+        let now = service.clock()
+        var counts: [(labels: [(String, String)], value: Double)] = []
+        var lateness: [(labels: [(String, String)], value: Double)] = []
+        for (id, app) in service.apps.sorted(by: { $0.key < $1.key }) {
+            for environment in app.environments {
+                guard
+                    let due = try? service.storage.due(
+                        app: id,
+                        environment: environment,
+                        now: now,
+                        limit: Self.mostDue
+                    )
+                else { continue }
+                let labels = [("app", id), ("environment", environment.rawValue)]
+                let late = due.oldest.map { (now - $0).count } ?? 0
+                counts.append((labels, Double(due.count)))
+                lateness.append((labels, Double(late) / 1_000))
+            }
+        }
+        text.family(
+            "tideover_deadlines_due",
+            .gauge,
+            "Customers whose answers fell due and were not derived again yet, counted up to 10000.",
+            counts
+        )
+        text.family(
+            "tideover_deadlines_oldest_lateness_seconds",
+            .gauge,
+            "How long ago the longest waiting one of them fell due.",
+            lateness
         )
     }
 

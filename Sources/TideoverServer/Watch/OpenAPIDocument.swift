@@ -25,6 +25,7 @@ enum OpenAPIDocument {
           "servers": [{ "url": "/" }],
           "tags": [
             { "name": "customers", "description": "What customers may use" },
+            { "name": "events", "description": "What happened to customers" },
             { "name": "notifications", "description": "What stores tell" },
             { "name": "keys", "description": "Who may ask" },
             { "name": "watching", "description": "Whether the server is well" }
@@ -91,6 +92,80 @@ enum OpenAPIDocument {
                     "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
                     "content": {
                       "application/json": { "schema": { "$ref": "#/components/schemas/Explanation" } }
+                    }
+                  },
+                  "400": { "$ref": "#/components/responses/problem" },
+                  "401": { "$ref": "#/components/responses/unauthorised" },
+                  "403": { "$ref": "#/components/responses/problem" },
+                  "404": { "$ref": "#/components/responses/problem" },
+                  "503": { "$ref": "#/components/responses/tryAgain" }
+                }
+              }
+            },
+            "/v1/apps/{app}/customers/{customer}/timeline": {
+              "get": {
+                "tags": ["customers"],
+                "operationId": "getTimeline",
+                "summary": "What a customer lived through",
+                "description": "The spans of standing and what happened between them, told from all that is known, and what follows if the store says nothing more.",
+                "security": [{ "key": ["secret"] }],
+                "parameters": [
+                  { "$ref": "#/components/parameters/app" },
+                  { "$ref": "#/components/parameters/customer" },
+                  { "$ref": "#/components/parameters/environment" },
+                  {
+                    "name": "at", "in": "query",
+                    "description": "The instant to tell it until instead of now",
+                    "schema": { "$ref": "#/components/schemas/Instant" }
+                  },
+                  {
+                    "name": "asKnownAt", "in": "query",
+                    "description": "Only what had been learned by this instant counts",
+                    "schema": { "$ref": "#/components/schemas/Instant" }
+                  }
+                ],
+                "responses": {
+                  "200": {
+                    "description": "A timeline for each entitlement of the app",
+                    "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
+                    "content": {
+                      "application/json": { "schema": { "$ref": "#/components/schemas/CustomerTimeline" } }
+                    }
+                  },
+                  "400": { "$ref": "#/components/responses/problem" },
+                  "401": { "$ref": "#/components/responses/unauthorised" },
+                  "403": { "$ref": "#/components/responses/problem" },
+                  "404": { "$ref": "#/components/responses/problem" },
+                  "503": { "$ref": "#/components/responses/tryAgain" }
+                }
+              }
+            },
+            "/v1/apps/{app}/events": {
+              "get": {
+                "tags": ["events"],
+                "operationId": "listEvents",
+                "summary": "What happened to an app's customers, as a feed",
+                "description": "In the order in which it was committed, which late news makes another one than that of `effectiveAt`. No event ever appears behind one already read: ask on with `after` set to `next`.",
+                "security": [{ "key": ["secret"] }],
+                "parameters": [
+                  { "$ref": "#/components/parameters/app" },
+                  {
+                    "name": "after", "in": "query",
+                    "description": "The id of the event read last; without it from the beginning",
+                    "schema": { "type": "string", "format": "uuid" }
+                  },
+                  {
+                    "name": "limit", "in": "query",
+                    "description": "How many events at most",
+                    "schema": { "type": "integer", "minimum": 1, "maximum": 1000, "default": 100 }
+                  }
+                ],
+                "responses": {
+                  "200": {
+                    "description": "A page of events",
+                    "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
+                    "content": {
+                      "application/json": { "schema": { "$ref": "#/components/schemas/Events" } }
                     }
                   },
                   "400": { "$ref": "#/components/responses/problem" },
@@ -402,6 +477,70 @@ enum OpenAPIDocument {
                     "type": "object",
                     "description": "By name: decision, why, used, setAside, others, next and reply",
                     "additionalProperties": { "type": "object" }
+                  }
+                }
+              },
+              "CustomerTimeline": {
+                "type": "object",
+                "required": [
+                  "app", "customer", "environment", "asOf", "asKnownAt", "entitlements", "deadlines"
+                ],
+                "properties": {
+                  "app": { "type": "string" },
+                  "customer": { "type": "string" },
+                  "environment": { "type": "string", "enum": ["production", "sandbox", "simulated"] },
+                  "asOf": { "$ref": "#/components/schemas/Instant" },
+                  "asKnownAt": {
+                    "oneOf": [{ "$ref": "#/components/schemas/Instant" }, { "type": "null" }]
+                  },
+                  "entitlements": {
+                    "type": "object",
+                    "description": "By name: spans lived through, spans expected, and transitions, oldest first",
+                    "additionalProperties": { "type": "object" }
+                  },
+                  "deadlines": {
+                    "type": "array",
+                    "description": "What falls due after `asOf`, earliest first: id, kind, at, lineage, productId",
+                    "items": { "type": "object" }
+                  }
+                }
+              },
+              "Events": {
+                "type": "object",
+                "required": ["events", "next", "more"],
+                "properties": {
+                  "events": {
+                    "type": "array",
+                    "items": { "$ref": "#/components/schemas/Event" }
+                  },
+                  "next": {
+                    "type": ["string", "null"],
+                    "description": "What to ask on with as `after`; null as long as there is nothing"
+                  },
+                  "more": {
+                    "type": "boolean",
+                    "description": "Whether another page is there already"
+                  }
+                }
+              },
+              "Event": {
+                "type": "object",
+                "required": [
+                  "id", "kind", "effectiveAt", "customer", "environment", "customerVersion", "data"
+                ],
+                "properties": {
+                  "id": { "type": "string", "description": "Its place in the feed" },
+                  "kind": {
+                    "type": "string",
+                    "description": "What happened; more may be added"
+                  },
+                  "effectiveAt": { "$ref": "#/components/schemas/Instant" },
+                  "customer": { "type": "string" },
+                  "environment": { "type": "string", "enum": ["production", "sandbox", "simulated"] },
+                  "customerVersion": { "type": "integer" },
+                  "data": {
+                    "type": "object",
+                    "description": "What the kind has to tell. Its `id` is the same whenever the same happening is told of; `undone` of a `corrected` names the one that did not happen after all"
                   }
                 }
               },
@@ -796,6 +935,8 @@ enum OpenAPIDocument {
                       "urn:tideover:problem:unknown-environment",
                       "urn:tideover:problem:environment-not-served",
                       "urn:tideover:problem:bad-instant",
+                      "urn:tideover:problem:bad-cursor",
+                      "urn:tideover:problem:bad-limit",
                       "urn:tideover:problem:too-many-refusals",
                       "urn:tideover:problem:malformed-request",
                       "urn:tideover:problem:request-too-slow",

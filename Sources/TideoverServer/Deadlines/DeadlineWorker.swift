@@ -1,0 +1,174 @@
+import TideoverCore
+import TideoverLocks
+import TideoverStorage
+
+/// Has what falls due take effect though nobody asks and no store says anything: an end, the end of
+/// grace, a reminder.
+///
+/// It goes through the one door, with no facts: the row, and the events that come with it, are written
+/// in one transaction, so that nothing is lost or told twice wherever it is interrupted.
+struct DeadlineWorker: Sendable {
+    let apps: [App]
+    let storage: any Storage
+    let clock: Clock
+    let metrics: Metrics
+    let log: Log
+    let pace: DeadlinePace
+
+    /// What a look at what is due came to.
+    enum Look: Hashable {
+        /// Something was done: there may be more, or more may fall due soon.
+        case more
+        /// All was done that is due; the earliest instant at which more will be.
+        case done(next: Instant?)
+        /// Something could not be done.
+        case failed
+    }
+
+    /// Works until cancelled, which `sleep` tells by throwing.
+    func run(sleep: @Sendable (Duration) async throws -> Void) async {
+        var failures = 0
+        while !Task.isCancelled {
+            let rest: Duration
+            switch await look() {
+            case .more:
+                failures = 0
+                await Task.yield()
+                continue
+            case .done(let next):
+                failures = 0
+                rest = pace.rest(from: clock(), until: next)
+            case .failed:
+                failures += 1
+                rest = pace.backoff(after: failures)
+            }
+            do { try await sleep(rest) } catch { return }
+        }
+    }
+
+    /// Does one batch of every app and environment that has something due.
+    func look() async -> Look {
+        var next: [Instant] = []
+        var (isMore, hasFailed) = (false, false)
+        for app in apps {
+            for environment in app.environments {
+                do throws(StorageError) {
+                    let reading = try storage.due(
+                        app: app.id,
+                        environment: environment,
+                        now: clock(),
+                        limit: 1
+                    )
+                    if let instant = reading.next { next.append(instant) }
+                    guard reading.count > 0 else { continue }
+                    let claims = try await claim(app, environment)
+                    if try await take(claims, app, environment) > 0 { isMore = true }
+                } catch {
+                    hasFailed = true
+                    tell(error, app, environment)
+                }
+            }
+        }
+        if hasFailed { return .failed }
+        return isMore ? .more : .done(next: next.min())
+    }
+
+    private func claim(
+        _ app: App,
+        _ environment: Environment
+    ) async throws(StorageError) -> [DueClaim] {
+        let now = clock()
+        return try await storage.claimDue(
+            DueOrder(
+                app: app.id,
+                environment: environment,
+                now: now,
+                until: now + pace.lease,
+                limit: pace.batch
+            )
+        )
+    }
+
+    /// Derives the customers claimed. Where one of them cannot be derived the others still are; that one
+    /// is left alone until the claim has run out.
+    ///
+    /// - Returns: how many were claimed.
+    private func take(
+        _ claims: [DueClaim],
+        _ app: App,
+        _ environment: Environment
+    ) async throws(StorageError) -> Int {
+        guard !claims.isEmpty else { return 0 }
+        do {
+            try await commit(claims, app, environment)
+        } catch {
+            guard claims.count > 1, error.reason.isOfOneCustomer else { throw error }
+            var last: StorageError?
+            for claim in claims {
+                do {
+                    try await commit([claim], app, environment)
+                } catch {
+                    last = error
+                }
+            }
+            if let last { throw last }
+        }
+        return claims.count
+    }
+
+    private func commit(
+        _ claims: [DueClaim],
+        _ app: App,
+        _ environment: Environment
+    ) async throws(StorageError) {
+        let deriver = Deriver(app: app)
+        let raised = Locked<[String: Int]>([:])
+        let intake = Intake(
+            app: app.id,
+            environment: environment,
+            claims: claims,
+            now: clock()
+        )
+        do {
+            _ = try await storage.commit(intake) { lineages in
+                let derivation = deriver.derive(lineages)
+                raised.withLock { raised in
+                    for event in derivation.events { raised[event.kind, default: 0] += 1 }
+                }
+                return derivation
+            }
+        } catch {
+            metrics.count(.deadlineBatches, "failed")
+            throw error
+        }
+        metrics.count(.deadlineBatches, "committed")
+        for (kind, count) in raised.withLock({ $0 }) {
+            metrics.count(.deadlineEvents, app.id, kind, by: count)
+        }
+    }
+
+    private func tell(_ error: StorageError, _ app: App, _ environment: Environment) {
+        log(
+            LogLine(
+                .error,
+                "deadlines not met",
+                app: app.id,
+                environment: environment,
+                code: "storage",
+                detail: error.description
+            )
+        )
+    }
+}
+
+extension StorageError.Reason {
+    /// Whether it may be the fault of what is stored of one customer.
+    fileprivate var isOfOneCustomer: Bool {
+        switch self {
+        case .corrupt, .refused, .engine: true
+        case .busy, .full, .readOnly, .notPermitted, .missingFolder, .notAStorage, .locked,
+            .newerSchema, .io, .unconfirmed, .closed:
+            false
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+import TideoverStorage
+
+/// Answers `GET /v1/apps/{app}/events`: an app's events page by page, in the order they were committed.
+struct EventsRoute: Sendable {
+    let app: App
+    let storage: any Storage
+
+    static let usualLimit = 100
+    static let greatestLimit = 1_000
+
+    func respond(to request: Request) async throws -> Response {
+        let after = try request.eventID("after")
+        let limit = try request.limit("limit")
+        // A page can be long: this leaves the thread that reads sockets.
+        return .json(
+            bytes: try await onPool { try page(after: after, limit) },
+            headers: ["Cache-Control": "private, no-store"]
+        )
+    }
+
+    private func page(after: EventID?, _ limit: Int) throws -> [UInt8] {
+        let found = try storage.outbox(app: app.id, after: after, limit: limit + 1)
+        let page = found.prefix(limit)
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.field(
+                "events",
+                array: { writer in for event in page { event.write(to: &writer) } }
+            )
+            writer.field("next", (page.last?.id ?? after)?.description)
+            writer.field("more", found.count > limit)
+        }
+        return writer.bytes
+    }
+}
+
+extension OutboxEvent {
+    fileprivate func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.field("id", id.description)
+            writer.field("kind", event.kind)
+            writer.field("effectiveAt", event.at.rfc3339)
+            writer.field("customer", customer.customer.text)
+            writer.field("environment", customer.environment.rawValue)
+            writer.field("customerVersion", version)
+            writer.key("data")
+            writer.raw(event.body)
+        }
+    }
+}
+
+extension Request {
+    fileprivate func eventID(_ name: String) throws -> EventID? {
+        guard let text = queryValue(name) else { return nil }
+        guard let id = EventID(text) else { throw Problem.badCursor(name, found: text) }
+        return id
+    }
+
+    fileprivate func limit(_ name: String) throws -> Int {
+        guard let text = queryValue(name) else { return EventsRoute.usualLimit }
+        guard let limit = Int(text), (1...EventsRoute.greatestLimit).contains(limit) else {
+            throw Problem.badLimit(name, found: text, greatest: EventsRoute.greatestLimit)
+        }
+        return limit
+    }
+}

@@ -1,0 +1,112 @@
+import Foundation
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+import TideoverSQLite
+import TideoverServer
+import TideoverStorage
+
+extension TestServer {
+    /// Everything in the outbox.
+    func events() throws -> [OutboxEvent] {
+        try storage.outbox(app: "cards", after: nil, limit: 10_000)
+    }
+
+    /// Spoils what is stored of a purchase, as a failing disk might, behind the storage's back.
+    func damage(factsOf lineage: String) throws {
+        let connection = try Connection(
+            path: storage.path,
+            access: .readWrite,
+            busyTimeout: 1_000
+        )
+        let spoil = try Statement(
+            "UPDATE fact SET form = '{}' WHERE lineage LIKE ?1",
+            on: connection
+        )
+        try spoil.run(.text("%\(lineage)%"))
+    }
+
+    /// The path of a configuration for the server's database.
+    func configuration() throws -> String {
+        let file = folder.appending(path: "tideover.json")
+        let text = """
+            {
+              server: { listen: "127.0.0.1:0" },
+              storage: "sqlite:tideover.db",
+              apps: [{
+                id: "cards",
+                environments: ["sandbox"],
+                appStore: { bundleId: "com.example.cards" },
+                products: {
+                  "cards.pro.monthly": {
+                    entitlements: ["premium"], group: "pro", period: "P1M", grace: "P16D",
+                  },
+                },
+              }],
+            }
+            """
+        try Data(text.utf8).write(to: file)
+        return file.path
+    }
+}
+
+extension Message {
+    /// A first month, as a purchase of its own.
+    static func purchase(
+        _ uuid: String,
+        of original: String,
+        customer: String = TestServer.anna,
+        signed: Instant = start
+    ) -> Message {
+        var message = purchase(uuid, customer: customer, signed: signed)
+        message.transaction?["transactionId"] = .string("\(original)-1")
+        message.transaction?["webOrderLineItemId"] = .string("\(original)-1")
+        message.transaction?["originalTransactionId"] = .string(original)
+        message.renewal?["originalTransactionId"] = .string(original)
+        return message
+    }
+
+    /// The first month's renewal failed at its end.
+    static func failure(
+        _ uuid: String,
+        of original: String,
+        customer: String = TestServer.anna,
+        graceUntil: Instant?
+    ) -> Message {
+        var message = purchase(uuid, of: original, customer: customer, signed: end)
+        message.fail(graceUntil: graceUntil)
+        return message
+    }
+
+    mutating func fail(graceUntil: Instant?) {
+        type = "DID_FAIL_TO_RENEW"
+        subtype = graceUntil == nil ? nil : "GRACE_PERIOD"
+        status = graceUntil == nil ? 3 : 4
+        renewal?["isInBillingRetryPeriod"] = true
+        renewal?["gracePeriodExpiresDate"] = graceUntil?.wire
+        renewal?["expirationIntent"] = 2
+    }
+
+    /// The period that the message is about.
+    mutating func last(from start: Instant, to end: Instant) {
+        signed = max(signed, start)
+        for name in ["purchaseDate", "originalPurchaseDate"] { transaction?[name] = start.wire }
+        transaction?["expiresDate"] = end.wire
+        renewal?["renewalDate"] = end.wire
+        sign(at: signed)
+    }
+
+    mutating func sign(at instant: Instant) {
+        signed = instant
+        transaction?["signedDate"] = instant.wire
+        renewal?["signedDate"] = instant.wire
+    }
+
+    /// The customer switched renewal off.
+    mutating func cancel(signed instant: Instant) {
+        type = "DID_CHANGE_RENEWAL_STATUS"
+        subtype = "AUTO_RENEW_DISABLED"
+        renewal?["autoRenewStatus"] = 0
+        sign(at: instant)
+    }
+}
