@@ -21,7 +21,9 @@ missing_for_benchmarks() {
 }
 
 build() {
-    TIDEOVER_BENCHMARKS=1 swift build --package-path "$root" --configuration release "$@"
+    # As it is deployed: the runtime inside the executable.
+    TIDEOVER_BENCHMARKS=1 swift build --package-path "$root" --configuration release \
+        --static-swift-stdlib "$@"
 }
 
 require_swift
