@@ -67,7 +67,7 @@ enum SQL {
     static let insertFact: StaticString = """
         INSERT INTO fact (app, environment, lineage, identity, asserted_at, form)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-        ON CONFLICT (app, environment, lineage, identity) DO NOTHING
+        ON CONFLICT (app, environment, lineage, asserted_at, identity) DO NOTHING
         """
     static let insertOwner: StaticString = """
         INSERT INTO owner (app, environment, lineage, seq, customer, form)

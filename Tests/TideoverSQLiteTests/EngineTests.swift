@@ -99,6 +99,7 @@ import TideoverStorage
     @Test func `a migration is never changed once released`() {
         let known: [UInt64] = [
             0x3C34_A29B_4A21_C655, 0x87FC_5D3A_1EB1_F838, 0x4C4F_145E_CF9D_02E1,
+            0xDF84_D315_332F_9206,
         ]
         #expect(Migration.all.map { Self.fingerprint(of: $0.sql) } == known)
         #expect(Migration.all.map(\.number) == Array(1...known.count))
@@ -116,12 +117,24 @@ import TideoverStorage
             try old.execute(
                 "INSERT INTO customer VALUES ('a', 'production', 'c', 1, '{}', NULL, 'p', 7)"
             )
+            try old.execute(
+                """
+                INSERT INTO fact (app, environment, lineage, identity, asserted_at, form)
+                VALUES ('a', 'e', 'l', x'02', 1, 'one'), ('a', 'e', 'l', x'01', 2, 'two')
+                """
+            )
             try Migration.prepare(old)
             #expect(try old.integer("PRAGMA user_version") == Int64(Migration.all.count))
             #expect(try old.integer("SELECT count FROM tally") == 1)
+            #expect(
+                try old.text("SELECT group_concat(hex(identity) || form) FROM fact")
+                    == "02one,01two"
+            )
             #expect(try old.integer("SELECT count(*) FROM api_key") == 0)
-            // Derived before anything was told: due at once.
-            #expect(try old.integer("SELECT valid_until FROM customer") == 7)
+            if number < 3 {
+                // Derived before anything was told: due at once.
+                #expect(try old.integer("SELECT valid_until FROM customer") == 7)
+            }
             #expect(try old.integer("SELECT count(*) FROM told") == 0)
         }
     }

@@ -1,0 +1,29 @@
+extension Migration {
+    /// Facts of a lineage in the order of their assertion.
+    ///
+    /// What one message tells then stands together at the end, instead of scattered by digest over all
+    /// pages of the lineage, and is read in the order that answers are derived in. The identity alone
+    /// still tells facts apart: it is a digest of the assertion's instant, too.
+    static let fourth = Migration(
+        number: 4,
+        sql: """
+            CREATE TABLE fact_in_order (
+                app TEXT NOT NULL,
+                environment TEXT NOT NULL,
+                lineage TEXT NOT NULL,
+                asserted_at INTEGER NOT NULL,
+                identity BLOB NOT NULL,
+                form TEXT NOT NULL,
+                PRIMARY KEY (app, environment, lineage, asserted_at, identity)
+            ) STRICT, WITHOUT ROWID;
+
+            INSERT INTO fact_in_order (app, environment, lineage, asserted_at, identity, form)
+            SELECT app, environment, lineage, asserted_at, identity, form FROM fact;
+
+            DROP TABLE fact;
+            ALTER TABLE fact_in_order RENAME TO fact;
+
+            PRAGMA user_version = 4;
+            """
+    )
+}
