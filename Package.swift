@@ -236,6 +236,26 @@ if Context.environment["TIDEOVER_BENCHMARKS"] != nil {
         ),
     ]
 }
+
+// Built only by scripts/fuzz.sh, with libFuzzer, which brings the main function.
+if Context.environment["TIDEOVER_FUZZ"] != nil {
+    targets += [
+        .target(
+            name: "CTideoverFuzzing",
+            path: "Fuzz/CTideoverFuzzing"
+        ),
+        .executableTarget(
+            name: "TideoverFuzz",
+            dependencies: [
+                "CTideoverFuzzing", "TideoverAppStore", "TideoverCore", "TideoverHTTP",
+                "TideoverJSON", "TideoverSandbox", "TideoverSignatures",
+            ],
+            path: "Fuzz/TideoverFuzz",
+            swiftSettings: settings
+        ),
+    ]
+    products.append(.executable(name: "TideoverFuzz", targets: ["TideoverFuzz"]))
+}
 #endif
 
 let package = Package(

@@ -2,8 +2,8 @@
 # Everything that must hold, step by step, each with its duration.
 #
 #   scripts/ci.sh fast    format, build without warnings, tests: before each commit
-#   scripts/ci.sh full    also scripts, coverage, documentation, sanitizers, and the release build with
-#                         a smoke test and short trials
+#   scripts/ci.sh full    also scripts, coverage, documentation, sanitizers, fuzzers, and the release
+#                         build with a smoke test and short trials
 #
 # It installs nothing (scripts/test.sh does). Logs of the test runs stay in .build/ci/.
 set -euo pipefail
@@ -30,7 +30,7 @@ step() {
 }
 
 format() {
-    swift format lint --strict --recursive --parallel Sources Tests Trials Benchmarks Package.swift
+    swift format lint --strict --recursive --parallel Sources Tests Trials Benchmarks Fuzz Package.swift
 }
 
 shell_scripts() {
@@ -132,6 +132,7 @@ full)
     step "tests under the thread sanitizer" sanitized_tests thread
     step "tests under the address sanitizer" sanitized_tests address
     step "faults that the conformance tables find" scripts/mutation-check.sh --first 3
+    step "smoke of the fuzzers" scripts/fuzz.sh smoke
     step "release build" release
     step "smoke of the release build" smoke
     step "laws of the core over 20,000 lives" laws

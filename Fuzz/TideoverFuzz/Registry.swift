@@ -1,0 +1,17 @@
+/// The one list of what is fuzzed; `scripts/fuzz.sh` and `docs/fuzzing.md` follow it.
+enum Registry {
+    static let all: [Fuzzer] = [
+        .strictJSON, .relaxedJSON, .base64, .jws, .signed, .chain, .notification, .http,
+        .canaryOfOracles, .canaryOfMemory,
+    ]
+
+    /// The one that this process runs.
+    static let chosen: Fuzzer = {
+        let name = Variable.read("TIDEOVER_FUZZER") ?? ""
+        guard let fuzzer = all.first(where: { $0.name == name }) else {
+            let names = all.map(\.name).joined(separator: " ")
+            Failure.stop("TIDEOVER_FUZZER is \"\(name)\" and must be one of: \(names)")
+        }
+        return fuzzer
+    }()
+}
