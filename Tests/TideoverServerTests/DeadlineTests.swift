@@ -7,6 +7,7 @@ import TideoverJSON
 import TideoverSQLite
 import TideoverServer
 import TideoverStorage
+import TideoverTestProcesses
 
 /// Time moves subscriptions without a word from the store, and every boundary is told of once.
 @Suite(.timeLimit(.minutes(10))) struct DeadlineTests {
@@ -352,7 +353,7 @@ import TideoverStorage
         let answered = try await story(server, "&at=2026-06-03T10:00:00Z")
         await server.storage.close()
         let configuration = try server.configuration()
-        func said(_ more: String...) throws -> Executable.Said {
+        func said(_ more: String...) throws -> ChildProcess.Said {
             try Executable.run(
                 [
                     "timeline", TestServer.anna, "--app", "cards", "--config", configuration,

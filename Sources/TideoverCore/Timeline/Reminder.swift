@@ -14,8 +14,12 @@ extension LineageTimeline {
     /// have none, and neither has what we first heard of when it was over.
     var reminders: [Reminder] {
         let all = steps.all.compactMap { step -> Reminder? in
+            // Most steps are of neither kind, and are passed over quickly.
+            guard let end = step.standing.trial?.endsAt ?? step.standing.graceUntil else {
+                return nil
+            }
             let lengths = steps.policy.value(at: step.from).reminders
-            guard let end = step.standing.trial?.endsAt ?? step.standing.graceUntil,
+            guard
                 let deadline = reminder(
                     in: step,
                     trialEnding: lengths.trialEnding,
