@@ -64,8 +64,7 @@ public struct CustomerHistory: Sendable {
 
     /// The best standing over the customer's lineages.
     func best(of entitlement: String, at instant: Instant) -> Standing {
-        standings(of: entitlement, at: instant).best
-            ?? Standing(state: .never, reason: .unknown, confidence: .unknown, rule: .noFacts)
+        standings(of: entitlement, at: instant).best ?? .unheardOf
     }
 
     /// The standing of each lineage that the customer owns at an instant, in the order of keys.
@@ -177,6 +176,24 @@ extension Standing {
     private var isRanked: Bool { rule != .pending && rule != .calledOff }
 
     private var lasting: Instant { accessUntil ?? (access ? .distantFuture : .distantPast) }
+}
+
+extension Standing {
+    /// The answer where no purchase is known.
+    static let unheardOf = Standing(
+        state: .never,
+        reason: .unknown,
+        confidence: .unknown,
+        rule: .noFacts
+    )
+}
+
+extension [Standing] {
+    /// The best of them; of equal ones the first.
+    var best: Standing? {
+        guard let first else { return nil }
+        return dropFirst().reduce(first) { $1.isBetter(than: $0) ? $1 : $0 }
+    }
 }
 
 extension State {

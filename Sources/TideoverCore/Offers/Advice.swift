@@ -91,11 +91,3 @@ extension Standing {
     /// Whether a payment for it failed and can still be mended.
     var isFailing: Bool { state == .grace || state == .hold && reason != .paused }
 }
-
-extension [Standing] {
-    /// The best of them; of equal ones the first.
-    var best: Standing? {
-        guard let first else { return nil }
-        return dropFirst().reduce(first) { $1.isBetter(than: $0) ? $1 : $0 }
-    }
-}

@@ -297,7 +297,8 @@ extension LineageHistory {
     }
 
     private func newestSeen(at instant: Instant) -> TermRecord? {
-        guard let newest = terms.last(where: { $0.effectiveStart <= instant }) else { return nil }
+        guard let newest = begunTerms(by: instant).last(where: { $0.effectiveStart <= instant })
+        else { return nil }
         guard newest.rank < .store else { return newest }
         // A relay's term governs only where no term of the store's own words runs.
         let running = terms.last {
@@ -305,6 +306,18 @@ extension LineageHistory {
                 && instant < ($0.end ?? .distantFuture)
         }
         return running ?? newest
+    }
+
+    /// Every term that may count by an instant, found without looking through all of them: they stand
+    /// in the order of their starts, and none counts from before its own.
+    private func begunTerms(by instant: Instant) -> ArraySlice<TermRecord> {
+        var (low, high) = (0, terms.count)
+        while low < high {
+            let middle = (low + high) / 2
+            let isBegun = terms[middle].term.start <= instant + Self.sameEnd
+            if isBegun { low = middle + 1 } else { high = middle }
+        }
+        return terms[..<low]
     }
 
     private func newestUnseen(at instant: Instant, after seen: TermRecord?) -> TermRecord? {

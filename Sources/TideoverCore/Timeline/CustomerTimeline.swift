@@ -100,11 +100,8 @@ struct OwnedSteps: Sendable {
 extension [OwnedSteps] {
     /// The best standing at an instant over what the customer then owned.
     func best(of entitlement: String, at instant: Instant) -> Standing {
-        Standing.best(
-            filter { $0.isOwned(at: instant) }.map {
-                $0.steps.standing(of: entitlement, at: instant)
-            }
-        )
+        let owned = filter { $0.isOwned(at: instant) }
+        return owned.map { $0.steps.standing(of: entitlement, at: instant) }.best ?? .unheardOf
     }
 
     /// The best standing from each boundary of any lineage on.
@@ -116,11 +113,10 @@ extension [OwnedSteps] {
         }
         return Set(instants + [opening]).filter { $0 >= opening }.sorted().map { instant in
             for position in voices.indices { voices[position].move(to: instant) }
+            let owned = voices.filter { $0.holding.isOwned(at: instant) }
             return Answer(
                 from: instant,
-                standing: .best(
-                    voices.filter { $0.holding.isOwned(at: instant) }.compactMap(\.current)
-                )
+                standing: owned.compactMap(\.current).best ?? .unheardOf
             )
         }
     }
@@ -138,16 +134,6 @@ extension [OwnedSteps] {
                 position += 1
             }
         }
-    }
-}
-
-extension Standing {
-    /// The best of several answers; of equal ones the first, as a snapshot takes it.
-    fileprivate static func best(_ standings: [Standing]) -> Standing {
-        guard let first = standings.first else {
-            return Standing(state: .never, reason: .unknown, confidence: .unknown, rule: .noFacts)
-        }
-        return standings.dropFirst().reduce(first) { $1.isBetter(than: $0) ? $1 : $0 }
     }
 }
 
