@@ -114,6 +114,7 @@ extension Law {
         name: "convergence",
         sentence: "order, repetition, and loss that is made good change no answer"
     ) { life, trial in
+        let life = trial.seed.isMultiple(of: 2) ? life : life.contradicted(trial)
         // The story with the times we learned of things, and the one without.
         let expected = [true, false].map { Answers(life, arriving: [life.facts], times: $0) }
         for number in 0..<trial.schedules {

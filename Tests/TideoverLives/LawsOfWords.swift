@@ -51,7 +51,8 @@ extension Law {
             else { continue }
             let said = Instant.random(in: first.assertedAt..<newest.assertedAt, &random)
             var disturbed = life
-            disturbed.say(older, at: said)
+            // Heard last, as from a history that is read late.
+            disturbed.say(older, at: said, learned: Answers.late)
             let fault = life.difference(from: disturbed) { $0 >= newest.assertedAt }
             if let fault { return "\(older.summary) said at \(said.rfc3339): \(fault)" }
         }
@@ -60,7 +61,7 @@ extension Law {
 
     /// Another word on the same thing, which says something else and states no failure: a failure
     /// stands until another term starts, and a grace end until another is stated.
-    private static func another(
+    fileprivate static func another(
         like assertion: Assertion,
         _ random: inout SeededRandom
     ) -> Assertion? {
@@ -161,6 +162,20 @@ extension Law {
 }
 
 extension Life {
+    /// The life with some words of the store that say something else at the same instant: which of
+    /// two counts is arbitrary, and must be the same for whoever hears both.
+    func contradicted(_ trial: Law.Trial) -> Life {
+        var contradicted = self
+        for fact in facts {
+            var random = SeededRandom(seed: trial.seed, fact.evidence.hex)
+            guard Int.random(in: 0..<8, using: &random) == 0,
+                let other = Law.another(like: fact.assertion, &random)
+            else { continue }
+            contradicted.say(other, at: fact.assertedAt)
+        }
+        return contradicted
+    }
+
     /// Where another life answers otherwise, at the instants that count; nil where it does not.
     func difference(from other: Life, where counts: (Instant) -> Bool) -> String? {
         let (mine, others) = (history, other.history)
