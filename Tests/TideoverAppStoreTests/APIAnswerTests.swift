@@ -356,7 +356,7 @@ import TideoverJSON
                 ],
             ])
         ).api()
-        let filter = NotificationHistoryFilter(from: FakeAPI.now, to: FakeAPI.now)
+        let filter = NotificationHistoryFilter(from: APIRequestTests.from, to: FakeAPI.now)
         let page = try await api.notificationHistory(filter).content
         let items = api.reader.read(page, check: FakeStore.check())
         try #require(items.count == 2)

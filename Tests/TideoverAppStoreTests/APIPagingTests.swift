@@ -122,7 +122,7 @@ import TideoverJSON
             .answer(["notificationHistory": [], "hasMore": false])
         )
         let other = notifications.api()
-        let filter = NotificationHistoryFilter(from: FakeAPI.now, to: FakeAPI.now)
+        let filter = NotificationHistoryFilter(from: APIRequestTests.from, to: FakeAPI.now)
         let otherEnd = try await walkPages(atMost: 5) {
             try await other.notificationHistory(filter, paginationToken: $0)
         } each: { _ in

@@ -261,12 +261,15 @@ import TideoverJSON
         #expect(failed?.outcome == nil)
     }
 
-    @Test func `a list from too long ago is not asked for, and says from when it could be`()
-        async throws
-    {
-        let reach = NotificationHistoryFilter.reach
-        let store = FakeAPI(.answer(Self.history))
-        let api = store.api()
+    @Test(
+        arguments: [(.production, 180), (.simulated, 180), (.sandbox, 30)] as [(Environment, Int64)]
+    )
+    func `a list from too long ago is not asked for, and says from when it could be`(
+        environment: Environment,
+        days: Int64
+    ) async throws {
+        let reach = Milliseconds.days(days)
+        let api = FakeAPI(.answer(Self.history)).api(in: environment)
         func ask(from: Instant, to: Instant) async -> AppStoreQuestionFault? {
             let filter = NotificationHistoryFilter(from: from, to: to)
             let failed = await failure { _ = try await api.notificationHistory(filter) }
@@ -274,12 +277,13 @@ import TideoverJSON
             return fault
         }
         let now = FakeAPI.now
-        let earliest = NotificationHistoryFilter.earliestStart(at: now)
+        let earliest = NotificationHistoryFilter.earliestStart(at: now, in: environment)
+        #expect(earliest > now - reach)
         #expect(await ask(from: now - reach, to: now) == nil)
         #expect(await ask(from: earliest, to: now) == nil)
         let tooOld = AppStoreQuestionFault.startTooOld(earliest: earliest)
         #expect(await ask(from: now - reach - Milliseconds(1), to: now) == tooOld)
-        #expect(await ask(from: now, to: now - Milliseconds(1)) == .startAfterEnd)
+        #expect(await ask(from: now, to: now) == .startAfterEnd)
     }
 
     @Test func `an order that the store is known to refuse is not sent`() async throws {

@@ -14,7 +14,7 @@ struct APIVectorTests {
         var testDescription: String { name }
     }
 
-    static let filter = NotificationHistoryFilter(from: FakeAPI.now, to: FakeAPI.now)
+    static let filter = NotificationHistoryFilter(from: APIRequestTests.from, to: FakeAPI.now)
 
     static let cases: [Case] = [
         Case(name: "getAllSubscriptionStatusesResponse") {

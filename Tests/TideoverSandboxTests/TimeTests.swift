@@ -29,6 +29,19 @@ import TideoverSandbox
         #expect(InstantText.write(-1) == "1969-12-31T23:59:59.999Z")
     }
 
+    @Test(
+        arguments: [
+            (0, "Thu, 01 Jan 1970 00:00:00 GMT"),
+            (784_111_777_000, "Sun, 06 Nov 1994 08:49:37 GMT"),
+            (1_709_251_199_999, "Thu, 29 Feb 2024 23:59:59 GMT"),
+            (1_778_061_600_999, "Wed, 06 May 2026 10:00:00 GMT"),
+            (-1, "Wed, 31 Dec 1969 23:59:59 GMT"),
+        ] as [(Int64, String)]
+    )
+    func `an instant is written as HTTP does`(instant: Int64, text: String) {
+        #expect(HTTPDateText.write(instant) == text)
+    }
+
     @Test func `every day of eight centuries is the day after the one before`() {
         var previous = CivilDate(daysSince1970: -146_098)
         for days in -146_097...146_097 {

@@ -83,7 +83,7 @@ public enum AppStoreQuestionFault: Error, Hashable, Sendable {
     /// An id that cannot be one of the store's: empty, over 128 characters, or with a character
     /// other than letters, digits, `-`, `_` and `.` in it.
     case identifier(String)
-    /// The start is after the end.
+    /// The start does not come before the end.
     case startAfterEnd
     /// The store keeps notifications for so long only; it could be asked from `earliest` on.
     case startTooOld(earliest: Instant)

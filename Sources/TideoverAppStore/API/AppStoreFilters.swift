@@ -61,8 +61,13 @@ public struct TransactionHistoryFilter: Hashable, Sendable {
 /// Which notifications to list. The pages of one list are asked for with the same filter.
 /// https://developer.apple.com/documentation/appstoreserverapi/notificationhistoryrequest
 public struct NotificationHistoryFilter: Hashable, Sendable {
-    /// How long the store keeps notifications.
-    public static let reach = Milliseconds.days(180)
+    /// How long the store keeps notifications; a simulated store does as a production one.
+    public static func reach(in environment: Environment) -> Milliseconds {
+        switch environment {
+        case .sandbox: .days(30)
+        case .production, .xcode, .simulated: .days(180)
+        }
+    }
 
     public var startDate: Instant
     public var endDate: Instant
@@ -94,14 +99,17 @@ public struct NotificationHistoryFilter: Hashable, Sendable {
     }
 
     /// The earliest start that the store can be asked for, with some minutes for clocks that differ.
-    public static func earliestStart(at now: Instant) -> Instant {
-        now - reach + .minutes(10)
+    public static func earliestStart(
+        at now: Instant,
+        in environment: Environment = .production
+    ) -> Instant {
+        now - reach(in: environment) + .minutes(10)
     }
 
-    func fault(at now: Instant) -> AppStoreQuestionFault? {
-        if startDate > endDate { return .startAfterEnd }
-        guard startDate < now - Self.reach else { return nil }
-        return .startTooOld(earliest: Self.earliestStart(at: now))
+    func fault(at now: Instant, in environment: Environment) -> AppStoreQuestionFault? {
+        if startDate >= endDate { return .startAfterEnd }
+        guard startDate < now - Self.reach(in: environment) else { return nil }
+        return .startTooOld(earliest: Self.earliestStart(at: now, in: environment))
     }
 
     var body: JSONObject {

@@ -130,7 +130,7 @@ extension AppStoreAPI {
         _ filter: NotificationHistoryFilter,
         paginationToken: String? = nil
     ) async throws -> AppStoreAnswer<NotificationHistoryPage> {
-        try require(filter.fault(at: now))
+        try require(filter.fault(at: now, in: environment))
         let question = AppStoreQuestion(
             method: "POST",
             path: "/inApps/v1/notifications/history",

@@ -77,9 +77,10 @@ extension AppStoreQuestionFault: CustomStringConvertible {
     public var sentence: String {
         switch self {
         case .identifier: "This cannot be an id of the App Store's, so it was not asked about."
-        case .startAfterEnd: "The start is after the end."
+        case .startAfterEnd: "The start does not come before the end."
         case .startTooOld(let earliest):
-            "The App Store keeps notifications for 180 days: ask from \(earliest.rfc3339) on."
+            "The App Store does not keep notifications for so long: ask from "
+                + "\(earliest.rfc3339) on."
         case .outOfRange(let field, let range):
             "\(field) must be from \(range.lowerBound) to \(range.upperBound)."
         }

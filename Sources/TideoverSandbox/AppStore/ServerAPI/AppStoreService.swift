@@ -50,7 +50,9 @@ struct AppStoreService: Sendable {
     mutating func answer(_ request: Request) throws(SignatureRefusal) -> Answer {
         let call = AppStoreCall(request)
         let fault = call.flatMap { faults.draw(for: $0.operation) }
-        let answer = try answer(request, call, fault)
+        var answer = try answer(request, call, fault)
+        // The store's own time, which a back end holds its clock against.
+        answer.response.headers["Date"] = HTTPDateText.write(now)
         if let call {
             calls.append(
                 AppStoreCallRecord(
