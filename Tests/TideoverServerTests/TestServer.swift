@@ -34,6 +34,8 @@ final class TestServer: Sendable {
 
     init(
         catalogue: Catalogue = catalogue,
+        bundleId: String = "com.example.cards",
+        authority: Authority = .pinned(.sandbox),
         folder: URL? = nil,
         store: TestStore? = nil,
         instruments: Instruments = Instruments(),
@@ -51,10 +53,10 @@ final class TestServer: Sendable {
         )
         let trust = AppStoreTrust(
             identity: AppStoreIdentity(
-                bundleId: "com.example.cards",
+                bundleId: bundleId,
                 environments: [.sandbox, .simulated]
             ),
-            authorities: [try TrustAnchor(name: "test", der: store.root): .pinned(.sandbox)]
+            authorities: [try TrustAnchor(name: "test", der: store.root): authority]
         )
         let app = App(
             id: "cards",

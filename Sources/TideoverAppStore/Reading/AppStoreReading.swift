@@ -65,6 +65,32 @@ public struct AppStoreReading: Sendable {
     /// Whether it is a test notification.
     public var isTest: Bool { notification?.notificationType?.known == .test }
 
+    /// The rarely used part of the store that it belongs to; nil for ordinary purchases. What is
+    /// peculiar to these is kept as received and has no facts of its own.
+    public var rarity: Rarity? {
+        switch notification?.notificationType?.known {
+        case .externalPurchaseToken: return .externalPurchase
+        case .rescindConsent: return .consent
+        case .metadataUpdate, .migration, .priceChange: return .advancedCommerce
+        case .subscribed, .didRenew, .didChangeRenewalPref, .didChangeRenewalStatus,
+            .offerRedeemed, .didFailToRenew, .gracePeriodExpired, .expired, .priceIncrease,
+            .refund, .refundDeclined, .refundReversed, .revoke, .consumptionRequest,
+            .renewalExtended, .renewalExtension, .test, .oneTimeCharge, nil:
+            let info = transaction?.advancedCommerceInfo ?? renewalInfo?.advancedCommerceInfo
+            return info == nil ? nil : .advancedCommerce
+        }
+    }
+
+    /// A part of the store that few apps use.
+    public enum Rarity: String, Hashable, Sendable, CaseIterable {
+        /// Products that the app's own server describes, by the Advanced Commerce API.
+        case advancedCommerce
+        /// Tokens for purchases outside the store.
+        case externalPurchase
+        /// Consent for a child to use the app.
+        case consent
+    }
+
     /// The facts it states, given when and how it reached us and the evidence it is kept as.
     public func facts(learnedAt: Instant, source: Source, evidence: EvidenceID) -> [Fact] {
         statements.map { statement in

@@ -143,7 +143,8 @@ struct Ingest: Sendable {
         }
     }
 
-    /// What this version does not know, and products the catalogue does not: kept and counted.
+    /// What this version does not know, what it does not look into, and products that the catalogue
+    /// does not have: kept and counted.
     private func notUnderstood(in reading: AppStoreReading, _ facts: [Fact]) -> [Tally: Int64] {
         var counts: [Tally: Int64] = [:]
         for word in reading.unrecognised {
@@ -151,6 +152,15 @@ struct Ingest: Sendable {
                 environment: reading.environment,
                 kind: "unrecognised",
                 name: "\(word.field)=\(word.value)"
+            )
+            counts[tally, default: 0] += 1
+        }
+        if let rarity = reading.rarity {
+            let words = [reading.notificationType, reading.subtype].compactMap(\.self)
+            let tally = Tally(
+                environment: reading.environment,
+                kind: "rare",
+                name: "\(rarity.rawValue) \(words.joined(separator: "/"))"
             )
             counts[tally, default: 0] += 1
         }
