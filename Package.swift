@@ -248,7 +248,7 @@ if Context.environment["TIDEOVER_FUZZ"] != nil {
             name: "TideoverFuzz",
             dependencies: [
                 "CTideoverFuzzing", "TideoverAppStore", "TideoverCore", "TideoverHTTP",
-                "TideoverJSON", "TideoverSandbox", "TideoverSignatures",
+                "TideoverJSON", "TideoverLocks", "TideoverSandbox", "TideoverSignatures",
             ],
             path: "Fuzz/TideoverFuzz",
             swiftSettings: settings

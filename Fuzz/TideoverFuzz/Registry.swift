@@ -1,7 +1,7 @@
 /// The one list of what is fuzzed; `scripts/fuzz.sh` and `docs/fuzzing.md` follow it.
 enum Registry {
     static let all: [Fuzzer] = [
-        .strictJSON, .relaxedJSON, .base64, .jws, .signed, .chain, .notification, .http,
+        .strictJSON, .relaxedJSON, .base64, .jws, .signed, .chain, .notification, .apiAnswer, .http,
         .canaryOfOracles, .canaryOfMemory,
     ]
 

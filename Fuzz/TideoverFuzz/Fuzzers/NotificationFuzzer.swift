@@ -31,12 +31,17 @@ struct Unsealed {
     var parts: [[UInt8]]
 
     init(_ input: [UInt8]) {
-        parts = input.split(
-            separator: Self.separator,
-            maxSplits: 2,
+        parts = Self.split(input, into: 3)
+    }
+
+    /// The parts of an input; those that are missing are empty.
+    static func split(_ input: [UInt8], into count: Int) -> [[UInt8]] {
+        let parts = input.split(
+            separator: separator,
+            maxSplits: count - 1,
             omittingEmptySubsequences: false
         ).map(Array.init)
-        while parts.count < 3 { parts.append([]) }
+        return parts + [[UInt8]](repeating: [], count: count - parts.count)
     }
 
     init(parts: [[UInt8]]) {
@@ -47,11 +52,22 @@ struct Unsealed {
 
     /// The body as posted, with all its parts sealed.
     var body: [UInt8] {
-        var notification = parts[0]
+        Array(#"{"signedPayload":""#.utf8) + Seal.sealed(notification) + Array(#""}"#.utf8)
+    }
+
+    /// The notification's content, with the other parts sealed.
+    var notification: [UInt8] { filled(parts[0]) }
+
+    /// A text with the signed parts in place of what stands for them.
+    func filled(_ text: [UInt8], further: [String: [UInt8]] = [:]) -> [UInt8] {
+        var text = text
         for (placeholder, part) in zip(Self.placeholders, parts.dropFirst()) {
-            notification.replace(Array(placeholder.utf8), with: Seal.sealed(part))
+            text.replace(Array(placeholder.utf8), with: Seal.sealed(part), maxReplacements: 4)
         }
-        return Array(#"{"signedPayload":""#.utf8) + Seal.sealed(notification) + Array(#""}"#.utf8)
+        for (placeholder, sealed) in further {
+            text.replace(Array(placeholder.utf8), with: sealed, maxReplacements: 4)
+        }
+        return text
     }
 }
 
