@@ -1,18 +1,32 @@
-import Dispatch
 import TideoverLocks
 
-/// Runs what is asynchronous to its end, for libFuzzer, which waits for each input.
-enum Waiting {
+/// Runs what is asynchronous to its end on the calling thread, for libFuzzer, which waits for each
+/// input: handing it to other threads and back would take longer than the input itself.
+final class Waiting: TaskExecutor {
+    private let jobs = Locked<[UnownedJob]>([])
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        jobs.withLock { $0.append(job) }
+    }
+
+    private func next() -> UnownedJob? {
+        jobs.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+    }
+
     static func run<Value: Sendable>(_ body: @escaping @Sendable () async -> Value) -> Value {
-        let done = DispatchSemaphore(value: 0)
+        let thread = Waiting()
         let result = Locked<Value?>(nil)
-        Task.detached {
+        Task(executorPreference: thread) {
             let value = await body()
             result.withLock { $0 = value }
-            done.signal()
         }
-        done.wait()
-        guard let value = result.withLock({ $0 }) else { Failure.stop("nothing came of it") }
+        while let job = thread.next() {
+            job.runSynchronously(on: thread.asUnownedTaskExecutor())
+        }
+        guard let value = result.withLock({ $0 }) else {
+            Failure.stop("something waits for another thread")
+        }
         return value
     }
 }
