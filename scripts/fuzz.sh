@@ -115,7 +115,7 @@ all)
 *)
     [ $# -ge 2 ] || usage
     build
-    names | grep -qx -- "$1" || usage
+    names | grep -x -- "$1" >/dev/null || usage
     case $2 in
     *[!0-9]*)
         TIDEOVER_FUZZER=$1 exec "$binary" -timeout=$patience "$2"
