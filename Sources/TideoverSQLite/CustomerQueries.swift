@@ -99,6 +99,20 @@ final class CustomerQueries {
         return Holding(lineage: owner.lineage, facts: facts, owners: owners)
     }
 
+    /// A lineage of which a fact is stored, though nobody may own it.
+    func storedHolding(
+        _ key: String,
+        app: String,
+        _ environment: Environment
+    ) throws(StorageError) -> Holding {
+        let facts = try facts(of: key, app: app, environment)
+        guard let lineage = facts.first?.lineage else {
+            throw unreadable("a lineage lost its facts")
+        }
+        let owners = try owners(of: key, app: app, environment)
+        return Holding(lineage: lineage, facts: facts, owners: owners)
+    }
+
     /// In the order of their assertion.
     func facts(
         of lineage: String,

@@ -20,6 +20,7 @@ final class Ledger {
     private let insertTold: Statement
     private let due: Statement
     private let addTally: Statement
+    private let putBookmark: Statement
     private let insertKey: Statement
     private let revokeKey: Statement
 
@@ -50,6 +51,7 @@ final class Ledger {
         insertTold = try Statement(SQL.insertTold, on: connection)
         due = try Statement(SQL.due, on: connection)
         addTally = try Statement(SQL.addTally, on: connection)
+        putBookmark = try Statement(SQL.putBookmark, on: connection)
         insertKey = try Statement(SQL.insertKey, on: connection)
         revokeKey = try Statement(SQL.revokeKey, on: connection)
         beginTransaction = try Statement(SQL.begin, on: connection)
@@ -93,6 +95,15 @@ final class Ledger {
                 .integer(count)
             )
         }
+    }
+
+    func keep(_ form: [UInt8], as key: BookmarkKey) throws(StorageError) {
+        try putBookmark.run(
+            .text(key.app),
+            .text(key.environment.rawValue),
+            .text(key.name),
+            .utf8(form)
+        )
     }
 
     func add(_ key: KeyRecord) throws(StorageError) {

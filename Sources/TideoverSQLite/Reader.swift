@@ -7,6 +7,9 @@ final class Reader {
     private let customers: CustomerQueries
     private let keyQueries: KeyQueries
     private let evidence: Statement
+    private let evidenceAfter: Statement
+    private let lineageAfter: Statement
+    private let bookmark: Statement
     private let header: Statement
     private let outbox: Statement
     private let tallies: Statement
@@ -26,6 +29,9 @@ final class Reader {
         customers = try CustomerQueries(connection)
         keyQueries = try KeyQueries(connection)
         evidence = try Statement(SQL.evidence, on: connection)
+        evidenceAfter = try Statement(SQL.evidenceAfter, on: connection)
+        lineageAfter = try Statement(SQL.lineageAfter, on: connection)
+        bookmark = try Statement(SQL.bookmark, on: connection)
         header = try Statement(SQL.header, on: connection)
         outbox = try Statement(SQL.outbox, on: connection)
         tallies = try Statement(SQL.tallies, on: connection)
@@ -50,19 +56,73 @@ final class Reader {
     func evidence(_ id: EvidenceID, app: String) throws(StorageError) -> Evidence? {
         try atOneInstant { () throws(StorageError) in
             try evidence.first(.text(app), .text(id.hex)) { row throws(StorageError) in
-                guard let source = Source(rawValue: row.text(1)) else {
-                    throw damaged("evidence has an unknown source")
-                }
-                return Evidence(
-                    id: id,
-                    dedupeKey: row.text(0),
-                    source: source,
-                    signedAt: row.optionalInstant(2),
-                    receivedAt: row.instant(3),
-                    bytes: try received(row.bytes(4), id)
-                )
+                try piece(row, id)
             }
         }
+    }
+
+    func evidence(
+        app: String,
+        environment: Environment,
+        after: EvidenceID?,
+        limit: Int
+    ) throws(StorageError) -> [Evidence] {
+        try atOneInstant { () throws(StorageError) in
+            try evidenceAfter.all(
+                .text(app),
+                .text(after?.hex ?? ""),
+                .text(environment.rawValue),
+                .integer(Int64(max(0, limit)))
+            ) { row throws(StorageError) in
+                try piece(row, EvidenceID(hex: row.text(5)))
+            }
+        }
+    }
+
+    private func piece(_ row: Row, _ id: EvidenceID) throws(StorageError) -> Evidence {
+        guard let source = Source(rawValue: row.text(1)) else {
+            throw damaged("evidence has an unknown source")
+        }
+        return Evidence(
+            id: id,
+            dedupeKey: row.text(0),
+            source: source,
+            signedAt: row.optionalInstant(2),
+            receivedAt: row.instant(3),
+            bytes: try received(row.bytes(4), id)
+        )
+    }
+
+    func lineages(
+        app: String,
+        environment: Environment,
+        after: String?,
+        limit: Int
+    ) throws(StorageError) -> [Holding] {
+        try atOneInstant { () throws(StorageError) in
+            var holdings: [Holding] = []
+            var key = after ?? ""
+            while holdings.count < limit,
+                let next = try lineageAfter.first(
+                    .text(app),
+                    .text(environment.rawValue),
+                    .text(key),
+                    read: { $0.text(0) }
+                )
+            {
+                holdings.append(try customers.storedHolding(next, app: app, environment))
+                key = next
+            }
+            return holdings
+        }
+    }
+
+    func bookmark(_ key: BookmarkKey) throws(StorageError) -> [UInt8]? {
+        try bookmark.first(
+            .text(key.app),
+            .text(key.environment.rawValue),
+            .text(key.name)
+        ) { $0.bytes(0) }
     }
 
     func outbox(

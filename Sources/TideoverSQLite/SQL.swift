@@ -98,6 +98,11 @@ enum SQL {
         ON CONFLICT (app, environment, kind, name) DO UPDATE SET count = tally.count + excluded.count
         """
 
+    static let putBookmark: StaticString = """
+        INSERT INTO bookmark (app, environment, name, form) VALUES (?1, ?2, ?3, ?4)
+        ON CONFLICT (app, environment, name) DO UPDATE SET form = excluded.form
+        """
+
     // MARK: Keys
 
     static let insertKey: StaticString = """
@@ -119,6 +124,18 @@ enum SQL {
     static let evidence: StaticString = """
         SELECT dedupe_key, source, signed_at, received_at, form FROM evidence
         WHERE app = ?1 AND id = ?2 ORDER BY environment, dedupe_key LIMIT 1
+        """
+    static let evidenceAfter: StaticString = """
+        SELECT dedupe_key, source, signed_at, received_at, form, id FROM evidence
+        WHERE app = ?1 AND id > ?2 AND environment = ?3 ORDER BY id LIMIT ?4
+        """
+    /// One at a time: the next key is found by the index, however many facts the one before has.
+    static let lineageAfter: StaticString = """
+        SELECT lineage FROM fact WHERE app = ?1 AND environment = ?2 AND lineage > ?3
+        ORDER BY lineage LIMIT 1
+        """
+    static let bookmark: StaticString = """
+        SELECT form FROM bookmark WHERE app = ?1 AND environment = ?2 AND name = ?3
         """
     static let header: StaticString = "SELECT text FROM header WHERE fingerprint = ?1"
     static let outbox: StaticString = """

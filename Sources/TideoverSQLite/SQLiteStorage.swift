@@ -92,6 +92,10 @@ public final class SQLiteStorage: Storage {
         }
     }
 
+    public func keep(_ form: [UInt8], as key: BookmarkKey) async throws(StorageError) {
+        try await writer.write { ledger throws(StorageError) in try ledger.keep(form, as: key) }
+    }
+
     public func add(_ key: KeyRecord) async throws(StorageError) {
         try await writer.write { ledger throws(StorageError) in try ledger.add(key) }
     }
@@ -144,6 +148,32 @@ public final class SQLiteStorage: Storage {
         try readers.read { reader throws(StorageError) in
             try reader.outbox(app: app, after: after, limit: limit)
         }
+    }
+
+    public func evidence(
+        app: String,
+        environment: Environment,
+        after: EvidenceID?,
+        limit: Int
+    ) throws(StorageError) -> [Evidence] {
+        try readers.read { reader throws(StorageError) in
+            try reader.evidence(app: app, environment: environment, after: after, limit: limit)
+        }
+    }
+
+    public func lineages(
+        app: String,
+        environment: Environment,
+        after: String?,
+        limit: Int
+    ) throws(StorageError) -> [Holding] {
+        try readers.read { reader throws(StorageError) in
+            try reader.lineages(app: app, environment: environment, after: after, limit: limit)
+        }
+    }
+
+    public func bookmark(_ key: BookmarkKey) throws(StorageError) -> [UInt8]? {
+        try readers.read { reader throws(StorageError) in try reader.bookmark(key) }
     }
 
     public func counts(app: String) throws(StorageError) -> [Tally: Int64] {

@@ -60,6 +60,32 @@ public protocol Storage: Sendable {
         limit: Int
     ) throws(StorageError) -> [OutboxEvent]
 
+    /// Every piece of evidence of an app in an environment in the order of their ids, those behind
+    /// `after`, at most `limit` of them.
+    ///
+    /// - Throws: `corrupt` when the bytes of one no longer have the digest that is their id.
+    func evidence(
+        app: String,
+        environment: Environment,
+        after: EvidenceID?,
+        limit: Int
+    ) throws(StorageError) -> [Evidence]
+
+    /// Every lineage of an app in an environment of which a fact is stored, owned or not, in the order
+    /// of their keys, those behind the key `after`, at most `limit` of them.
+    func lineages(
+        app: String,
+        environment: Environment,
+        after: String?,
+        limit: Int
+    ) throws(StorageError) -> [Holding]
+
+    /// What a bookmark says, as JSON text; nil where none was kept.
+    func bookmark(_ key: BookmarkKey) throws(StorageError) -> [UInt8]?
+
+    /// Keeps a bookmark in the place of the one before; a storage does not look inside.
+    func keep(_ form: [UInt8], as key: BookmarkKey) async throws(StorageError)
+
     /// How often each thing was counted for an app.
     func counts(app: String) throws(StorageError) -> [Tally: Int64]
 

@@ -35,6 +35,7 @@ public struct StorageLaw: Sendable, CustomTestStringConvertible {
 
     public static let all =
         commitLaws + customerLaws + eventLaws + evidenceLaws + concurrencyLaws + keyLaws
+        + walkLaws
         + dueLaws
 }
 

@@ -97,6 +97,24 @@ struct ForgetfulStorage: Storage {
 
     func evidence(_ id: EvidenceID, app: String) throws(StorageError) -> Evidence? { nil }
 
+    func evidence(
+        app: String,
+        environment: Environment,
+        after: EvidenceID?,
+        limit: Int
+    ) throws(StorageError) -> [Evidence] { [] }
+
+    func lineages(
+        app: String,
+        environment: Environment,
+        after: String?,
+        limit: Int
+    ) throws(StorageError) -> [Holding] { [] }
+
+    func bookmark(_ key: BookmarkKey) throws(StorageError) -> [UInt8]? { nil }
+
+    func keep(_ form: [UInt8], as key: BookmarkKey) async throws(StorageError) {}
+
     func outbox(
         app: String,
         after: EventID?,

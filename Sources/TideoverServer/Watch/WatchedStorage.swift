@@ -102,6 +102,40 @@ struct WatchedStorage: Storage {
         }
     }
 
+    func evidence(
+        app: String,
+        environment: Environment,
+        after: EvidenceID?,
+        limit: Int
+    ) throws(StorageError) -> [Evidence] {
+        try read { storage throws(StorageError) in
+            try storage.evidence(app: app, environment: environment, after: after, limit: limit)
+        }
+    }
+
+    func lineages(
+        app: String,
+        environment: Environment,
+        after: String?,
+        limit: Int
+    ) throws(StorageError) -> [Holding] {
+        try read { storage throws(StorageError) in
+            try storage.lineages(app: app, environment: environment, after: after, limit: limit)
+        }
+    }
+
+    func bookmark(_ key: BookmarkKey) throws(StorageError) -> [UInt8]? {
+        try read { storage throws(StorageError) in try storage.bookmark(key) }
+    }
+
+    func keep(_ form: [UInt8], as key: BookmarkKey) async throws(StorageError) {
+        do {
+            try await storage.keep(form, as: key)
+        } catch {
+            throw counted(error)
+        }
+    }
+
     func counts(app: String) throws(StorageError) -> [Tally: Int64] {
         try read { storage throws(StorageError) in try storage.counts(app: app) }
     }

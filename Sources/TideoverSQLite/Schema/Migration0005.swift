@@ -1,0 +1,18 @@
+extension Migration {
+    /// How far long walks have come, such as those through a store's histories: `form` is JSON text of
+    /// whoever walks.
+    static let fifth = Migration(
+        number: 5,
+        sql: """
+            CREATE TABLE bookmark (
+                app TEXT NOT NULL,
+                environment TEXT NOT NULL,
+                name TEXT NOT NULL,
+                form TEXT NOT NULL,
+                PRIMARY KEY (app, environment, name)
+            ) STRICT, WITHOUT ROWID;
+
+            PRAGMA user_version = 5;
+            """
+    )
+}

@@ -1,0 +1,115 @@
+import Testing
+import TideoverCore
+import TideoverStorage
+
+extension StorageLaw {
+    static let walkLaws: [StorageLaw] = [
+        StorageLaw(
+            "all evidence can be walked through in pages, each piece once and exact",
+            evidenceIsWalked
+        ),
+        StorageLaw(
+            "all lineages can be walked through in pages, owned or not, with all their facts",
+            lineagesAreWalked
+        ),
+        StorageLaw("the last bookmark of a name is the one that counts", reopening: bookmarksStay),
+    ]
+
+    private static func evidenceIsWalked(_ storage: any Storage) async throws {
+        var kept: [Evidence] = []
+        for number in 0..<7 {
+            let piece = Sample.evidence("n\(number)", bytes: Array("piece \(number)".utf8))
+            kept.append(piece)
+            for environment in [Environment.production, .sandbox]
+            where environment == .production || number == 0 {
+                let intake = Intake(
+                    app: Sample.app,
+                    environment: environment,
+                    evidence: piece,
+                    now: Sample.day(1)
+                )
+                _ = try await storage.commit(intake, derive: Sample.derive)
+            }
+        }
+        var found: [Evidence] = []
+        while true {
+            let page = try storage.evidence(
+                app: Sample.app,
+                environment: .production,
+                after: found.last?.id,
+                limit: 3
+            )
+            found += page
+            guard page.count == 3 else { break }
+        }
+        #expect(found == kept.sorted { $0.id < $1.id })
+        let elsewhere = try storage.evidence(
+            app: "chess",
+            environment: .production,
+            after: nil,
+            limit: 3
+        )
+        #expect(elsewhere == [])
+    }
+
+    private static func lineagesAreWalked(_ storage: any Storage) async throws {
+        let ids = ["1", "10", "2", "21", "3"]
+        for (number, id) in ids.enumerated() {
+            let lineage = Sample.lineage(id)
+            // Every other one nobody owns.
+            let token = number.isMultiple(of: 2) ? "u_\(number)" : nil
+            let facts = (0...2).map { Sample.term($0, of: lineage, token: token) }
+            let intake = Intake(
+                app: Sample.app,
+                environment: .production,
+                facts: facts,
+                now: Sample.day(1)
+            )
+            _ = try await storage.commit(intake, derive: Sample.derive)
+        }
+        var found: [Holding] = []
+        while true {
+            let page = try storage.lineages(
+                app: Sample.app,
+                environment: .production,
+                after: found.last?.lineage.key,
+                limit: 2
+            )
+            found += page
+            guard page.count == 2 else { break }
+        }
+        #expect(found.map(\.lineage) == ids.map { Sample.lineage($0) })
+        #expect(found.map(\.facts.count) == [3, 3, 3, 3, 3])
+        #expect(found.map(\.owners.isEmpty) == [false, true, false, true, false])
+        let sandbox = try storage.lineages(
+            app: Sample.app,
+            environment: .sandbox,
+            after: nil,
+            limit: 2
+        )
+        #expect(sandbox == [])
+    }
+
+    private static func bookmarksStay(at site: any StorageSite) async throws {
+        let key = BookmarkKey(app: Sample.app, environment: .production, name: "walk")
+        let others = [
+            BookmarkKey(app: "chess", environment: .production, name: "walk"),
+            BookmarkKey(app: Sample.app, environment: .sandbox, name: "walk"),
+            BookmarkKey(app: Sample.app, environment: .production, name: "other"),
+        ]
+        try await site.withStorage { storage in
+            let none = try storage.bookmark(key)
+            #expect(none == nil)
+            try await storage.keep(Array("{\"a\":1}".utf8), as: key)
+            try await storage.keep(Array("{\"a\":2}".utf8), as: key)
+        }
+        try await site.withStorage { storage in
+            let kept = try storage.bookmark(key)
+            #expect(kept == Array("{\"a\":2}".utf8))
+            for other in others {
+                let found = try storage.bookmark(other)
+                #expect(found == nil)
+            }
+        }
+    }
+}
