@@ -21,6 +21,8 @@ struct Errand {
         + "server.listen, with the admin key in the file that server.adminKeyFile names. --server "
         + "asks that server in any case."
 
+    typealias Finish = (Service) async throws -> Response
+
     private let configuration: Configuration
     private let path: String
     private let server: HTTPURL?
@@ -37,11 +39,15 @@ struct Errand {
     /// The answer to a request, which a server may answer to a key only. A slip in the database's path
     /// should make none, unless it is made on purpose.
     ///
+    /// `finish` is what a service of the command's own is to do after it has answered, since it ends with
+    /// the errand; what that answers counts instead.
+    ///
     /// - Throws: `CommandFailure` for whatever is no success.
     func run(
         _ request: Request,
         needsKey: Bool = true,
-        makesDatabase: Bool = false
+        makesDatabase: Bool = false,
+        finish: Finish? = nil
     ) async throws -> JSONNode {
         if let server {
             return try await ask(server, request, needsKey: needsKey, because: "--server was given")
@@ -56,7 +62,7 @@ struct Errand {
             )
         }
         do {
-            return try await ask(try SQLiteStorage(path: file), request)
+            return try await ask(try SQLiteStorage(path: file), request, finish)
         } catch let error as StorageError {
             guard case .locked(let holder) = error.reason else {
                 throw CommandFailure(.cannotCreate, "\(error)")
@@ -74,7 +80,11 @@ struct Errand {
     // MARK: The storage
 
     /// Asks a service that lives for this one request, with a key that nobody else ever sees.
-    private func ask(_ storage: SQLiteStorage, _ request: Request) async throws -> JSONNode {
+    private func ask(
+        _ storage: SQLiteStorage,
+        _ request: Request,
+        _ finish: Finish?
+    ) async throws -> JSONNode {
         do {
             let key = APIKey(.admin) { .random(in: .min ... .max) }
             let service = try Service(
@@ -86,9 +96,11 @@ struct Errand {
                     guard line.level == .error, let detail = line.detail else { return }
                     output.message("tideover: \(detail)")
                 },
-                adminKey: key
+                adminKey: key,
+                access: finish == nil ? [:] : try StoreConnections(configuration).access
             )
-            let answer = try await service.handler(request.presenting(key))
+            var answer = try await service.handler(request.presenting(key))
+            if let finish, answer.status < 300 { answer = try await finish(service) }
             await storage.close()
             return try Self.content(of: answer)
         } catch {

@@ -46,6 +46,8 @@ enum Serve {
         let apps = try configuration.apps.map { try App($0) }
         let followed = try await follow(arguments[clock], configuration, path)
         let adminKey = try ConfigurationFile.adminKey(of: configuration)
+        let connections = try StoreConnections(configuration)
+        for notice in connections.notices { output.message("tideover: \(notice)") }
         let storage = try open(configuration.storage)
         let log: Log = { line in
             output.message(String(decoding: line.json(at: SystemClock.now()), as: UTF8.self))
@@ -62,7 +64,8 @@ enum Serve {
                 adminKey: adminKey,
                 instruments: system.instruments,
                 verifications: .processors,
-                clients: ClientLimits(configuration.server)
+                clients: ClientLimits(configuration.server),
+                access: connections.access
             )
         } catch {
             await storage.close()
@@ -133,13 +136,16 @@ enum Serve {
         output.message("tideover: listening on http://\(server.address)")
         let counting = Task { await service.run() }
         let meeting = Task { await service.meetDeadlines() }
+        let asking = Task { await service.backfill() }
         await stop.arrival()
         output.message("tideover: stopping")
         await server.stop()
         counting.cancel()
         meeting.cancel()
+        asking.cancel()
         await counting.value
         await meeting.value
+        await asking.value
         await service.flushTallies()
     }
 

@@ -39,14 +39,6 @@ import TideoverSignatures
         #expect(
             configuration.notices == [
                 "server.publicURL is set but this version does not act on it yet",
-                "apps[0].appStore.issuerId is set but this version does not call the App Store "
-                    + "Server API yet",
-                "apps[0].appStore.keyId is set but this version does not call the App Store "
-                    + "Server API yet",
-                "apps[0].appStore.privateKeyFile is set but this version does not call the App "
-                    + "Store Server API yet",
-                "apps[0].simulatedStore.url is set but this version does not call the simulated "
-                    + "store yet",
                 "apps[0].googlePlay is set but this version does not read Google Play yet",
                 "apps[0].revenueCat is set but this version does not read RevenueCat yet",
                 "apps[0].policy.transfer is set but this version does not act on it yet",

@@ -88,9 +88,18 @@ final class TestServer: Sendable {
             adminKey: adminKey,
             instruments: instruments,
             verifications: verifications,
-            clients: clients
+            clients: clients,
+            access: ["cards": [Self.silentStore]]
         )
     }
+
+    /// A store that can be asked and never answers.
+    private static let silentStore = StoreAccess(
+        environment: .sandbox,
+        key: AppStoreAPIKey(issuerId: "issuer", keyId: "key", bundleId: "com.example.cards"),
+        signer: { _ in Array(repeating: 0, count: 64) },
+        handler: { _ in Response(status: 503) }
+    )
 
     private let clock: TestClock
     private let log: LineBox
@@ -205,7 +214,7 @@ final class TestClock: Sendable {
     }
 }
 
-private final class LineBox: Sendable {
+final class LineBox: Sendable {
     private let all = Mutex<[String]>([])
 
     var lines: [String] { all.withLock { $0 } }

@@ -165,11 +165,29 @@ extension Configuration {
         public let bundleId: String
         /// The number in the app's App Store URL; always there if production is served.
         public let appAppleId: Int64?
+        /// What opens the App Store Server API; nil if the store is not to be asked.
+        public let apiKey: AppStoreKey?
 
         /// An app in the App Store.
-        public init(bundleId: String, appAppleId: Int64? = nil) {
+        public init(bundleId: String, appAppleId: Int64? = nil, apiKey: AppStoreKey? = nil) {
             self.bundleId = bundleId
             self.appAppleId = appAppleId
+            self.apiKey = apiKey
+        }
+    }
+
+    /// A key of the App Store Server API, made in App Store Connect.
+    public struct AppStoreKey: Hashable, Sendable {
+        public let issuerId: String
+        public let keyId: String
+        /// The file with the private key in PEM.
+        public let privateKeyFile: String
+
+        /// A key of which the file is not opened yet.
+        public init(issuerId: String, keyId: String, privateKeyFile: String) {
+            self.issuerId = issuerId
+            self.keyId = keyId
+            self.privateKeyFile = privateKeyFile
         }
     }
 

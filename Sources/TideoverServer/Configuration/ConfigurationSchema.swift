@@ -79,7 +79,7 @@ extension ConfigurationSection {
     ) -> Configuration.App? {
         let environments =
             list("environments", of: .environment, .environments, isNeeded: true) ?? []
-        let appStore = readAppStore(environments)
+        let appStore = readAppStore(environments, in: folder)
         let simulatedStore = readSimulatedStore(environments, in: folder, readFile)
         readOtherStores()
         let catalogue = readCatalogue()
@@ -111,30 +111,39 @@ extension ConfigurationSection {
 // MARK: - Stores
 
 extension ConfigurationSection {
-    private func readAppStore(_ environments: [Environment]) -> Configuration.AppStore? {
+    private func readAppStore(
+        _ environments: [Environment],
+        in folder: ConfigurationFolder
+    ) -> Configuration.AppStore? {
         let store = section("appStore")
         let isReal = environments.contains(.production)
         let bundleId = store.value("bundleId", .bundleId, isNeeded: true)
         let appAppleId = store.value("appAppleId", .appAppleId, isNeeded: isReal)
-        store.readAPIKey()
+        let apiKey = store.readAPIKey(in: folder)
         guard store.close() else {
             note(.noStore(path: path))
             return nil
         }
-        return bundleId.map { Configuration.AppStore(bundleId: $0, appAppleId: appAppleId) }
+        return bundleId.map {
+            Configuration.AppStore(bundleId: $0, appAppleId: appAppleId, apiKey: apiKey)
+        }
     }
 
     /// A key of the App Store Server API: all of it or nothing.
-    private func readAPIKey() {
-        _ = value("issuerId", .text)
-        _ = value("keyId", .text)
-        _ = value("privateKeyFile", .fileName)
-        let members = ["issuerId", "keyId", "privateKeyFile"]
-        guard members.contains(where: has) else { return }
+    private func readAPIKey(in folder: ConfigurationFolder) -> Configuration.AppStoreKey? {
+        let issuerId = value("issuerId", .text)
+        let keyId = value("keyId", .text)
+        let file = value("privateKeyFile", .fileName)
+        guard ["issuerId", "keyId", "privateKeyFile"].contains(where: has) else { return nil }
         demand("issuerId", .text)
         demand("keyId", .text)
         demand("privateKeyFile", .fileName)
-        noteNotActedOn(members, .appStoreAPI)
+        guard let issuerId, let keyId, let file else { return nil }
+        return Configuration.AppStoreKey(
+            issuerId: issuerId,
+            keyId: keyId,
+            privateKeyFile: folder.path(of: file)
+        )
     }
 
     /// A store whose environment is not served is not believed: its root is not even read.
@@ -145,7 +154,6 @@ extension ConfigurationSection {
     ) -> Configuration.SimulatedStore? {
         let store = section("simulatedStore")
         let url = store.value("url", .webAddress)
-        store.noteNotActedOn(["url"], .simulatedStoreURL)
         let file = store.value("root", .fileName, isNeeded: true)
         let isServed = environments.contains(.simulated)
         guard store.close() else {

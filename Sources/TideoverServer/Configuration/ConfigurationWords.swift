@@ -172,9 +172,7 @@ extension ConfigurationNotice.Unfinished: CustomStringConvertible {
     var description: String {
         switch self {
         case .publicURL, .policy: "act on it yet"
-        case .appStoreAPI: "call the App Store Server API yet"
         case .googlePlay: "read Google Play yet"
-        case .simulatedStoreURL: "call the simulated store yet"
         case .revenueCat: "read RevenueCat yet"
         case .webhooks: "send webhooks yet"
         }

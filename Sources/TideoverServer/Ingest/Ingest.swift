@@ -145,7 +145,7 @@ struct Ingest: Sendable {
 
     /// What this version does not know, what it does not look into, and products that the catalogue
     /// does not have: kept and counted.
-    private func notUnderstood(in reading: AppStoreReading, _ facts: [Fact]) -> [Tally: Int64] {
+    func notUnderstood(in reading: AppStoreReading, _ facts: [Fact]) -> [Tally: Int64] {
         var counts: [Tally: Int64] = [:]
         for word in reading.unrecognised {
             let tally = Tally(
@@ -187,7 +187,7 @@ struct Ingest: Sendable {
     }
 
     /// The same for `/metrics`, where a value that somebody else chose is no label.
-    private func count(_ tallies: [Tally: Int64], _ reading: AppStoreReading) {
+    func count(_ tallies: [Tally: Int64], _ reading: AppStoreReading) {
         for word in reading.unrecognised { metrics.count(.unrecognisedWords, app.id, word.field) }
         for (tally, count) in tallies where tally.kind == "unknown-product" {
             metrics.count(.unknownProducts, app.id, by: Int(count))

@@ -26,11 +26,15 @@ public struct Service: Sendable {
     /// Who sends what is refused again and again.
     let budget: RefusalBudget
     let instruments: Instruments
+    /// Those who ask the stores, of every app and environment that can be asked about.
+    let backfillers: [Backfiller]
+    private let sleep: Sleep
 
     /// A service over a storage, of which the keys are read at once. `adminKey` is accepted without
-    /// being stored; `random` gives bits that nobody can foresee, for new keys.
+    /// being stored; `access` is how the stores are asked, by app; `random` gives bits that nobody can
+    /// foresee, for new keys; `sleep` is how whatever waits lets time pass.
     ///
-    /// - Throws: `StorageError` when the keys cannot be read.
+    /// - Throws: `StorageError` when the keys, or what was kept of an earlier backfill, cannot be read.
     public init(
         apps: [App],
         storage: any Storage,
@@ -41,6 +45,8 @@ public struct Service: Sendable {
         instruments: Instruments = Instruments(),
         verifications: WorkLimits = WorkLimits(),
         clients: ClientLimits = ClientLimits(),
+        access: [String: [StoreAccess]] = [:],
+        sleep: @escaping Sleep = { try await Task.sleep(for: $0) },
         random: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) }
     ) throws(StorageError) {
         let metrics = Metrics()
@@ -59,6 +65,26 @@ public struct Service: Sendable {
         readiness = Readiness(storage: storage, uptime: instruments.uptime, log: log)
         tallies = TallyBook(storage: storage, log: log)
         refusals = RefusalLog(log)
+        self.sleep = sleep
+        let timing = Timing(clock: clock, uptime: instruments.uptime, sleep: sleep)
+        var backfillers: [Backfiller] = []
+        for app in apps {
+            guard let trust = app.appStore else { continue }
+            for access in access[app.id] ?? [] where app.environments.contains(access.environment) {
+                let ingest = Ingest(
+                    app: app,
+                    storage: storage,
+                    clock: clock,
+                    log: log,
+                    tallies: tallies,
+                    metrics: metrics,
+                    verifications: self.verifications,
+                    budget: budget
+                )
+                backfillers.append(try Backfiller(access, trust, ingest: ingest, timing: timing))
+            }
+        }
+        self.backfillers = backfillers
         for app in apps { metrics.expect(app) }
     }
 
@@ -164,6 +190,12 @@ public struct Service: Sendable {
             try await EventsRoute(app: service.app(call["app"]), storage: service.storage)
                 .respond(to: call.request)
         },
+        Route("GET", "/v1/apps/{app}/backfill", needs: .admin) { service, call in
+            try service.backfillRoute(call).tell(call.request)
+        },
+        Route("POST", "/v1/apps/{app}/backfill", needs: .admin) { service, call in
+            try service.backfillRoute(call).begin(call.request)
+        },
         // The store has no key of ours: its signature speaks.
         Route("POST", "/v1/apps/{app}/notifications/app-store", needs: .nothing) { service, call in
             try await Ingest(
@@ -217,6 +249,10 @@ public struct Service: Sendable {
             metrics.count(.keyRefusals, objection.slug)
             throw objection
         }
+    }
+
+    private func backfillRoute(_ call: Call) throws -> BackfillRoute {
+        BackfillRoute(app: try app(call["app"]), backfillers: backfillers)
     }
 
     private func keysRoutes(_ call: Call) -> KeysRoutes {

@@ -1,3 +1,4 @@
+import TideoverCore
 import TideoverLocks
 
 /// A counter with its labels: every series of a family has one value for each label.
@@ -62,9 +63,26 @@ struct CounterFamily: Hashable, Sendable {
         labels: ["app", "kind"]
     )
 
+    static let backfills = CounterFamily(
+        name: "tideover_backfills_total",
+        help: "Runs that asked a store for what had not arrived, by outcome.",
+        labels: ["app", "environment", "outcome"]
+    )
+    static let backfillItems = CounterFamily(
+        name: "tideover_backfill_items_total",
+        help: "Signed things that a store answered, by step: committed, known already, or refused.",
+        labels: ["app", "step", "outcome"]
+    )
+    static let storeRequests = CounterFamily(
+        name: "tideover_store_requests_total",
+        help: "Requests to a store's API by operation and outcome.",
+        labels: ["app", "operation", "outcome"]
+    )
+
     static let all = [
         requests, keyRefusals, notifications, refusals, unrecognisedWords, unknownProducts,
         commits, storageFailures, deadlineBatches, deadlineEvents,
+        commits, storageFailures, backfills, backfillItems, storeRequests,
     ]
 }
 
@@ -109,6 +127,10 @@ final class Metrics: Sendable {
         state.withLock { $0.counters[family, default: [:]][labels, default: 0] += count }
     }
 
+    func value(_ family: CounterFamily, _ labels: String...) -> Int {
+        state.withLock { $0.counters[family]?[labels] ?? 0 }
+    }
+
     func answered(_ call: Call, status: Int, nanoseconds: Int64) {
         count(.requests, call.template, call.method, "\(status / 100)xx")
         state.withLock {
@@ -132,6 +154,21 @@ final class Metrics: Sendable {
         count(.deadlineEvents, app.id, ChangeEvents.kind, by: 0)
         for code in ["key-missing", "key-unknown", "key-not-allowed"] {
             count(.keyRefusals, code, by: 0)
+        }
+    }
+
+    /// The same for an app whose store can be asked.
+    func expectBackfill(of app: App, _ environment: Environment) {
+        for outcome in ["completed", "stopped"] {
+            count(.backfills, app.id, environment.rawValue, outcome, by: 0)
+        }
+        for step in BackfillStep.allCases {
+            for outcome in ["committed", "known", "refused"] {
+                count(.backfillItems, app.id, step.rawValue, outcome, by: 0)
+            }
+        }
+        for kind in RequestKind.allCases {
+            count(.storeRequests, app.id, kind.rawValue, "answered", by: 0)
         }
     }
 }

@@ -27,6 +27,7 @@ enum OpenAPIDocument {
             { "name": "customers", "description": "What customers may use" },
             { "name": "events", "description": "What happened to customers" },
             { "name": "notifications", "description": "What stores tell" },
+            { "name": "backfill", "description": "What stores are asked for" },
             { "name": "keys", "description": "Who may ask" },
             { "name": "watching", "description": "Whether the server is well" }
           ],
@@ -209,6 +210,58 @@ enum OpenAPIDocument {
                   "422": { "$ref": "#/components/responses/problem" },
                   "429": { "$ref": "#/components/responses/tryAgain" },
                   "503": { "$ref": "#/components/responses/tryAgain" }
+                }
+              }
+            },
+            "/v1/apps/{app}/backfill": {
+              "get": {
+                "tags": ["backfill"],
+                "operationId": "getBackfill",
+                "summary": "How far asking the App Store has come",
+                "description": "The run under way, or the last one since the server's start.",
+                "security": [{ "key": ["admin"] }],
+                "parameters": [
+                  { "$ref": "#/components/parameters/app" },
+                  { "$ref": "#/components/parameters/environment" }
+                ],
+                "responses": {
+                  "200": {
+                    "description": "The last run, if there was one",
+                    "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
+                    "content": {
+                      "application/json": { "schema": { "$ref": "#/components/schemas/Backfill" } }
+                    }
+                  },
+                  "400": { "$ref": "#/components/responses/problem" },
+                  "401": { "$ref": "#/components/responses/unauthorised" },
+                  "403": { "$ref": "#/components/responses/problem" },
+                  "404": { "$ref": "#/components/responses/problem" },
+                  "409": { "$ref": "#/components/responses/problem" }
+                }
+              },
+              "post": {
+                "tags": ["backfill"],
+                "operationId": "postBackfill",
+                "summary": "Have the App Store asked for what has not arrived",
+                "description": "It begins within a second or so, from where the last run came to, and goes on when the answer is sent.",
+                "security": [{ "key": ["admin"] }],
+                "parameters": [
+                  { "$ref": "#/components/parameters/app" },
+                  { "$ref": "#/components/parameters/environment" }
+                ],
+                "responses": {
+                  "202": {
+                    "description": "It will begin",
+                    "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
+                    "content": {
+                      "application/json": { "schema": { "$ref": "#/components/schemas/Backfill" } }
+                    }
+                  },
+                  "400": { "$ref": "#/components/responses/problem" },
+                  "401": { "$ref": "#/components/responses/unauthorised" },
+                  "403": { "$ref": "#/components/responses/problem" },
+                  "404": { "$ref": "#/components/responses/problem" },
+                  "409": { "$ref": "#/components/responses/problem" }
                 }
               }
             },
@@ -460,6 +513,58 @@ enum OpenAPIDocument {
                     "additionalProperties": { "$ref": "#/components/schemas/Entitlement" }
                   },
                   "prompt": { "$ref": "#/components/schemas/Prompt" }
+                }
+              },
+              "Backfill": {
+                "type": "object",
+                "required": ["wanted", "last"],
+                "properties": {
+                  "wanted": { "type": "boolean", "description": "Whether a run is to begin" },
+                  "last": { "oneOf": [{ "$ref": "#/components/schemas/BackfillRun" }, { "type": "null" }] }
+                }
+              },
+              "BackfillRun": {
+                "type": "object",
+                "required": [
+                  "app", "environment", "status", "startedAt", "endedAt", "step", "stopped", "steps"
+                ],
+                "properties": {
+                  "app": { "type": "string" },
+                  "environment": { "type": "string", "enum": ["production", "sandbox", "simulated"] },
+                  "status": { "type": "string", "enum": ["running", "completed", "stopped"] },
+                  "startedAt": { "$ref": "#/components/schemas/Instant" },
+                  "endedAt": { "oneOf": [{ "$ref": "#/components/schemas/Instant" }, { "type": "null" }] },
+                  "step": {
+                    "oneOf": [
+                      {
+                        "type": "string",
+                        "enum": ["failedNotifications", "notifications", "statuses", "refunds"]
+                      },
+                      { "type": "null" }
+                    ]
+                  },
+                  "stopped": {
+                    "description": "Why it ended early; it goes on where it stopped",
+                    "oneOf": [
+                      {
+                        "type": "object",
+                        "required": ["code", "detail", "retryAt"],
+                        "properties": {
+                          "code": { "type": "string" },
+                          "detail": { "type": "string" },
+                          "retryAt": {
+                            "oneOf": [{ "$ref": "#/components/schemas/Instant" }, { "type": "null" }]
+                          }
+                        }
+                      },
+                      { "type": "null" }
+                    ]
+                  },
+                  "steps": {
+                    "type": "object",
+                    "description": "By step: pages, items, known, refused, newFacts, until",
+                    "additionalProperties": { "type": "object" }
+                  }
                 }
               },
               "Explanation": {
@@ -930,6 +1035,7 @@ enum OpenAPIDocument {
                       "urn:tideover:problem:not-found",
                       "urn:tideover:problem:method-not-allowed",
                       "urn:tideover:problem:unknown-app",
+                      "urn:tideover:problem:store-cannot-be-asked",
                       "urn:tideover:problem:app-store-not-configured",
                       "urn:tideover:problem:bad-customer",
                       "urn:tideover:problem:unknown-environment",

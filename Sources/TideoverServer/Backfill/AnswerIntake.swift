@@ -1,0 +1,135 @@
+import TideoverAppStore
+import TideoverCore
+import TideoverStorage
+
+/// What the store answered goes through the one door, each signed thing by itself.
+extension Backfiller {
+    /// Takes what one answer brought; one thing that is not believed keeps none of the others out.
+    ///
+    /// - Throws: `StorageError`; `BackfillStop` for what is dated in our future, since our clock may be
+    ///   slow.
+    func take(_ items: [AppStoreAnswerItem], in step: BackfillStep) async throws {
+        let now = timing.clock()
+        for case .success(let reading) in items.map(\.reading)
+        where reading.latestSignedAt > now + Ingest.clockTolerance {
+            throw BackfillStop(
+                code: "clock",
+                sentence: "The store's answer is dated in our future: put the clock right."
+            )
+        }
+        let sum = try await withThrowingTaskGroup(of: BackfillReport.Sum.self) { group in
+            // Together, so that the storage confirms many of them at once.
+            for item in items { group.addTask { try await self.take(item, at: now, in: step) } }
+            return try await group.reduce(into: BackfillReport.Sum()) { $0.add($1) }
+        }
+        note(step) { $0.add(sum) }
+    }
+
+    private func take(
+        _ item: AppStoreAnswerItem,
+        at now: Instant,
+        in step: BackfillStep
+    ) async throws -> BackfillReport.Sum {
+        var sum = BackfillReport.Sum()
+        sum.items = 1
+        switch item.reading {
+        case .failure(let error):
+            sum.refused = 1
+            refused(error, in: step)
+        case .success(let reading):
+            let evidence = Evidence(
+                id: EvidenceID(of: item.evidence),
+                dedupeKey: reading.dedupeKey,
+                source: .appStoreAPI,
+                signedAt: reading.signedAt,
+                receivedAt: now,
+                bytes: item.evidence
+            )
+            switch try await commit(reading, evidence, at: now) {
+            case .duplicate: sum.known = 1
+            case .committed(let newFacts, _): sum.newFacts = newFacts
+            }
+            ingest.metrics.count(
+                .backfillItems,
+                app.id,
+                step.rawValue,
+                sum.known == 1 ? "known" : "committed"
+            )
+        }
+        return sum
+    }
+
+    private func commit(
+        _ reading: AppStoreReading,
+        _ evidence: Evidence,
+        at now: Instant
+    ) async throws -> CommitOutcome {
+        let facts = reading.facts(
+            learnedAt: now,
+            source: evidence.source,
+            evidence: evidence.id
+        )
+        let intake = Intake(
+            app: app.id,
+            environment: reading.environment,
+            evidence: evidence,
+            facts: facts,
+            tallies: ingest.notUnderstood(in: reading, facts),
+            now: now
+        )
+        let outcome = try await ingest.storage.commit(intake, derive: Deriver(app: app).derive)
+        if case .committed = outcome { ingest.count(intake.tallies, reading) }
+        return outcome
+    }
+
+    private func refused(_ error: any Error, in step: BackfillStep) {
+        let code = (error as? any Refusal)?.code ?? "unreadable"
+        ingest.metrics.count(.backfillItems, app.id, step.rawValue, "refused")
+        ingest.tallies.count(
+            Tally(environment: environment, kind: "refusal", name: code),
+            app: app.id
+        )
+        ingest.log(
+            LogLine(
+                .warning,
+                "the store's answer holds what is not believed",
+                app: app.id,
+                environment: environment,
+                code: code
+            )
+        )
+    }
+
+    /// Commits that we asked about a lineage, and how it went.
+    func note(
+        _ lineage: Lineage,
+        _ exchange: AppStoreExchange,
+        _ outcome: Inquiry.Outcome
+    ) async throws {
+        let record = InquiryRecord(
+            lineage: lineage,
+            askedAt: exchange.askedAt,
+            inquiredAt: exchange.inquiredAt,
+            answeredAt: exchange.answeredAt,
+            outcome: outcome
+        )
+        let intake = Intake(
+            app: app.id,
+            environment: environment,
+            evidence: record.evidence,
+            facts: [record.fact],
+            now: timing.clock()
+        )
+        _ = try await ingest.storage.commit(intake, derive: Deriver(app: app).derive)
+    }
+}
+
+extension BackfillReport.Sum {
+    fileprivate mutating func add(_ other: Self) {
+        pages += other.pages
+        items += other.items
+        known += other.known
+        refused += other.refused
+        newFacts += other.newFacts
+    }
+}

@@ -1,0 +1,121 @@
+import TideoverCore
+import TideoverJSON
+import TideoverStorage
+
+/// How far a walk through the history of notifications has come.
+struct HistoryBookmark: Equatable {
+    /// Everything the store sent by this instant has been read; nil before the first walk's end.
+    var finishedUntil: Instant?
+    /// The span that is being walked; nil between two walks.
+    var window: Window?
+    /// The page to go on at; nil for the first.
+    var place: String?
+
+    struct Window: Equatable {
+        let from: Instant
+        let to: Instant
+    }
+}
+
+/// How far a walk through the lineages of an app has come.
+struct LineageBookmark: Equatable {
+    /// The key of the last lineage done; nil between two walks.
+    var after: String?
+    /// When the walk under way, or the last one, began.
+    var begunAt: Instant?
+    var finishedAt: Instant?
+}
+
+/// The bookmarks of one app in one environment.
+struct Bookmarks: Sendable {
+    let app: String
+    let environment: Environment
+    let storage: any Storage
+
+    func history(_ name: String) throws(StorageError) -> HistoryBookmark {
+        guard let form = try form(name) else { return HistoryBookmark() }
+        let from = form.root["from"]?.instant
+        let to = form.root["to"]?.instant
+        return HistoryBookmark(
+            finishedUntil: form.root["finishedUntil"]?.instant,
+            window: from.flatMap { from in to.map { .init(from: from, to: $0) } },
+            place: form.root["place"]?.string
+        )
+    }
+
+    func keep(_ mark: HistoryBookmark, _ name: String) async throws(StorageError) {
+        try await keep(
+            [
+                "finishedUntil": mark.finishedUntil, "from": mark.window?.from,
+                "to": mark.window?.to,
+            ],
+            ["place": mark.place],
+            name
+        )
+    }
+
+    func lineages(_ name: String) throws(StorageError) -> LineageBookmark {
+        guard let form = try form(name) else { return LineageBookmark() }
+        return LineageBookmark(
+            after: form.root["after"]?.string,
+            begunAt: form.root["begunAt"]?.instant,
+            finishedAt: form.root["finishedAt"]?.instant
+        )
+    }
+
+    func keep(_ mark: LineageBookmark, _ name: String) async throws(StorageError) {
+        try await keep(
+            ["begunAt": mark.begunAt, "finishedAt": mark.finishedAt],
+            ["after": mark.after],
+            name
+        )
+    }
+
+    func text(_ name: String) throws(StorageError) -> String? {
+        try form(name)?.root["value"]?.string
+    }
+
+    func keep(_ text: String, _ name: String) async throws(StorageError) {
+        try await keep([:], ["value": text], name)
+    }
+
+    func instant(_ name: String) throws(StorageError) -> Instant? {
+        try form(name)?.root["at"]?.instant
+    }
+
+    func keep(_ instant: Instant, _ name: String) async throws(StorageError) {
+        try await keep(["at": instant], [:], name)
+    }
+
+    private func form(_ name: String) throws(StorageError) -> JSONDocument? {
+        guard let form = try storage.bookmark(key(name)) else { return nil }
+        do {
+            return try JSONDocument(form, limits: .local)
+        } catch {
+            throw StorageError(.corrupt, place: name, detail: "a bookmark is no JSON")
+        }
+    }
+
+    private func keep(
+        _ instants: KeyValuePairs<String, Instant?>,
+        _ texts: KeyValuePairs<String, String?>,
+        _ name: String
+    ) async throws(StorageError) {
+        var writer = JSONWriter()
+        writer.object { writer in
+            for (field, instant) in instants {
+                if let instant { writer.field(field, instant.rfc3339) }
+            }
+            for (field, text) in texts { if let text { writer.field(field, text) } }
+        }
+        try await storage.keep(writer.bytes, as: key(name))
+    }
+
+    private func key(_ name: String) -> BookmarkKey {
+        BookmarkKey(app: app, environment: environment, name: name)
+    }
+}
+
+extension JSONNode {
+    fileprivate var instant: Instant? { string.flatMap { Instant(rfc3339: $0) } }
+}

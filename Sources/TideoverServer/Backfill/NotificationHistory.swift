@@ -1,0 +1,107 @@
+import TideoverAppStore
+import TideoverCore
+
+/// The notifications that the store has sent or tried to send.
+extension Backfiller {
+    /// How far behind the end of the walk before the next one begins: what was signed before that end
+    /// may have been sent, and so listed, after it.
+    private static let overlap = Milliseconds.hours(1)
+    /// How far back a store may go that does not go back 180 days.
+    private static let shortReach = Milliseconds.days(30)
+    /// The store's clock and ours differ.
+    private static let margin = Milliseconds.minutes(10)
+    private static let mostPages = 1_000_000
+
+    /// Reads the history from where the last walk ended until now, page by page.
+    func readNotifications(onlyFailures: Bool) async throws {
+        let step: BackfillStep = onlyFailures ? .failedNotifications : .notifications
+        let begun = timing.clock()
+        var mark = try bookmarks.history(step.rawValue)
+        // A walk that was taken up where another process left it ends in the past: then once more.
+        for _ in 0..<2 where mark.finishedUntil.map({ $0 < begun }) ?? true {
+            mark = try await walk(mark, onlyFailures: onlyFailures, step)
+        }
+    }
+
+    private func walk(
+        _ mark: HistoryBookmark,
+        onlyFailures: Bool,
+        _ step: BackfillStep
+    ) async throws -> HistoryBookmark {
+        var mark = askable(mark)
+        do {
+            return try await pages(mark, onlyFailures: onlyFailures, step)
+        } catch let failure as AppStoreAPIFailure {
+            // Once: from the first page on, or from as far back as every store goes.
+            switch failure.knownCode {
+            case .invalidPaginationToken, .paginationTokenExpired:
+                mark = try bookmarks.history(step.rawValue)
+                mark.place = nil
+            case .startDateTooFarInPast:
+                let now = timing.clock()
+                mark.window = .init(from: now - Self.shortReach + Self.margin, to: now)
+                mark.place = nil
+            default: throw failure
+            }
+            return try await pages(askable(mark), onlyFailures: onlyFailures, step)
+        }
+    }
+
+    /// With a window that the store can be asked for.
+    private func askable(_ mark: HistoryBookmark) -> HistoryBookmark {
+        let now = timing.clock()
+        let earliest = earliestStart(at: now)
+        if let window = mark.window, window.from >= earliest, window.from < window.to {
+            return mark
+        }
+        var mark = mark
+        let from = mark.finishedUntil.map { max($0 - Self.overlap, earliest) } ?? earliest
+        mark.window = .init(from: min(from, now - Self.overlap), to: now)
+        mark.place = nil
+        return mark
+    }
+
+    private func earliestStart(at now: Instant) -> Instant {
+        switch environment {
+        case .sandbox: now - Self.shortReach + Self.margin
+        case .production, .xcode, .simulated: NotificationHistoryFilter.earliestStart(at: now)
+        }
+    }
+
+    /// Reads the pages of one window, and keeps behind each how far it has come.
+    private func pages(
+        _ begun: HistoryBookmark,
+        onlyFailures: Bool,
+        _ step: BackfillStep
+    ) async throws -> HistoryBookmark {
+        var mark = begun
+        guard let window = mark.window else { preconditionFailure("a walk has a window") }
+        let filter = NotificationHistoryFilter(
+            from: window.from,
+            to: window.to,
+            onlyFailures: onlyFailures
+        )
+        _ = try await walkPages(from: mark.place, atMost: Self.mostPages) { place in
+            try await ask(.notificationHistory) {
+                try await api.notificationHistory(filter, paginationToken: place)
+            }
+        } each: { answer in
+            let page = answer.content
+            try await take(try await read(page), in: step)
+            note(step) { $0.pages += 1 }
+            guard page.hasMore else { return true }
+            mark.place = page.paginationToken
+            try await bookmarks.keep(mark, step.rawValue)
+            return true
+        }
+        note(step) { $0.until = window.to }
+        mark = HistoryBookmark(finishedUntil: window.to)
+        try await bookmarks.keep(mark, step.rawValue)
+        return mark
+    }
+
+    private func read(_ page: NotificationHistoryPage) async throws -> [AppStoreAnswerItem] {
+        let (trust, now) = (trust, timing.clock())
+        return try await onPool { [api] in api.reader.read(page, check: trust.check(at: now)) }
+    }
+}

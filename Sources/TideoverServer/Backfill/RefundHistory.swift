@@ -1,0 +1,70 @@
+import TideoverAppStore
+import TideoverCore
+import TideoverStorage
+
+/// Refunds that nobody told us of: those older than the history of notifications, above all.
+extension Backfiller {
+    /// How many lineages one run asks about; the next run goes on behind them.
+    private static let mostLineages = 1_000
+    /// How long a lineage is not asked about again.
+    private static let rest = Milliseconds.hours(24)
+    private static let mostPages = 1_000
+
+    /// Asks about the refunds of known lineages, those asked about longest ago first.
+    func readRefunds() async throws {
+        var asked = 0
+        try await walkLineages(BackfillStep.refunds.rawValue) { holding in
+            guard try isDue(holding) else { return true }
+            try await readRefunds(of: holding.lineage)
+            asked += 1
+            return asked < Self.mostLineages
+        }
+    }
+
+    /// A family member's copy has no payment of its own.
+    private func isDue(_ holding: Holding) throws -> Bool {
+        guard holding.lineage.ownership == .purchased,
+            holding.facts.contains(where: { if case .term = $0.assertion { true } else { false } })
+        else { return false }
+        guard let askedAt = try bookmarks.instant(asked(holding.lineage)) else { return true }
+        return timing.clock() >= askedAt + Self.rest
+    }
+
+    private func readRefunds(of lineage: Lineage) async throws {
+        let begun = timing.clock()
+        let revision = try bookmarks.text(revision(lineage))
+        do {
+            try await readRefunds(of: lineage, behind: revision)
+        } catch let failure as AppStoreAPIFailure {
+            if failure.knownCode == .invalidRequestRevision, revision != nil {
+                try await readRefunds(of: lineage, behind: nil)
+            } else if !failure.speaksOfThePurchase {
+                throw failure
+            }
+        }
+        try await bookmarks.keep(begun, asked(lineage))
+    }
+
+    private func readRefunds(of lineage: Lineage, behind revision: String?) async throws {
+        _ = try await walkPages(from: revision, atMost: Self.mostPages) { place in
+            try await ask(.refundHistory) {
+                try await api.refundHistory(of: lineage.id, revision: place)
+            }
+        } each: { answer in
+            let page = answer.content
+            let (trust, now) = (trust, timing.clock())
+            let items = try await onPool { [api] in
+                api.reader.read(page, check: trust.check(at: now))
+            }
+            try await take(items, in: .refunds)
+            note(.refunds) { $0.pages += 1 }
+            if let place = page.revision {
+                try await bookmarks.keep(place, self.revision(lineage))
+            }
+            return true
+        }
+    }
+
+    private func revision(_ lineage: Lineage) -> String { "refunds:\(lineage.key):revision" }
+    private func asked(_ lineage: Lineage) -> String { "refunds:\(lineage.key):asked" }
+}

@@ -1,0 +1,71 @@
+import TideoverCore
+
+/// A kind of request for which the store keeps a limit of its own.
+enum RequestKind: String, CaseIterable, Hashable, Sendable {
+    case notificationHistory, subscriptionStatuses, refundHistory
+
+    /// How many a second the store allows an app in production; in the sandbox a tenth of that.
+    /// https://developer.apple.com/documentation/appstoreserverapi/identifying-rate-limits
+    var storesLimit: Int64 {
+        switch self {
+        case .notificationHistory, .subscriptionStatuses: 50
+        case .refundHistory: 10
+        }
+    }
+
+    /// Nanoseconds from one request to the next: a fifth of what the store allows, since whatever
+    /// else asks about the app uses up the same allowance.
+    func interval(in environment: Environment) -> Int64 {
+        let share: Int64 = 5
+        let second: Int64 = 1_000_000_000
+        return switch environment {
+        case .sandbox: second * 10 * share / storesLimit
+        case .production, .xcode, .simulated: second * share / storesLimit
+        }
+    }
+}
+
+/// Spaces the requests about one app in one environment: between two of a kind there is always the
+/// kind's interval, and when the store asks to be left alone nothing is asked.
+actor RequestLimiter {
+    /// The longest single sleep while the store is left alone; clocks may be put right meanwhile.
+    private static let longestSleep = Milliseconds.minutes(1)
+
+    private let environment: Environment
+    private let timing: Timing
+    /// By kind, the earliest instant of the next request, in nanoseconds of uptime.
+    private var next: [RequestKind: Int64] = [:]
+    /// Until when the store wants to be left alone, by our clock.
+    private(set) var pausedUntil: Instant?
+
+    init(environment: Environment, timing: Timing, pausedUntil: Instant? = nil) {
+        self.environment = environment
+        self.timing = timing
+        self.pausedUntil = pausedUntil
+    }
+
+    /// Returns when one request of a kind may be made; throws when cancelled.
+    func admit(_ kind: RequestKind) async throws {
+        repeat {
+            try await waitOutPause()
+            let now = timing.uptime()
+            let turn = max(now, next[kind] ?? now)
+            next[kind] = turn + kind.interval(in: environment)
+            if turn > now { try await timing.sleep(.nanoseconds(turn - now)) }
+        } while isPaused
+    }
+
+    /// Leaves the store alone until an instant.
+    func pause(until instant: Instant) {
+        pausedUntil = max(instant, pausedUntil ?? instant)
+    }
+
+    private var isPaused: Bool { pausedUntil.map { timing.clock() < $0 } ?? false }
+
+    private func waitOutPause() async throws {
+        while let until = pausedUntil, timing.clock() < until {
+            let left = min(until - timing.clock(), Self.longestSleep)
+            try await timing.sleep(.milliseconds(max(1, left.count)))
+        }
+    }
+}

@@ -1,0 +1,129 @@
+import TideoverCommandLine
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+import TideoverServer
+
+/// `tideover backfill`: asks the store for whatever did not arrive by itself.
+enum Backfill {
+    private static let app = Parameter.requiredOption(
+        "--app",
+        "ID",
+        "The app of the configuration"
+    )
+    private static let environment = Parameter.option(
+        "--environment",
+        "NAME",
+        "production, sandbox or simulated, instead of all that the app is served in",
+        as: ValueForm<NamedEnvironment>.choice
+    )
+    private static let json = Parameter.flag("--json", "Write one JSON list")
+
+    static let command = Command(
+        "backfill",
+        summary: "ask the store for what did not arrive by itself",
+        examples: [
+            Example(
+                "tideover backfill --app cards --config tideover.json",
+                "notifications that were missed, subscriptions gone silent, refunds"
+            ),
+            Example(
+                "tideover backfill --app cards --config tideover.json --environment sandbox --json",
+                "for a script, in one environment"
+            ),
+        ],
+        parameters: [app, ConfigurationFile.required, environment, Errand.server, json],
+        notes: [
+            Errand.note,
+            "It goes on where the last one came to, and can be interrupted anywhere: what is told "
+                + "twice is one. `tideover serve` does the same at its start and every six hours.",
+            "Exit code 0 when all was asked, 1 when the store did not answer everything.",
+        ],
+        run: run
+    )
+
+    private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
+        let path = arguments[ConfigurationFile.required]
+        let configuration = try ConfigurationFile.load(path, telling: output)
+        let configured = try ConfigurationFile.app(arguments[app], of: configuration, path)
+        let environments =
+            arguments[environment].map { [$0.environment] } ?? configured.environments
+        let errand = Errand(configuration, path, server: arguments[Errand.server], output)
+        var runs: [JSONValue] = []
+        for environment in environments {
+            let question = Question(app: configured.id, environment: environment)
+            let answer = try await errand.run(backfill: question) { told in
+                output.message("tideover: \(Self.sentence(told))")
+            }
+            runs.append(answer)
+            if !arguments[json] { output.write(Array("\(Self.sentence(answer))\n".utf8)) }
+        }
+        if arguments[json] {
+            output.write(JSONValue.array(runs).encoded(pretty: true) + [UInt8(ascii: "\n")])
+        }
+        return runs.allSatisfy { $0["status"]?.string == "completed" } ? .success : .failure
+    }
+
+    /// What is asked about.
+    struct Question {
+        let app: String
+        let environment: Environment
+
+        func request(_ method: String) -> Request {
+            Request(
+                method: method,
+                path: "/v1/apps/\(app)/backfill",
+                query: [QueryItem(name: "environment", value: environment.rawValue)]
+            )
+        }
+    }
+
+    /// How far a run has come, in one line.
+    static func sentence(_ run: JSONValue) -> String {
+        let name = run["environment"]?.string ?? ""
+        let steps = run["steps"]?.object ?? JSONObject()
+        func sum(_ field: String) -> Int64 {
+            steps.reduce(0) { $0 + ($1.value[field]?.int64 ?? 0) }
+        }
+        var words = "\(name): \(run["status"]?.string ?? "")"
+        if run["status"]?.string == "running", let step = run["step"]?.string {
+            words += ", \(step)"
+        }
+        words += "; pages \(sum("pages")), items \(sum("items")), new facts \(sum("newFacts"))"
+        if sum("refused") > 0 { words += ", not believed \(sum("refused"))" }
+        if let until = steps["notifications"]?["until"]?.string {
+            words += ", heard until \(until)"
+        }
+        if let detail = run["stopped"]?["detail"]?.string {
+            words += "\n" + TextLayout.visible(detail)
+        }
+        return words
+    }
+}
+
+extension Errand {
+    /// Has a backfill run, by the server or by a service of the command's own, and returns how it
+    /// ended; `telling` is told of each step of the way.
+    fileprivate func run(
+        backfill question: Backfill.Question,
+        telling: (JSONValue) -> Void
+    ) async throws -> JSONValue {
+        // A running server only begins it, and is asked how far it has come. While nobody has the
+        // database, the command does the work itself.
+        var answer = JSONValue(
+            try await run(question.request("POST")) { service in
+                await service.backfillNow(app: question.app, environment: question.environment)
+            }
+        )
+        var told: JSONValue?
+        while answer["wanted"]?.bool == true || answer["last"]?["status"]?.string == "running" {
+            if let last = answer["last"], last["status"]?.string == "running", last != told {
+                telling(last)
+                told = last
+            }
+            try await Task.sleep(for: .seconds(1))
+            answer = JSONValue(try await run(question.request("GET")))
+        }
+        return answer["last"] ?? .null
+    }
+}

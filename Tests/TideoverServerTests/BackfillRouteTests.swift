@@ -1,0 +1,36 @@
+import Testing
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+import TideoverServer
+
+/// Having the store asked, over HTTP.
+@Suite struct BackfillRouteTests {
+    @Test func `a run that is wanted begins, and is told of`() async throws {
+        let server = try TestServer()
+        let target = "/v1/apps/cards/backfill?environment=sandbox"
+        let before = JSONValue(try JSONDocument(try await server.get(target).body).root)
+        #expect(before == ["wanted": false, "last": nil])
+        let begun = try await server.send("POST", target)
+        #expect(begun.status == 202)
+        #expect(JSONValue(try JSONDocument(begun.body).root)["wanted"] == true)
+        await server.close()
+    }
+
+    @Test(arguments: [
+        ("/v1/apps/cards/backfill?environment=simulated", 409, "store-cannot-be-asked"),
+        ("/v1/apps/rehearsal/backfill?environment=simulated", 409, "store-cannot-be-asked"),
+        ("/v1/apps/cards/backfill", 400, "environment-not-served"),
+        ("/v1/apps/other/backfill?environment=sandbox", 404, "unknown-app"),
+    ])
+    func `what cannot be asked is refused`(target: String, status: Int, code: String) async throws {
+        let server = try TestServer()
+        for method in ["GET", "POST"] {
+            let answer = try await server.send(method, target)
+            #expect(answer.status == status)
+            let type = try JSONDocument(answer.body).root["type"]?.string
+            #expect(type == "urn:tideover:problem:\(code)")
+        }
+        await server.close()
+    }
+}

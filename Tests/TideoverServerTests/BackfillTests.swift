@@ -1,0 +1,328 @@
+import Synchronization
+import Testing
+import TideoverAppStore
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+import TideoverSQLite
+import TideoverSandbox
+import TideoverServer
+import TideoverStorage
+
+/// Whatever a store told and we did not hear, we ask for.
+@Suite struct BackfillTests {
+    private static let customers = [TestServer.anna, TestServer.ben]
+
+    /// A life on which everything is posted to `receivers`, each of which may lose what it is sent.
+    private func live(
+        _ rehearsed: RehearsedStore,
+        _ time: TestTime,
+        seed: UInt64,
+        months: Int64 = 5,
+        deliver: @escaping @Sendable ([UInt8]) async throws -> Int
+    ) async throws {
+        let store = rehearsed.store
+        var random = SeededRandom(seed: seed &* 977 &+ 3)
+        for customer in Self.customers {
+            try await store.register(StoreCustomer(name: customer, appAccountToken: customer))
+        }
+        let end = RehearsedStore.start + .days(30 * months)
+        while time.clock.now < end {
+            let step = Milliseconds.hours(random.number(in: 1...400))
+            time.clock.now = min(end, time.clock.now + step)
+            try await store.advance(to: time.clock.now.millisecondsSince1970) { body in
+                try await deliver(body)
+            }
+            let customer = Self.customers[Int(random.number(in: 0...1))]
+            let action = Self.actions[Int(random.number(in: 0...Int64(Self.actions.count - 1)))]
+            // What the store refuses is no part of the life.
+            do { try await store.perform(action, by: customer) } catch {}
+        }
+        time.clock.now = end + .minutes(1)
+        try await store.advance(to: time.clock.now.millisecondsSince1970) { body in
+            try await deliver(body)
+        }
+    }
+
+    private static let actions: [AppStoreAction] = [
+        .subscribe(product: "cards.pro.monthly", trial: .declined),
+        .subscribe(product: "cards.pro.monthly", trial: .declined),
+        .failPayments, .fixPayments, .cancel(product: nil), .reenable(product: nil),
+        .refund(product: nil, reason: .other), .reverseRefund(product: nil),
+    ]
+
+    @Test(arguments: UInt64(1)...24)
+    func `whatever was lost of a life, after a backfill it is as if nothing had been`(
+        seed: UInt64
+    ) async throws {
+        let rehearsed = try RehearsedStore(seed: seed)
+        let time = TestTime()
+        let whole = try RehearsedBackEnd(rehearsed, time)
+        let lossy = try RehearsedBackEnd(rehearsed, time)
+        let coins = Mutex(SeededRandom(seed: seed))
+        try await live(rehearsed, time, seed: seed) { body in
+            _ = try await whole.post(body)
+            switch coins.withLock({ $0.number(in: 1...10) }) {
+            case 1...3: return 200  // lost behind our back
+            case 4...5: return 500  // lost, and the store knows
+            default: return try await lossy.post(body)
+            }
+        }
+        let report = try await lossy.backfill()
+        #expect(report?["status"]?.string == "completed", "\(String(describing: report))")
+        for customer in Self.customers {
+            #expect(try await lossy.answer(customer) == whole.answer(customer))
+            let until = time.clock.now
+            #expect(
+                try lossy.timeline(customer, until: until)
+                    == whole.timeline(customer, until: until)
+            )
+        }
+        await whole.close()
+        await lossy.close()
+    }
+}
+
+/// What goes wrong on the way.
+@Suite struct BackfillTroubleTests {
+    /// A store in which Anna has subscribed, and months in which nothing arrived.
+    private func silence(_ rehearsed: RehearsedStore, _ time: TestTime, days: Int64) async throws {
+        let store = rehearsed.store
+        try await store.register(StoreCustomer(name: "anna", appAccountToken: TestServer.anna))
+        try await store.perform(
+            .subscribe(product: "cards.pro.monthly", trial: .declined),
+            by: "anna"
+        )
+        time.clock.now = time.clock.now + .days(days)
+        try await store.advance(to: time.clock.now.millisecondsSince1970) { _ in 500 }
+    }
+
+    /// Everything stored of the app's lineages, without what depends on when and how we heard.
+    private func facts(_ backEnd: RehearsedBackEnd) throws -> [String] {
+        let holdings = try backEnd.storage.lineages(
+            app: "cards",
+            environment: .simulated,
+            after: nil,
+            limit: 100
+        )
+        return try holdings.flatMap(\.facts).map { fact in
+            var writer = JSONWriter()
+            fact.write(to: &writer)
+            let json = JSONValue(try JSONDocument(writer.bytes, limits: .local).root)
+            let plain = json.without(["learnedAt", "evidence", "source"])
+            return String(decoding: plain.encoded(), as: UTF8.self)
+        }.sorted()
+    }
+
+    @Test func `killed before any of its commits, a backfill goes on and doubles nothing`()
+        async throws
+    {
+        let rehearsed = try RehearsedStore()
+        let time = TestTime()
+        try await silence(rehearsed, time, days: 150)
+        let whole = try RehearsedBackEnd(rehearsed, time)
+        #expect(try await whole.backfill()?["status"]?.string == "completed")
+        let everything = try facts(whole)
+        #expect(everything.count > 10)
+        var kills = 0
+        for commit in 1...200 {
+            let commits = Mutex(0)
+            let dying = try RehearsedBackEnd(
+                rehearsed,
+                time,
+                faults: SQLiteFaults { _ throws(StorageError) in
+                    let number = commits.withLock { commits in
+                        commits += 1
+                        return commits
+                    }
+                    if number >= commit { throw StorageError(.io, place: "killed") }
+                }
+            )
+            let report = try await dying.backfill()
+            await dying.storage.close()
+            let next = try RehearsedBackEnd(rehearsed, time, folder: dying.folder)
+            if report?["status"]?.string == "completed" {
+                await next.close()
+                break
+            }
+            kills += 1
+            #expect(report?["stopped"]?["code"]?.string == "storage")
+            #expect(try await next.backfill()?["status"]?.string == "completed")
+            #expect(try facts(next) == everything, "killed before commit \(commit)")
+            #expect(
+                try await next.answer(TestServer.anna) == whole.answer(TestServer.anna)
+            )
+            await next.close()
+        }
+        #expect(kills >= 5)
+        await whole.close()
+    }
+
+    @Test func `a store that wants to be left alone is left alone, and then asked`() async throws {
+        let rehearsed = try RehearsedStore()
+        let time = TestTime(movesClock: true)
+        try await silence(rehearsed, time, days: 40)
+        let begun = time.clock.now
+        await rehearsed.store.add(
+            AppStoreFaultRule(.rateLimited(for: 90_000), on: .notificationHistory)
+        )
+        let backEnd = try RehearsedBackEnd(rehearsed, time, access: following(rehearsed, time))
+        #expect(try await backEnd.backfill()?["status"]?.string == "completed")
+        let calls = await rehearsed.store.calls.map(\.at)
+        #expect(calls.count > 3)
+        #expect(calls[1] - calls[0] >= 90_000)
+        #expect(calls[1] - calls[0] < 92_000)
+        #expect(calls[0] - begun.millisecondsSince1970 < 1_000)
+        await backEnd.close()
+    }
+
+    @Test func `a long pause ends the run, and the process that comes after keeps to it`()
+        async throws
+    {
+        let rehearsed = try RehearsedStore()
+        let time = TestTime(movesClock: true)
+        try await silence(rehearsed, time, days: 40)
+        await rehearsed.store.add(
+            AppStoreFaultRule(.rateLimited(for: 3_600_000), on: .notificationHistory)
+        )
+        let backEnd = try RehearsedBackEnd(rehearsed, time, access: following(rehearsed, time))
+        let report = try await backEnd.backfill()
+        #expect(report?["stopped"]?["code"]?.string == "throttled")
+        let retryAt = try #require(
+            report?["stopped"]?["retryAt"]?.string.flatMap { Instant(rfc3339: $0) }
+        )
+        await backEnd.storage.close()
+        let next = try RehearsedBackEnd(
+            rehearsed,
+            time,
+            folder: backEnd.folder,
+            access: following(rehearsed, time)
+        )
+        #expect(try await next.backfill()?["stopped"]?["code"]?.string == "throttled")
+        #expect(await rehearsed.store.calls.count == 1)
+        time.clock.now = retryAt
+        #expect(try await next.backfill()?["status"]?.string == "completed")
+        await next.close()
+    }
+
+    @Test func `requests of a kind keep their distance, whatever there is to ask`() async throws {
+        let rehearsed = try RehearsedStore()
+        let time = TestTime(movesClock: true)
+        for number in 0..<30 {
+            let name = "customer-\(number)"
+            try await rehearsed.store.register(StoreCustomer(name: name, appAccountToken: nil))
+            try await rehearsed.store.perform(
+                .subscribe(product: "cards.pro.monthly", trial: .declined),
+                by: name
+            )
+        }
+        time.clock.now = time.clock.now + .days(100)
+        try await rehearsed.store.advance(to: time.clock.now.millisecondsSince1970) { _ in 500 }
+        let backEnd = try RehearsedBackEnd(rehearsed, time, access: following(rehearsed, time))
+        #expect(try await backEnd.backfill()?["status"]?.string == "completed")
+        let calls = await rehearsed.store.calls
+        for (operation, limit) in [
+            (AppStoreOperation.notificationHistory, 10), (.refundHistory, 2),
+        ] {
+            let instants = calls.filter { $0.operation == operation }.map(\.at)
+            #expect(instants.count >= 12, "\(operation)")
+            for first in instants {
+                let within = instants.filter { (first..<first + 1_000).contains($0) }
+                #expect(within.count <= limit, "\(operation)")
+            }
+        }
+        await backEnd.close()
+    }
+
+    @Test func `who went silent is asked about, and each question is remembered`() async throws {
+        let rehearsed = try RehearsedStore()
+        let time = TestTime(movesClock: true)
+        let backEnd = try RehearsedBackEnd(rehearsed, time, access: following(rehearsed, time))
+        try await rehearsed.store.register(
+            StoreCustomer(name: "anna", appAccountToken: TestServer.anna)
+        )
+        try await rehearsed.store.perform(
+            .subscribe(product: "cards.pro.monthly", trial: .declined),
+            by: "anna"
+        )
+        time.clock.now = time.clock.now + .days(1)
+        try await rehearsed.store.advance(to: time.clock.now.millisecondsSince1970) { body in
+            try await backEnd.post(body)
+        }
+        time.clock.now = time.clock.now + .days(32)
+        try await rehearsed.store.advance(to: time.clock.now.millisecondsSince1970) { _ in 500 }
+        let presumed = try await backEnd.answer(TestServer.anna)["entitlements"]?["premium"]
+        #expect(presumed?["confidence"]?.string != "confirmed")
+        await rehearsed.store.add(
+            AppStoreFaultRule(.refused(.badRequest), on: .notificationHistory, times: nil)
+        )
+        await rehearsed.store.add(
+            AppStoreFaultRule(.unavailable(status: 503), on: .subscriptionStatuses, times: 2)
+        )
+        let report = try await backEnd.backfill()
+        #expect(report?["stopped"]?["code"]?.string == "store-4000000")
+        let premium = try await backEnd.answer(TestServer.anna)["entitlements"]?["premium"]
+        #expect(premium?["state"]?.string == "active")
+        #expect(premium?["confidence"]?.string == "confirmed")
+        let asked = try facts(backEnd).compactMap { try inquiry($0) }
+        #expect(asked.sorted() == ["answered", "unreachable", "unreachable"])
+        // It is not silent any more.
+        _ = try await backEnd.backfill()
+        #expect(try facts(backEnd).compactMap { try inquiry($0) }.count == 3)
+        await backEnd.close()
+    }
+
+    private func inquiry(_ fact: String) throws -> String? {
+        try JSONDocument(Array(fact.utf8)).root["inquiry"]?["outcome"]?.string
+    }
+
+    @Test func `a refund that no history tells of any more is found`() async throws {
+        let rehearsed = try RehearsedStore()
+        let time = TestTime()
+        let backEnd = try RehearsedBackEnd(rehearsed, time)
+        let store = rehearsed.store
+        try await store.register(StoreCustomer(name: "anna", appAccountToken: TestServer.anna))
+        try await store.perform(
+            .subscribe(product: "cards.pro.monthly", trial: .declined),
+            by: "anna"
+        )
+        time.clock.now = time.clock.now + .days(1)
+        try await store.advance(to: time.clock.now.millisecondsSince1970) { body in
+            try await backEnd.post(body)
+        }
+        try await store.perform(.refund(product: nil, reason: .other), by: "anna")
+        time.clock.now = time.clock.now + .days(200)
+        try await store.advance(to: time.clock.now.millisecondsSince1970) { _ in 500 }
+        #expect(try await backEnd.backfill()?["status"]?.string == "completed")
+        #expect(try facts(backEnd).contains { $0.contains("\"revocation\"") })
+        let premium = try await backEnd.answer(TestServer.anna)["entitlements"]?["premium"]
+        #expect(premium?["reason"]?.string == "refunded")
+        await backEnd.close()
+    }
+
+    @Test func `it runs at the start, and then every six hours`() async throws {
+        let rehearsed = try RehearsedStore()
+        let time = TestTime(movesClock: true)
+        let backEnd = try RehearsedBackEnd(rehearsed, time, access: following(rehearsed, time))
+        let begun = time.clock.now
+        let asking = Task { await backEnd.service.backfill() }
+        while time.clock.now < begun + .hours(13) {
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        asking.cancel()
+        await asking.value
+        let calls = await rehearsed.store.calls
+        let hours = Set(calls.map { ($0.at - begun.millisecondsSince1970) / 3_600_000 })
+        #expect(hours.isSuperset(of: [0, 6, 12]))
+        #expect(hours.isDisjoint(with: [1, 2, 3, 4, 5, 7, 8, 9, 10, 11]))
+        await backEnd.close()
+    }
+
+    /// The store's clock follows ours, since we wait on the way.
+    private func following(_ rehearsed: RehearsedStore, _ time: TestTime) -> StoreAccess {
+        rehearsed.access { _ in
+            let now = time.clock.now.millisecondsSince1970
+            try await rehearsed.store.advance(to: now) { _ in 200 }
+        }
+    }
+}

@@ -1,0 +1,238 @@
+import Foundation
+import Synchronization
+import TideoverAppStore
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+import TideoverSQLite
+import TideoverSandbox
+import TideoverServer
+import TideoverSignatures
+import TideoverStorage
+
+/// A simulated App Store with its Server API, and the key that opens that.
+struct RehearsedStore {
+    static let issuer = "57246542-96fe-1a63-e053-0824d011072a"
+    static let keyId = "2X9R4HXF34"
+    static let start: Instant = "2026-01-05T10:00:00Z"
+
+    let store: SimulatedAppStore
+    let authority: SandboxAuthority
+    let key = P256PrivateKey.generate()
+
+    init(
+        seed: UInt64 = 7,
+        trial: String? = nil,
+        environment: AppStoreEnvironment = .production
+    ) throws {
+        authority = try SandboxAuthority()
+        guard let month = StorePeriod(iso: "P1M"), let price = StorePrice("9.99 USD") else {
+            preconditionFailure("a month and a price are written so")
+        }
+        let product = AppStoreProduct(
+            id: "cards.pro.monthly",
+            group: "pro",
+            period: month,
+            trial: trial.flatMap { StorePeriod(iso: $0) },
+            price: price,
+            grace: .sixteenDays
+        )
+        store = SimulatedAppStore(
+            AppStoreApp(
+                bundleId: "com.example.cards",
+                environment: environment,
+                products: [product]
+            ),
+            seed: seed,
+            now: Self.start.millisecondsSince1970,
+            authority: authority,
+            keys: [
+                TideoverSandbox.AppStoreAPIKey(
+                    issuerId: Self.issuer,
+                    keyId: Self.keyId,
+                    publicKey: key.publicKey
+                )
+            ],
+            wait: { _ in }
+        )
+    }
+
+    /// How a back end asks the store; `before` is called for each request, and may fail it.
+    func access(
+        before: @escaping @Sendable (Request) async throws -> Void = { _ in }
+    ) -> StoreAccess {
+        let (handler, key) = (store.serverAPI, key)
+        return StoreAccess(
+            environment: .simulated,
+            key: TideoverAppStore.AppStoreAPIKey(
+                issuerId: Self.issuer,
+                keyId: Self.keyId,
+                bundleId: "com.example.cards"
+            ),
+            signer: { key.sign($0) },
+            handler: { request in
+                try await before(request)
+                return try await handler(request)
+            }
+        )
+    }
+}
+
+/// A clock and a stopwatch that only tests move.
+final class TestTime: Sendable {
+    let clock = TestClock()
+    private let nanoseconds = Mutex<Int64>(0)
+    /// Whether sleeping moves the clock too; the stopwatch it always moves.
+    private let movesClock: Bool
+
+    init(at instant: Instant = RehearsedStore.start, movesClock: Bool = false) {
+        self.movesClock = movesClock
+        clock.now = instant
+    }
+
+    var uptime: Int64 { nanoseconds.withLock { $0 } }
+
+    @Sendable func sleep(_ duration: Duration) async throws {
+        try Task.checkCancellation()
+        let parts = duration.components
+        let length = parts.seconds * 1_000_000_000 + parts.attoseconds / 1_000_000_000
+        nanoseconds.withLock { $0 += length }
+        if movesClock { clock.now = clock.now + Milliseconds(length / 1_000_000) }
+        await Task.yield()
+    }
+}
+
+/// Our server beside a simulated store: takes its notifications in, and can ask it.
+final class RehearsedBackEnd: Sendable {
+    let service: Service
+    let storage: SQLiteStorage
+    let folder: URL
+    let app: App
+
+    init(
+        _ rehearsed: RehearsedStore,
+        _ time: TestTime,
+        folder: URL? = nil,
+        access: StoreAccess? = nil,
+        faults: SQLiteFaults = SQLiteFaults()
+    ) throws {
+        let folder =
+            folder
+            ?? FileManager.default.temporaryDirectory.appending(
+                path: "tideover-backfill-\(UUID().uuidString)"
+            )
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let storage = try SQLiteStorage(
+            path: folder.appending(path: "tideover.db").path,
+            options: SQLiteOptions(),
+            faults: faults
+        )
+        let app = App(
+            id: "cards",
+            environments: [.simulated],
+            catalogue: TestServer.catalogue,
+            policy: Policy(),
+            appStore: AppStoreTrust(
+                identity: AppStoreIdentity(
+                    bundleId: "com.example.cards",
+                    appAppleId: 1_234_567_890,
+                    environments: [.simulated]
+                ),
+                authorities: try AppStoreTrust.roots(
+                    simulated: TrustAnchor(name: "simulated", der: rehearsed.authority.root)
+                )
+            )
+        )
+        self.folder = folder
+        self.storage = storage
+        self.app = app
+        let lines = LineBox()
+        log = lines
+        service = try Service(
+            apps: [app],
+            storage: storage,
+            version: "test",
+            clock: { time.clock.now },
+            log: { lines.append(String(decoding: $0.json(at: time.clock.now), as: UTF8.self)) },
+            adminKey: TestServer.adminKey,
+            instruments: Instruments(uptime: { time.uptime }),
+            access: ["cards": [access ?? rehearsed.access()]],
+            sleep: time.sleep
+        )
+    }
+
+    private let log: LineBox
+    var logged: [String] { log.lines }
+
+    func post(_ body: [UInt8]) async throws -> Int {
+        try await service.handler(
+            Request(method: "POST", path: "/v1/apps/cards/notifications/app-store", body: body)
+        ).status
+    }
+
+    /// Runs a backfill, and returns what it reports.
+    func backfill() async throws -> JSONValue? {
+        let response = await service.backfillNow(app: "cards", environment: .simulated)
+        return JSONValue(try JSONDocument(response.body).root)["last"]
+    }
+
+    /// What a customer may use, without what depends on how often the answer changed.
+    func answer(_ customer: String) async throws -> JSONValue {
+        guard
+            let request = Request(
+                method: "GET",
+                target: "/v1/apps/cards/customers/\(customer)?environment=simulated",
+                headers: TestServer.credentials,
+                body: []
+            )
+        else { preconditionFailure("this is a request target") }
+        let answer = JSONValue(try JSONDocument(try await service.handler(request).body).root)
+        return [
+            "entitlements": answer["entitlements"] ?? .null, "prompt": answer["prompt"] ?? .null,
+        ]
+    }
+
+    /// What a customer has lived through, without when and by which bytes we heard of it.
+    func timeline(_ customer: String, until: Instant) throws -> String {
+        guard let id = CustomerID(customer) else { preconditionFailure("this is a customer's id") }
+        let key = CustomerKey(app: "cards", environment: .simulated, customer: id)
+        guard let known = try storage.lineages(of: key, now: until) else { return "nobody" }
+        let record = CustomerRecord(
+            customer: id,
+            environment: .simulated,
+            holdings: known.holdings.map {
+                CustomerRecord.Holding(lineage: $0.lineage, facts: $0.facts, owners: $0.owners)
+            },
+            catalogue: app.catalogue,
+            policy: app.policy
+        )
+        let timeline = CustomerTimeline(record, until: until).timeline(of: "premium")
+        var writer = JSONWriter()
+        writer.object { timeline.writeFields(to: &$0) }
+        let all = JSONValue(try JSONDocument(writer.bytes, limits: .local).root)
+        return String(decoding: all.without(["learnedAt", "evidence"]).encoded(), as: UTF8.self)
+    }
+
+    func close() async {
+        await storage.close()
+        try? FileManager.default.removeItem(at: folder)
+    }
+}
+
+extension JSONValue {
+    /// The same without the members of these names, however deep.
+    func without(_ names: Set<String>) -> JSONValue {
+        switch self {
+        case .array(let elements): .array(elements.map { $0.without(names) })
+        case .object(let object):
+            .object(
+                object.reduce(into: JSONObject()) { kept, member in
+                    if !names.contains(member.key) {
+                        kept[member.key] = member.value.without(names)
+                    }
+                }
+            )
+        case .null, .bool, .integer, .double, .string: self
+        }
+    }
+}
