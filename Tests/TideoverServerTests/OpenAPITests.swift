@@ -55,7 +55,9 @@ import TideoverStorage
             let id = try JSONDocument(made.body).root["id"]?.string
             path = path.replacing("{id}", with: try #require(id))
         }
-        if route.method == "GET" || path.hasSuffix("/backfill") { path += "?environment=sandbox" }
+        if route.method == "GET" || ["/backfill", "/replay"].contains(where: path.hasSuffix(_:)) {
+            path += "?environment=sandbox"
+        }
         return try #require(
             Request(
                 method: route.method,

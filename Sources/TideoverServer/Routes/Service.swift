@@ -190,6 +190,13 @@ public struct Service: Sendable {
             try await EventsRoute(app: service.app(call["app"]), storage: service.storage)
                 .respond(to: call.request)
         },
+        Route("POST", "/v1/apps/{app}/replay", needs: .admin) { service, call in
+            try await ReplayRoute(
+                app: service.app(call["app"]),
+                storage: service.storage,
+                clock: service.clock
+            ).respond(to: call.request)
+        },
         Route("GET", "/v1/apps/{app}/backfill", needs: .admin) { service, call in
             try service.backfillRoute(call).tell(call.request)
         },

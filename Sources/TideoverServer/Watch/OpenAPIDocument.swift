@@ -265,6 +265,38 @@ enum OpenAPIDocument {
                 }
               }
             },
+            "/v1/apps/{app}/replay": {
+              "post": {
+                "tags": ["backfill"],
+                "operationId": "postReplay",
+                "summary": "Read all stored evidence again",
+                "description": "By the rules of this version. Facts are only ever added; it takes as long as there is evidence.",
+                "security": [{ "key": ["admin"] }],
+                "parameters": [
+                  { "$ref": "#/components/parameters/app" },
+                  { "$ref": "#/components/parameters/environment" },
+                  {
+                    "name": "apply", "in": "query",
+                    "description": "Whether to add what is new instead of only telling of it",
+                    "schema": { "type": "boolean", "default": false }
+                  }
+                ],
+                "responses": {
+                  "200": {
+                    "description": "What that would change, or has changed",
+                    "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
+                    "content": {
+                      "application/json": { "schema": { "$ref": "#/components/schemas/Replay" } }
+                    }
+                  },
+                  "400": { "$ref": "#/components/responses/problem" },
+                  "401": { "$ref": "#/components/responses/unauthorised" },
+                  "403": { "$ref": "#/components/responses/problem" },
+                  "404": { "$ref": "#/components/responses/problem" },
+                  "503": { "$ref": "#/components/responses/tryAgain" }
+                }
+              }
+            },
             "/v1/keys": {
               "get": {
                 "tags": ["keys"],
@@ -521,6 +553,36 @@ enum OpenAPIDocument {
                 "properties": {
                   "wanted": { "type": "boolean", "description": "Whether a run is to begin" },
                   "last": { "oneOf": [{ "$ref": "#/components/schemas/BackfillRun" }, { "type": "null" }] }
+                }
+              },
+              "Replay": {
+                "type": "object",
+                "required": [
+                  "app", "environment", "evidence", "facts", "unreadable", "added", "unread", "changed",
+                  "applied"
+                ],
+                "properties": {
+                  "app": { "type": "string" },
+                  "environment": { "type": "string", "enum": ["production", "sandbox", "simulated"] },
+                  "evidence": { "type": "integer", "description": "Pieces that were read" },
+                  "facts": { "type": "integer", "description": "What they state" },
+                  "unreadable": {
+                    "type": "object",
+                    "description": "Pieces that are not read any more, by code",
+                    "additionalProperties": { "type": "integer" }
+                  },
+                  "added": { "$ref": "#/components/schemas/ReplayList" },
+                  "unread": { "$ref": "#/components/schemas/ReplayList" },
+                  "changed": { "$ref": "#/components/schemas/ReplayList" },
+                  "applied": { "type": "boolean" }
+                }
+              },
+              "ReplayList": {
+                "type": "object",
+                "required": ["count", "first"],
+                "properties": {
+                  "count": { "type": "integer" },
+                  "first": { "type": "array", "items": { "type": "object" } }
                 }
               },
               "BackfillRun": {
@@ -1035,6 +1097,7 @@ enum OpenAPIDocument {
                       "urn:tideover:problem:not-found",
                       "urn:tideover:problem:method-not-allowed",
                       "urn:tideover:problem:unknown-app",
+                      "urn:tideover:problem:bad-flag",
                       "urn:tideover:problem:store-cannot-be-asked",
                       "urn:tideover:problem:app-store-not-configured",
                       "urn:tideover:problem:bad-customer",

@@ -1,0 +1,250 @@
+import TideoverAppStore
+import TideoverCore
+import TideoverJSON
+import TideoverStorage
+
+/// Reads the stored evidence of one app in one environment again, by the rules of this version, and
+/// tells what that would change; on demand it then adds what is new, through the one door.
+///
+/// It keeps a short digest of every stored fact in memory, 16 bytes each, and otherwise works through
+/// the storage page by page. It blocks its thread between two pages.
+struct Replay: Sendable {
+    let app: App
+    let environment: Environment
+    let storage: any Storage
+    let clock: Clock
+
+    private static let pageLength = 100
+    /// How many customers one transaction derives again.
+    private static let batch = 32
+
+    /// What a walk gathers.
+    private struct Findings: Sendable {
+        var report: ReplayReport
+        /// Digests of the stored facts that no evidence has stated yet.
+        var unseen: Set<FactDigest> = []
+        var stored: Set<FactDigest> = []
+        var owners: Set<CustomerID> = []
+        /// Facts to add, by the key of their lineage.
+        var news: [String: [Fact]] = [:]
+        /// Customers whose stored answers were derived by other rules.
+        var outdated: [CustomerKey] = []
+    }
+
+    /// - Throws: `StorageError`.
+    func run(apply: Bool) async throws -> ReplayReport {
+        var findings = try await onPool { try find() }
+        guard apply else { return findings.report }
+        for facts in findings.news.sorted(by: { $0.key < $1.key }).map(\.value) {
+            try await commit(facts: facts)
+        }
+        var outdated = findings.outdated[...]
+        while !outdated.isEmpty {
+            try await commit(customers: Array(outdated.prefix(Self.batch)))
+            outdated = outdated.dropFirst(Self.batch)
+        }
+        findings.report.isApplied = true
+        return findings.report
+    }
+
+    private func commit(facts: [Fact] = [], customers: [CustomerKey] = []) async throws {
+        // The evidence is stored already: a fact names it.
+        let intake = Intake(
+            app: app.id,
+            environment: environment,
+            facts: facts,
+            customers: customers,
+            now: clock()
+        )
+        _ = try await storage.commit(intake, derive: Deriver(app: app).derive)
+    }
+
+    // MARK: Finding
+
+    private func find() throws -> Findings {
+        var findings = Findings(report: ReplayReport(app: app.id, environment: environment))
+        try eachLineage { holding in
+            for fact in holding.facts { findings.stored.insert(FactDigest(fact)) }
+            findings.owners.formUnion(holding.owners.map(\.customer))
+        }
+        findings.unseen = findings.stored
+        try eachPiece { read($0, &findings) }
+        if !findings.unseen.isEmpty {
+            try eachLineage { holding in
+                for fact in holding.facts
+                where fact.isReadFromEvidence && findings.unseen.contains(FactDigest(fact)) {
+                    findings.report.unread.add(ReplayReport.Named(fact))
+                }
+            }
+        }
+        for facts in findings.news.values {
+            findings.owners.formUnion(facts.compactMap { $0.claim?.customer })
+        }
+        for owner in findings.owners.sorted() { try judge(owner, &findings) }
+        return findings
+    }
+
+    private func eachLineage(_ body: (Holding) throws -> Void) throws {
+        var last: String?
+        while true {
+            let page = try storage.lineages(
+                app: app.id,
+                environment: environment,
+                after: last,
+                limit: Self.pageLength
+            )
+            for holding in page { try body(holding) }
+            guard page.count == Self.pageLength else { return }
+            last = page.last?.lineage.key
+        }
+    }
+
+    private func eachPiece(_ body: (Evidence) throws -> Void) throws {
+        var last: EvidenceID?
+        while true {
+            let page = try storage.evidence(
+                app: app.id,
+                environment: environment,
+                after: last,
+                limit: Self.pageLength
+            )
+            for piece in page { try body(piece) }
+            guard page.count == Self.pageLength else { return }
+            last = page.last?.id
+        }
+    }
+
+    private func read(_ piece: Evidence, _ findings: inout Findings) {
+        findings.report.evidence += 1
+        let facts: [Fact]
+        do {
+            facts = try self.facts(in: piece)
+        } catch {
+            let code = (error as? any Refusal)?.code ?? "unreadable"
+            findings.report.unreadable[code, default: 0] += 1
+            return
+        }
+        findings.report.facts += facts.count
+        for fact in facts {
+            let digest = FactDigest(fact)
+            findings.unseen.remove(digest)
+            guard findings.stored.insert(digest).inserted else { continue }
+            findings.news[fact.lineage.key, default: []].append(fact)
+            findings.report.added.add(ReplayReport.Named(fact))
+        }
+    }
+
+    private func facts(in piece: Evidence) throws -> [Fact] {
+        if piece.source == .server {
+            guard let record = InquiryRecord(piece.bytes) else {
+                throw AppStoreRefusal.unrecognisedContent
+            }
+            return [record.fact]
+        }
+        guard let trust = app.appStore else { throw AppStoreRefusal.unrecognisedContent }
+        let reading = try AppStoreReader(app: trust.identity).read(
+            piece.bytes,
+            check: trust.check(at: piece.receivedAt)
+        )
+        return reading.facts(
+            learnedAt: piece.receivedAt,
+            source: piece.source,
+            evidence: piece.id
+        )
+    }
+
+    // MARK: Answers
+
+    /// Whether a customer's answer would change, for more than the time that has passed.
+    private func judge(_ owner: CustomerID, _ findings: inout Findings) throws {
+        let key = CustomerKey(app: app.id, environment: environment, customer: owner)
+        let now = clock()
+        let found =
+            try storage.lineages(of: key, now: now)
+            ?? CustomerLineages(key: key, answer: nil, holdings: [], now: now)
+        let then = found.extended(by: findings.news, for: owner)
+        let isOutdated = found.answer?.fingerprint != app.fingerprint
+        guard then != found || isOutdated else { return }
+        if isOutdated, found.answer != nil { findings.outdated.append(key) }
+        let deriver = Deriver(app: app)
+        let before = isOutdated ? found.answer?.answer : deriver.derive(found).answer
+        let old = before.map(Self.words) ?? [:]
+        let new = Self.words(deriver.derive(then).answer)
+        for (name, to) in new.sorted(by: { $0.key < $1.key }) {
+            let from = old[name]
+            guard from != to else { continue }
+            findings.report.changed.add(
+                ReplayReport.Change(customer: owner, entitlement: name, from: from, to: to)
+            )
+        }
+    }
+
+    /// `state reason confidence` of each entitlement of an answer, by name.
+    private static func words(_ answer: [UInt8]) -> [String: String] {
+        guard let document = try? JSONDocument(answer, limits: .local) else { return [:] }
+        guard let entitlements = document.root["entitlements"]?.members else { return [:] }
+        return Dictionary(
+            entitlements.map { name, told in
+                let words = ["state", "reason", "confidence"].compactMap { told[$0]?.string }
+                return (name, words.joined(separator: " "))
+            }
+        ) { first, _ in first }
+    }
+}
+
+/// Tells facts apart that do not say the same, as the storage does.
+private struct FactDigest: Hashable {
+    private let high: UInt64
+    private let low: UInt64
+
+    init(_ fact: Fact) {
+        var parts: (UInt64, UInt64) = (0, 0)
+        for (index, byte) in FactRow(fact).identity.prefix(16).enumerated() {
+            if index < 8 {
+                parts.0 = parts.0 << 8 | UInt64(byte)
+            } else {
+                parts.1 = parts.1 << 8 | UInt64(byte)
+            }
+        }
+        (high, low) = parts
+    }
+}
+
+extension Fact {
+    /// What an operator says, or a file brought in, has no evidence to be read again.
+    fileprivate var isReadFromEvidence: Bool {
+        switch source {
+        case .appStoreNotification, .appStoreAPI, .deviceTransaction, .appReceipt: true
+        case .playNotification, .playAPI, .revenueCatWebhook, .revenueCatAPI, .imported,
+            .operator, .server:
+            false
+        }
+    }
+}
+
+extension CustomerLineages {
+    /// With the facts that are to be added to the lineages the customer owns, or would own by them.
+    fileprivate func extended(by news: [String: [Fact]], for owner: CustomerID) -> Self {
+        var holdings = holdings.map { holding in
+            let facts = holding.facts + (news[holding.lineage.key] ?? [])
+            return Holding(
+                lineage: holding.lineage,
+                facts: facts,
+                owners: holding.owners + holding.owners.additions(for: facts)
+            )
+        }
+        let known = Set(holdings.map(\.lineage.key))
+        for (key, facts) in news.sorted(by: { $0.key < $1.key })
+        where !known.contains(key) && facts.contains(where: { $0.claim?.customer == owner }) {
+            let none: [OwnershipEntry] = []
+            holdings.append(
+                Holding(
+                    lineage: facts[0].lineage,
+                    facts: facts,
+                    owners: none.additions(for: facts)
+                )
+            )
+        }
+        return CustomerLineages(key: key, answer: answer, holdings: holdings, told: told, now: now)
+    }
+}

@@ -1,0 +1,118 @@
+import TideoverCore
+import TideoverJSON
+import TideoverStorage
+
+/// What today's reading rules make of the evidence that is stored, beside what was made of it before.
+struct ReplayReport: Sendable {
+    /// How many of each list are named; all are counted.
+    static let mostNamed = 100
+
+    /// A fact in a few words.
+    struct Named: Hashable, Sendable {
+        let evidence: EvidenceID
+        let word: String
+        let assertedAt: Instant
+    }
+
+    /// An answer that differs, by entitlement.
+    struct Change: Hashable, Sendable {
+        let customer: CustomerID
+        let entitlement: String
+        /// `state reason confidence`; nil where nothing was answered before.
+        let from: String?
+        let to: String
+    }
+
+    /// How many of a kind there are, and the first of them.
+    struct Listed<Item: Sendable>: Sendable {
+        private(set) var count = 0
+        private(set) var first: [Item] = []
+
+        mutating func add(_ item: Item) {
+            count += 1
+            if first.count < ReplayReport.mostNamed { first.append(item) }
+        }
+    }
+
+    let app: String
+    let environment: Environment
+    /// Pieces of evidence that were read.
+    var evidence = 0
+    /// Facts that they state.
+    var facts = 0
+    /// Pieces that are not believed or not understood any more, by code.
+    var unreadable: [String: Int] = [:]
+    /// Facts that the evidence states and that are not stored.
+    var added = Listed<Named>()
+    /// Facts that are stored and that no evidence states any more. They stay.
+    var unread = Listed<Named>()
+    var changed = Listed<Change>()
+    var isApplied = false
+
+    init(app: String, environment: Environment) {
+        self.app = app
+        self.environment = environment
+    }
+}
+
+extension ReplayReport.Named {
+    init(_ fact: Fact) {
+        self.init(evidence: fact.evidence, word: fact.assertion.word, assertedAt: fact.assertedAt)
+    }
+}
+
+// MARK: - JSON
+
+extension ReplayReport {
+    func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.field("app", app)
+            writer.field("environment", environment.rawValue)
+            writer.field("evidence", evidence)
+            writer.field("facts", facts)
+            writer.field(
+                "unreadable",
+                object: { writer in
+                    for (code, count) in unreadable.sorted(by: { $0.key < $1.key }) {
+                        writer.field(code, count)
+                    }
+                }
+            )
+            writer.field("added", object: { added.write(to: &$0) { $0.write(to: &$1) } })
+            writer.field("unread", object: { unread.write(to: &$0) { $0.write(to: &$1) } })
+            writer.field("changed", object: { changed.write(to: &$0) { $0.write(to: &$1) } })
+            writer.field("applied", isApplied)
+        }
+    }
+}
+
+extension ReplayReport.Listed {
+    fileprivate func write(
+        to writer: inout JSONWriter,
+        _ item: (Item, inout JSONWriter) -> Void
+    ) {
+        writer.field("count", count)
+        writer.field("first", array: { writer in for one in first { item(one, &writer) } })
+    }
+}
+
+extension ReplayReport.Named {
+    fileprivate func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.field("evidence", evidence.hex)
+            writer.field("kind", word)
+            writer.field("assertedAt", assertedAt.rfc3339)
+        }
+    }
+}
+
+extension ReplayReport.Change {
+    fileprivate func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.field("customer", customer.text)
+            writer.field("entitlement", entitlement)
+            writer.field("from", from)
+            writer.field("to", to)
+        }
+    }
+}
