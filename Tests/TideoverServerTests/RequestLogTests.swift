@@ -55,8 +55,9 @@ import TideoverServer
     }
 
     @Test func `every route says its id, and the log knows it`() async throws {
-        let server = try TestServer()
         for route in Service.routes {
+            // Each of its own: of refusals for one reason only the first few have lines.
+            let server = try TestServer()
             let path = route.template.replacing("{app}", with: "cards")
                 .replacing("{customer}", with: TestServer.anna)
             let id = try #require(
@@ -64,10 +65,11 @@ import TideoverServer
             )
             #expect(id.utf8.count == 16)
             let lines = server.logged.filter { $0.contains(#""request":"\#(id)""#) }
-            #expect(lines.count { $0.contains(#""event":"request""#) } == 1)
+            let count = lines.count { $0.contains(#""event":"request""#) }
+            #expect(count == 1, "\(route.method) \(route.template)")
             #expect(lines.contains { $0.contains(#""route":"\#(route.template)""#) })
+            await server.close()
         }
-        await server.close()
     }
 
     @Test func `what happened to a notification is told under the request's id`() async throws {
