@@ -4,8 +4,7 @@ import TideoverJSON
 /// One signed thing that an answer brought: believed or refused by itself, so that one that does
 /// not hold keeps none of the others out.
 public struct AppStoreAnswerItem: Sendable {
-    /// What it is kept as: the JWS, or the object around it. ``AppStoreReader/read(_:check:)``
-    /// reads it again.
+    /// What it is kept as: the JWS, or the object around it. ``AppStoreReader`` reads it again.
     public let evidence: [UInt8]
     /// What it says; or ``AppStoreRefusal``, or whatever the check threw.
     public let reading: Result<AppStoreReading, any Error>
