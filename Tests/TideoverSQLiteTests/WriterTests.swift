@@ -50,6 +50,13 @@ import TideoverStorage
         return try storage.evidence(id, app: "cards") == evidence
     }
 
+    /// Returns a moment after all that was to begin has begun: what is left of it until it stands in
+    /// the queue does not suspend.
+    private static func settle(_ hasBegun: () -> Bool) async {
+        while !hasBegun() { try? await Task.sleep(for: .milliseconds(10)) }
+        try? await Task.sleep(for: .milliseconds(300))
+    }
+
     private static func error(_ body: () async throws -> Void) async -> StorageError? {
         do {
             try await body()
@@ -69,12 +76,16 @@ import TideoverStorage
             groups.withLock { $0.append(count) }
             gate.wait()
         }
+        let begun = Count()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for n in 0..<51 {
-                group.addTask { try await Self.commit(n, to: storage) }
+                group.addTask {
+                    begun.increment()
+                    try await Self.commit(n, to: storage)
+                }
             }
             // The first group is being committed; the rest gathers behind it.
-            try await Task.sleep(for: .milliseconds(300))
+            await Self.settle { begun.value == 51 }
             gate.open()
             try await group.waitForAll()
         }
@@ -96,9 +107,10 @@ import TideoverStorage
                     await Self.error { try await Self.commit(n, to: storage) }?.reason
                 }
             }
-            try? await Task.sleep(for: .milliseconds(300))
+            var ended: [StorageError.Reason?] = []
+            while ended.count < 30, let next = await group.next() { ended.append(next) }
             gate.open()
-            return await group.reduce(into: []) { $0.append($1) }
+            return await group.reduce(into: ended) { $0.append($1) }
         }
         #expect(Set(refused.compactMap(\.self)) == [.busy])
         #expect(refused.filter { $0 == nil }.count >= 3)
@@ -109,9 +121,14 @@ import TideoverStorage
     @Test func `does what was waiting before it closes`() async throws {
         let gate = Gate()
         let storage = try folder.open { _ in gate.wait() }
-        async let first: Void = Self.commit(1, to: storage)
-        async let second: Void = Self.commit(2, to: storage)
-        try await Task.sleep(for: .milliseconds(200))
+        let begun = Count()
+        let commit: @Sendable (Int) async throws -> Void = { n in
+            begun.increment()
+            try await Self.commit(n, to: storage)
+        }
+        async let first: Void = commit(1)
+        async let second: Void = commit(2)
+        await Self.settle { begun.value == 2 }
         async let closing: Void = storage.close()
         gate.open()
         _ = try await (first, second)
@@ -315,4 +332,12 @@ private final class Gate: Sendable {
     func wait() {
         while !isOpen.withLock({ $0 }) { usleep(1_000) }
     }
+}
+
+private final class Count: Sendable {
+    private let count = Mutex(0)
+
+    var value: Int { count.withLock { $0 } }
+
+    func increment() { count.withLock { $0 += 1 } }
 }
