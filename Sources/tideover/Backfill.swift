@@ -6,17 +6,6 @@ import TideoverServer
 
 /// `tideover backfill`: asks the store for whatever did not arrive by itself.
 enum Backfill {
-    private static let app = Parameter.requiredOption(
-        "--app",
-        "ID",
-        "The app of the configuration"
-    )
-    private static let environment = Parameter.option(
-        "--environment",
-        "NAME",
-        "production, sandbox or simulated, instead of all that the app is served in",
-        as: ValueForm<NamedEnvironment>.choice
-    )
     private static let json = Parameter.flag("--json", "Write one JSON list")
 
     static let command = Command(
@@ -32,7 +21,10 @@ enum Backfill {
                 "for a script, in one environment"
             ),
         ],
-        parameters: [app, ConfigurationFile.required, environment, Errand.server, json],
+        parameters: [
+            AppErrand.app, ConfigurationFile.required, AppErrand.oneEnvironment, Errand.server,
+            json,
+        ],
         notes: [
             Errand.note,
             "It goes on where the last one came to, and can be interrupted anywhere: what is told "
@@ -43,16 +35,11 @@ enum Backfill {
     )
 
     private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
-        let path = arguments[ConfigurationFile.required]
-        let configuration = try ConfigurationFile.load(path, telling: output)
-        let configured = try ConfigurationFile.app(arguments[app], of: configuration, path)
-        let environments =
-            arguments[environment].map { [$0.environment] } ?? configured.environments
-        let errand = Errand(configuration, path, server: arguments[Errand.server], output)
+        let asked = try AppErrand(arguments, output)
         var runs: [JSONValue] = []
-        for environment in environments {
-            let question = Question(app: configured.id, environment: environment)
-            let answer = try await errand.run(backfill: question) { told in
+        for environment in asked.environments(arguments) {
+            let question = Question(app: asked.app.id, environment: environment)
+            let answer = try await asked.errand.run(backfill: question) { told in
                 output.message("tideover: \(Self.sentence(told))")
             }
             runs.append(answer)

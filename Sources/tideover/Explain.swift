@@ -1,44 +1,13 @@
 import TideoverCommandLine
 import TideoverCore
-import TideoverHTTP
 import TideoverJSON
-import TideoverServer
 
 /// `tideover explain`: why a customer may or may not use something, now or at any past instant.
 enum Explain {
-    private static let customer = Parameter.argument(
-        "CUSTOMER",
-        "The customer's id, as the app's back end knows it",
-        as: ValueForm("a customer id") { CustomerID($0) }
-    )
-    private static let app = Parameter.requiredOption(
-        "--app",
-        "ID",
-        "The app of the configuration"
-    )
-    private static let environment = Parameter.option(
-        "--environment",
-        "NAME",
-        "production, sandbox or simulated",
-        as: ValueForm<NamedEnvironment>.choice,
-        default: NamedEnvironment.production.rawValue
-    )
-    private static let at = Parameter.option(
-        "--at",
-        "INSTANT",
-        "Explain the answer at this RFC 3339 time instead of now",
-        as: instantForm
-    )
-    private static let asKnownAt = Parameter.option(
-        "--as-known-at",
-        "INSTANT",
-        "Leave out whatever was learned after this time",
-        as: instantForm
+    private static let at = CustomerQuestion.at(
+        "Explain the answer at this RFC 3339 time instead of now"
     )
     private static let json = Parameter.flag("--json", "Write one JSON object")
-    private static let instantForm = ValueForm(
-        "an RFC 3339 time such as 2026-05-06T10:00:00Z"
-    ) { Instant(rfc3339: $0) }
 
     static let command = Command(
         "explain",
@@ -60,8 +29,8 @@ enum Explain {
             ),
         ],
         parameters: [
-            customer, app, ConfigurationFile.required, environment, at, asKnownAt, Errand.server,
-            json,
+            CustomerQuestion.customer, AppErrand.app, ConfigurationFile.required,
+            CustomerQuestion.environment, at, CustomerQuestion.asKnownAt, Errand.server, json,
         ],
         notes: [
             Errand.note,
@@ -72,13 +41,11 @@ enum Explain {
     )
 
     private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
-        let path = arguments[ConfigurationFile.required]
-        let configuration = try ConfigurationFile.load(path, telling: output)
-        let configured = try ConfigurationFile.app(arguments[app], of: configuration, path)
-        let errand = Errand(configuration, path, server: arguments[Errand.server], output)
-        let explanation = try await errand.run(
-            question(arguments, try served(arguments[environment].environment, by: configured)),
-            needsKey: configured.environments != [.simulated]
+        let explanation = try await CustomerQuestion.ask(
+            "explain",
+            at: arguments[at],
+            arguments,
+            output
         )
         if arguments[json] {
             output.write(JSONValue(explanation).encoded(pretty: true) + [UInt8(ascii: "\n")])
@@ -86,32 +53,5 @@ enum Explain {
             ExplanationPrinter(output).print(explanation)
         }
         return .success
-    }
-
-    private static func question(_ arguments: Arguments, _ environment: Environment) -> Request {
-        let customer = PercentEncoding.encode(arguments[customer].text)
-        let instants = [("at", arguments[at]), ("asKnownAt", arguments[asKnownAt])]
-        return Request(
-            path: "/v1/apps/\(arguments[app])/customers/\(customer)/explain",
-            query: [QueryItem(name: "environment", value: environment.rawValue)]
-                + instants.compactMap { name, instant in
-                    instant.map { QueryItem(name: name, value: $0.rfc3339) }
-                }
-        )
-    }
-
-    private static func served(
-        _ environment: Environment,
-        by app: Configuration.App
-    ) throws -> Environment {
-        guard app.environments.contains(environment) else {
-            let served = app.environments.map(\.rawValue)
-            throw CommandFailure(
-                .configuration,
-                "the app \(app.id) is not served in \(environment.rawValue)\n"
-                    + "Ask with --environment \(served.joined(separator: " or "))."
-            )
-        }
-        return environment
     }
 }

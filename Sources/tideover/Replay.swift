@@ -6,17 +6,6 @@ import TideoverServer
 
 /// `tideover replay`: what the stored evidence says by the rules of this version.
 enum Replay {
-    private static let app = Parameter.requiredOption(
-        "--app",
-        "ID",
-        "The app of the configuration"
-    )
-    private static let environment = Parameter.option(
-        "--environment",
-        "NAME",
-        "production, sandbox or simulated, instead of all that the app is served in",
-        as: ValueForm<NamedEnvironment>.choice
-    )
     private static let apply = Parameter.flag(
         "--apply",
         "Add what is new, and derive again what was derived by other rules"
@@ -34,7 +23,8 @@ enum Replay {
             Example("tideover replay --app cards --config tideover.json --apply", "and keep that"),
         ],
         parameters: [
-            app, ConfigurationFile.required, environment, apply, Errand.server, json,
+            AppErrand.app, ConfigurationFile.required, AppErrand.oneEnvironment, apply,
+            Errand.server, json,
         ],
         notes: [
             Errand.note,
@@ -45,23 +35,18 @@ enum Replay {
     )
 
     private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
-        let path = arguments[ConfigurationFile.required]
-        let configuration = try ConfigurationFile.load(path, telling: output)
-        let configured = try ConfigurationFile.app(arguments[app], of: configuration, path)
-        let environments =
-            arguments[environment].map { [$0.environment] } ?? configured.environments
-        let errand = Errand(configuration, path, server: arguments[Errand.server], output)
+        let asked = try AppErrand(arguments, output)
         var reports: [JSONValue] = []
-        for environment in environments {
+        for environment in asked.environments(arguments) {
             let request = Request(
                 method: "POST",
-                path: "/v1/apps/\(configured.id)/replay",
+                path: "/v1/apps/\(asked.app.id)/replay",
                 query: [
                     QueryItem(name: "environment", value: environment.rawValue),
                     QueryItem(name: "apply", value: arguments[apply] ? "true" : "false"),
                 ]
             )
-            let report = JSONValue(try await errand.run(request))
+            let report = JSONValue(try await asked.errand.run(request))
             reports.append(report)
             if !arguments[json] { print(report, output) }
         }

@@ -10,28 +10,13 @@ struct TimelineRoute: Sendable {
     let clock: Clock
 
     func respond(to request: Request, customer: String) async throws -> Response {
-        guard let customer = CustomerID(customer) else { throw Problem.badCustomer }
-        let key = CustomerKey(
-            app: app.id,
-            environment: try app.environment(askedIn: request),
-            customer: customer
-        )
-        let at = try request.instant("at")
-        let asKnownAt = try request.instant("asKnownAt")
-        let now = clock()
+        let question = try CustomerQuestion(request, customer: customer, of: app, now: clock())
         return .json(
             // A whole life is told: this leaves the thread that reads sockets.
             bytes: try await onPool {
-                let story = try CustomerStory(
-                    of: key,
-                    in: app,
-                    storage: storage,
-                    at: at,
-                    asKnownAt: asKnownAt,
-                    now: now
-                )
+                let reading = try CustomerReading(question, in: app, storage: storage)
                 var writer = JSONWriter()
-                story.write(to: &writer)
+                CustomerStory(reading).write(to: &writer)
                 return writer.bytes
             },
             headers: ["Cache-Control": "private, no-store"]

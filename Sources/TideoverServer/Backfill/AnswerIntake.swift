@@ -45,7 +45,7 @@ extension Backfiller {
                 receivedAt: now,
                 bytes: item.evidence
             )
-            switch try await commit(reading, evidence, at: now) {
+            switch try await ingest.commit(reading, evidence) {
             case .duplicate: sum.known = 1
             case .committed(let newFacts, _): sum.newFacts = newFacts
             }
@@ -57,29 +57,6 @@ extension Backfiller {
             )
         }
         return sum
-    }
-
-    private func commit(
-        _ reading: AppStoreReading,
-        _ evidence: Evidence,
-        at now: Instant
-    ) async throws -> CommitOutcome {
-        let facts = reading.facts(
-            learnedAt: now,
-            source: evidence.source,
-            evidence: evidence.id
-        )
-        let intake = Intake(
-            app: app.id,
-            environment: reading.environment,
-            evidence: evidence,
-            facts: facts,
-            tallies: ingest.notUnderstood(in: reading, facts),
-            now: now
-        )
-        let outcome = try await ingest.storage.commit(intake, derive: Deriver(app: app).derive)
-        if case .committed = outcome { ingest.count(intake.tallies, reading) }
-        return outcome
     }
 
     private func refused(_ error: any Error, in step: BackfillStep) {
@@ -106,13 +83,7 @@ extension Backfiller {
         _ exchange: AppStoreExchange,
         _ outcome: Inquiry.Outcome
     ) async throws {
-        let record = InquiryRecord(
-            lineage: lineage,
-            askedAt: exchange.askedAt,
-            inquiredAt: exchange.inquiredAt,
-            answeredAt: exchange.answeredAt,
-            outcome: outcome
-        )
+        let record = InquiryRecord(lineage, exchange, outcome)
         let intake = Intake(
             app: app.id,
             environment: environment,

@@ -17,15 +17,6 @@ struct HistoryBookmark: Equatable {
     }
 }
 
-/// How far a walk through the lineages of an app has come.
-struct LineageBookmark: Equatable {
-    /// The key of the last lineage done; nil between two walks.
-    var after: String?
-    /// When the walk under way, or the last one, began.
-    var begunAt: Instant?
-    var finishedAt: Instant?
-}
-
 /// The bookmarks of one app in one environment.
 struct Bookmarks: Sendable {
     let app: String
@@ -50,23 +41,6 @@ struct Bookmarks: Sendable {
                 "to": mark.window?.to,
             ],
             ["place": mark.place],
-            name
-        )
-    }
-
-    func lineages(_ name: String) throws(StorageError) -> LineageBookmark {
-        guard let form = try form(name) else { return LineageBookmark() }
-        return LineageBookmark(
-            after: form.root["after"]?.string,
-            begunAt: form.root["begunAt"]?.instant,
-            finishedAt: form.root["finishedAt"]?.instant
-        )
-    }
-
-    func keep(_ mark: LineageBookmark, _ name: String) async throws(StorageError) {
-        try await keep(
-            ["begunAt": mark.begunAt, "finishedAt": mark.finishedAt],
-            ["after": mark.after],
             name
         )
     }

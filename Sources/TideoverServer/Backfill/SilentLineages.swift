@@ -23,22 +23,20 @@ extension Backfiller {
         _ name: String,
         each: (Holding) async throws -> Bool
     ) async throws {
-        var mark = try bookmarks.lineages(name)
-        if mark.after == nil { mark.begunAt = timing.clock() }
+        // Empty between two walks.
+        var last = try bookmarks.text(name).flatMap { $0.isEmpty ? nil : $0 }
         while true {
-            let page = try await lineages(after: mark.after)
+            let page = try await lineages(after: last)
             for holding in page {
                 try Task.checkCancellation()
                 let goesOn = holding.lineage.store != .appStore ? true : try await each(holding)
-                mark.after = holding.lineage.key
-                guard goesOn else { return try await bookmarks.keep(mark, name) }
+                last = holding.lineage.key
+                guard goesOn else { return try await bookmarks.keep(holding.lineage.key, name) }
             }
-            guard page.count == Self.pageLength else { break }
-            try await bookmarks.keep(mark, name)
+            guard page.count == Self.pageLength, let last else { break }
+            try await bookmarks.keep(last, name)
         }
-        mark.after = nil
-        mark.finishedAt = timing.clock()
-        try await bookmarks.keep(mark, name)
+        try await bookmarks.keep("", name)
     }
 
     private func lineages(after key: String?) async throws -> [Holding] {

@@ -2,7 +2,6 @@ import TideoverAppStore
 import TideoverCore
 import TideoverHTTP
 import TideoverJSON
-import TideoverSignatures
 import TideoverStorage
 
 /// Takes in App Store Server Notifications: verified, read into facts, committed, then answered.
@@ -32,7 +31,7 @@ struct Ingest: Sendable {
                 try budget.admit(sender)
                 return try await believed(request.body, trust, at: now, from: sender)
             }
-            return try await commit(received, at: now)
+            return try await commit(received)
         } catch let problem as Problem {
             refused(problem.slug)
             throw problem
@@ -74,7 +73,7 @@ struct Ingest: Sendable {
             check: trust.check(at: now)
         )
         let evidence = Evidence(
-            id: EvidenceID(hex: Hexadecimal.text(SHA256.hash(body))),
+            id: EvidenceID(of: body),
             dedupeKey: reading.dedupeKey,
             source: .appStoreNotification,
             signedAt: reading.signedAt,
@@ -87,14 +86,6 @@ struct Ingest: Sendable {
     private struct Received: Sendable {
         let evidence: Evidence
         let reading: AppStoreReading
-
-        var facts: [Fact] {
-            reading.facts(
-                learnedAt: evidence.receivedAt,
-                source: evidence.source,
-                evidence: evidence.id
-            )
-        }
     }
 
     /// A date in our future is our clock's fault until shown otherwise: the store tries again. Age
@@ -111,25 +102,38 @@ struct Ingest: Sendable {
         throw Problem.tooOld
     }
 
-    private func commit(_ received: Received, at now: Instant) async throws -> Response {
-        let reading = received.reading
-        let facts = received.facts
+    /// What was read goes through the one door with its evidence; what it holds that is not understood
+    /// is counted when it is new.
+    func commit(
+        _ reading: AppStoreReading,
+        _ evidence: Evidence
+    ) async throws(StorageError) -> CommitOutcome {
+        let facts = reading.facts(
+            learnedAt: evidence.receivedAt,
+            source: evidence.source,
+            evidence: evidence.id
+        )
         let intake = Intake(
             app: app.id,
             environment: reading.environment,
-            evidence: received.evidence,
+            evidence: evidence,
             facts: facts,
             tallies: notUnderstood(in: reading, facts),
-            now: now
+            now: evidence.receivedAt
         )
         let outcome = try await storage.commit(intake, derive: Deriver(app: app).derive)
-        switch outcome {
+        if case .committed = outcome { count(intake.tallies, reading) }
+        return outcome
+    }
+
+    private func commit(_ received: Received) async throws -> Response {
+        let reading = received.reading
+        switch try await commit(reading, received.evidence) {
         case .duplicate:
             metrics.count(.notifications, app.id, "duplicate")
             return .json(["status": "duplicate"])
         case .committed(let newFacts, _):
             metrics.count(.notifications, app.id, "committed")
-            count(intake.tallies, reading)
             log(
                 LogLine(
                     .info,
@@ -145,7 +149,7 @@ struct Ingest: Sendable {
 
     /// What this version does not know, what it does not look into, and products that the catalogue
     /// does not have: kept and counted.
-    func notUnderstood(in reading: AppStoreReading, _ facts: [Fact]) -> [Tally: Int64] {
+    private func notUnderstood(in reading: AppStoreReading, _ facts: [Fact]) -> [Tally: Int64] {
         var counts: [Tally: Int64] = [:]
         for word in reading.unrecognised {
             let tally = Tally(
@@ -187,7 +191,7 @@ struct Ingest: Sendable {
     }
 
     /// The same for `/metrics`, where a value that somebody else chose is no label.
-    func count(_ tallies: [Tally: Int64], _ reading: AppStoreReading) {
+    private func count(_ tallies: [Tally: Int64], _ reading: AppStoreReading) {
         for word in reading.unrecognised { metrics.count(.unrecognisedWords, app.id, word.field) }
         for (tally, count) in tallies where tally.kind == "unknown-product" {
             metrics.count(.unknownProducts, app.id, by: Int(count))

@@ -159,9 +159,7 @@ struct Replay: Sendable {
     private func judge(_ owner: CustomerID, _ findings: inout Findings) throws {
         let key = CustomerKey(app: app.id, environment: environment, customer: owner)
         let now = clock()
-        let found =
-            try storage.lineages(of: key, now: now)
-            ?? CustomerLineages(key: key, answer: nil, holdings: [], now: now)
+        let found = try storage.knownLineages(of: key, now: now)
         let then = found.extended(by: findings.news, for: owner)
         let isOutdated = found.answer?.fingerprint != app.fingerprint
         guard then != found || isOutdated else { return }

@@ -1,0 +1,82 @@
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+import TideoverStorage
+
+/// Which customer is asked about, and which instant of theirs.
+struct CustomerQuestion: Sendable {
+    let key: CustomerKey
+    /// The instant asked about; nil for the newest one.
+    let at: Instant?
+    /// Facts learned later are left out; nil to take all.
+    let asKnownAt: Instant?
+    let now: Instant
+
+    init(_ request: Request, customer: String, of app: App, now: Instant) throws {
+        guard let customer = CustomerID(customer) else { throw Problem.badCustomer }
+        key = CustomerKey(
+            app: app.id,
+            environment: try app.environment(askedIn: request),
+            customer: customer
+        )
+        at = try request.instant("at")
+        asKnownAt = try request.instant("asKnownAt")
+        self.now = now
+    }
+}
+
+/// Everything that answers a question about a customer, read from a storage as it is.
+struct CustomerReading: Sendable {
+    let key: CustomerKey
+    let asKnownAt: Instant?
+    /// The instant asked about.
+    let asOf: Instant
+    /// What was known by `asKnownAt`.
+    let record: CustomerRecord
+
+    /// - Throws: `StorageError` when the storage cannot be read.
+    init(
+        _ question: CustomerQuestion,
+        in app: App,
+        storage: some Storage
+    ) throws(StorageError) {
+        let deriver = Deriver(app: app)
+        let lineages = try storage.knownLineages(of: question.key, now: question.now)
+        let all = deriver.record(of: lineages)
+        key = question.key
+        asKnownAt = question.asKnownAt
+        record = question.asKnownAt.map(all.asKnown(at:)) ?? all
+        asOf = question.at ?? deriver.instant(of: record, now: question.asKnownAt ?? question.now)
+    }
+
+    /// Writes what every answer begins with.
+    func writeFields(to writer: inout JSONWriter) {
+        writer.field("app", key.app)
+        writer.field("customer", key.customer.text)
+        writer.field("environment", key.environment.rawValue)
+        writer.field("asOf", asOf.rfc3339)
+        writer.field("asKnownAt", asKnownAt?.rfc3339)
+    }
+}
+
+extension Storage {
+    /// A customer's lineages; none of one of whom nothing is known.
+    func knownLineages(
+        of key: CustomerKey,
+        now: Instant
+    ) throws(StorageError) -> CustomerLineages {
+        try lineages(of: key, now: now)
+            ?? CustomerLineages(key: key, answer: nil, holdings: [], now: now)
+    }
+}
+
+extension Request {
+    /// The instant that a parameter of the query names; nil where it is absent.
+    fileprivate func instant(_ name: String) throws -> Instant? {
+        guard let text = queryValue(name) else { return nil }
+        guard let instant = Instant(rfc3339: text) else {
+            throw Problem.badInstant(name, found: text)
+        }
+        return instant
+    }
+}

@@ -1,0 +1,13 @@
+import TideoverCore
+
+/// How a long piece of work reads time and lets it pass.
+struct Timing: Sendable {
+    let clock: Clock
+    /// Nanoseconds by a clock that never goes back.
+    let uptime: @Sendable () -> Int64
+    /// Rests for so long; throws when it is cancelled.
+    let sleep: Sleep
+}
+
+/// Rests for so long; throws when it is cancelled.
+public typealias Sleep = @Sendable (Duration) async throws -> Void

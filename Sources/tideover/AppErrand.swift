@@ -1,0 +1,105 @@
+import TideoverCommandLine
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+import TideoverServer
+
+/// The app that a command is about, and the errand by which it asks.
+struct AppErrand {
+    static let app = Parameter.requiredOption(
+        "--app",
+        "ID",
+        "The app of the configuration"
+    )
+    /// Where a command is about every environment of the app unless it is told one.
+    static let oneEnvironment = Parameter.option(
+        "--environment",
+        "NAME",
+        "production, sandbox or simulated, instead of all that the app is served in",
+        as: ValueForm<NamedEnvironment>.choice
+    )
+
+    let app: Configuration.App
+    let errand: Errand
+
+    init(_ arguments: Arguments, _ output: Output) throws {
+        let path = arguments[ConfigurationFile.required]
+        let configuration = try ConfigurationFile.load(path, telling: output)
+        app = try ConfigurationFile.app(arguments[Self.app], of: configuration, path)
+        errand = Errand(configuration, path, server: arguments[Errand.server], output)
+    }
+
+    /// The environments that the command is about.
+    func environments(_ arguments: Arguments) -> [Environment] {
+        arguments[Self.oneEnvironment].map { [$0.environment] } ?? app.environments
+    }
+}
+
+/// What commands ask about one customer, now or at a past instant.
+enum CustomerQuestion {
+    static let customer = Parameter.argument(
+        "CUSTOMER",
+        "The customer's id, as the app's back end knows it",
+        as: ValueForm("a customer id") { CustomerID($0) }
+    )
+    static let environment = Parameter.option(
+        "--environment",
+        "NAME",
+        "production, sandbox or simulated",
+        as: ValueForm<NamedEnvironment>.choice,
+        default: NamedEnvironment.production.rawValue
+    )
+    static let asKnownAt = Parameter.option(
+        "--as-known-at",
+        "INSTANT",
+        "Leave out whatever was learned after this time",
+        as: instantForm
+    )
+    private static let instantForm = ValueForm(
+        "an RFC 3339 time such as 2026-05-06T10:00:00Z"
+    ) { Instant(rfc3339: $0) }
+
+    /// The instant asked about, in the words of the command.
+    static func at(_ help: String) -> Parameter<Instant?> {
+        Parameter.option("--at", "INSTANT", help, as: instantForm)
+    }
+
+    /// Asks what stands under a customer by the name of `subject`.
+    static func ask(
+        _ subject: String,
+        at instant: Instant?,
+        _ arguments: Arguments,
+        _ output: Output
+    ) async throws -> JSONNode {
+        let asked = try AppErrand(arguments, output)
+        let environment = try asked.app.served(arguments[environment].environment)
+        let customer = PercentEncoding.encode(arguments[customer].text)
+        let instants = [("at", instant), ("asKnownAt", arguments[asKnownAt])]
+        let request = Request(
+            path: "/v1/apps/\(asked.app.id)/customers/\(customer)/\(subject)",
+            query: [QueryItem(name: "environment", value: environment.rawValue)]
+                + instants.compactMap { name, instant in
+                    instant.map { QueryItem(name: name, value: $0.rfc3339) }
+                }
+        )
+        return try await asked.errand.run(
+            request,
+            needsKey: asked.app.environments != [.simulated]
+        )
+    }
+}
+
+extension Configuration.App {
+    /// An environment asked about, if the app is served in it.
+    fileprivate func served(_ environment: Environment) throws(CommandFailure) -> Environment {
+        guard environments.contains(environment) else {
+            throw CommandFailure(
+                .configuration,
+                "the app \(id) is not served in \(environment.rawValue)\n"
+                    + "Ask with --environment "
+                    + environments.map(\.rawValue).joined(separator: " or ") + "."
+            )
+        }
+        return environment
+    }
+}
