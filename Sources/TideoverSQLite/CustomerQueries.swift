@@ -113,6 +113,19 @@ final class CustomerQueries {
         return Holding(lineage: lineage, facts: facts, owners: owners)
     }
 
+    /// A lineage of which nothing need be stored.
+    func storedHolding(
+        _ lineage: Lineage,
+        app: String,
+        _ environment: Environment
+    ) throws(StorageError) -> Holding {
+        Holding(
+            lineage: lineage,
+            facts: try facts(of: lineage.key, app: app, environment),
+            owners: try owners(of: lineage.key, app: app, environment)
+        )
+    }
+
     /// In the order of their assertion.
     func facts(
         of lineage: String,

@@ -13,6 +13,7 @@ final class Ledger {
     private let hasHeader: Statement
     private let insertHeader: Statement
     private let insertFact: Statement
+    private let insertName: Statement
     private let insertOwner: Statement
     private let putCustomer: Statement
     private let latestEvent: Statement
@@ -44,6 +45,7 @@ final class Ledger {
         hasHeader = try Statement(SQL.hasHeader, on: connection)
         insertHeader = try Statement(SQL.insertHeader, on: connection)
         insertFact = try Statement(SQL.insertFact, on: connection)
+        insertName = try Statement(SQL.insertName, on: connection)
         insertOwner = try Statement(SQL.insertOwner, on: connection)
         putCustomer = try Statement(SQL.putCustomer, on: connection)
         latestEvent = try Statement(SQL.latestEvent, on: connection)
@@ -70,7 +72,8 @@ final class Ledger {
         if let evidence = rows.evidence {
             guard try store(evidence, rows.intake) else { return .duplicate }
         }
-        let news = try storeNews(rows)
+        var news = try storeNews(rows)
+        let rulings = try rule(on: rows.intake, &news)
         var derived: [CustomerRow] = []
         var stories = EventOrder()
         for customer in concerned(by: news, rows.intake) {
@@ -82,7 +85,7 @@ final class Ledger {
         try add(rows.intake.tallies, app: rows.intake.app)
         leases.release(derived.map(\.key))
         let newFacts = news.values.reduce(0) { $0 + $1.factCount }
-        return .committed(newFacts: newFacts, customers: derived)
+        return .committed(newFacts: newFacts, customers: derived, rulings: rulings)
     }
 
     func add(_ counts: [Tally: Int64], app: String) throws(StorageError) {
@@ -177,7 +180,17 @@ final class Ledger {
             .instant(row.fact.assertedAt),
             .utf8(row.form)
         )
-        return inserted == 1
+        guard inserted == 1 else { return false }
+        for name in row.fact.names {
+            try insertName.run(
+                .text(intake.app),
+                .text(name.kind),
+                .text(name.text),
+                .text(intake.environment.rawValue),
+                .text(row.fact.lineage.key)
+            )
+        }
+        return true
     }
 
     /// The lineage with its list of owners, which grows if a new fact names somebody else.
@@ -193,18 +206,70 @@ final class Ledger {
         }
         // By now the new facts are among those stored.
         let facts = try customers.facts(of: lineage.key, app: intake.app, intake.environment)
-        let additions = mayAdd ? known.additions(for: facts) : []
+        let additions = mayAdd ? known.additions(for: facts, under: intake.transfer) : []
         for (offset, entry) in additions.enumerated() {
-            try insertOwner.run(
-                .text(intake.app),
-                .text(intake.environment.rawValue),
-                .text(lineage.key),
-                .integer(Int64(known.count + offset)),
-                .text(entry.customer.text),
-                .utf8(entry.form)
-            )
+            try insert(entry, at: known.count + offset, intake)
         }
         return Holding(lineage: lineage, facts: facts, owners: known + additions)
+    }
+
+    private func insert(
+        _ entry: OwnershipEntry,
+        at position: Int,
+        _ intake: Intake
+    ) throws(StorageError) {
+        try insertOwner.run(
+            .text(intake.app),
+            .text(intake.environment.rawValue),
+            .text(entry.lineage.key),
+            .integer(Int64(position)),
+            .text(entry.customer.text),
+            .utf8(entry.form)
+        )
+    }
+
+    // MARK: Claims
+
+    /// Rules on each claim by what is stored by now; the lineages claimed become news.
+    private func rule(
+        on intake: Intake,
+        _ news: inout AllNews
+    ) throws(StorageError) -> [ClaimRuling] {
+        guard let ownership = intake.ownership else { return [] }
+        var rulings: [ClaimRuling] = []
+        for claim in ownership.claims {
+            var holding = try customers.storedHolding(
+                claim.lineage,
+                app: intake.app,
+                intake.environment
+            )
+            let ruling = ownership.rule(claim, holding, try holder(of: holding, intake))
+            if case .granted(let entry) = ruling {
+                try insert(entry, at: holding.owners.count, intake)
+                holding = Holding(
+                    lineage: holding.lineage,
+                    facts: holding.facts,
+                    owners: holding.owners + [entry]
+                )
+            }
+            let factCount = news[claim.lineage.key]?.factCount ?? 0
+            news[claim.lineage.key] = News(factCount: factCount, holding: holding)
+            rulings.append(ruling)
+        }
+        return rulings
+    }
+
+    private func holder(
+        of holding: Holding,
+        _ intake: Intake
+    ) throws(StorageError) -> CustomerLineages? {
+        guard let holder = holding.owners.owner(at: intake.now) else { return nil }
+        let key = CustomerKey(
+            app: intake.app,
+            environment: intake.environment,
+            customer: holder
+        )
+        return try customers.lineages(of: key, now: intake.now)
     }
 
     // MARK: Customers

@@ -9,6 +9,7 @@ final class Reader {
     private let evidence: Statement
     private let evidenceAfter: Statement
     private let lineageAfter: Statement
+    private let named: Statement
     private let bookmark: Statement
     private let header: Statement
     private let outbox: Statement
@@ -31,6 +32,7 @@ final class Reader {
         evidence = try Statement(SQL.evidence, on: connection)
         evidenceAfter = try Statement(SQL.evidenceAfter, on: connection)
         lineageAfter = try Statement(SQL.lineageAfter, on: connection)
+        named = try Statement(SQL.named, on: connection)
         bookmark = try Statement(SQL.bookmark, on: connection)
         header = try Statement(SQL.header, on: connection)
         outbox = try Statement(SQL.outbox, on: connection)
@@ -51,6 +53,12 @@ final class Reader {
             try customers.lineages(of: customer, now: now)
         }
         return found.answer == nil && found.holdings.isEmpty ? nil : found
+    }
+
+    func holding(_ lineage: Lineage, app: String) throws(StorageError) -> Holding {
+        try atOneInstant { () throws(StorageError) in
+            try customers.storedHolding(lineage, app: app, lineage.environment)
+        }
     }
 
     func evidence(_ id: EvidenceID, app: String) throws(StorageError) -> Evidence? {
@@ -114,6 +122,33 @@ final class Reader {
                 key = next
             }
             return holdings
+        }
+    }
+
+    func holdings(
+        named name: PurchaseName,
+        app: String,
+        limit: Int
+    ) throws(StorageError) -> [Holding] {
+        try atOneInstant { () throws(StorageError) in
+            let found = try named.all(
+                .text(app),
+                .text(name.kind),
+                .text(name.text),
+                .integer(Int64(max(0, limit)))
+            ) { row throws(StorageError) in
+                guard let environment = Environment(rawValue: row.text(0)) else {
+                    throw StorageError(
+                        .corrupt,
+                        place: connection.place,
+                        detail: "a purchase has no environment"
+                    )
+                }
+                return (environment, row.text(1))
+            }
+            return try found.map { environment, lineage throws(StorageError) in
+                try customers.storedHolding(lineage, app: app, environment)
+            }
         }
     }
 

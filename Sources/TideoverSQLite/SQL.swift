@@ -69,6 +69,10 @@ enum SQL {
         VALUES (?1, ?2, ?3, ?4, ?5, ?6)
         ON CONFLICT (app, environment, lineage, asserted_at, identity) DO NOTHING
         """
+    static let insertName: StaticString = """
+        INSERT INTO purchase_name (app, kind, name, environment, lineage) VALUES (?1, ?2, ?3, ?4, ?5)
+        ON CONFLICT (app, kind, name, environment, lineage) DO NOTHING
+        """
     static let insertOwner: StaticString = """
         INSERT INTO owner (app, environment, lineage, seq, customer, form)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6)
@@ -133,6 +137,10 @@ enum SQL {
     static let lineageAfter: StaticString = """
         SELECT lineage FROM fact WHERE app = ?1 AND environment = ?2 AND lineage > ?3
         ORDER BY lineage LIMIT 1
+        """
+    static let named: StaticString = """
+        SELECT environment, lineage FROM purchase_name WHERE app = ?1 AND kind = ?2 AND name = ?3
+        ORDER BY environment, lineage LIMIT ?4
         """
     static let bookmark: StaticString = """
         SELECT form FROM bookmark WHERE app = ?1 AND environment = ?2 AND name = ?3

@@ -172,6 +172,20 @@ public final class SQLiteStorage: Storage {
         }
     }
 
+    public func holding(_ lineage: Lineage, app: String) throws(StorageError) -> Holding {
+        try readers.read { reader throws(StorageError) in try reader.holding(lineage, app: app) }
+    }
+
+    public func holdings(
+        named name: PurchaseName,
+        app: String,
+        limit: Int
+    ) throws(StorageError) -> [Holding] {
+        try readers.read { reader throws(StorageError) in
+            try reader.holdings(named: name, app: app, limit: limit)
+        }
+    }
+
     public func bookmark(_ key: BookmarkKey) throws(StorageError) -> [UInt8]? {
         try readers.read { reader throws(StorageError) in try reader.bookmark(key) }
     }

@@ -29,6 +29,10 @@ public struct Intake: Sendable {
     public let customers: [CustomerKey]
     /// Claims to customers to derive again, each only if it still holds.
     public let claims: [DueClaim]
+    /// Customers' claims to lineages; those concerned are derived again.
+    public let ownership: OwnershipClaims?
+    /// How what somebody holds can move to another.
+    public let transfer: Policy.Transfer
     /// What to add to the app's counts.
     public let tallies: [Tally: Int64]
     /// The instant of the commit by the caller's clock.
@@ -43,12 +47,18 @@ public struct Intake: Sendable {
         facts: [Fact] = [],
         customers: [CustomerKey] = [],
         claims: [DueClaim] = [],
+        ownership: OwnershipClaims? = nil,
+        transfer: Policy.Transfer = .claim,
         tallies: [Tally: Int64] = [:],
         now: Instant
     ) {
         precondition(
             facts.allSatisfy { $0.lineage.environment == environment },
             "the facts of an intake are of its environment"
+        )
+        precondition(
+            ownership?.claims.allSatisfy { $0.lineage.environment == environment } ?? true,
+            "the lineages claimed in an intake are of its environment"
         )
         precondition(
             (customers + claims.map(\.customer)).allSatisfy {
@@ -62,6 +72,8 @@ public struct Intake: Sendable {
         self.facts = facts
         self.customers = customers
         self.claims = claims
+        self.ownership = ownership
+        self.transfer = transfer
         self.tallies = tallies
         self.now = now
     }
@@ -119,10 +131,31 @@ public struct Tally: Hashable, Sendable {
     }
 }
 
+/// Customers' claims to lineages, each of another one, and how they are ruled on.
+public struct OwnershipClaims: Sendable {
+    /// A pure function that runs inside the transaction, on the storage's own thread: from a claim, the
+    /// lineage as it is then stored, and everything its holder has (nil where nobody holds it).
+    public typealias Rule =
+        @Sendable (OwnershipClaim, Holding, _ holder: CustomerLineages?) -> ClaimRuling
+
+    public let claims: [OwnershipClaim]
+    public let rule: Rule
+
+    public init(_ claims: [OwnershipClaim], rule: @escaping Rule) {
+        precondition(
+            Set(claims.map(\.lineage)).count == claims.count,
+            "two claims to one lineage cannot be ruled on at once"
+        )
+        self.claims = claims
+        self.rule = rule
+    }
+}
+
 /// How a commit ended.
 public enum CommitOutcome: Hashable, Sendable {
-    /// It is durable: how many facts were new, and the rows derived, in the order of their keys.
-    case committed(newFacts: Int, customers: [CustomerRow])
+    /// It is durable: how many facts were new, the rows derived, in the order of their keys, and what
+    /// became of the claims to lineages, in their order.
+    case committed(newFacts: Int, customers: [CustomerRow], rulings: [ClaimRuling] = [])
     /// The evidence had been committed before; nothing was changed.
     case duplicate
 }

@@ -15,6 +15,8 @@ public protocol Storage: Sendable {
     /// Otherwise every customer who owns or ever owned a lineage of which something new was learned,
     /// and every one of `intake.customers`, is derived again from what is then stored: `derive` is a
     /// pure function that runs inside the transaction, on the storage's own thread, once for each.
+    /// Claims to lineages are ruled on in between, by facts and owners as they then are, and everyone
+    /// who owns or ever owned a lineage claimed is derived again too.
     /// Events are told by their instants, and each customer's in the order they were derived.
     func commit(
         _ intake: Intake,
@@ -77,6 +79,16 @@ public protocol Storage: Sendable {
         app: String,
         environment: Environment,
         after: String?,
+        limit: Int
+    ) throws(StorageError) -> [Holding]
+
+    /// All that is stored of one lineage; without facts and owners where nothing is.
+    func holding(_ lineage: Lineage, app: String) throws(StorageError) -> Holding
+
+    /// The lineages of an app, in any environment, that a fact gave a name, at most `limit` of them.
+    func holdings(
+        named name: PurchaseName,
+        app: String,
         limit: Int
     ) throws(StorageError) -> [Holding]
 

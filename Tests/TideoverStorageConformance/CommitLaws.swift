@@ -58,7 +58,7 @@ extension StorageLaw {
         again.source = .deviceTransaction
         let once = Sample.intake("n1", facts: [first, first])
         let outcome = try await storage.commit(once, derive: Sample.derive)
-        guard case .committed(newFacts: 1, _) = outcome else {
+        guard case .committed(newFacts: 1, _, _) = outcome else {
             Issue.record("of one fact told twice \(outcome) was stored")
             return
         }
@@ -83,7 +83,7 @@ extension StorageLaw {
         said.assertion = .unrecognised(Unrecognised(field: "status", value: "9"))
         let intake = Sample.intake(facts: [fact, later, enveloped, relayed, said])
         let outcome = try await storage.commit(intake, derive: Sample.derive)
-        guard case .committed(newFacts: 5, _) = outcome else {
+        guard case .committed(newFacts: 5, _, _) = outcome else {
             Issue.record("of five facts \(outcome) was stored")
             return
         }

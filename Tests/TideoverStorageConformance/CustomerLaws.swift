@@ -19,12 +19,54 @@ extension StorageLaw {
         StorageLaw("a term of the same customer adds no owner", ownerStays),
         StorageLaw("ownership does not depend on the order of arrival", ownershipInAnyOrder),
         StorageLaw(
+            "of claims to one lineage each is ruled on by what the one before left",
+            claimsAreRuledOn
+        ),
+        StorageLaw(
             "facts nobody owns yet are kept, and found when they are claimed",
             unclaimedFacts
         ),
         StorageLaw("environments, apps and kinds of ownership are never mixed", neverMixed),
         StorageLaw("names are kept to the letter, whatever is in them", hostileNames),
     ]
+
+    private static func claimsAreRuledOn(_ storage: any Storage) async throws {
+        let fact = Sample.term(0, token: nil)
+        _ = try await storage.commit(Sample.intake(facts: [fact]), derive: Sample.derive)
+        let outcomes = try await withThrowingTaskGroup(of: CommitOutcome.self) { group in
+            for n in 1...8 {
+                let claim = OwnershipClaim(
+                    lineage: fact.lineage,
+                    customer: Sample.customer("u_\(n)"),
+                    at: Sample.day(2)
+                )
+                let intake = Intake(
+                    app: Sample.app,
+                    environment: .production,
+                    ownership: OwnershipClaims([claim]) { claim, holding, holder in
+                        #expect(holding.facts == [fact])
+                        #expect((holder == nil) == holding.owners.isEmpty)
+                        return claim.ruling(
+                            facts: holding.facts,
+                            owners: holding.owners,
+                            policy: .claim,
+                            holderHasAccess: { true }
+                        )
+                    },
+                    now: Sample.day(2)
+                )
+                group.addTask { try await storage.commit(intake, derive: Sample.derive) }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        let rulings = outcomes.flatMap { outcome -> [ClaimRuling] in
+            if case .committed(_, _, let rulings) = outcome { rulings } else { [] }
+        }
+        #expect(rulings.filter { $0.code == "claimed" }.count == 1)
+        #expect(rulings.filter { $0 == .refused(.heldByAnother) }.count == 7)
+        let owners = try storage.holding(fact.lineage, app: Sample.app).owners
+        #expect(owners.map(\.why) == [.claimed])
+    }
 
     private static func strangers(_ storage: any Storage) async throws {
         _ = try await storage.commit(

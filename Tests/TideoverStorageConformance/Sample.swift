@@ -152,7 +152,7 @@ extension JSONWriter {
 extension CommitOutcome {
     /// The rows derived; none for a duplicate.
     var rows: [CustomerRow] {
-        if case .committed(_, let rows) = self { rows } else { [] }
+        if case .committed(_, let rows, _) = self { rows } else { [] }
     }
 }
 

@@ -12,6 +12,7 @@ extension StorageLaw {
             "all lineages can be walked through in pages, owned or not, with all their facts",
             lineagesAreWalked
         ),
+        StorageLaw("a purchase is found by any of its names, in every environment", namesAreFound),
         StorageLaw("the last bookmark of a name is the one that counts", reopening: bookmarksStay),
     ]
 
@@ -88,6 +89,31 @@ extension StorageLaw {
             limit: 2
         )
         #expect(sandbox == [])
+    }
+
+    private static func namesAreFound(_ storage: any Storage) async throws {
+        for environment in [Environment.production, .sandbox] {
+            let lineage = Sample.lineage("77", environment)
+            for facts in [[Sample.term(0, of: lineage)], [Sample.term(1, of: lineage)]] {
+                _ = try await storage.commit(
+                    Sample.intake(nil, environment, facts: facts),
+                    derive: Sample.derive
+                )
+            }
+        }
+        let found = try storage.holdings(named: .transaction("77-1"), app: Sample.app, limit: 9)
+        #expect(found.map(\.lineage.environment) == [.production, .sandbox])
+        #expect(found.map(\.facts.count) == [2, 2])
+        for (name, app) in [("77-2", Sample.app), ("77", Sample.app), ("77-1", "chess")] {
+            let none = try storage.holdings(named: .transaction(name), app: app, limit: 9)
+            #expect(none == [])
+        }
+        let other = try storage.holdings(named: .order("77-1"), app: Sample.app, limit: 9)
+        #expect(other == [])
+        let one = try storage.holding(Sample.lineage("77", .sandbox), app: Sample.app)
+        #expect(one.facts.count == 2 && one.owners.count == 1)
+        let nothing = try storage.holding(Sample.lineage("78"), app: Sample.app)
+        #expect(nothing.facts == [] && nothing.owners == [])
     }
 
     private static func bookmarksStay(at site: any StorageSite) async throws {

@@ -111,6 +111,16 @@ struct ForgetfulStorage: Storage {
         limit: Int
     ) throws(StorageError) -> [Holding] { [] }
 
+    func holding(_ lineage: Lineage, app: String) throws(StorageError) -> Holding {
+        Holding(lineage: lineage, facts: [], owners: [])
+    }
+
+    func holdings(
+        named name: PurchaseName,
+        app: String,
+        limit: Int
+    ) throws(StorageError) -> [Holding] { [] }
+
     func bookmark(_ key: BookmarkKey) throws(StorageError) -> [UInt8]? { nil }
 
     func keep(_ form: [UInt8], as key: BookmarkKey) async throws(StorageError) {}

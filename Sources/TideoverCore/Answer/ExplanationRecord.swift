@@ -40,7 +40,7 @@ public struct CustomerRecord: Sendable {
         let known = holdings.compactMap { holding -> Holding? in
             let facts = holding.facts.filter { $0.learnedAt <= instant }
             guard !facts.isEmpty else { return nil }
-            let owners = holding.owners.filter { $0.isVouchedFor(by: facts) }
+            let owners = holding.owners.filter { $0.isVouchedFor(by: facts, at: instant) }
             return Holding(lineage: holding.lineage, facts: facts, owners: owners)
         }
         return CustomerRecord(
@@ -141,8 +141,9 @@ public struct CustomerRecord: Sendable {
 
 extension OwnershipEntry {
     /// Whether one of these facts is what the entry was written for.
-    fileprivate func isVouchedFor(by facts: [Fact]) -> Bool {
-        facts.contains { fact in
+    fileprivate func isVouchedFor(by facts: [Fact], at instant: Instant) -> Bool {
+        if let decidedAt { return decidedAt <= instant }
+        return facts.contains { fact in
             fact.claim.map { $0.why == why && $0.customer == customer && $0.from == from } ?? false
         }
     }

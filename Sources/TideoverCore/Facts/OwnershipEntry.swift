@@ -7,19 +7,23 @@ public struct OwnershipEntry: Hashable, Sendable {
     /// The first instant after it; nil while it lasts or until a later entry begins.
     public var until: Instant?
     public var why: Why
+    /// When it was decided, for what no fact names; nil where a fact does.
+    public var decidedAt: Instant?
 
     public init(
         lineage: Lineage,
         customer: CustomerID,
         from: Instant,
         until: Instant? = nil,
-        why: Why
+        why: Why,
+        decidedAt: Instant? = nil
     ) {
         self.lineage = lineage
         self.customer = customer
         self.from = from
         self.until = until
         self.why = why
+        self.decidedAt = decidedAt
     }
 
     public enum Why: String, Hashable, Sendable, CaseIterable {
@@ -27,6 +31,10 @@ public struct OwnershipEntry: Hashable, Sendable {
         case accountToken
         /// An operator granted it to the customer.
         case granted
+        /// The customer claimed what nobody held.
+        case claimed
+        /// The customer claimed what another one held, and policy let it move.
+        case transferred
     }
 }
 
@@ -50,25 +58,31 @@ extension [OwnershipEntry] {
     /// outlive the terms after it, nor undo what was said of the same term since. So whatever order
     /// facts arrive in, the owner at each instant comes out the same. The entries and facts must all
     /// be of one lineage.
-    public func additions(for facts: some Sequence<Fact>) -> [OwnershipEntry] {
+    ///
+    /// Where policy is to keep, whoever held it first does so for ever, and only the first name counts.
+    public func additions(
+        for facts: some Sequence<Fact>,
+        under policy: Policy.Transfer = .claim
+    ) -> [OwnershipEntry] {
         var entries = self
-        for claim in Self.claims(in: facts)
-        where entries.owner(at: claim.from) != claim.customer {
-            var entry = claim
-            entry.until = entries.map(\.from).filter { $0 > claim.from }.min()
+        var names = Self.names(in: facts)
+        if policy == .keep { names = isEmpty ? Array(names.prefix(1)) : [] }
+        for name in names where entries.owner(at: name.from) != name.customer {
+            var entry = name
+            entry.until = entries.map(\.from).filter { $0 > name.from }.min()
             entries.append(entry)
         }
         return Array(entries.dropFirst(count))
     }
 
     /// Whom the facts name, in the order of their starts; of words on one start the newest.
-    private static func claims(in facts: some Sequence<Fact>) -> [OwnershipEntry] {
+    static func names(in facts: some Sequence<Fact>) -> [OwnershipEntry] {
         var newest: [Instant: (word: Word<CustomerID>, entry: OwnershipEntry)] = [:]
         for fact in facts {
-            guard let claim = fact.claim else { continue }
-            let word = Word(claim.customer, of: fact)
-            if let found = newest[claim.from], Word.isOlder(word, found.word) { continue }
-            newest[claim.from] = (word, claim)
+            guard let name = fact.claim else { continue }
+            let word = Word(name.customer, of: fact)
+            if let found = newest[name.from], Word.isOlder(word, found.word) { continue }
+            newest[name.from] = (word, name)
         }
         return newest.values.map(\.entry).sorted { $0.from < $1.from }
     }

@@ -68,9 +68,10 @@ extension OwnershipEntry {
         writer.object { writer in
             writer.field("lineage", object: { lineage.writeFields(to: &$0) })
             writer.field("customer", customer.text)
-            writer.field("from", from)
+            writer.said("from", from == .distantPast ? nil : from)
             writer.said("until", until)
             writer.field("why", why.rawValue)
+            writer.said("decidedAt", decidedAt)
         }
     }
 
@@ -78,9 +79,10 @@ extension OwnershipEntry {
         self.init(
             lineage: try json.required("lineage", Lineage.read),
             customer: try json.required("customer", Field.customer),
-            from: try json.required("from", Field.instant),
+            from: try json.optional("from", Field.instant) ?? .distantPast,
             until: try json.optional("until", Field.instant),
-            why: try json.required("why", Field.word)
+            why: try json.required("why", Field.word),
+            decidedAt: try json.optional("decidedAt", Field.instant)
         )
     }
 }

@@ -20,19 +20,21 @@ struct SnapshotRoute: Sendable {
             customer: customer
         )
         let now = clock()
+        return respond(to: request, key, try await answer(for: key, now), now)
+    }
+
+    /// What is answered without a tag to compare: the body alone.
+    func body(of key: CustomerKey, at now: Instant) async throws -> [UInt8] {
+        Self.body(key, try await answer(for: key, now), now)
+    }
+
+    private func answer(for key: CustomerKey, _ now: Instant) async throws -> Answer {
         guard let row = try storage.row(of: key) else {
-            return respond(
-                to: request,
-                key,
-                Answer(version: 0, bytes: unknownAnswer(key, now)),
-                now
-            )
+            return Answer(version: 0, bytes: unknownAnswer(key, now))
         }
         let isDue = row.validUntil.map { $0 <= now } ?? false
-        guard isDue || row.fingerprint != app.fingerprint else {
-            return respond(to: request, key, Answer(row), now)
-        }
-        return respond(to: request, key, try await derivedAgain(row, now), now)
+        guard isDue || row.fingerprint != app.fingerprint else { return Answer(row) }
+        return try await derivedAgain(row, now)
     }
 
     /// What is answered, and whether it is stored: only then may a client keep it by its tag.
@@ -73,7 +75,7 @@ struct SnapshotRoute: Sendable {
             now: now
         )
         let outcome = try await storage.commit(intake, derive: Deriver(app: app).derive)
-        guard case .committed(_, let rows) = outcome,
+        guard case .committed(_, let rows, _) = outcome,
             let fresh = rows.first(where: { $0.key == row.key })
         else { return row }
         return fresh
@@ -92,6 +94,14 @@ struct SnapshotRoute: Sendable {
     ) -> Response {
         let tag = ETag.weak("\(answer.version)-\(app.fingerprint)")
         guard !answer.isStored || !request.holds(tag) else { return .notModified(tag) }
+        let headers: Headers =
+            answer.isStored
+            ? ["ETag": tag.description, "Cache-Control": "private, no-cache"]
+            : ["Cache-Control": "private, no-store"]
+        return .json(bytes: Self.body(key, answer, now), headers: headers)
+    }
+
+    private static func body(_ key: CustomerKey, _ answer: Answer, _ now: Instant) -> [UInt8] {
         var writer = JSONWriter()
         writer.object { writer in
             writer.field("app", key.app)
@@ -101,12 +111,7 @@ struct SnapshotRoute: Sendable {
             writer.field("customerVersion", answer.version)
         }
         // The stored answer is an object of its own; its members are set behind ours.
-        let body = writer.bytes.dropLast() + [UInt8(ascii: ",")] + answer.bytes.dropFirst()
-        let headers: Headers =
-            answer.isStored
-            ? ["ETag": tag.description, "Cache-Control": "private, no-cache"]
-            : ["Cache-Control": "private, no-store"]
-        return .json(bytes: Array(body), headers: headers)
+        return writer.bytes.dropLast() + [UInt8(ascii: ",")] + answer.bytes.dropFirst()
     }
 }
 

@@ -47,7 +47,7 @@ extension Backfiller {
             )
             switch try await ingest.commit(reading, evidence) {
             case .duplicate: sum.known = 1
-            case .committed(let newFacts, _): sum.newFacts = newFacts
+            case .committed(let newFacts, _, _): sum.newFacts = newFacts
             }
             ingest.metrics.count(
                 .backfillItems,

@@ -88,18 +88,21 @@ struct Ingest: Sendable {
         let reading: AppStoreReading
     }
 
-    /// A date in our future is our clock's fault until shown otherwise: the store tries again. Age
-    /// is judged here only, and only for the store that repeats by a known schedule.
-    private func judgeDate(of reading: AppStoreReading, at now: Instant) throws {
+    /// A date in our future is our clock's fault until shown otherwise: the sender tries again.
+    func requireNotAhead(_ reading: AppStoreReading, at now: Instant) throws(Problem) {
         let newest = reading.latestSignedAt
-        if newest > now + Self.clockTolerance {
-            log(LogLine(.error, "signed in the future, check the clock", app: app.id))
-            throw Problem.signedInTheFuture(by: newest - now)
-        }
+        guard newest > now + Self.clockTolerance else { return }
+        log(LogLine(.error, "signed in the future, check the clock", app: app.id))
+        throw .signedInTheFuture(by: newest - now)
+    }
+
+    /// Age is judged here only, and only for the store that repeats by a known schedule.
+    private func judgeDate(of reading: AppStoreReading, at now: Instant) throws(Problem) {
+        try requireNotAhead(reading, at: now)
         guard reading.environment != .simulated, reading.signedAt < now - Self.mostAge else {
             return
         }
-        throw Problem.tooOld
+        throw .tooOld
     }
 
     /// What was read goes through the one door with its evidence; what it holds that is not understood
@@ -118,6 +121,7 @@ struct Ingest: Sendable {
             environment: reading.environment,
             evidence: evidence,
             facts: facts,
+            transfer: app.policy.transfer,
             tallies: notUnderstood(in: reading, facts),
             now: evidence.receivedAt
         )
@@ -132,7 +136,7 @@ struct Ingest: Sendable {
         case .duplicate:
             metrics.count(.notifications, app.id, "duplicate")
             return .json(["status": "duplicate"])
-        case .committed(let newFacts, _):
+        case .committed(let newFacts, _, _):
             metrics.count(.notifications, app.id, "committed")
             log(
                 LogLine(

@@ -54,6 +54,7 @@ struct Replay: Sendable {
             environment: environment,
             facts: facts,
             customers: customers,
+            transfer: app.policy.transfer,
             now: clock()
         )
         _ = try await storage.commit(intake, derive: Deriver(app: app).derive)

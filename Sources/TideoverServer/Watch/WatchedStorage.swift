@@ -124,6 +124,20 @@ struct WatchedStorage: Storage {
         }
     }
 
+    func holding(_ lineage: Lineage, app: String) throws(StorageError) -> Holding {
+        try read { storage throws(StorageError) in try storage.holding(lineage, app: app) }
+    }
+
+    func holdings(
+        named name: PurchaseName,
+        app: String,
+        limit: Int
+    ) throws(StorageError) -> [Holding] {
+        try read { storage throws(StorageError) in
+            try storage.holdings(named: name, app: app, limit: limit)
+        }
+    }
+
     func bookmark(_ key: BookmarkKey) throws(StorageError) -> [UInt8]? {
         try read { storage throws(StorageError) in try storage.bookmark(key) }
     }

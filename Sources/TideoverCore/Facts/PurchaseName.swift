@@ -1,0 +1,58 @@
+/// What a purchase is called where people read it: in a store's console, on an invoice, in a letter to
+/// the buyer.
+public enum PurchaseName: Hashable, Sendable {
+    /// The store's id of one transaction.
+    case transaction(String)
+    /// The store's id of an order, without the `..N` that Google Play appends for each renewal.
+    case order(String)
+
+    /// An order's name as a buyer quotes it.
+    public init(order: some StringProtocol) {
+        let text = String(order)
+        self = .order(Self.withoutRenewal(text))
+    }
+
+    /// Which kind of name it is.
+    public var kind: String {
+        switch self {
+        case .transaction: "transaction"
+        case .order: "order"
+        }
+    }
+
+    public var text: String {
+        switch self {
+        case .transaction(let text), .order(let text): text
+        }
+    }
+
+    private static func withoutRenewal(_ order: String) -> String {
+        let bytes = order.utf8
+        let end = bytes.index(
+            bytes.endIndex,
+            offsetBy: -bytes.reversed().prefix(while: isDigit).count
+        )
+        let stem = bytes[..<end]
+        guard end < bytes.endIndex, stem.suffix(2).elementsEqual("..".utf8) else { return order }
+        return String(stem.dropLast(2)) ?? order
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") < 10 }
+}
+
+extension Fact {
+    /// What the purchase it speaks of can be looked up by, beside its lineage's id.
+    public var names: [PurchaseName] {
+        switch assertion {
+        case .term(let term):
+            term.transactionId == lineage.id ? [] : [.transaction(term.transactionId)]
+        case .playSubscription(let read):
+            read.items.compactMap(\.orderId).map { PurchaseName(order: $0) }
+        case .playPurchase(let read): read.orderId.map { [PurchaseName(order: $0)] } ?? []
+        case .playVoidedOrder(let order): order.orderId.map { [PurchaseName(order: $0)] } ?? []
+        case .outlook, .condition, .revocation, .reversal, .grant, .inquiry, .pending,
+            .playReplacement, .playNotice, .unrecognised:
+            []
+        }
+    }
+}
