@@ -55,18 +55,33 @@ import TideoverStorage
             let id = try JSONDocument(made.body).root["id"]?.string
             path = path.replacing("{id}", with: try #require(id))
         }
-        if route.method == "GET" || ["/backfill", "/replay"].contains(where: path.hasSuffix(_:)) {
+        if route.method == "GET"
+            || ["/backfill", "/replay", "/reconcile"].contains(where: path.hasSuffix(_:))
+        {
             path += "?environment=sandbox"
+        }
+        if path.contains("/lookup") {
+            path += "&transaction=2000000000000001"
         }
         return try #require(
             Request(
                 method: route.method,
                 target: path,
                 headers: TestServer.credentials,
-                body: route.template == "/v1/keys"
-                    ? Self.wish : Message.purchase("n-2").body(server.store)
+                body: try body(for: route, server)
             )
         )
+    }
+
+    private func body(for route: Route, _ server: TestServer) throws -> [UInt8] {
+        switch route.template.split(separator: "/").last {
+        case "keys": Self.wish
+        case "reconcile":
+            JSONValue.object([
+                "transactions": [.string(try server.store.sign(Message.transaction())), "x"]
+            ]).encoded()
+        default: try Message.purchase("n-2").body(server.store)
+        }
     }
 
     private static let wish = Array(#"{"kind": "secret", "apps": ["cards"]}"#.utf8)

@@ -34,6 +34,7 @@ final class TestServer: Sendable {
 
     init(
         catalogue: Catalogue = catalogue,
+        policy: Policy = Policy(),
         bundleId: String = "com.example.cards",
         authority: Authority = .pinned(.sandbox),
         folder: URL? = nil,
@@ -62,7 +63,7 @@ final class TestServer: Sendable {
             id: "cards",
             environments: [.sandbox, .simulated],
             catalogue: catalogue,
-            policy: Policy(),
+            policy: policy,
             appStore: trust
         )
         self.store = store

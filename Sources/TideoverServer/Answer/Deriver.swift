@@ -28,6 +28,23 @@ struct Deriver: Sendable {
         )
     }
 
+    /// The pure function that rules on a claim to a lineage, inside `commit` as well.
+    func rule(
+        _ claim: OwnershipClaim,
+        _ holding: Holding,
+        _ holder: CustomerLineages?
+    ) -> ClaimRuling {
+        claim.ruling(
+            facts: holding.facts,
+            owners: holding.owners,
+            policy: app.policy.transfer
+        ) {
+            guard let holder else { return false }
+            let snapshot = record(of: holder).history.snapshot(at: claim.at)
+            return snapshot.entitlements.contains(where: \.standing.access)
+        }
+    }
+
     /// Everything that answers for the customer, under this app's catalogue and policy.
     func record(of lineages: CustomerLineages) -> CustomerRecord {
         CustomerRecord(

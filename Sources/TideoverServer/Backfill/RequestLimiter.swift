@@ -2,14 +2,14 @@ import TideoverCore
 
 /// A kind of request for which the store keeps a limit of its own.
 enum RequestKind: String, CaseIterable, Hashable, Sendable {
-    case notificationHistory, subscriptionStatuses, refundHistory
+    case notificationHistory, subscriptionStatuses, refundHistory, orderLookup
 
     /// How many a second the store allows an app in production; in the sandbox a tenth of that.
     /// https://developer.apple.com/documentation/appstoreserverapi/identifying-rate-limits
     var storesLimit: Int64 {
         switch self {
         case .notificationHistory, .subscriptionStatuses: 50
-        case .refundHistory: 10
+        case .refundHistory, .orderLookup: 10
         }
     }
 

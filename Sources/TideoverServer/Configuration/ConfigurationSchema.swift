@@ -283,7 +283,7 @@ extension ConfigurationSection {
             sandbox: value("sandbox", .sandbox, default: "testers"),
             transfer: value("transfer", .transfer, default: "claim")
         )
-        noteNotActedOn(["transfer", "sandbox"], .policy)
+        noteNotActedOn(["sandbox"], .policy)
         policy.reminders = section("reminders").readReminders()
         policy.prompts = section("prompts").readPrompts()
         close()
@@ -295,7 +295,7 @@ extension ConfigurationSection {
             trialEnding: value("trialEnding", .duration, default: "48h"),
             graceEnding: value("graceEnding", .duration, default: "3d")
         )
-        noteNotActedOn(close(), .policy)
+        close()
         return reminders
     }
 

@@ -186,6 +186,14 @@ public struct Service: Sendable {
                 clock: service.clock
             ).respond(to: call.request, customer: call["customer"])
         },
+        Route("GET", "/v1/apps/{app}/lookup", needs: .secret) { service, call in
+            try await LookupRoute(
+                app: service.app(call["app"]),
+                storage: service.storage,
+                clock: service.clock,
+                backfillers: service.backfillers
+            ).respond(to: call.request)
+        },
         Route("GET", "/v1/apps/{app}/events", needs: .secret) { service, call in
             try await EventsRoute(app: service.app(call["app"]), storage: service.storage)
                 .respond(to: call.request)
@@ -205,16 +213,13 @@ public struct Service: Sendable {
         },
         // The store has no key of ours: its signature speaks.
         Route("POST", "/v1/apps/{app}/notifications/app-store", needs: .nothing) { service, call in
-            try await Ingest(
-                app: service.app(call["app"]),
-                storage: service.storage,
-                clock: service.clock,
-                log: service.log(of: call),
-                tallies: service.tallies,
-                metrics: service.metrics,
-                verifications: service.verifications,
-                budget: service.budget
-            ).respond(to: call.request)
+            try await service.ingest(call).respond(to: call.request)
+        },
+        Route("POST", "/v1/apps/{app}/customers/{customer}/reconcile", needs: .read) {
+            service,
+            call in
+            try await ReconcileRoute(ingest: service.ingest(call))
+                .respond(to: call.request, customer: call["customer"])
         },
         Route("GET", "/v1/keys", needs: .admin) { service, call in
             service.keysRoutes(call).list()
@@ -256,6 +261,19 @@ public struct Service: Sendable {
             metrics.count(.keyRefusals, objection.slug)
             throw objection
         }
+    }
+
+    private func ingest(_ call: Call) throws -> Ingest {
+        Ingest(
+            app: try app(call["app"]),
+            storage: storage,
+            clock: clock,
+            log: log(of: call),
+            tallies: tallies,
+            metrics: metrics,
+            verifications: verifications,
+            budget: budget
+        )
     }
 
     private func backfillRoute(_ call: Call) throws -> BackfillRoute {

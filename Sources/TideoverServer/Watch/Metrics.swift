@@ -35,6 +35,16 @@ struct CounterFamily: Hashable, Sendable {
         help: "Terms told of for products that the catalogue does not have.",
         labels: ["app"]
     )
+    static let deviceItems = CounterFamily(
+        name: "tideover_device_items_total",
+        help: "Pieces of evidence that devices presented: committed, known already, or refused.",
+        labels: ["app", "outcome"]
+    )
+    static let ownershipClaims = CounterFamily(
+        name: "tideover_ownership_claims_total",
+        help: "Customers' claims to purchases, by what became of them.",
+        labels: ["app", "ruling"]
+    )
     static let commits = CounterFamily(
         name: "tideover_storage_commits_total",
         help: "Commits asked of the storage, by outcome.",
@@ -81,8 +91,8 @@ struct CounterFamily: Hashable, Sendable {
 
     static let all = [
         requests, keyRefusals, notifications, refusals, unrecognisedWords, unknownProducts,
-        commits, storageFailures, deadlineBatches, deadlineEvents,
-        commits, storageFailures, backfills, backfillItems, storeRequests,
+        deviceItems, ownershipClaims, commits, storageFailures, deadlineBatches, deadlineEvents,
+        backfills, backfillItems, storeRequests,
     ]
 }
 
@@ -147,6 +157,12 @@ final class Metrics: Sendable {
     func expect(_ app: App) {
         for outcome in ["committed", "duplicate", "refused", "failed"] {
             count(.notifications, app.id, outcome, by: 0)
+        }
+        for outcome in ["committed", "known", "refused"] {
+            count(.deviceItems, app.id, outcome, by: 0)
+        }
+        for ruling in ["held", "claimed", "transferred"] {
+            count(.ownershipClaims, app.id, ruling, by: 0)
         }
         for outcome in ["committed", "duplicate", "failed"] { count(.commits, outcome, by: 0) }
         count(.unknownProducts, app.id, by: 0)

@@ -103,6 +103,42 @@ enum OpenAPIDocument {
                 }
               }
             },
+            "/v1/apps/{app}/customers/{customer}/reconcile": {
+              "post": {
+                "tags": ["customers"],
+                "operationId": "reconcile",
+                "summary": "What a device has in hand goes in, what the customer may use comes out",
+                "description": "Each piece of evidence is believed or refused by itself. What is accepted is durable before the answer goes out, so that its transaction may be finished, and the lineages it speaks of are claimed for the customer. The answer is that of the environment asked about, else of the newest evidence accepted, else of production.",
+                "security": [{ "key": ["public"] }],
+                "parameters": [
+                  { "$ref": "#/components/parameters/app" },
+                  { "$ref": "#/components/parameters/customer" },
+                  { "$ref": "#/components/parameters/environment" }
+                ],
+                "requestBody": {
+                  "required": true,
+                  "content": {
+                    "application/json": { "schema": { "$ref": "#/components/schemas/DeviceEvidence" } }
+                  }
+                },
+                "responses": {
+                  "200": {
+                    "description": "The snapshot, and what became of each piece of evidence",
+                    "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
+                    "content": {
+                      "application/json": { "schema": { "$ref": "#/components/schemas/Reconciled" } }
+                    }
+                  },
+                  "400": { "$ref": "#/components/responses/problem" },
+                  "401": { "$ref": "#/components/responses/unauthorised" },
+                  "403": { "$ref": "#/components/responses/problem" },
+                  "404": { "$ref": "#/components/responses/problem" },
+                  "413": { "$ref": "#/components/responses/problem" },
+                  "429": { "$ref": "#/components/responses/tryAgain" },
+                  "503": { "$ref": "#/components/responses/tryAgain" }
+                }
+              }
+            },
             "/v1/apps/{app}/customers/{customer}/timeline": {
               "get": {
                 "tags": ["customers"],
@@ -131,6 +167,47 @@ enum OpenAPIDocument {
                     "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
                     "content": {
                       "application/json": { "schema": { "$ref": "#/components/schemas/CustomerTimeline" } }
+                    }
+                  },
+                  "400": { "$ref": "#/components/responses/problem" },
+                  "401": { "$ref": "#/components/responses/unauthorised" },
+                  "403": { "$ref": "#/components/responses/problem" },
+                  "404": { "$ref": "#/components/responses/problem" },
+                  "503": { "$ref": "#/components/responses/tryAgain" }
+                }
+              }
+            },
+            "/v1/apps/{app}/lookup": {
+              "get": {
+                "tags": ["customers"],
+                "operationId": "lookUpPurchase",
+                "summary": "Whose a purchase is",
+                "description": "Found by exactly one of the parameters. Order numbers of the App Store are asked of the store where the app's configuration lets it be asked.",
+                "security": [{ "key": ["secret"] }],
+                "parameters": [
+                  { "$ref": "#/components/parameters/app" },
+                  {
+                    "name": "order", "in": "query",
+                    "description": "The number of an order, as on the store's receipt",
+                    "schema": { "type": "string" }
+                  },
+                  {
+                    "name": "transaction", "in": "query",
+                    "description": "The id of any of its transactions",
+                    "schema": { "type": "string" }
+                  },
+                  {
+                    "name": "token", "in": "query",
+                    "description": "The account token that the app gave the store, or a customer's id",
+                    "schema": { "type": "string" }
+                  }
+                ],
+                "responses": {
+                  "200": {
+                    "description": "Every purchase found, claimed or not",
+                    "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
+                    "content": {
+                      "application/json": { "schema": { "$ref": "#/components/schemas/Lookup" } }
                     }
                   },
                   "400": { "$ref": "#/components/responses/problem" },
@@ -545,6 +622,106 @@ enum OpenAPIDocument {
                     "additionalProperties": { "$ref": "#/components/schemas/Entitlement" }
                   },
                   "prompt": { "$ref": "#/components/schemas/Prompt" }
+                }
+              },
+              "Lookup": {
+                "type": "object",
+                "required": ["app", "asked", "purchases"],
+                "properties": {
+                  "app": { "type": "string" },
+                  "asked": { "type": "object" },
+                  "purchases": {
+                    "type": "array",
+                    "items": {
+                      "type": "object",
+                      "required": [
+                        "environment", "store", "lineage", "ownership", "customer", "owners", "reply"
+                      ],
+                      "properties": {
+                        "environment": {
+                          "type": "string", "enum": ["production", "sandbox", "simulated"]
+                        },
+                        "store": { "type": "string" },
+                        "lineage": { "type": "string" },
+                        "ownership": { "type": "string", "enum": ["purchased", "familyShared"] },
+                        "productId": { "type": ["string", "null"] },
+                        "purchasedAt": { "type": ["string", "null"] },
+                        "customer": {
+                          "type": ["string", "null"],
+                          "description": "Who holds it; null where nobody has claimed it"
+                        },
+                        "owners": {
+                          "type": "array", "items": { "type": "object" },
+                          "description": "Everyone who ever held it, in the order it was learned"
+                        },
+                        "reply": {
+                          "type": "string",
+                          "description": "A sentence to send to whoever asks"
+                        }
+                      }
+                    }
+                  }
+                }
+              },
+              "DeviceEvidence": {
+                "type": "object",
+                "description": "At most 32 pieces in all; what is more goes into further requests",
+                "properties": {
+                  "transactions": {
+                    "type": "array", "items": { "type": "string" },
+                    "description": "Signed transactions of StoreKit 2, each a compact JWS"
+                  },
+                  "renewalInfos": {
+                    "type": "array", "items": { "type": "string" },
+                    "description": "Signed renewal infos, each a compact JWS; one whose subscription is not known needs its transaction beside it"
+                  },
+                  "purchases": {
+                    "type": "array", "items": { "type": "object" },
+                    "description": "Purchase objects of OpenIAP as they are; the JWS in `purchaseToken` is what is believed"
+                  }
+                }
+              },
+              "Reconciled": {
+                "type": "object",
+                "required": [
+                  "app", "customer", "environment", "asOf", "customerVersion", "entitlements", "prompt",
+                  "items"
+                ],
+                "properties": {
+                  "app": { "type": "string" },
+                  "customer": { "type": "string" },
+                  "environment": { "type": "string", "enum": ["production", "sandbox", "simulated"] },
+                  "asOf": { "$ref": "#/components/schemas/Instant" },
+                  "customerVersion": { "type": "integer" },
+                  "entitlements": {
+                    "type": "object",
+                    "additionalProperties": { "$ref": "#/components/schemas/Entitlement" }
+                  },
+                  "prompt": { "$ref": "#/components/schemas/Prompt" },
+                  "items": {
+                    "type": "array",
+                    "description": "What became of each piece, in the order presented",
+                    "items": { "$ref": "#/components/schemas/ReconciledItem" }
+                  }
+                }
+              },
+              "ReconciledItem": {
+                "type": "object",
+                "required": ["kind", "index", "verdict"],
+                "properties": {
+                  "kind": { "type": "string", "enum": ["transaction", "renewalInfo", "purchase"] },
+                  "index": { "type": "integer", "description": "Its place in its list" },
+                  "verdict": { "type": "string", "enum": ["accepted", "refused"] },
+                  "isKnown": { "type": "boolean", "description": "Whether it had arrived before" },
+                  "environment": { "type": "string", "enum": ["production", "sandbox", "simulated"] },
+                  "transactionId": { "type": ["string", "null"] },
+                  "lineage": { "type": ["string", "null"] },
+                  "ownership": {
+                    "type": "string",
+                    "description": "held, claimed, transferred, or why the claim to it came to nothing"
+                  },
+                  "reason": { "type": "string", "description": "Why it is refused: a stable code" },
+                  "detail": { "type": ["string", "null"], "description": "The same for people" }
                 }
               },
               "Backfill": {
@@ -1094,6 +1271,9 @@ enum OpenAPIDocument {
                       "urn:tideover:problem:key-not-allowed",
                       "urn:tideover:problem:unknown-key",
                       "urn:tideover:problem:bad-key-request",
+                      "urn:tideover:problem:bad-reconcile-request",
+                      "urn:tideover:problem:too-many-items",
+                      "urn:tideover:problem:bad-lookup",
                       "urn:tideover:problem:not-found",
                       "urn:tideover:problem:method-not-allowed",
                       "urn:tideover:problem:unknown-app",

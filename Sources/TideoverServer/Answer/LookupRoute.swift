@@ -1,0 +1,191 @@
+import TideoverAppStore
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+import TideoverStorage
+
+/// Answers `GET /v1/apps/{app}/lookup`: whose a purchase is, found by what a customer can quote.
+///
+/// The App Store's order numbers stand in no message of the store: the store is asked about them where
+/// it can be, and what it answers is kept like anything else it says.
+struct LookupRoute: Sendable {
+    let app: App
+    let storage: any Storage
+    let clock: Clock
+    /// Those who can ask a store about the app.
+    let backfillers: [Backfiller]
+
+    /// More than a purchase can be in, one for each environment and way of owning it.
+    private static let most = 20
+
+    func respond(to request: Request) async throws -> Response {
+        let question = try LookupQuestion(request)
+        var found = try find(question)
+        if found.isEmpty, case .order(let order) = question {
+            for backfiller in backfillers where backfiller.app.id == app.id {
+                found += try await backfiller.holdings(ofOrder: order)
+            }
+        }
+        let now = clock()
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.field("app", app.id)
+            writer.field("asked", .object([question.word: .string(question.text)]))
+            writer.field(
+                "purchases",
+                array: { writer in for holding in found { holding.write(to: &writer, at: now) } }
+            )
+        }
+        return .json(bytes: writer.bytes, headers: ["Cache-Control": "private, no-store"])
+    }
+
+    private func find(_ question: LookupQuestion) throws -> [Holding] {
+        switch question {
+        case .transaction(let id):
+            let own = try app.environments.flatMap { environment in
+                try Ownership.allCases.map { ownership in
+                    try storage.holding(
+                        Lineage(
+                            store: .appStore,
+                            environment: environment,
+                            id: id,
+                            ownership: ownership
+                        ),
+                        app: app.id
+                    )
+                }
+            }
+            return try own.filter { !$0.facts.isEmpty } + named(.transaction(id))
+        case .order(let order):
+            return try named(PurchaseName(order: order))
+        case .token(let customer):
+            return try app.environments.flatMap { environment in
+                let key = CustomerKey(app: app.id, environment: environment, customer: customer)
+                let all = try storage.lineages(of: key, now: clock())?.holdings ?? []
+                return Array(all.prefix(Self.most))
+            }
+        }
+    }
+
+    private func named(_ name: PurchaseName) throws -> [Holding] {
+        try storage.holdings(named: name, app: app.id, limit: Self.most)
+    }
+}
+
+/// What a purchase is looked up by.
+private enum LookupQuestion {
+    case transaction(String)
+    case order(String)
+    case token(CustomerID)
+
+    /// - Throws: `bad-lookup` unless it is exactly one of them.
+    init(_ request: Request) throws(Problem) {
+        let asked = ["transaction", "order", "token"].filter { request.queryValue($0) != nil }
+        guard asked.count == 1, let text = request.queryValue(asked[0]), !text.isEmpty else {
+            throw .badLookup
+        }
+        switch asked[0] {
+        case "transaction": self = .transaction(text)
+        case "order": self = .order(text)
+        default:
+            guard let customer = CustomerID(text) else { throw .badLookup }
+            self = .token(customer)
+        }
+    }
+
+    var word: String {
+        switch self {
+        case .transaction: "transaction"
+        case .order: "order"
+        case .token: "token"
+        }
+    }
+
+    var text: String {
+        switch self {
+        case .transaction(let text), .order(let text): text
+        case .token(let customer): customer.text
+        }
+    }
+}
+
+extension Problem {
+    fileprivate static let badLookup = Problem(
+        "bad-lookup",
+        status: 400,
+        title: "It is not said what to look for.",
+        detail: "Ask with one of `?order=`, `?transaction=` or `?token=`, and say which."
+    )
+}
+
+extension Backfiller {
+    /// The lineages of an order of the App Store's, which is asked; none in other environments than
+    /// production and simulated, where the store knows no orders, and none while it cannot be asked.
+    fileprivate func holdings(ofOrder order: String) async throws -> [Holding] {
+        guard environment == .production || environment == .simulated else { return [] }
+        let answer: AppStoreAnswer<OrderLookup>
+        do {
+            answer = try await ask(.orderLookup) { try await api.lookUp(orderId: order) }
+        } catch is AppStoreAPIFailure {
+            return []
+        }
+        let now = timing.clock()
+        let items = AppStoreReader(app: trust.identity).read(
+            answer.content,
+            check: trust.check(at: now)
+        )
+        var lineages: Set<Lineage> = []
+        for item in items {
+            guard case .success(let reading) = item.reading else { continue }
+            let evidence = Evidence(
+                id: EvidenceID(of: item.evidence),
+                dedupeKey: reading.dedupeKey,
+                source: .appStoreAPI,
+                signedAt: reading.signedAt,
+                receivedAt: now,
+                bytes: item.evidence
+            )
+            _ = try await ingest.commit(reading, evidence)
+            let facts = reading.facts(learnedAt: now, source: .appStoreAPI, evidence: evidence.id)
+            lineages.formUnion(facts.map(\.lineage))
+        }
+        return try lineages.sorted().map { try ingest.storage.holding($0, app: app.id) }
+    }
+}
+
+extension Holding {
+    /// The newest period or purchase of it, by its start.
+    private var latestTerm: Term? {
+        let terms = facts.compactMap { fact -> Term? in
+            if case .term(let term) = fact.assertion { term } else { nil }
+        }
+        return terms.max { $0.start < $1.start }
+    }
+
+    fileprivate func write(to writer: inout JSONWriter, at now: Instant) {
+        let owner = owners.owner(at: now)
+        writer.object { writer in
+            writer.field("environment", lineage.environment.rawValue)
+            writer.field("store", lineage.store.rawValue)
+            writer.field("lineage", lineage.key)
+            writer.field("ownership", lineage.ownership.rawValue)
+            writer.field("productId", latestTerm?.productId)
+            writer.field("purchasedAt", latestTerm?.start.rfc3339)
+            writer.field("customer", owner?.text)
+            writer.field(
+                "owners",
+                array: { writer in for entry in owners { entry.write(to: &writer) } }
+            )
+            writer.field("reply", reply(isClaimed: owner != nil))
+        }
+    }
+
+    /// A sentence to send to whoever asks, without anybody's id in it.
+    private func reply(isClaimed: Bool) -> String {
+        isClaimed
+            ? "Your purchase is there and belongs to an account of this app. Please sign in with the "
+                + "account that you used when you bought it."
+            : "Your purchase is there, but no account of this app has claimed it yet. Please open the "
+                + "app on a device with the same store account, sign in, and choose Restore Purchases."
+    }
+}

@@ -1,0 +1,184 @@
+import TideoverAppStore
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+import TideoverStorage
+
+/// Answers `POST /v1/apps/{app}/customers/{customer}/reconcile`: what a device has in hand goes in, what
+/// the customer may use comes out.
+///
+/// Each piece is believed or refused by itself. What is believed is durable before the answer goes out,
+/// so that the device may finish its transactions; whose it is, is ruled on afterwards, in a commit of
+/// its own.
+struct ReconcileRoute: Sendable {
+    let ingest: Ingest
+
+    private var app: App { ingest.app }
+
+    func respond(to request: Request, customer: String) async throws -> Response {
+        guard let customer = CustomerID(customer) else { throw Problem.badCustomer }
+        guard let trust = app.appStore else { throw Problem.appStoreNotConfigured(app.id) }
+        let asked = try request.queryValue("environment").map { _ in
+            try app.environment(askedIn: request)
+        }
+        let evidence = try DeviceEvidence(request.body)
+        let now = ingest.clock()
+        let judged = try await judge(evidence.items, trust, from: request, at: now)
+        let kept = try await keep(judged, at: now)
+        let rulings = try await claim(kept, for: customer, at: now)
+        let environment = asked ?? kept.environment ?? app.usualEnvironment
+        let key = CustomerKey(app: app.id, environment: environment, customer: customer)
+        let snapshot = try await SnapshotRoute(
+            app: app,
+            storage: ingest.storage,
+            clock: ingest.clock
+        ).body(of: key, at: now)
+        return respond(snapshot, kept, rulings)
+    }
+
+    // MARK: Believing
+
+    private func judge(
+        _ items: [DeviceItem],
+        _ trust: AppStoreTrust,
+        from request: Request,
+        at now: Instant
+    ) async throws -> [JudgedItem] {
+        let sender = ingest.budget.sender(of: request, to: app.id)
+        try ingest.budget.admit(sender)
+        let judged: [JudgedItem]
+        do {
+            judged = try await ingest.verifications.pass {
+                try ingest.budget.admit(sender)
+                return try await onPool { items.map { JudgedItem($0, trust, at: now) } }
+            }
+        } catch {
+            throw error is Gate.Full ? Problem.overloaded : error
+        }
+        for case .success(let (_, reading)) in judged.map(\.outcome) {
+            try ingest.requireNotAhead(reading, at: now)
+        }
+        if judged.contains(where: \.isForged) { ingest.budget.charge(sender) }
+        return judged
+    }
+
+    // MARK: Keeping
+
+    /// Commits what is believed: purchases first, since a renewal info does not say whose it is.
+    private func keep(_ judged: [JudgedItem], at now: Instant) async throws -> KeptEvidence {
+        var kept = KeptEvidence()
+        for isPurchase in [true, false] {
+            let turn = judged.filter { ($0.item.kind != .renewalInfo) == isPurchase }
+            kept.items += try await withThrowingTaskGroup(of: KeptItem.self) { group in
+                // Together, so that the storage confirms many of them at once.
+                for item in turn { group.addTask { try await keep(item, at: now) } }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+        }
+        kept.items.sort { $0.item.position < $1.item.position }
+        for item in kept.items { count(item) }
+        return kept
+    }
+
+    private func keep(_ judged: JudgedItem, at now: Instant) async throws -> KeptItem {
+        switch judged.outcome {
+        case .failure(let error): KeptItem(item: judged.item, outcome: .failure(error))
+        case .success(let (signed, reading)):
+            try await keep(judged.item, signed, reading, at: now)
+        }
+    }
+
+    private func keep(
+        _ item: DeviceItem,
+        _ signed: [UInt8],
+        _ reading: AppStoreReading,
+        at now: Instant
+    ) async throws -> KeptItem {
+        let evidence = Evidence(
+            id: EvidenceID(of: signed),
+            dedupeKey: reading.dedupeKey,
+            source: .deviceTransaction,
+            signedAt: reading.signedAt,
+            receivedAt: now,
+            bytes: signed
+        )
+        let lineage = reading.facts(learnedAt: now, source: evidence.source, evidence: evidence.id)
+            .first?.lineage
+        if item.kind == .renewalInfo, let lineage,
+            try ingest.storage.holding(lineage, app: app.id).facts.isEmpty
+        {
+            return KeptItem(item: item, outcome: .failure(DeviceRefusal.renewalInfoAlone))
+        }
+        let isKnown = try await ingest.commit(reading, evidence) == .duplicate
+        let accepted = AcceptedItem(reading: reading, lineage: lineage, isKnown: isKnown)
+        return KeptItem(item: item, outcome: .success(accepted))
+    }
+
+    private func count(_ kept: KeptItem) {
+        ingest.metrics.count(.deviceItems, app.id, kept.word)
+        guard case .failure(let error) = kept.outcome, let refusal = error as? any Refusal else {
+            return
+        }
+        ingest.tallies.count(
+            Tally(environment: nil, kind: "refusal", name: refusal.code),
+            app: app.id
+        )
+    }
+
+    // MARK: Claiming
+
+    /// Claims every lineage presented for the customer, in each environment by itself.
+    private func claim(
+        _ kept: KeptEvidence,
+        for customer: CustomerID,
+        at now: Instant
+    ) async throws -> [Lineage: ClaimRuling] {
+        var rulings: [Lineage: ClaimRuling] = [:]
+        for (environment, lineages) in kept.lineages {
+            let claims = lineages.map { OwnershipClaim(lineage: $0, customer: customer, at: now) }
+            let intake = Intake(
+                app: app.id,
+                environment: environment,
+                customers: [CustomerKey(app: app.id, environment: environment, customer: customer)],
+                ownership: OwnershipClaims(claims, rule: Deriver(app: app).rule),
+                transfer: app.policy.transfer,
+                now: now
+            )
+            let outcome = try await ingest.storage.commit(intake, derive: Deriver(app: app).derive)
+            guard case .committed(_, _, let ruled) = outcome else { continue }
+            for (claim, ruling) in zip(claims, ruled) {
+                rulings[claim.lineage] = ruling
+                ingest.metrics.count(.ownershipClaims, app.id, ruling.code)
+            }
+        }
+        return rulings
+    }
+
+    // MARK: Answering
+
+    private func respond(
+        _ snapshot: [UInt8],
+        _ kept: KeptEvidence,
+        _ rulings: [Lineage: ClaimRuling]
+    ) -> Response {
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.field(
+                "items",
+                array: { writer in
+                    for item in kept.items { item.write(to: &writer, rulings) }
+                }
+            )
+        }
+        // A snapshot is an object of its own; its members are set before ours.
+        let body = snapshot.dropLast() + [UInt8(ascii: ",")] + writer.bytes.dropFirst()
+        return .json(bytes: Array(body), headers: ["Cache-Control": "private, no-store"])
+    }
+}
+
+extension App {
+    /// What is answered for where nothing tells: production, if the app is served there.
+    fileprivate var usualEnvironment: Environment {
+        environments.first { $0 == .production } ?? environments.first ?? .production
+    }
+}

@@ -1,0 +1,127 @@
+import Testing
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+import TideoverSandbox
+import TideoverServer
+
+/// Whose a purchase is.
+@Suite struct LookupTests {
+    private func look(_ server: TestServer, _ query: String) async throws -> [JSONValue] {
+        let response = try await server.get("/v1/apps/cards/lookup?\(query)")
+        #expect(response.status == 200)
+        return try Self.purchases(response)
+    }
+
+    private static func purchases(_ response: Response) throws -> [JSONValue] {
+        let root = try JSONDocument(response.body).root
+        return try #require(root["purchases"]).elements.map { JSONValue($0) }
+    }
+
+    @Test func `a purchase is found by any of its transactions and by its customer`() async throws {
+        let server = try TestServer()
+        _ = try await server.post(.purchase())
+        var renewal = Message.purchase("n-2", signed: Message.end)
+        renewal.type = "DID_RENEW"
+        renewal.subtype = nil
+        renewal.transaction?["transactionId"] = "2000000000000002"
+        renewal.transaction?["webOrderLineItemId"] = "900000002"
+        renewal.transaction?["purchaseDate"] = Message.end.wire
+        renewal.transaction?["expiresDate"] = (Message.end + .days(30)).wire
+        server.set(Message.end + .seconds(5))
+        #expect(try await server.post(renewal).status == 200)
+        let all = [
+            "transaction=2000000000000001", "transaction=2000000000000002",
+            "token=\(TestServer.anna.uppercased())",
+        ]
+        for query in all {
+            let found = try await look(server, query)
+            #expect(found.count == 1, "\(query)")
+            #expect(found.first?["customer"]?.string == TestServer.anna)
+            #expect(found.first?["environment"]?.string == "sandbox")
+            #expect(found.first?["purchasedAt"]?.string == Message.end.rfc3339)
+            #expect(found.first?["reply"]?.string?.contains(TestServer.anna) == false)
+        }
+        for query in ["transaction=3", "order=MK1", "token=u_42"] {
+            #expect(try await look(server, query).isEmpty, "\(query)")
+        }
+        await server.close()
+    }
+
+    @Test func `what nobody has claimed is found, with a way to claim it`() async throws {
+        let server = try TestServer()
+        var message = Message.purchase()
+        message.transaction?["appAccountToken"] = nil
+        _ = try await server.post(message)
+        let found = try await look(server, "transaction=2000000000000001")
+        #expect(found.count == 1)
+        #expect(found.first?["customer"] == .null)
+        #expect(found.first?["reply"]?.string?.contains("Restore Purchases") == true)
+        await server.close()
+    }
+
+    @Test(arguments: [
+        "", "?order=", "?order=1&transaction=2", "?token=00000000-0000-0000-0000-000000000000",
+    ])
+    func `a question that is none is refused`(_ query: String) async throws {
+        let server = try TestServer()
+        let response = try await server.get("/v1/apps/cards/lookup\(query)")
+        #expect(response.status == 400)
+        let type = try JSONDocument(response.body).root["type"]?.string
+        #expect(type == "urn:tideover:problem:bad-lookup")
+        await server.close()
+    }
+
+    @Test func `an order is asked of the store, and what it answers is kept`() async throws {
+        let rehearsed = try RehearsedStore()
+        let time = TestTime()
+        let store = rehearsed.store
+        try await store.register(StoreCustomer(name: "anna", appAccountToken: TestServer.anna))
+        let heard = Bodies()
+        try await store.perform(
+            .subscribe(product: "cards.pro.monthly", trial: .declined),
+            by: "anna"
+        )
+        time.clock.now = time.clock.now + .minutes(1)
+        try await store.advance(to: time.clock.now.millisecondsSince1970) { body in
+            await heard.add(body)
+            return 500
+        }
+        let body = try #require(await heard.all.first)
+        let transaction = try #require(try Self.transactionId(in: body))
+        let order = try #require(await store.order(of: transaction))
+        let backEnd = try RehearsedBackEnd(rehearsed, time)
+        func ask(_ query: String) async throws -> [JSONValue] {
+            let request = Request(
+                method: "GET",
+                target: "/v1/apps/cards/lookup?\(query)",
+                headers: TestServer.credentials,
+                body: []
+            )
+            return try Self.purchases(try await backEnd.service.handler(try #require(request)))
+        }
+        #expect(try await ask("transaction=\(transaction)").isEmpty)
+        #expect(try await ask("order=NONE").isEmpty)
+        let found = try await ask("order=\(order)")
+        #expect(found.first?["customer"]?.string == TestServer.anna)
+        #expect(try await ask("transaction=\(transaction)") == found)
+        await backEnd.close()
+    }
+
+    private actor Bodies {
+        private(set) var all: [[UInt8]] = []
+        func add(_ body: [UInt8]) { all.append(body) }
+    }
+
+    /// The id in a notification that the simulated store posts, taken without believing anything.
+    private static func transactionId(in body: [UInt8]) throws -> String? {
+        func payload(_ jws: String) throws -> JSONNode {
+            let middle = jws.split(separator: ".")[1]
+            return try JSONDocument(try #require(Base64.decode(middle.utf8, .urlSafe))).root
+        }
+        let root = try JSONDocument(body).root
+        let outer = try payload(try #require(root["signedPayload"]?.string))
+        let inner = try #require(outer["data"]?["signedTransactionInfo"]?.string)
+        return try payload(inner)["transactionId"]?.string
+    }
+}

@@ -1,0 +1,347 @@
+import Testing
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+import TideoverServer
+
+/// What devices present, and whose it then is.
+@Suite struct ReconcileTests {
+    private static let lapse = Message.end + .days(2)
+
+    // MARK: Asking
+
+    /// A transaction as a device has it: of nobody, unless a customer is named.
+    private func transaction(
+        _ id: String = "2000000000000001",
+        token: String? = nil,
+        signed: Instant = Message.start
+    ) -> JSONObject {
+        var transaction = Message.transaction(signed: signed)
+        transaction["originalTransactionId"] = .string(id)
+        transaction["transactionId"] = .string(id)
+        transaction["webOrderLineItemId"] = .string("9\(id)")
+        transaction["appAccountToken"] = token.map(JSONValue.string)
+        return transaction
+    }
+
+    private func reconcile(
+        _ server: TestServer,
+        _ customer: String = "u_42",
+        _ evidence: JSONObject
+    ) async throws -> (status: Int, answer: JSONValue) {
+        let response = try await server.send(
+            "POST",
+            "/v1/apps/cards/customers/\(customer)/reconcile",
+            body: JSONValue.object(evidence).encoded()
+        )
+        return (response.status, JSONValue(try JSONDocument(response.body).root))
+    }
+
+    private func present(
+        _ server: TestServer,
+        _ customer: String = "u_42",
+        _ transactions: JSONObject...
+    ) async throws -> JSONValue {
+        let signed = try transactions.map { JSONValue.string(try server.store.sign($0)) }
+        let (status, answer) = try await reconcile(
+            server,
+            customer,
+            ["transactions": .array(signed)]
+        )
+        #expect(status == 200)
+        return answer
+    }
+
+    /// `verdict ownership-or-reason` of each piece.
+    private func items(_ answer: JSONValue) -> [String] {
+        (answer["items"]?.elements ?? []).map { item in
+            [item["verdict"], item["ownership"] ?? item["reason"]]
+                .compactMap { $0?.string }.joined(separator: " ")
+        }
+    }
+
+    private func state(_ answer: JSONValue) -> String? {
+        answer["entitlements"]?["premium"]?["state"]?.string
+    }
+
+    // MARK: Evidence
+
+    @Test func `a purchase that nobody holds is the customer's who presents it`() async throws {
+        let server = try TestServer()
+        #expect(try await server.premium("u_42") == "never unknown none")
+        let answer = try await present(server, "u_42", transaction())
+        #expect(items(answer) == ["accepted claimed"])
+        #expect(state(answer) == "active")
+        #expect(answer["environment"]?.string == "sandbox")
+        #expect(try await server.premium("u_42") == "active paid access")
+        await server.close()
+    }
+
+    @Test func `evidence presented again changes nothing`() async throws {
+        let server = try TestServer()
+        let first = try await present(server, "u_42", transaction())
+        let again = try await present(server, "u_42", transaction())
+        #expect(items(again) == ["accepted held"])
+        #expect(again["items"]?.elements?.first?["isKnown"]?.bool == true)
+        #expect(again["customerVersion"] == first["customerVersion"])
+        #expect(again["entitlements"] == first["entitlements"])
+        await server.close()
+    }
+
+    @Test func `what is not believed is refused by itself, and the rest goes on`() async throws {
+        let server = try TestServer()
+        let good = try server.store.sign(transaction())
+        let forged = try server.store.sign(transaction("2"), defect: .unknownRoot)
+        var other = transaction("3")
+        other["bundleId"] = "com.example.other"
+        let (status, answer) = try await reconcile(
+            server,
+            "u_42",
+            [
+                "transactions": [
+                    .string(forged), .string(good), .string(try server.store.sign(other)), 7,
+                    .string(try server.store.sign(Message.renewal())),
+                ],
+                "purchases": [
+                    ["store": "google", "purchaseToken": "abc"],
+                    ["store": "apple", "purchaseState": "pending", "purchaseToken": "abc"],
+                    [
+                        "store": "apple", "productId": "cards.pro.monthly",
+                        "expirationDateIOS": 9e12,
+                    ],
+                    ["platform": "ios", "purchaseToken": "not a document"],
+                ],
+            ]
+        )
+        #expect(status == 200)
+        #expect(
+            items(answer) == [
+                "refused untrusted-root", "accepted claimed", "refused wrong-bundle",
+                "refused not-signed", "refused wrong-kind", "refused store-not-served",
+                "refused purchase-pending", "refused not-signed", "refused not-compact-jws",
+            ]
+        )
+        #expect(state(answer) == "active")
+        await server.close()
+    }
+
+    @Test func `a purchase object is believed for the document signed in it alone`() async throws {
+        let server = try TestServer()
+        server.set(Self.lapse)
+        let signed = try server.store.sign(transaction())
+        let (_, answer) = try await reconcile(
+            server,
+            "u_42",
+            [
+                "purchases": [
+                    [
+                        "id": "1", "store": "apple", "purchaseToken": .string(signed),
+                        "productId": "cards.pro.monthly", "expirationDateIOS": 4_102_444_800_000,
+                        "purchaseState": "purchased", "isAutoRenewing": true,
+                    ]
+                ]
+            ]
+        )
+        #expect(items(answer) == ["accepted claimed"])
+        #expect(state(answer) == "expired")
+        await server.close()
+    }
+
+    @Test func `a renewal info needs a purchase of its own`() async throws {
+        let server = try TestServer()
+        let renewal = JSONValue.string(try server.store.sign(Message.renewal()))
+        let alone = try await reconcile(server, "u_42", ["renewalInfos": [renewal]]).answer
+        #expect(items(alone) == ["refused renewal-info-alone"])
+        let both = try await reconcile(
+            server,
+            "u_42",
+            [
+                "transactions": [.string(try server.store.sign(transaction()))],
+                "renewalInfos": [renewal],
+            ]
+        ).answer
+        #expect(items(both) == ["accepted claimed", "accepted claimed"])
+        #expect(both["entitlements"]?["premium"]?["willRenew"]?.bool == true)
+        let later = try await reconcile(server, "u_42", ["renewalInfos": [renewal]]).answer
+        #expect(items(later) == ["accepted held"])
+        await server.close()
+    }
+
+    @Test(arguments: [
+        ("{", 400, "bad-reconcile-request"), ("[]", 400, "bad-reconcile-request"),
+        (#"{"transactions": "x"}"#, 400, "bad-reconcile-request"),
+    ])
+    func `a body that is no evidence is refused`(
+        _ body: String,
+        _ status: Int,
+        _ slug: String
+    ) async throws {
+        let server = try TestServer()
+        let response = try await server.send(
+            "POST",
+            "/v1/apps/cards/customers/u_42/reconcile",
+            body: Array(body.utf8)
+        )
+        #expect(response.status == status)
+        let type = try JSONDocument(response.body).root["type"]?.string
+        #expect(type == "urn:tideover:problem:\(slug)")
+        await server.close()
+    }
+
+    @Test func `one request carries 32 pieces and no more`() async throws {
+        let server = try TestServer()
+        for (count, expected) in [(32, 200), (33, 413)] {
+            let all = [JSONValue](repeating: "x", count: count)
+            #expect(
+                try await reconcile(server, "u_42", ["transactions": .array(all)]).status
+                    == expected
+            )
+        }
+        await server.close()
+    }
+
+    @Test func `what is dated in our future is asked for again, and nothing is stored`()
+        async throws
+    {
+        let server = try TestServer()
+        let ahead = try server.store.sign(transaction(signed: server.now + .minutes(6)))
+        let (status, _) = try await reconcile(
+            server,
+            "u_42",
+            ["transactions": [.string(ahead)]]
+        )
+        #expect(status == 503)
+        #expect(try await server.premium("u_42") == "never unknown none")
+        await server.close()
+    }
+
+    @Test func `a device's key opens it, and no key does not`() async throws {
+        let server = try TestServer()
+        let target = "/v1/apps/cards/customers/u_42/reconcile"
+        #expect(try await server.ask("POST", target, body: Array("{}".utf8)).status == 401)
+        #expect(try await server.send("POST", target, body: Array("{}".utf8)).status == 200)
+        await server.close()
+    }
+
+    // MARK: Ownership
+
+    @Test func `of two customers who present one purchase, the first holds it`() async throws {
+        let server = try TestServer()
+        #expect(items(try await present(server, "u_1", transaction())) == ["accepted claimed"])
+        let second = try await present(server, "u_2", transaction())
+        #expect(items(second) == ["accepted held-by-another"])
+        #expect(state(second) == "never")
+        #expect(try await server.premium("u_1") == "active paid access")
+        await server.close()
+    }
+
+    @Test func `of many who claim one purchase at once, one holds it`() async throws {
+        let server = try TestServer()
+        let rulings = try await withThrowingTaskGroup(of: [String].self) { group in
+            for n in 0..<12 {
+                group.addTask { items(try await present(server, "u_\(n)", transaction())) }
+            }
+            return try await group.reduce(into: []) { $0 += $1 }
+        }
+        #expect(rulings.filter { $0 == "accepted claimed" }.count == 1)
+        #expect(rulings.filter { $0 == "accepted held-by-another" }.count == 11)
+        await server.close()
+    }
+
+    @Test func `the store's signed token outweighs whoever presents the purchase`() async throws {
+        for policy in [
+            Policy.Transfer.claim, .keep, .transferIfInactive, .transfer(coolDown: .zero),
+        ] {
+            let server = try TestServer(policy: Policy(transfer: policy))
+            let answer = try await present(server, "u_2", transaction(token: TestServer.anna))
+            #expect(items(answer) == ["accepted named-by-store"])
+            #expect(state(answer) == "never")
+            #expect(try await server.premium(TestServer.anna) == "active paid access")
+            await server.close()
+        }
+    }
+
+    @Test func `a token is the customer's in any case, and of zeros it is nobody's`() async throws {
+        let server = try TestServer()
+        let upper = TestServer.anna.uppercased()
+        let own = try await present(server, upper, transaction(token: TestServer.anna))
+        #expect(items(own) == ["accepted held"])
+        let zero = "00000000-0000-0000-0000-000000000000"
+        let free = try await present(server, "u_9", transaction("5", token: zero))
+        #expect(items(free) == ["accepted claimed"])
+        await server.close()
+    }
+
+    @Test func `a purchase moves where policy lets it, and not again within the cool-down`()
+        async throws
+    {
+        let server = try TestServer(policy: Policy(transfer: .transfer(coolDown: .days(30))))
+        let bought = server.now
+        #expect(items(try await present(server, "u_1", transaction())) == ["accepted claimed"])
+        server.set(bought + .days(3))
+        #expect(items(try await present(server, "u_2", transaction())) == ["accepted transferred"])
+        #expect(try await server.premium("u_1") == "never unknown none")
+        server.set(bought + .days(33) + Milliseconds(-1))
+        let third = try await present(server, "u_3", transaction())
+        #expect(items(third) == ["accepted cooling-down"])
+        let detail = third["items"]?.elements?.first?["detail"]?.string ?? ""
+        #expect(detail.contains((bought + .days(33)).rfc3339))
+        #expect(items(try await present(server, "u_1", transaction())) == ["accepted cooling-down"])
+        server.set(bought + .days(33))
+        #expect(items(try await present(server, "u_3", transaction())) == ["accepted transferred"])
+        await server.close()
+    }
+
+    @Test func `a former owner's past is what it was`() async throws {
+        let server = try TestServer(policy: Policy(transfer: .transfer(coolDown: .days(30))))
+        let bought = server.now
+        _ = try await present(server, "u_1", transaction())
+        server.set(bought + .days(3))
+        _ = try await present(server, "u_2", transaction())
+        func state(of customer: String, at instant: Instant) async throws -> String? {
+            let response = try await server.get(
+                "/v1/apps/cards/customers/\(customer)/explain?environment=sandbox&at=\(instant.rfc3339)"
+            )
+            let answer = JSONValue(try JSONDocument(response.body).root)
+            return answer["entitlements"]?.elements?.first?["decision"]?["state"]?.string
+                ?? answer["entitlements"]?["premium"]?["decision"]?["state"]?.string
+        }
+        #expect(try await state(of: "u_1", at: bought + .days(2)) == "active")
+        #expect(try await state(of: "u_2", at: bought + .days(2)) == "never")
+        #expect(try await state(of: "u_1", at: bought + .days(3)) == "never")
+        #expect(try await state(of: "u_2", at: bought + .days(3)) == "active")
+        await server.close()
+    }
+
+    @Test func `a purchase moves from whom it serves no more`() async throws {
+        let server = try TestServer(policy: Policy(transfer: .transferIfInactive))
+        _ = try await present(server, "u_1", transaction())
+        let early = try await present(server, "u_2", transaction())
+        #expect(items(early) == ["accepted holder-has-access"])
+        server.set(Self.lapse)
+        #expect(items(try await present(server, "u_2", transaction())) == ["accepted transferred"])
+        await server.close()
+    }
+
+    @Test func `where purchases are kept, no later token moves one`() async throws {
+        for (policy, owner) in [(Policy.Transfer.keep, "u_1"), (.claim, TestServer.anna)] {
+            let server = try TestServer(policy: Policy(transfer: policy))
+            _ = try await present(server, "u_1", transaction())
+            var renewed = transaction(token: TestServer.anna, signed: Message.end)
+            renewed["transactionId"] = "2000000000000002"
+            renewed["webOrderLineItemId"] = "900000002"
+            renewed["purchaseDate"] = Message.end.wire
+            renewed["expiresDate"] = (Message.end + .days(30)).wire
+            server.set(Message.end + .seconds(5))
+            _ = try await present(server, "u_3", renewed)
+            #expect(try await server.premium(owner) == "active paid access", "\(policy)")
+            await server.close()
+        }
+    }
+}
+
+extension JSONValue {
+    fileprivate var elements: [JSONValue]? {
+        if case .array(let elements) = self { elements } else { nil }
+    }
+}
