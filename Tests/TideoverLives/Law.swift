@@ -35,7 +35,7 @@ package struct Law: Sendable, CustomStringConvertible {
     }
 
     package static let all = [
-        convergence, unknownWords, refund, grace, bound, olderWords, lowerRank,
+        convergence, unknownWords, refund, grace, bound, olderWords, lowerRank, telling, stillness,
     ]
 
     /// A breach of this law by a life, or nil.

@@ -268,27 +268,6 @@ extension Situation {
     }
 }
 
-extension TermRecord {
-    /// The newest revocation that had taken effect by an instant, undone or not.
-    func newestRevocation(at instant: Instant) -> Word<Revocation>? {
-        var newest: Word<Revocation>?
-        for word in revocations where counts(word, at: instant) {
-            if let found = newest, found.value.date > word.value.date { continue }
-            newest = word
-        }
-        return newest
-    }
-
-    /// Whether a revocation would be in force at an instant if nothing else were known.
-    fileprivate func counts(_ word: Word<Revocation>, at instant: Instant) -> Bool {
-        var alone = self
-        alone.revocations = [word]
-        alone.reversals = []
-        alone.cleanSignings = []
-        return alone.revocation(at: instant, pace: .real) != nil
-    }
-}
-
 extension Word {
     fileprivate func isSame(as other: Word?) -> Bool {
         guard let other else { return false }

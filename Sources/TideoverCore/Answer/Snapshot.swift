@@ -38,13 +38,14 @@ public struct CustomerHistory: Sendable {
         at instant: Instant,
         shown presentation: Presentation = Presentation()
     ) -> Snapshot {
+        let ahead = boundaries(after: instant)
         let entitlements = catalogue.value(at: instant).entitlements.map { name in
             let standing = best(of: name, at: instant)
             return Snapshot.Entitlement(
                 name: name,
                 standing: standing,
                 accessUntil: unbrokenAccess(to: name, at: instant, from: standing),
-                nextChange: nextChange(of: name, after: instant, from: standing),
+                nextChange: nextChange(of: name, among: ahead, from: standing),
                 pending: pending(for: name, at: instant),
                 guidance: guidance(on: name, standing, at: instant, presentation)
             )
@@ -128,13 +129,13 @@ public struct CustomerHistory: Sendable {
             .map { $0.accessUntil ?? .distantFuture }.max()
     }
 
-    /// The earliest later instant at which state, reason, access or confidence differs.
+    /// The earliest of the later instants at which state, reason, access or confidence differs.
     private func nextChange(
         of entitlement: String,
-        after instant: Instant,
+        among ahead: [Instant],
         from standing: Standing
     ) -> Instant? {
-        boundaries(after: instant).first {
+        ahead.first {
             let then = best(of: entitlement, at: $0)
             return then.state != standing.state || then.reason != standing.reason
                 || then.confidence != standing.confidence
@@ -143,22 +144,12 @@ public struct CustomerHistory: Sendable {
 
     /// The later instants at which some answer may change if no store says more, in order.
     func boundaries(after instant: Instant) -> [Instant] {
-        let changes = policy.versions.map(\.effectiveAt) + catalogue.versions.map(\.effectiveAt)
-        var all = Set(changes.filter { $0 > instant })
+        var all = policy.versions.map(\.effectiveAt) + catalogue.versions.map(\.effectiveAt)
         for holding in holdings {
-            for policy in policy.versions.map(\.value) {
-                for boundary in holding.history.boundaries(policy: policy) where boundary > instant
-                {
-                    all.insert(boundary)
-                }
-            }
-            for entry in holding.owners {
-                for edge in [entry.from, entry.until].compactMap(\.self) where edge > instant {
-                    all.insert(edge)
-                }
-            }
+            for version in policy.versions { all += holding.history.changes(policy: version.value) }
+            for entry in holding.owners { all += [entry.from, entry.until].compactMap(\.self) }
         }
-        return all.sorted()
+        return all.filter { $0 > instant }.inOrder
     }
 }
 

@@ -1,33 +1,65 @@
 extension LineageHistory {
     /// Every instant at which the answer may change, in no order.
     public func boundaries(policy: Policy) -> [Instant] {
-        (terms + unseen).flatMap { boundaries(of: $0, policy: policy) }
-            + (play?.boundaries(policy: policy, pace: pace) ?? [])
+        var found: [Instant] = []
+        for record in terms + unseen { add(boundariesOf: record, policy, before: nil, to: &found) }
+        return found + otherBoundaries(policy: policy)
+    }
+
+    /// The boundaries without those that ask about a term which governs no more: what follows a
+    /// term's end concerns the answer only until another one counts.
+    func changes(policy: Policy) -> [Instant] {
+        var found: [Instant] = []
+        for (position, record) in terms.enumerated() {
+            let next = position + 1 < terms.count ? terms[position + 1].effectiveStart : nil
+            let left = next.map { max($0, record.end ?? .distantFuture) }
+            add(boundariesOf: record, policy, before: left, to: &found)
+        }
+        for record in unseen { add(boundariesOf: record, policy, before: nil, to: &found) }
+        return found + otherBoundaries(policy: policy)
+    }
+
+    private func otherBoundaries(policy: Policy) -> [Instant] {
+        (play?.boundaries(policy: policy, pace: pace) ?? [])
             + pending.flatMap { [$0.since, $0.until].compactMap(\.self) } + inquiries.instants
     }
 
-    private func boundaries(of record: TermRecord, policy: Policy) -> [Instant] {
-        var found = [record.term.start, record.effectiveStart, record.firstTold]
-        found += record.reversals + record.cleanSignings
-        found += record.revocations.flatMap { [$0.value.date, $0.assertedAt] }
-        found += record.outlooks.flatMap { word in
-            [word.assertedAt] + [word.value.graceEnd].compactMap(\.self)
+    /// `left` is when the term ceases to govern, where that is known.
+    private func add(
+        boundariesOf record: TermRecord,
+        _ policy: Policy,
+        before left: Instant?,
+        to found: inout [Instant]
+    ) {
+        func add(_ instant: Instant?) {
+            if let instant, instant != found.last { found.append(instant) }
         }
-        found += record.conditions.map(\.assertedAt)
-        found += [record.upgradedAt].compactMap(\.self)
-        guard let end = record.end else { return found }
-        let leeway = min(
-            pace.scale(policy.renewalLeeway),
-            Milliseconds(max(0, (end - record.term.start).count / 5))
-        )
-        found += [
-            end, end + leeway, end + pace.scale(policy.unreachable), end + pace.scale(.days(3)),
-            end + pace.scale(Situation.retry),
-        ]
-        if case .keep(let length) = policy.billingRetry {
-            found.append(max(end, record.graceEnd ?? end) + pace.scale(length))
+        func add(ahead instant: Instant?) {
+            guard let instant, left.map({ instant < $0 }) ?? true else { return }
+            found.append(instant)
         }
-        return found
+        add(record.term.start)
+        add(record.effectiveStart)
+        add(record.firstTold)
+        for instant in record.reversals { add(instant) }
+        for instant in record.cleanSignings { add(instant) }
+        for word in record.revocations {
+            add(word.value.date)
+            add(word.assertedAt)
+        }
+        for word in record.outlooks { add(word.assertedAt) }
+        for word in record.conditions { add(word.assertedAt) }
+        add(record.upgradedAt)
+        add(record.end)
+        for word in record.outlooks { add(ahead: word.value.graceEnd) }
+        guard let end = record.end else { return }
+        let fifth = Milliseconds(max(0, (end - record.term.start).count / 5))
+        add(ahead: end + min(pace.scale(policy.renewalLeeway), fifth))
+        add(ahead: end + pace.scale(policy.unreachable))
+        add(ahead: end + pace.scale(.days(3)))
+        add(ahead: end + pace.scale(Situation.retry))
+        guard case .keep(let length) = policy.billingRetry else { return }
+        add(ahead: max(end, record.graceEnd ?? end) + pace.scale(length))
     }
 }
 

@@ -86,12 +86,25 @@ extension LineageHistory {
         policy: Policy,
         catalogue: Catalogue
     ) -> Standing {
-        let meant = decision(at: instant, policy: policy) {
-            $0.state != .never && unlocks($0, entitlement, catalogue)
+        if play != nil {
+            let meant = decision(at: instant, policy: policy) {
+                $0.state != .never && unlocks($0, entitlement, catalogue)
+            }
+            if let meant { return meant.standing }
         }
-        if let meant { return meant.standing }
         let standing = standing(at: instant, policy: policy)
+        return narrowed(standing, to: entitlement, at: instant, catalogue)
+    }
+
+    /// What the lineage's own answer at an instant says of one entitlement.
+    func narrowed(
+        _ standing: Standing,
+        to entitlement: String,
+        at instant: Instant,
+        _ catalogue: Catalogue
+    ) -> Standing {
         guard standing.state == .never else {
+            if unlocks(standing, entitlement, catalogue) { return standing }
             return former(of: standing, entitlement, at: instant, catalogue)
         }
         return isAboutAnotherProduct(standing, entitlement, catalogue)
@@ -161,7 +174,7 @@ extension LineageHistory {
         guard let product = standing.productId, catalogue.unlocks(product, entitlement) else {
             return false
         }
-        return terms.last { $0.term.productId == product }?.unlocksAnything ?? true
+        return !inertProducts.contains(product)
     }
 
     private func unlocks(
@@ -176,7 +189,7 @@ extension LineageHistory {
 
 extension TermRecord {
     /// Consumables are used up, and an unknown kind of product must never grant.
-    fileprivate var unlocksAnything: Bool {
+    var unlocksAnything: Bool {
         switch term.plan {
         case .autoRenewable, .nonRenewing, .nonConsumable: true
         case .consumable, .unrecognised: false

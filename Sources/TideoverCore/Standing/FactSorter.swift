@@ -58,21 +58,19 @@ struct FactSorter {
         for position in records.indices { records[position].settle() }
         for position in unseen.indices { unseen[position].settle() }
         moveEffectiveStarts(of: &records, ends)
-        return (records, unseen)
+        return (records.map(TermRecord.init), unseen.map(TermRecord.init))
     }
 
     // MARK: Terms
 
-    private func seenTerms(_ names: TermNames) -> [TermRecord] {
-        let groups = Dictionary(grouping: terms) { names.key(of: $0.value) }
-        let records = groups.map { key, words in
+    private func seenTerms(_ names: TermNames) -> [TermDraft] {
+        let records = groupedTerms(names).map { key, words in
             // Words are sorted oldest first, so the last of the highest rank is the newest.
             let newest = words.reduce(words[0]) { $1.rank >= $0.rank ? $1 : $0 }
-            let first = words.map(\.assertedAt).min() ?? newest.assertedAt
-            var record = TermRecord(
+            let first = words[0].assertedAt
+            var record = TermDraft(
                 key: key,
-                term: newest.value,
-                rank: newest.rank,
+                word: newest,
                 end: end(of: newest.value),
                 firstAsserted: first,
                 isUnseen: false,
@@ -87,6 +85,22 @@ struct FactSorter {
         return records.sorted {
             ($0.term.start, $0.firstAsserted, $0.key) < ($1.term.start, $1.firstAsserted, $1.key)
         }
+    }
+
+    /// The words on each term, oldest first, by the first of them: nearly in the order of their starts.
+    private func groupedTerms(_ names: TermNames) -> [(key: TermKey, words: [Word<Term>])] {
+        var places: [TermKey: Int] = [:]
+        var groups: [(key: TermKey, words: [Word<Term>])] = []
+        for word in terms {
+            let key = names.key(of: word.value)
+            if let place = places[key] {
+                groups[place].words.append(word)
+            } else {
+                places[key] = groups.count
+                groups.append((key, [word]))
+            }
+        }
+        return groups
     }
 
     /// Non-renewing purchases last as long as the catalogue says; without a word on that they
@@ -104,7 +118,7 @@ struct FactSorter {
         catalogue.value(at: term.start)[term.productId]?.period
     }
 
-    private func attachRevocations(to records: inout [TermRecord], _ names: TermNames) {
+    private func attachRevocations(to records: inout [TermDraft], _ names: TermNames) {
         guard !revocations.isEmpty || !reversals.isEmpty else { return }
         let positions = Dictionary(
             uniqueKeysWithValues: records.enumerated().map { ($1.key, $0) }
@@ -123,12 +137,13 @@ struct FactSorter {
 
     /// An upgrade happened when the successor began or when the store first said so, whichever was
     /// earlier: the first successor we know of may only be a renewal of the one we lack.
-    private func findUpgrades(in records: inout [TermRecord], _ names: TermNames) {
+    private func findUpgrades(in records: inout [TermDraft], _ names: TermNames) {
         var said: [TermKey: Instant] = [:]
         for word in terms.reversed() where word.value.isUpgraded {
             said[names.key(of: word.value)] = word.assertedAt
         }
-        for position in records.indices {
+        for position in records.indices
+        where records[position].term.isUpgraded || !records[position].revocations.isEmpty {
             let record = records[position]
             let successor = records[(position + 1)...].first { $0.term.start > record.term.start }
             let looksUpgraded = record.revocations.contains { word in
@@ -145,11 +160,11 @@ struct FactSorter {
     /// Gives each outlook to the term it speaks of; those that name an end we know nothing of make
     /// unseen terms, which are returned.
     private func bindOutlooks(
-        to records: inout [TermRecord],
+        to records: inout [TermDraft],
         _ ends: EndIndex,
         filing unseenEnds: inout EndIndex
-    ) -> [TermRecord] {
-        var unseen: [TermRecord] = []
+    ) -> [TermDraft] {
+        var unseen: [TermDraft] = []
         for word in outlooks {
             let target = target(
                 renewalDate: word.value.renewalDate,
@@ -172,9 +187,9 @@ struct FactSorter {
     }
 
     private func bindConditions(
-        to records: inout [TermRecord],
+        to records: inout [TermDraft],
         _ ends: EndIndex,
-        and unseen: inout [TermRecord],
+        and unseen: inout [TermDraft],
         _ unseenEnds: EndIndex
     ) {
         for word in conditions {
@@ -209,7 +224,7 @@ struct FactSorter {
         renewalDate: Instant?,
         assertedAt: Instant,
         isFailing: Bool,
-        among records: [TermRecord],
+        among records: [TermDraft],
         _ ends: EndIndex
     ) -> Target {
         if let renewalDate {
@@ -228,7 +243,7 @@ struct FactSorter {
     private static func file(
         _ word: Word<Outlook>,
         endingAt end: Instant,
-        in unseen: inout [TermRecord],
+        in unseen: inout [TermDraft],
         _ ends: inout EndIndex
     ) {
         if let position = ends.nearest(to: end) {
@@ -241,10 +256,9 @@ struct FactSorter {
             start: word.assertedAt,
             end: end
         )
-        var record = TermRecord(
+        var record = TermDraft(
             key: term.key,
-            term: term,
-            rank: word.rank,
+            word: Word(term, like: word),
             end: end,
             firstAsserted: word.assertedAt,
             isUnseen: true,
@@ -319,14 +333,15 @@ struct FactSorter {
     /// A recovery in grace keeps the old cycle: the new term's purchase date lies before the
     /// failure was announced. It counts from when it was first told of, so that the billing issue
     /// the customer lived through is not erased; never before the old end, never beyond grace.
-    private func moveEffectiveStarts(of records: inout [TermRecord], _ ends: EndIndex) {
+    private func moveEffectiveStarts(of records: inout [TermDraft], _ ends: EndIndex) {
         for position in records.indices {
             let start = records[position].term.start
             guard let before = ends.nearest(to: start), before != position,
-                let oldEnd = records[before].end, let failure = records[before].firstFailure,
+                let oldEnd = records[before].end, let failure = records[before].failure.first,
                 failure >= oldEnd, failure < records[position].firstTold
             else { continue }
-            let told = min(records[position].firstTold, records[before].graceEnd ?? .distantFuture)
+            let graceEnd = records[before].grace?.value.graceEnd
+            let told = min(records[position].firstTold, graceEnd ?? .distantFuture)
             records[position].effectiveStart = max(told, oldEnd)
         }
     }
@@ -334,29 +349,26 @@ struct FactSorter {
 
 /// Finds the term that ends nearest to an instant without looking through all of them.
 private struct EndIndex {
-    private var bySecond: [Int64: [(end: Instant, position: Int)]] = [:]
+    /// By their ends.
+    private var terms: [(end: Instant, position: Int)] = []
 
-    init(_ records: [TermRecord]) {
+    init(_ records: [TermDraft]) {
         for (position, record) in records.enumerated() {
-            if let end = record.end { add(end, at: position) }
+            if let end = record.end { terms.append((end, position)) }
         }
+        terms.sort { $0 < $1 }
     }
 
     mutating func add(_ end: Instant, at position: Int) {
-        bySecond[Self.second(end), default: []].append((end, position))
+        terms.insert((end, position), at: terms.endOfPrefix { $0.end <= end })
     }
 
     /// Nil when none ends within the tolerance; of equally near ones the first.
     func nearest(to instant: Instant) -> Int? {
-        let second = Self.second(instant)
-        return (second - 1...second + 1).flatMap { bySecond[$0] ?? [] }
-            .filter { $0.end.isWithin(LineageHistory.sameEnd, of: instant) }
+        let first = terms.endOfPrefix { $0.end < instant - LineageHistory.sameEnd }
+        return terms[first...].prefix { $0.end <= instant + LineageHistory.sameEnd }.lazy
             .map { (($0.end - instant).count.magnitude, $0.position) }
             .min { $0 < $1 }?.1
-    }
-
-    private static func second(_ instant: Instant) -> Int64 {
-        instant.millisecondsSince1970 / LineageHistory.sameEnd.count
     }
 }
 

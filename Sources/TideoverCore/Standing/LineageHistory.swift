@@ -14,6 +14,9 @@ public struct LineageHistory: Sendable {
     /// Purchases that waited for approval or payment, by when they were told of.
     let pending: [PendingSpan]
     let inquiries: InquiryLog
+    let announcements: Announcements
+    /// The products whose newest term unlocks nothing.
+    let inertProducts: Set<String>
     public let pace: Pace
 
     /// How far two instants may differ and still name the same end.
@@ -45,11 +48,19 @@ public struct LineageHistory: Sendable {
             ($0.since, $0.id) < ($1.since, $1.id)
         }
         inquiries = InquiryLog(answers)
+        announcements = Announcements(terms)
+        inertProducts = terms.reduce(into: []) { inert, record in
+            if !record.unlocksAnything {
+                inert.insert(record.term.productId)
+            } else if !inert.isEmpty {
+                inert.remove(record.term.productId)
+            }
+        }
         self.pace = pace
     }
 
     /// Every term that a store or a relay told of by itself.
-    var seenTerms: [TermRecord] { terms + (play?.periods ?? []) }
+    var seenTerms: [TermRecord] { play.map { terms + $0.periods } ?? terms }
 
     func isPending(at instant: Instant) -> Bool {
         pending.contains { $0.isOpen(at: instant) }
@@ -69,6 +80,38 @@ struct PendingSpan: Sendable {
     }
 }
 
+/// Renewals that were announced before they began, found without looking through all terms.
+struct Announcements: Sendable {
+    /// By when they begin.
+    private let entries: [(start: Instant, told: Instant)]
+    /// The first instant at which an entry or any after it was told of.
+    private let firstTold: [Instant]
+
+    /// `terms` are in the order of their starts.
+    init(_ terms: [TermRecord]) {
+        entries = terms.lazy.filter {
+            $0.firstTold < $0.term.start && $0.term.origin != .purchase
+        }.map { ($0.term.start, $0.firstTold) }
+        var earliest = Instant.distantFuture
+        firstTold = entries.reversed().map { entry in
+            earliest = min(earliest, entry.told)
+            return earliest
+        }.reversed()
+    }
+
+    /// The start of the first renewal after an instant that was told of by then, and not before
+    /// another one.
+    func next(after instant: Instant, toldSince since: Instant) -> Instant? {
+        var position = entries.endOfPrefix { $0.start <= instant }
+        while position < entries.count, firstTold[position] <= instant {
+            let entry = entries[position]
+            if entry.told <= instant, entry.told >= since { return entry.start }
+            position += 1
+        }
+        return nil
+    }
+}
+
 /// When the store was asked, and whether it answered.
 struct InquiryLog: Sendable {
     private let entries: [Inquiry.Answer]
@@ -80,7 +123,8 @@ struct InquiryLog: Sendable {
     /// Whether the newest question asked by an instant got no answer, and is not older than
     /// `start`.
     func isUnanswered(at instant: Instant, since start: Instant) -> Bool {
-        guard let newest = entries.last(where: { $0.at <= instant }) else { return false }
+        let asked = entries.endOfPrefix { $0.at <= instant }
+        guard let newest = entries[..<asked].last else { return false }
         return newest.isFailure && newest.at >= start
     }
 

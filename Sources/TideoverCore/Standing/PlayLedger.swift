@@ -3,7 +3,7 @@
 struct PlayLedger {
     private let catalogue: Versioned<Catalogue>
     private let pace: Pace
-    private var periods: [TermRecord] = []
+    private var periods: [TermDraft] = []
     /// How many periods that nobody told us of may lie between two reads.
     private static let longestGap: Int64 = 60
     /// No grace that a developer can choose is longer.
@@ -24,7 +24,7 @@ struct PlayLedger {
         let tokens = tokens.map { $0.movingPeriods { places[$0] } }
         return PlayHistory(
             tokens: tokens.sorted { ($0.begun, $0.token) < ($1.begun, $1.token) },
-            periods: order.map { periods[$0] },
+            periods: order.map { TermRecord(periods[$0]) },
             pending: tokens.flatMap(\.pendingSpans)
         )
     }
@@ -205,7 +205,7 @@ struct PlayLedger {
                     isHeld
                 )
                 current = periods.count
-                periods.append(TermRecord(term, told: statement))
+                periods.append(TermDraft(Word(term, like: saying.word), told: statement))
             }
             guard let current else { continue }
             order = said.orderId ?? order
@@ -251,7 +251,7 @@ struct PlayLedger {
         _ item: PlayItem,
         _ saying: PlaySaying,
         _ name: String,
-        after before: TermRecord?,
+        after before: TermDraft?,
         _ isHeld: Bool
     ) -> Term {
         let begun = before?.end ?? statement.startedAt ?? statement.from
@@ -364,18 +364,17 @@ extension PlayItem {
     }
 }
 
-extension TermRecord {
+extension TermDraft {
     /// A period that a read told of.
-    fileprivate init(_ term: Term, told statement: PlayStatement) {
+    fileprivate init(_ word: Word<Term>, told statement: PlayStatement) {
         self.init(
-            key: term.key,
-            term: term,
-            rank: statement.rank,
-            end: term.end,
+            key: word.value.key,
+            word: word,
+            end: word.value.end,
             firstAsserted: statement.said,
             isUnseen: false,
             firstTold: statement.said,
-            effectiveStart: max(term.start, statement.from)
+            effectiveStart: max(word.value.start, statement.from)
         )
     }
 

@@ -115,10 +115,10 @@ struct Situation {
     /// the old end until then every word in hand says that it was paid.
     var announcedStart: Instant? {
         guard let term, let end = term.end, end <= instant else { return nil }
-        return history.terms.first {
-            $0.term.start > instant && $0.firstTold <= instant && $0.term.origin != .purchase
-                && ((term.firstFailure ?? .distantPast) <= $0.firstTold)
-        }?.term.start
+        return history.announcements.next(
+            after: instant,
+            toldSince: term.firstFailure ?? .distantPast
+        )
     }
 
     // MARK: Reasons
@@ -311,13 +311,7 @@ extension LineageHistory {
     /// Every term that may count by an instant, found without looking through all of them: they stand
     /// in the order of their starts, and none counts from before its own.
     private func begunTerms(by instant: Instant) -> ArraySlice<TermRecord> {
-        var (low, high) = (0, terms.count)
-        while low < high {
-            let middle = (low + high) / 2
-            let isBegun = terms[middle].term.start <= instant + Self.sameEnd
-            if isBegun { low = middle + 1 } else { high = middle }
-        }
-        return terms[..<low]
+        terms[..<terms.endOfPrefix { $0.term.start <= instant + Self.sameEnd }]
     }
 
     private func newestUnseen(at instant: Instant, after seen: TermRecord?) -> TermRecord? {

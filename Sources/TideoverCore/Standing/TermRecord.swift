@@ -1,10 +1,12 @@
 /// Something the store said, with what decides between two words on the same thing.
-struct Word<Value: Hashable & Sendable>: Sendable {
-    var value: Value
-    var assertedAt: Instant
-    var envelopeSignedAt: Instant
-    var evidence: EvidenceID
-    var rank: Rank
+///
+/// A class: words are sorted, bound and looked up again and again, and are too large to be copied.
+final class Word<Value: Hashable & Sendable>: Sendable {
+    let value: Value
+    let assertedAt: Instant
+    let envelopeSignedAt: Instant
+    let evidence: EvidenceID
+    let rank: Rank
 
     init(_ value: Value, of fact: Fact) {
         self.value = value
@@ -52,12 +54,11 @@ private func newestWord<Value>(
     return best
 }
 
-/// One term with everything said of it, or a term we have not seen that a later outlook tells of.
-struct TermRecord: Sendable {
+/// A term while what was said of it is gathered.
+struct TermDraft: Sendable {
     let key: TermKey
     /// The newest word of the highest rank.
-    let term: Term
-    let rank: Rank
+    let word: Word<Term>
     /// Nil for a lifetime.
     var end: Instant?
     /// What an operator granted; nil for what was sold.
@@ -85,15 +86,9 @@ struct TermRecord: Sendable {
     private(set) var failure = Failure()
     /// The word that states when grace ends, and its end.
     private(set) var grace: Word<Outlook>?
-    /// At each word, whether the words by then let grace go on; oldest first.
-    private(set) var graceTurns: [(at: Instant, isKept: Bool)] = []
 
-    /// When the first failing word about this term was asserted, if one was.
-    var firstFailure: Instant? { failure.first }
-
-    /// The newest grace end any outlook of this term stated; a later outlook that omits it does
-    /// not erase it. One that lies before the term's end persists from an earlier failure.
-    var graceEnd: Instant? { grace?.value.graceEnd }
+    var term: Term { word.value }
+    var rank: Rank { word.rank }
 
     /// Finds what the words come to, so that no rule has to look for it again.
     mutating func settle() {
@@ -101,15 +96,85 @@ struct TermRecord: Sendable {
         grace = end.flatMap { end in
             newestWord(outlooks, by: .distantFuture) { $0.graceEnd.map { $0 > end } ?? false }
         }
-        let said = Set(outlooks.map(\.assertedAt) + conditions.map(\.assertedAt)).sorted()
-        graceTurns = grace == nil ? [] : said.map { ($0, Self.keepsGrace(by: $0, self)) }
     }
 
-    private static func keepsGrace(by instant: Instant, _ record: TermRecord) -> Bool {
-        let condition = record.conditions.newest(by: instant)
-        return condition?.value.saysExpired != true
-            && Situation.keepsGrace(record.outlooks.newest(by: instant), condition)
+    /// At each word, whether the words by then let grace go on; oldest first.
+    fileprivate var graceTurns: [(at: Instant, isKept: Bool)] {
+        guard grace != nil else { return [] }
+        let said = Set(outlooks.map(\.assertedAt) + conditions.map(\.assertedAt)).sorted()
+        return said.map { ($0, keepsGrace(by: $0)) }
     }
+
+    private func keepsGrace(by instant: Instant) -> Bool {
+        let condition = conditions.newest(by: instant)
+        return condition?.value.saysExpired != true
+            && Situation.keepsGrace(outlooks.newest(by: instant), condition)
+    }
+}
+
+/// One term with everything said of it, or a term we have not seen that a later outlook tells of.
+///
+/// A class, as words are: whatever is decided on a term refers to it.
+final class TermRecord: Sendable {
+    let key: TermKey
+    /// The newest word of the highest rank.
+    let term: Term
+    let rank: Rank
+    /// Nil for a lifetime.
+    let end: Instant?
+    /// What an operator granted; nil for what was sold.
+    let entitlement: String?
+    /// The first assertion of the term itself.
+    let firstAsserted: Instant
+    /// True when only an outlook tells of this term.
+    let isUnseen: Bool
+    /// The first word that told of this term: its own, or an outlook of it.
+    let firstTold: Instant
+    /// From when the term counts; its purchase date except after a recovery in grace.
+    let effectiveStart: Instant
+    /// When the customer upgraded away from it.
+    let upgradedAt: Instant?
+    /// Words bound to this term, oldest first.
+    let outlooks: [Word<Outlook>]
+    let conditions: [Word<Condition>]
+    let revocations: [Word<Revocation>]
+    /// When refunds of it were taken back.
+    let reversals: [Instant]
+    /// When the term was signed without a revocation.
+    let cleanSignings: [Instant]
+    let failure: Failure
+    /// The word that states when grace ends, and its end.
+    let grace: Word<Outlook>?
+    private let graceTurns: [(at: Instant, isKept: Bool)]
+
+    /// From a draft that has settled.
+    init(_ draft: TermDraft) {
+        key = draft.key
+        term = draft.term
+        rank = draft.rank
+        end = draft.end
+        entitlement = draft.entitlement
+        firstAsserted = draft.firstAsserted
+        isUnseen = draft.isUnseen
+        firstTold = draft.firstTold
+        effectiveStart = draft.effectiveStart
+        upgradedAt = draft.upgradedAt
+        outlooks = draft.outlooks
+        conditions = draft.conditions
+        revocations = draft.revocations
+        reversals = draft.reversals
+        cleanSignings = draft.cleanSignings
+        failure = draft.failure
+        grace = draft.grace
+        graceTurns = draft.graceTurns
+    }
+
+    /// When the first failing word about this term was asserted, if one was.
+    var firstFailure: Instant? { failure.first }
+
+    /// The newest grace end any outlook of this term stated; a later outlook that omits it does
+    /// not erase it. One that lies before the term's end persists from an earlier failure.
+    var graceEnd: Instant? { grace?.value.graceEnd }
 
     /// Since when, looking back from an instant, the words have stood against grace without a
     /// break; nil if they do not.
@@ -136,13 +201,23 @@ struct TermRecord: Sendable {
     /// without it made at least an hour (at the lineage's pace) after the last signing that carried
     /// it: a stale read right after a refund must not give access back.
     func revocation(at instant: Instant, pace: Pace) -> Revocation? {
+        guard let newest = newestRevocation(at: instant) else { return nil }
+        return undone(newest.value, at: instant, pace: pace) == nil ? newest.value : nil
+    }
+
+    /// The newest revocation that had taken effect by an instant, undone or not.
+    func newestRevocation(at instant: Instant) -> Word<Revocation>? {
         var newest: Word<Revocation>?
-        for word in revocations where word.value.date <= instant && !isUpgrade(word.value) {
+        for word in revocations where counts(word, at: instant) {
             if let found = newest, found.value.date > word.value.date { continue }
             newest = word
         }
-        guard let newest else { return nil }
-        return undone(newest.value, at: instant, pace: pace) == nil ? newest.value : nil
+        return newest
+    }
+
+    /// Whether a revocation would be in force at an instant if nothing else were known.
+    func counts(_ word: Word<Revocation>, at instant: Instant) -> Bool {
+        word.value.date <= instant && !isUpgrade(word.value)
     }
 
     /// When a revocation was undone, looking back from an instant.
@@ -242,7 +317,7 @@ struct Failure: Sendable {
 
     init() {}
 
-    fileprivate init(of record: TermRecord) {
+    fileprivate init(of record: TermDraft) {
         for word in record.outlooks {
             note(
                 word.assertedAt,
@@ -260,7 +335,7 @@ struct Failure: Sendable {
         _ said: Instant,
         _ rank: Rank,
         isFailing: Bool,
-        _ record: TermRecord
+        _ record: TermDraft
     ) {
         guard rank == .store else {
             if isFailing { supposed = min(supposed ?? said, said) }

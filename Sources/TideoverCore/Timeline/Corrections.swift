@@ -38,10 +38,12 @@ public struct Corrections: Hashable, Sendable {
 struct Told {
     private let ids: [String]
     private let known: Set<String>
+    private let hasCorrections: Bool
 
     init(_ ids: some Sequence<String>) {
         self.ids = Array(ids)
         known = Set(self.ids)
+        hasCorrections = self.ids.contains(where: Self.isCorrection)
     }
 
     /// The events that did not happen after all, in the order in which they were sent; `happened` has
@@ -49,10 +51,9 @@ struct Told {
     func undone(where happened: Set<String>) -> [Corrections.Correction] {
         var undone = Set<String>()
         return ids.compactMap { id in
+            guard !happened.contains(Self.first(of: id)), !Self.isCorrection(id) else { return nil }
             let correction = Corrections.Correction(id: Self.correction(of: id), undone: id)
-            guard !Self.isCorrection(id), !known.contains(correction.id),
-                !happened.contains(Self.first(of: id)), undone.insert(id).inserted
-            else { return nil }
+            guard !known.contains(correction.id), undone.insert(id).inserted else { return nil }
             return correction
         }
     }
@@ -61,7 +62,7 @@ struct Told {
     func nextID(of happening: String) -> String? {
         var id = happening
         var count = 1
-        while known.contains(Self.correction(of: id)) {
+        while hasCorrections, known.contains(Self.correction(of: id)) {
             count += 1
             id = "\(happening)-\(count)"
         }
@@ -76,6 +77,6 @@ struct Told {
 
     /// The id as it was first sent, without the number behind it.
     private static func first(of id: String) -> String {
-        String(id.prefix { $0 != "-" })
+        id.utf8.firstIndex(of: UInt8(ascii: "-")).map { String(id[..<$0]) } ?? id
     }
 }

@@ -170,6 +170,7 @@ private struct CustomerStory {
 
     /// Finds the purchases in other lineages that brought the customer back from a billing issue.
     mutating func findNewPurchases() {
+        guard holdings.count > 1 else { return }
         let purchases = transitions.filter {
             $0.kind.isPurchase && !$0.isFamilyShared && $0.lineage.store != .tideover
         }

@@ -4,8 +4,8 @@ struct Proof: Hashable, Sendable {
     let evidence: [EvidenceID]
     let learnedAt: Instant
 
-    init(_ evidence: some Sequence<EvidenceID>, learnedAt: Instant) {
-        self.evidence = Set(evidence).sorted()
+    init(_ evidence: [EvidenceID], learnedAt: Instant) {
+        self.evidence = evidence.count > 1 ? Set(evidence).sorted() : evidence
         self.learnedAt = learnedAt
     }
 }
@@ -16,24 +16,33 @@ struct Dossier: Sendable {
     private let learned: [EvidenceID: Instant]
     private let terms: [TermKey: [Word<Term>]]
     private let reversals: [TermKey: [Word<Reversal>]]
-    /// Whatever was said at an instant.
+    /// Whatever was said at an instant; only where terms are told of by something else than words on
+    /// them, such as grants.
     private let said: [Instant: [EvidenceID]]
 
     init(_ facts: [Fact]) {
         var terms: [Word<Term>] = []
         var reversals: [Word<Reversal>] = []
         var learned: [EvidenceID: Instant] = [:]
+        var isToldOtherwise = false
         for fact in facts {
-            learned[fact.evidence] = min(learned[fact.evidence] ?? fact.learnedAt, fact.learnedAt)
-            if case .term(let term) = fact.assertion { terms.append(Word(term, of: fact)) }
-            if case .reversal(let reversal) = fact.assertion {
-                reversals.append(Word(reversal, of: fact))
+            let known = learned[fact.evidence] ?? fact.learnedAt
+            learned[fact.evidence] = min(known, fact.learnedAt)
+            switch fact.assertion {
+            case .term(let term): terms.append(Word(term, of: fact))
+            case .reversal(let reversal): reversals.append(Word(reversal, of: fact))
+            case .grant, .playSubscription, .playPurchase, .playNotice: isToldOtherwise = true
+            case .outlook, .condition, .revocation, .inquiry, .pending, .playVoidedOrder,
+                .playReplacement, .unrecognised:
+                break
             }
         }
         let names = TermNames(terms.map(\.value))
         self.names = names
         self.learned = learned
-        said = Dictionary(grouping: facts, by: \.assertedAt).mapValues { $0.map(\.evidence) }
+        said =
+            isToldOtherwise
+            ? Dictionary(grouping: facts, by: \.assertedAt).mapValues { $0.map(\.evidence) } : [:]
         self.terms = Dictionary(grouping: terms) { names.key(of: $0.value) }
         self.reversals = Dictionary(grouping: reversals) { names.key($0.value.term) }
     }
@@ -64,7 +73,6 @@ struct Dossier: Sendable {
             return Proof([first.evidence], learnedAt: earliest(words.map(\.evidence)))
         }
         if let first = record.outlooks.first { return proof([first.evidence]) }
-        // Told of by something else than a word on a term, such as a grant.
         return proof(said[record.firstAsserted] ?? [])
     }
 

@@ -55,8 +55,19 @@ struct LineageSteps: Sendable {
         self.history = history
         self.catalogue = catalogue
         self.policy = policy
-        let addOns = history.play?.addOns ?? []
-        all = Self.boundaries(of: history, catalogue, policy).compactMap { instant in
+        let instants = Self.changes(of: history, catalogue, policy)
+        guard let addOns = history.play?.addOns else {
+            all = instants.map { instant in
+                let now = Situation(
+                    history: history,
+                    instant: instant,
+                    policy: policy.value(at: instant)
+                )
+                return Step(from: instant, standing: TermRule.standing(now), term: now.term)
+            }
+            return
+        }
+        all = instants.compactMap { instant in
             let policy = policy.value(at: instant)
             let isMain = { (standing: Standing) in !addOns.contains(standing.productId ?? "") }
             let decision =
@@ -68,30 +79,36 @@ struct LineageSteps: Sendable {
         }
     }
 
-    private static func boundaries(
+    private static func changes(
         of history: LineageHistory,
         _ catalogue: Versioned<Catalogue>,
         _ policy: Versioned<Policy>
     ) -> [Instant] {
-        let own = policy.versions.flatMap { history.boundaries(policy: $0.value) }
+        let own = policy.versions.flatMap { history.changes(policy: $0.value) }
         guard let first = own.min() else { return [] }
-        let changes = policy.versions.map(\.effectiveAt) + catalogue.versions.map(\.effectiveAt)
-        return Set(own + changes.filter { $0 > first }).sorted()
+        let versions = policy.versions.map(\.effectiveAt) + catalogue.versions.map(\.effectiveAt)
+        return (own + versions.filter { $0 > first }).inOrder
     }
 
     /// The step that an instant lies in; nil before the first.
     func step(at instant: Instant) -> Step? {
-        var (low, high) = (0, all.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if all[middle].from <= instant { low = middle + 1 } else { high = middle }
-        }
-        return low == 0 ? nil : all[low - 1]
+        all[..<all.endOfPrefix { $0.from <= instant }].last
     }
 
     /// The standing for one entitlement from each step on.
     func answers(of entitlement: String) -> [Answer] {
-        all.map { Answer(from: $0.from, standing: standing(of: entitlement, at: $0.from)) }
+        all.map { step in
+            guard history.play == nil else {
+                return Answer(from: step.from, standing: standing(of: entitlement, at: step.from))
+            }
+            let standing = history.narrowed(
+                step.standing,
+                to: entitlement,
+                at: step.from,
+                catalogue.value(at: step.from)
+            )
+            return Answer(from: step.from, standing: standing)
+        }
     }
 
     func standing(of entitlement: String, at instant: Instant) -> Standing {
@@ -115,7 +132,9 @@ struct LineageSteps: Sendable {
     /// unlock.
     func entitlements(of standing: Standing, at instant: Instant) -> [String] {
         if let granted = standing.grantedEntitlement { return [granted] }
-        let addOns = history.play?.products(at: instant) ?? []
+        guard let addOns = history.play?.products(at: instant) else {
+            return standing.productId.map { entitlements(of: $0, at: instant) } ?? []
+        }
         let all = ([standing.productId].compactMap(\.self) + addOns).map {
             entitlements(of: $0, at: instant)
         }

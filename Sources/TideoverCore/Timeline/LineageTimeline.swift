@@ -51,8 +51,9 @@ public struct LineageTimeline: Sendable {
         narrator.finish(at: .distantFuture)
         let refunds = Refunds(steps: steps, dossier: dossier).transitions
         let all = (narrator.transitions + refunds).sorted(by: Transition.isEarlier)
-        transitions = all.filter { $0.at <= until }
-        expected = all.filter { $0.at > until }
+        let ahead = all.endOfPrefix { $0.at <= until }
+        transitions = Array(all[..<ahead])
+        expected = Array(all[ahead...])
         lineage = history.lineage
         self.until = until
         self.steps = steps

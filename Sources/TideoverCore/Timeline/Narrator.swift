@@ -14,7 +14,13 @@ struct Narrator: Sendable {
     private var endedAt: Instant?
     private var pausedAt: Instant?
     private var cleanup: Cleanup?
-    private var told: [String: Int] = [:]
+    private var told: [Happening: Int] = [:]
+
+    /// What transitions of one name have in common.
+    private struct Happening: Hashable {
+        let kind: Transition.Kind
+        let anchor: String
+    }
 
     private struct OpenIssue {
         var record: BillingIssue
@@ -347,8 +353,8 @@ struct Narrator: Sendable {
         _ proof: Proof,
         on instant: Instant? = nil
     ) -> Transition {
-        let count = told["\(kind.rawValue) \(anchor)", default: 0] + 1
-        told["\(kind.rawValue) \(anchor)"] = count
+        let count = told[Happening(kind: kind, anchor: anchor), default: 0] + 1
+        told[Happening(kind: kind, anchor: anchor)] = count
         return Transition(
             kind,
             of: steps.lineage,

@@ -1,22 +1,45 @@
 /// A name of fixed length for a text, the same on every machine and in every version. For ids, so
 /// that they do not carry a store's tokens; it protects no secret.
-enum StableDigest {
+///
+/// FNV-1a in two lanes, each mixed at the end as SplitMix64 does.
+struct StableDigest {
+    private var a: UInt64 = 0xCBF2_9CE4_8422_2325
+    private var b: UInt64 = 0x9E37_79B9_7F4A_7C15
+    private static let separator: UInt8 = 0x1F
+
     /// 32 hexadecimal digits for the lineage and the parts in their order.
     static func text(of lineage: Lineage, _ parts: String...) -> String {
-        let whole = [lineage.environment.rawValue, lineage.key] + parts
-        let (a, b) = digest(of: whole.joined(separator: "\u{1F}").utf8)
-        return hexadecimal(a) + hexadecimal(b)
+        var digest = StableDigest()
+        digest.add(lineage.environment.rawValue)
+        digest.add(Self.separator)
+        digest.add(lineage.key)
+        for part in parts {
+            digest.add(Self.separator)
+            digest.add(part)
+        }
+        return digest.text
     }
 
-    /// FNV-1a in two lanes, each mixed at the end as SplitMix64 does.
-    private static func digest(of bytes: some Sequence<UInt8>) -> (UInt64, UInt64) {
-        var a: UInt64 = 0xCBF2_9CE4_8422_2325
-        var b: UInt64 = 0x9E37_79B9_7F4A_7C15
-        for byte in bytes {
-            a = (a ^ UInt64(byte)) &* 0x0000_0100_0000_01B3
-            b = mixed(b ^ UInt64(byte))
+    private mutating func add(_ text: String) {
+        for byte in text.utf8 { add(byte) }
+    }
+
+    private mutating func add(_ byte: UInt8) {
+        a = (a ^ UInt64(byte)) &* 0x0000_0100_0000_01B3
+        b = Self.mixed(b ^ UInt64(byte))
+    }
+
+    private var text: String {
+        String(unsafeUninitializedCapacity: 32) { digits in
+            for (lane, half) in [Self.mixed(a), b].enumerated() {
+                for place in 0..<16 {
+                    let digit = UInt8(truncatingIfNeeded: half >> UInt64(60 - 4 * place)) & 0xF
+                    let first = digit < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10
+                    digits[lane * 16 + place] = first + digit
+                }
+            }
+            return 32
         }
-        return (mixed(a), b)
     }
 
     private static func mixed(_ value: UInt64) -> UInt64 {
@@ -24,10 +47,5 @@ enum StableDigest {
         z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
         z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
         return z ^ (z >> 31)
-    }
-
-    private static func hexadecimal(_ value: UInt64) -> String {
-        let digits = String(value, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
     }
 }

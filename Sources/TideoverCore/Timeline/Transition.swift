@@ -122,7 +122,8 @@ public struct Transition: Hashable, Sendable, Identifiable {
 
     /// Oldest first; what happens at one instant in the order of the kinds.
     static func isEarlier(_ a: Transition, _ b: Transition) -> Bool {
-        (a.at, a.kind.position, a.id) < (b.at, b.kind.position, b.id)
+        if a.at != b.at { return a.at < b.at }
+        return (a.kind.position, a.id) < (b.kind.position, b.id)
     }
 }
 
