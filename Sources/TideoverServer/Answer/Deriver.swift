@@ -17,10 +17,10 @@ struct Deriver: Sendable {
         var changes = ChangeEvents(key: lineages.key, lineages.answer)
         changes.pass(history, news, before: now)
         let snapshot = history.snapshot(at: now)
-        changes.move(to: snapshot)
+        let answer = changes.move(to: snapshot)
         let bodies = NewsEvents(key: lineages.key)
         return Derivation(
-            answer: snapshot.answer,
+            answer: answer,
             validUntil: [snapshot.validUntil, news.nextAt].compactMap(\.self).min(),
             fingerprint: app.fingerprint,
             events: bodies.corrections(of: news, at: now)

@@ -30,21 +30,23 @@ struct ChangeEvents {
         for _ in 0..<Self.mostInstants {
             guard let instant = due, instant < now else { return }
             let snapshot = history.snapshot(at: instant)
-            move(to: snapshot)
+            _ = move(to: snapshot)
             let told = news.unsent.first { $0.at > instant }?.at
             due = [snapshot.validUntil, told].compactMap(\.self).min()
         }
     }
 
-    /// Goes on to a later answer.
-    mutating func move(to snapshot: Snapshot) {
+    /// Goes on to a later answer, and says how it is stored.
+    mutating func move(to snapshot: Snapshot) -> [UInt8] {
         let before = answer.flatMap { try? JSONDocument($0, limits: .local) }
         for entitlement in snapshot.entitlements {
             let old = before?.root["entitlements"]?[entitlement.name]
             guard isDifferent(old, entitlement.standing) else { continue }
             events.append(event(entitlement, from: old, at: snapshot.asOf))
         }
-        answer = snapshot.answer
+        let fresh = snapshot.answer
+        answer = fresh
+        return fresh
     }
 
     /// A customer never heard of counts as `never`.
