@@ -13,19 +13,24 @@ public struct App: Sendable {
     public let fingerprint: String
     /// Nil when the app does not sell on the App Store.
     public let appStore: AppStoreTrust?
+    /// How long after a renewal fell due no notification may arrive before that is raised; zero for
+    /// ever.
+    public let silence: Milliseconds
 
     public init(
         id: String,
         environments: [Environment],
         catalogue: Catalogue,
         policy: Policy,
-        appStore: AppStoreTrust?
+        appStore: AppStoreTrust?,
+        silence: Milliseconds = .hours(6)
     ) {
         self.id = id
         self.environments = environments
         self.catalogue = catalogue
         self.policy = policy
         self.appStore = appStore
+        self.silence = silence
         fingerprint = Self.fingerprint(of: catalogue, policy)
     }
 

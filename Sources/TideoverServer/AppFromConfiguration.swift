@@ -21,7 +21,8 @@ extension App {
             environments: configured.environments,
             catalogue: configured.catalogue,
             policy: configured.policy,
-            appStore: trust
+            appStore: trust,
+            silence: configured.silence
         )
     }
 }

@@ -137,15 +137,18 @@ enum Serve {
         let counting = Task { await service.run() }
         let meeting = Task { await service.meetDeadlines() }
         let asking = Task { await service.backfill() }
+        let listening = Task { await service.watchForSilence() }
         await stop.arrival()
         output.message("tideover: stopping")
         await server.stop()
         counting.cancel()
         meeting.cancel()
         asking.cancel()
+        listening.cancel()
         await counting.value
         await meeting.value
         await asking.value
+        await listening.value
         await service.flushTallies()
     }
 

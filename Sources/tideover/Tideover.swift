@@ -30,9 +30,8 @@ enum Tideover {
         ],
         commands: [
             Demo.command, Serve.command, Inspect.command, Explain.command,
-            CustomerLife.command, Backfill.command, Replay.command, Keys.command, Config.command,
-            Doctor.command,
-            Conformance.command,
+            CustomerLife.command, Backfill.command, Replay.command, Report.command, Keys.command,
+            Config.command, Doctor.command, Conformance.command,
         ]
     )
 }

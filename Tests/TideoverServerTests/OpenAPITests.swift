@@ -239,7 +239,9 @@ private struct Schemas {
     private func typeFaults(_ value: JSONNode, _ schema: JSONNode, _ place: String) -> [String] {
         guard let type = schema["type"] else { return ["\(place): the schema has no type"] }
         let allowed = type.string.map { [$0] } ?? type.elements.compactMap(\.string)
-        return allowed.contains(name(of: value)) ? [] : ["\(place): is \(name(of: value))"]
+        let name = name(of: value)
+        let isNumber = name == "integer" && allowed.contains("number")
+        return isNumber || allowed.contains(name) ? [] : ["\(place): is \(name)"]
     }
 
     private func name(of value: JSONNode) -> String {

@@ -84,6 +84,7 @@ final class TestTime: Sendable {
     private let nanoseconds = Mutex<Int64>(0)
     /// Whether sleeping moves the clock too; the stopwatch it always moves.
     private let movesClock: Bool
+    private let end = Mutex<Instant>(.distantFuture)
 
     init(at instant: Instant = RehearsedStore.start, movesClock: Bool = false) {
         self.movesClock = movesClock
@@ -92,8 +93,12 @@ final class TestTime: Sendable {
 
     var uptime: Int64 { nanoseconds.withLock { $0 } }
 
+    /// From when on nobody sleeps any more, as if cancelled.
+    func end(at instant: Instant) { end.withLock { $0 = instant } }
+
     @Sendable func sleep(_ duration: Duration) async throws {
         try Task.checkCancellation()
+        if clock.now >= end.withLock({ $0 }) { throw CancellationError() }
         let parts = duration.components
         let length = parts.seconds * 1_000_000_000 + parts.attoseconds / 1_000_000_000
         nanoseconds.withLock { $0 += length }
@@ -176,17 +181,21 @@ final class RehearsedBackEnd: Sendable {
         return JSONValue(try JSONDocument(response.body).root)["last"]
     }
 
-    /// What a customer may use, without what depends on how often the answer changed.
-    func answer(_ customer: String) async throws -> JSONValue {
+    func get(_ target: String) async throws -> JSONValue {
         guard
             let request = Request(
                 method: "GET",
-                target: "/v1/apps/cards/customers/\(customer)?environment=simulated",
+                target: target,
                 headers: TestServer.credentials,
                 body: []
             )
-        else { preconditionFailure("this is a request target") }
-        let answer = JSONValue(try JSONDocument(try await service.handler(request).body).root)
+        else { preconditionFailure("\(target) is a request target") }
+        return JSONValue(try JSONDocument(try await service.handler(request).body).root)
+    }
+
+    /// What a customer may use, without what depends on how often the answer changed.
+    func answer(_ customer: String) async throws -> JSONValue {
+        let answer = try await get("/v1/apps/cards/customers/\(customer)?environment=simulated")
         return [
             "entitlements": answer["entitlements"] ?? .null, "prompt": answer["prompt"] ?? .null,
         ]

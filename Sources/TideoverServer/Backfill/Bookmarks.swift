@@ -45,6 +45,30 @@ struct Bookmarks: Sendable {
         )
     }
 
+    /// What was kept of a silence; where nothing was, it is listened from now on.
+    func silence(startedAt now: Instant) throws(StorageError) -> Silence {
+        let form = try form(Self.silence)
+        return Silence(
+            since: form?.root["since"]?.instant ?? now,
+            startedAt: now,
+            lastArrivedAt: form?.root["lastArrivedAt"]?.instant,
+            raisedAt: form?.root["raisedAt"]?.instant
+        )
+    }
+
+    func keep(_ silence: Silence) async throws(StorageError) {
+        try await keep(
+            [
+                "since": silence.since, "lastArrivedAt": silence.lastArrivedAt,
+                "raisedAt": silence.raisedAt,
+            ],
+            [:],
+            Self.silence
+        )
+    }
+
+    private static let silence = "silence"
+
     func text(_ name: String) throws(StorageError) -> String? {
         try form(name)?.root["value"]?.string
     }

@@ -140,6 +140,9 @@ extension Configuration {
         public let catalogue: Catalogue
         /// The operator's choices where the stores leave one.
         public let policy: Policy
+        /// How long after a renewal fell due no notification may arrive before that is raised; zero for
+        /// ever.
+        public let silence: Milliseconds
 
         /// An app made in code.
         public init(
@@ -148,7 +151,8 @@ extension Configuration {
             appStore: AppStore? = nil,
             simulatedStore: SimulatedStore? = nil,
             catalogue: Catalogue = Catalogue(),
-            policy: Policy = Policy()
+            policy: Policy = Policy(),
+            silence: Milliseconds = .hours(6)
         ) {
             self.id = id
             self.environments = environments
@@ -156,6 +160,7 @@ extension Configuration {
             self.simulatedStore = simulatedStore
             self.catalogue = catalogue
             self.policy = policy
+            self.silence = silence
         }
     }
 

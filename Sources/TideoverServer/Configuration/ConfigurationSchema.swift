@@ -84,6 +84,7 @@ extension ConfigurationSection {
         readOtherStores()
         let catalogue = readCatalogue()
         let policy = section("policy").readPolicy()
+        let silence = value("silence", .duration, default: "6h")
         close()
         return id.map {
             Configuration.App(
@@ -92,7 +93,8 @@ extension ConfigurationSection {
                 appStore: appStore,
                 simulatedStore: simulatedStore,
                 catalogue: catalogue,
-                policy: policy
+                policy: policy,
+                silence: silence
             )
         }
     }

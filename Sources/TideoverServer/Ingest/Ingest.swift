@@ -14,6 +14,7 @@ struct Ingest: Sendable {
     let metrics: Metrics
     let verifications: Gate
     let budget: RefusalBudget
+    let arrivals: ArrivalBook
 
     /// How far ahead of our clock a signature may be dated.
     static let clockTolerance = Milliseconds.minutes(5)
@@ -132,7 +133,9 @@ struct Ingest: Sendable {
 
     private func commit(_ received: Received) async throws -> Response {
         let reading = received.reading
-        switch try await commit(reading, received.evidence) {
+        let outcome = try await commit(reading, received.evidence)
+        note(received)
+        switch outcome {
         case .duplicate:
             metrics.count(.notifications, app.id, "duplicate")
             return .json(["status": "duplicate"])
@@ -149,6 +152,22 @@ struct Ingest: Sendable {
             )
             return .json(["status": "committed", "newFacts": .integer(Int64(newFacts))])
         }
+    }
+
+    /// A notification arrived, whatever it tells.
+    private func note(_ received: Received) {
+        let reading = received.reading
+        let arrivedAt = received.evidence.receivedAt
+        let test = reading.notificationUUID.flatMap { uuid in
+            reading.isTest
+                ? ArrivalBook.Test(
+                    notificationUUID: uuid,
+                    signedAt: reading.signedAt,
+                    arrivedAt: arrivedAt
+                ) : nil
+        }
+        let place = ArrivalBook.Place(app: app.id, environment: reading.environment)
+        arrivals.note(arrivedAt, in: place, test: test, telling: log)
     }
 
     /// What this version does not know, what it does not look into, and products that the catalogue

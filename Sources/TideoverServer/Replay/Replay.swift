@@ -86,18 +86,7 @@ struct Replay: Sendable {
     }
 
     private func eachLineage(_ body: (Holding) throws -> Void) throws {
-        var last: String?
-        while true {
-            let page = try storage.lineages(
-                app: app.id,
-                environment: environment,
-                after: last,
-                limit: Self.pageLength
-            )
-            for holding in page { try body(holding) }
-            guard page.count == Self.pageLength else { return }
-            last = page.last?.lineage.key
-        }
+        try storage.eachHolding(app: app.id, environment: environment, body)
     }
 
     private func eachPiece(_ body: (Evidence) throws -> Void) throws {

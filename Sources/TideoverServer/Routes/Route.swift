@@ -84,6 +84,7 @@ package struct Call: Sendable {
         return value
     }
 
-    /// What stands in the path for `{app}`, if the route has one, configured or not.
-    var appID: String? { parameters["app"] }
+    /// The app that the request is about, configured or not: what stands in the path for `{app}`, or in
+    /// the query of a route that is not of one app.
+    var appID: String? { parameters["app"] ?? request.queryValue("app") }
 }

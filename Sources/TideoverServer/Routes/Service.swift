@@ -26,6 +26,8 @@ public struct Service: Sendable {
     /// Who sends what is refused again and again.
     let budget: RefusalBudget
     let instruments: Instruments
+    /// When notifications arrived.
+    let arrivals: ArrivalBook
     /// Those who ask the stores, of every app and environment that can be asked about.
     let backfillers: [Backfiller]
     private let sleep: Sleep
@@ -65,6 +67,7 @@ public struct Service: Sendable {
         readiness = Readiness(storage: storage, uptime: instruments.uptime, log: log)
         tallies = TallyBook(storage: storage, log: log)
         refusals = RefusalLog(log)
+        arrivals = try ArrivalBook(of: apps, storage: storage, now: clock())
         self.sleep = sleep
         let timing = Timing(clock: clock, uptime: instruments.uptime, sleep: sleep)
         var backfillers: [Backfiller] = []
@@ -79,7 +82,8 @@ public struct Service: Sendable {
                     tallies: tallies,
                     metrics: metrics,
                     verifications: self.verifications,
-                    budget: budget
+                    budget: budget,
+                    arrivals: arrivals
                 )
                 backfillers.append(try Backfiller(access, trust, ingest: ingest, timing: timing))
             }
@@ -124,6 +128,28 @@ public struct Service: Sendable {
             case .more: continue
             case .done: return true
             case .failed: return false
+            }
+        }
+    }
+
+    /// Raises an alarm where notifications should have arrived and none has, until cancelled.
+    public func watchForSilence() async {
+        await withTaskGroup { group in
+            for worker in silenceWorkers { group.addTask { await worker.run(sleep: sleep) } }
+        }
+    }
+
+    private var silenceWorkers: [SilenceWorker] {
+        arrivals.places.compactMap { place in
+            apps[place.app].map { app in
+                SilenceWorker(
+                    app: app,
+                    environment: place.environment,
+                    book: arrivals,
+                    storage: storage,
+                    clock: clock,
+                    log: log
+                )
             }
         }
     }
@@ -193,6 +219,20 @@ public struct Service: Sendable {
                 clock: service.clock,
                 backfillers: service.backfillers
             ).respond(to: call.request)
+        },
+        Route("GET", "/v1/apps/{app}/arrivals", needs: .secret) { service, call in
+            try ArrivalsRoute(
+                app: service.app(call["app"]),
+                book: service.arrivals,
+                clock: service.clock
+            ).respond(to: call.request)
+        },
+        Route("GET", "/v1/reports/arrival", needs: .secret) { service, call in
+            try await ArrivalReportRoute(
+                apps: service.reportedApps(call),
+                storage: service.storage,
+                clock: service.clock
+            ).respond()
         },
         Route("GET", "/v1/apps/{app}/events", needs: .secret) { service, call in
             try await EventsRoute(app: service.app(call["app"]), storage: service.storage)
@@ -272,7 +312,8 @@ public struct Service: Sendable {
             tallies: tallies,
             metrics: metrics,
             verifications: verifications,
-            budget: budget
+            budget: budget,
+            arrivals: arrivals
         )
     }
 
@@ -293,6 +334,13 @@ public struct Service: Sendable {
 
     private var health: Response {
         .json(["status": "ok", "version": .string(version), "time": .string(clock().rfc3339)])
+    }
+
+    /// The app that a report was asked about, else all that the key opens, in the order of their ids.
+    private func reportedApps(_ call: Call) throws -> [App] {
+        if let id = call.appID { return [try app(id)] }
+        guard case .key(let grant) = keys.withLock({ $0.judge(call.request) }) else { return [] }
+        return apps.values.filter { grant.opens(app: $0.id) }.sorted { $0.id < $1.id }
     }
 
     private func app(_ id: String) throws -> App {

@@ -15,6 +15,7 @@ struct MetricsRoute {
         counted()
         verification()
         deadlines()
+        silence()
         if let sockets = service.instruments.sockets() { write(sockets) }
         if let process = service.instruments.process() { write(process) }
         text.family(
@@ -122,6 +123,30 @@ struct MetricsRoute {
             .gauge,
             "How long ago the longest waiting one of them fell due.",
             lateness
+        )
+    }
+
+    private mutating func silence() {
+        let now = service.clock()
+        var lengths: [(labels: [(String, String)], value: Double)] = []
+        var alarms: [(labels: [(String, String)], value: Double)] = []
+        for place in service.arrivals.places {
+            guard let silence = service.arrivals.page(place)?.silence else { continue }
+            let labels = [("app", place.app), ("environment", place.environment.rawValue)]
+            lengths.append((labels, silence.length(at: now).seconds))
+            alarms.append((labels, silence.raisedAt == nil ? 0 : 1))
+        }
+        text.family(
+            "tideover_notifications_silence_seconds",
+            .gauge,
+            "How long no notification has arrived; since the server first listened, if none ever did.",
+            lengths
+        )
+        text.family(
+            "tideover_notifications_silence_alarm",
+            .gauge,
+            "1 while a renewal fell due and for too long nothing has arrived, else 0.",
+            alarms
         )
     }
 

@@ -28,6 +28,7 @@ enum OpenAPIDocument {
             { "name": "events", "description": "What happened to customers" },
             { "name": "notifications", "description": "What stores tell" },
             { "name": "backfill", "description": "What stores are asked for" },
+            { "name": "reports", "description": "Figures over everything that was heard" },
             { "name": "keys", "description": "Who may ask" },
             { "name": "watching", "description": "Whether the server is well" }
           ],
@@ -367,6 +368,61 @@ enum OpenAPIDocument {
                     }
                   },
                   "400": { "$ref": "#/components/responses/problem" },
+                  "401": { "$ref": "#/components/responses/unauthorised" },
+                  "403": { "$ref": "#/components/responses/problem" },
+                  "404": { "$ref": "#/components/responses/problem" },
+                  "503": { "$ref": "#/components/responses/tryAgain" }
+                }
+              }
+            },
+            "/v1/apps/{app}/arrivals": {
+              "get": {
+                "tags": ["watching"],
+                "operationId": "getArrivals",
+                "summary": "When notifications of the App Store arrived last",
+                "description": "Of any kind, repeated ones too, if they were believed; and the latest test notifications since the server's start.",
+                "security": [{ "key": ["secret"] }],
+                "parameters": [
+                  { "$ref": "#/components/parameters/app" },
+                  { "$ref": "#/components/parameters/environment" }
+                ],
+                "responses": {
+                  "200": {
+                    "description": "What has arrived, and whether it should have been more",
+                    "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
+                    "content": {
+                      "application/json": { "schema": { "$ref": "#/components/schemas/Arrivals" } }
+                    }
+                  },
+                  "400": { "$ref": "#/components/responses/problem" },
+                  "401": { "$ref": "#/components/responses/unauthorised" },
+                  "403": { "$ref": "#/components/responses/problem" },
+                  "404": { "$ref": "#/components/responses/problem" }
+                }
+              }
+            },
+            "/v1/reports/arrival": {
+              "get": {
+                "tags": ["reports"],
+                "operationId": "getArrivalReport",
+                "summary": "How changes reached us, and how late",
+                "description": "A row for each environment of each app, of those that the key opens. All facts are read, page by page: it takes as long as there are some.",
+                "security": [{ "key": ["secret"] }],
+                "parameters": [
+                  {
+                    "name": "app", "in": "query",
+                    "description": "One app instead of all that the key opens",
+                    "schema": { "type": "string" }
+                  }
+                ],
+                "responses": {
+                  "200": {
+                    "description": "Shares with their denominators, and delays",
+                    "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
+                    "content": {
+                      "application/json": { "schema": { "$ref": "#/components/schemas/ArrivalReport" } }
+                    }
+                  },
                   "401": { "$ref": "#/components/responses/unauthorised" },
                   "403": { "$ref": "#/components/responses/problem" },
                   "404": { "$ref": "#/components/responses/problem" },
@@ -760,6 +816,97 @@ enum OpenAPIDocument {
                 "properties": {
                   "count": { "type": "integer" },
                   "first": { "type": "array", "items": { "type": "object" } }
+                }
+              },
+              "Arrivals": {
+                "type": "object",
+                "description": "`since` is when a server first listened",
+                "required": [
+                  "app", "environment", "asOf", "since", "lastArrivedAt", "silenceSeconds", "alarmSince",
+                  "tests"
+                ],
+                "properties": {
+                  "app": { "type": "string" },
+                  "environment": { "type": "string", "enum": ["production", "sandbox", "simulated"] },
+                  "asOf": { "$ref": "#/components/schemas/Instant" },
+                  "since": { "$ref": "#/components/schemas/Instant" },
+                  "lastArrivedAt": {
+                    "oneOf": [{ "$ref": "#/components/schemas/Instant" }, { "type": "null" }]
+                  },
+                  "silenceSeconds": {
+                    "type": "number",
+                    "description": "Since the last one arrived; since the server first listened, if none ever did"
+                  },
+                  "alarmSince": {
+                    "description": "Since when it is known that something should have arrived",
+                    "oneOf": [{ "$ref": "#/components/schemas/Instant" }, { "type": "null" }]
+                  },
+                  "tests": {
+                    "type": "array",
+                    "description": "Test notifications, the newest last",
+                    "items": {
+                      "type": "object",
+                      "required": ["notificationUUID", "signedAt", "arrivedAt"],
+                      "properties": {
+                        "notificationUUID": { "type": "string" },
+                        "signedAt": { "$ref": "#/components/schemas/Instant" },
+                        "arrivedAt": { "$ref": "#/components/schemas/Instant" }
+                      }
+                    }
+                  }
+                }
+              },
+              "ArrivalReport": {
+                "type": "object",
+                "required": ["asOf", "rows"],
+                "properties": {
+                  "asOf": { "$ref": "#/components/schemas/Instant" },
+                  "rows": { "type": "array", "items": { "$ref": "#/components/schemas/ArrivalRow" } }
+                }
+              },
+              "ArrivalRow": {
+                "type": "object",
+                "required": [
+                  "app", "environment", "store", "since", "changes", "pushed", "asked", "device",
+                  "timeToHeal", "earlier"
+                ],
+                "properties": {
+                  "app": { "type": "string" },
+                  "environment": { "type": "string", "enum": ["production", "sandbox", "simulated"] },
+                  "store": { "type": "string", "enum": ["appStore"] },
+                  "since": {
+                    "description": "When the first change was learned; what is older is not counted",
+                    "oneOf": [{ "$ref": "#/components/schemas/Instant" }, { "type": "null" }]
+                  },
+                  "changes": {
+                    "type": "integer",
+                    "description": "Messages that told something of a purchase which none before had told: the denominator"
+                  },
+                  "pushed": { "$ref": "#/components/schemas/ArrivalWay" },
+                  "asked": { "$ref": "#/components/schemas/ArrivalWay" },
+                  "device": { "$ref": "#/components/schemas/ArrivalWay" },
+                  "timeToHeal": { "$ref": "#/components/schemas/Delays" },
+                  "earlier": { "type": "integer", "description": "Changes from before `since`" }
+                }
+              },
+              "ArrivalWay": {
+                "type": "object",
+                "required": ["count", "of", "share", "delay"],
+                "properties": {
+                  "count": { "type": "integer", "description": "Changes that came this way first" },
+                  "of": { "type": "integer" },
+                  "share": { "oneOf": [{ "type": "number" }, { "type": "null" }] },
+                  "delay": { "$ref": "#/components/schemas/Delays" }
+                }
+              },
+              "Delays": {
+                "type": "object",
+                "description": "At most 0.2 % below the true quantile",
+                "required": ["of", "medianSeconds", "p95Seconds"],
+                "properties": {
+                  "of": { "type": "integer" },
+                  "medianSeconds": { "oneOf": [{ "type": "number" }, { "type": "null" }] },
+                  "p95Seconds": { "oneOf": [{ "type": "number" }, { "type": "null" }] }
                 }
               },
               "BackfillRun": {

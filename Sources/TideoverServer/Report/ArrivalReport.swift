@@ -1,0 +1,119 @@
+package import TideoverCore
+import TideoverJSON
+package import TideoverStorage
+
+/// How what the App Store tells of one app in one environment reached us: pushed by the store, found by
+/// asking, or brought by a device; and how late.
+///
+/// Counted are changes (``LearnedChange``) that were pushed, and others since the first was learned: what
+/// is older could not have been pushed to us, and is only told the number of.
+package struct ArrivalReport: Hashable, Sendable {
+    package let app: String
+    package let environment: Environment
+    package let store: Store
+    /// When the first change was learned; nil while there is none.
+    package let since: Instant?
+    /// By the way they reached us first.
+    package private(set) var ways: [LearnedChange.Way: DelayDistribution] = [:]
+    /// How long what was found only by asking had been so before we knew. What the store dates no
+    /// earlier than a minute before is left out: a read is signed when it is asked for, and may date what
+    /// it tells in no other way.
+    package private(set) var healing = DelayDistribution()
+    /// Changes from before `since`, which are in no other figure.
+    package private(set) var earlier = 0
+
+    package init(app: String, environment: Environment, store: Store, since: Instant?) {
+        self.app = app
+        self.environment = environment
+        self.store = store
+        self.since = since
+    }
+
+    /// The denominator of every share.
+    package var changes: Int { ways.values.reduce(0) { $0 + $1.count } }
+
+    /// Of all changes, those that reached us in a way first.
+    package func share(_ way: LearnedChange.Way) -> Share {
+        Share(ways[way]?.count ?? 0, of: changes)
+    }
+
+    /// Counts what was heard of one lineage.
+    package mutating func add(_ holding: Holding) {
+        guard holding.lineage.store == store, let since else { return }
+        for change in LearnedChange.changes(among: holding.facts) {
+            guard change.way == .pushed || change.trueSince >= since else {
+                earlier += 1
+                continue
+            }
+            ways[change.way, default: DelayDistribution()].add(change.delay)
+            if change.way == .asked, change.blindness >= .minutes(1) {
+                healing.add(change.blindness)
+            }
+        }
+    }
+}
+
+extension ArrivalReport {
+    /// Walks the storage twice, page by page: first to find since when, then to count. It blocks its
+    /// thread.
+    init(
+        app: String,
+        environment: Environment,
+        store: Store,
+        in storage: any Storage
+    ) throws {
+        var since: Instant?
+        try storage.eachHolding(app: app, environment: environment) { holding in
+            guard holding.lineage.store == store else { return }
+            for fact in holding.facts where LearnedChange.Way(fact.source) != nil {
+                since = min(since ?? fact.learnedAt, fact.learnedAt)
+            }
+        }
+        var report = Self(app: app, environment: environment, store: store, since: since)
+        try storage.eachHolding(app: app, environment: environment) { report.add($0) }
+        self = report
+    }
+}
+
+// MARK: - JSON
+
+extension ArrivalReport {
+    func writeFields(to writer: inout JSONWriter) {
+        writer.field("app", app)
+        writer.field("environment", environment.rawValue)
+        writer.field("store", store.rawValue)
+        writer.field("since", since?.rfc3339)
+        writer.field("changes", changes)
+        for way in LearnedChange.Way.allCases {
+            writer.field(
+                way.rawValue,
+                object: { writer in
+                    let share = share(way)
+                    writer.field("count", share.part)
+                    writer.field("of", share.whole)
+                    writer.field("share", share.value)
+                    writer.field("delay", ways[way] ?? DelayDistribution())
+                }
+            )
+        }
+        writer.field("timeToHeal", healing)
+        writer.field("earlier", earlier)
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func field(_ key: String, _ lengths: DelayDistribution) {
+        field(
+            key,
+            object: { writer in
+                writer.field("of", lengths.count)
+                writer.field("medianSeconds", lengths.quantile(percent: 50)?.seconds)
+                writer.field("p95Seconds", lengths.quantile(percent: 95)?.seconds)
+            }
+        )
+    }
+}
+
+extension Milliseconds {
+    var seconds: Double { Double(count) / 1_000 }
+}

@@ -1,0 +1,49 @@
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+import TideoverStorage
+
+/// Answers `GET /v1/reports/arrival`: a row for each environment of each app that sells on the App Store.
+struct ArrivalReportRoute {
+    let apps: [App]
+    let storage: any Storage
+    let clock: Clock
+
+    func respond() async throws -> Response {
+        let now = clock()
+        var rows: [ArrivalReport] = []
+        for app in apps where app.appStore != nil {
+            for environment in app.environments {
+                let (id, storage) = (app.id, storage)
+                rows.append(
+                    try await onPool {
+                        try ArrivalReport(
+                            app: id,
+                            environment: environment,
+                            store: .appStore,
+                            in: storage
+                        )
+                    }
+                )
+            }
+        }
+        return .json(
+            bytes: Self.answer(rows, at: now),
+            headers: ["Cache-Control": "private, no-store"]
+        )
+    }
+
+    private static func answer(_ rows: [ArrivalReport], at now: Instant) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.field("asOf", now.rfc3339)
+            writer.field(
+                "rows",
+                array: { writer in
+                    for row in rows { writer.object { row.writeFields(to: &$0) } }
+                }
+            )
+        }
+        return writer.bytes
+    }
+}

@@ -1,0 +1,158 @@
+package import TideoverCore
+
+/// One message of a store that told something of a purchase which no message heard before it had told.
+package struct LearnedChange: Hashable, Sendable {
+    /// How a change reached us first.
+    package enum Way: String, Hashable, Sendable, CaseIterable {
+        /// The store sent it.
+        case pushed
+        /// We asked the store.
+        case asked
+        /// A device, or an app's back end, brought what the store had signed for it.
+        case device
+    }
+
+    package let way: Way
+    /// When the store signed the message.
+    package let signedAt: Instant
+    /// Since when it has been true, as far as the store dates it: the start of a period, the date of a
+    /// refund; never later than it was signed, and that where there is no other date.
+    package let trueSince: Instant
+    package let learnedAt: Instant
+
+    /// From the store's signature to our learning; none where the store's clock is ahead.
+    package var delay: Milliseconds { max(.zero, learnedAt - signedAt) }
+
+    /// How long we did not know what was so.
+    package var blindness: Milliseconds { max(.zero, learnedAt - trueSince) }
+}
+
+extension LearnedChange {
+    /// The changes among everything heard of one lineage, in the order they were learned.
+    ///
+    /// A word is news if it differs from both the word asserted before it and the one asserted after it,
+    /// of those on the same thing that were known when it came: who is told late what a read has told
+    /// already learns nothing.
+    package static func changes(among facts: [Fact]) -> [LearnedChange] {
+        var messages: [EvidenceID: [Fact]] = [:]
+        for fact in facts where Way(fact.source) != nil {
+            messages[fact.evidence, default: []].append(fact)
+        }
+        let inOrder = messages.sorted {
+            ($0.value[0].learnedAt, $0.key) < ($1.value[0].learnedAt, $1.key)
+        }
+        var known = KnownWords()
+        return inOrder.compactMap { known.take($0.value) }
+    }
+}
+
+extension LearnedChange.Way {
+    /// Nil for what no store said.
+    package init?(_ source: Source) {
+        switch source {
+        case .appStoreNotification, .playNotification, .revenueCatWebhook: self = .pushed
+        case .appStoreAPI, .playAPI, .revenueCatAPI: self = .asked
+        case .deviceTransaction, .appReceipt: self = .device
+        case .imported, .operator, .server: return nil
+        }
+    }
+}
+
+/// What has been heard of one lineage so far.
+private struct KnownWords {
+    /// By what they speak of, in the order of their assertion.
+    private var words: [Topic: [(assertedAt: Instant, word: Word)]] = [:]
+
+    /// Takes one message in; nil if it tells nothing new.
+    mutating func take(_ message: [Fact]) -> LearnedChange? {
+        let told = message.compactMap { fact in Word(fact.assertion).map { (fact, $0) } }
+        let news = told.filter { isNews($0.1, assertedAt: $0.0.assertedAt) }
+        for (fact, word) in told { add(word, assertedAt: fact.assertedAt) }
+        guard let first = news.first, let way = LearnedChange.Way(first.0.source) else {
+            return nil
+        }
+        let signedAt = news.map(\.0.envelopeSignedAt).reduce(first.0.envelopeSignedAt, max)
+        return LearnedChange(
+            way: way,
+            signedAt: signedAt,
+            trueSince: news.map(\.0.effectiveAt).reduce(signedAt, min),
+            learnedAt: first.0.learnedAt
+        )
+    }
+
+    private func isNews(_ word: Word, assertedAt: Instant) -> Bool {
+        let known = words[word.topic] ?? []
+        let place = known.place(of: assertedAt)
+        let before = place > 0 ? known[place - 1].word : nil
+        let after = place < known.count ? known[place].word : nil
+        return before != word && after != word
+    }
+
+    private mutating func add(_ word: Word, assertedAt: Instant) {
+        let place = (words[word.topic] ?? []).place(of: assertedAt)
+        words[word.topic, default: []].insert((assertedAt, word), at: place)
+    }
+}
+
+extension [(assertedAt: Instant, word: Word)] {
+    /// Behind everything asserted at or before an instant.
+    fileprivate func place(of assertedAt: Instant) -> Int {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = (low + high) / 2
+            if self[middle].assertedAt <= assertedAt { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}
+
+/// What a fact says, without when it was said.
+private enum Word: Hashable {
+    case term(Term)
+    case outlook(Outlook)
+    /// A notification names its occasion, a read does not: the state counts, however it was told.
+    case condition(Condition.Status, renewalDate: Instant?)
+    case revocation(Revocation)
+    case reversal(TermKey)
+
+    /// Nil for what tells nothing of a purchase at the App Store.
+    init?(_ assertion: Assertion) {
+        switch assertion {
+        case .term(let term): self = .term(term)
+        case .outlook(let outlook): self = .outlook(outlook)
+        case .condition(let condition):
+            guard let status = condition.status ?? condition.notice?.status else { return nil }
+            self = .condition(status, renewalDate: condition.renewalDate)
+        case .revocation(let revocation): self = .revocation(revocation)
+        case .reversal(let reversal): self = .reversal(reversal.term)
+        case .grant, .inquiry, .pending, .playSubscription, .playPurchase, .playVoidedOrder,
+            .playReplacement, .playNotice, .unrecognised:
+            return nil
+        }
+    }
+
+    var topic: Topic {
+        switch self {
+        case .term(let term): .term(term.key)
+        case .outlook: .outlook
+        case .condition: .condition
+        case .revocation(let revocation): .revocation(revocation.term)
+        case .reversal(let term): .reversal(term)
+        }
+    }
+}
+
+private enum Topic: Hashable {
+    case term(TermKey), outlook, condition, revocation(TermKey), reversal(TermKey)
+}
+
+extension Condition.Notice {
+    /// The state that the App Store's status would be beside it.
+    fileprivate var status: Condition.Status {
+        switch self {
+        case .failedToRenew, .graceExpired: .retry
+        case .failedToRenewInGrace: .grace
+        case .expired: .expired
+        }
+    }
+}

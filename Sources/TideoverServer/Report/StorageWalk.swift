@@ -1,0 +1,27 @@
+import TideoverCore
+import TideoverStorage
+
+extension Storage {
+    /// Hands over every lineage of an app in an environment, a page at a time; it blocks its thread.
+    ///
+    /// - Throws: `StorageError`, or what `body` throws, which ends the walk.
+    func eachHolding(
+        app: String,
+        environment: Environment,
+        _ body: (Holding) throws -> Void
+    ) throws {
+        let pageLength = 100
+        var last: String?
+        while true {
+            let page = try lineages(
+                app: app,
+                environment: environment,
+                after: last,
+                limit: pageLength
+            )
+            for holding in page { try body(holding) }
+            guard page.count == pageLength else { return }
+            last = page.last?.lineage.key
+        }
+    }
+}

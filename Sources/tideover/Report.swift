@@ -1,0 +1,175 @@
+import TideoverCommandLine
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+import TideoverServer
+
+/// `tideover report`: figures over everything that was heard.
+enum Report {
+    static let command = Command(
+        "report",
+        summary: "figures over everything that was heard",
+        examples: [
+            Example(
+                "tideover report arrival --app cards --config tideover.json",
+                "how much the store pushed to us, and how much was found only by asking"
+            )
+        ],
+        subcommands: [arrival]
+    )
+
+    private static let app = Parameter.option("--app", "ID", "One app instead of all")
+    private static let json = Parameter.flag("--json", "Write one JSON object")
+    private static let csv = Parameter.flag("--csv", "Write comma-separated values with a head")
+
+    private static let arrival = Command(
+        "arrival",
+        summary: "how what the stores tell reached us, and how late",
+        examples: [
+            Example(
+                "tideover report arrival --app cards --config tideover.json",
+                "a table for one app"
+            ),
+            Example(
+                "tideover report arrival --config tideover.json --csv",
+                "all apps, for a sheet"
+            ),
+        ],
+        parameters: [app, ConfigurationFile.required, Errand.server, json, csv],
+        notes: [
+            "A change is a message of the store that told something of a purchase which no message "
+                + "before it had told. Shares are of all changes since the first was learned. A delay "
+                + "is from the store's signature to our learning; the time to heal, of what was found "
+                + "only by asking, from when the store dates it.",
+            Errand.note,
+        ],
+        run: runArrival
+    )
+
+    private static func runArrival(
+        _ arguments: Arguments,
+        _ output: Output
+    ) async throws -> ExitCode {
+        if arguments[json], arguments[csv] {
+            throw arguments.usageError(.conflict("--json", "--csv"))
+        }
+        let path = arguments[ConfigurationFile.required]
+        let configuration = try ConfigurationFile.load(path, telling: output)
+        let app = try arguments[app].map { try ConfigurationFile.app($0, of: configuration, path) }
+        let errand = Errand(configuration, path, server: arguments[Errand.server], output)
+        let answer = JSONValue(
+            try await errand.run(
+                Request(
+                    path: "/v1/reports/arrival",
+                    query: app.map { [QueryItem(name: "app", value: $0.id)] } ?? []
+                )
+            )
+        )
+        if arguments[json] {
+            output.write(answer.encoded(pretty: true) + [UInt8(ascii: "\n")])
+        } else if arguments[csv] {
+            output.write(Array(ArrivalPrinter.csv(answer).utf8))
+        } else {
+            ArrivalPrinter.print(answer, output)
+        }
+        return .success
+    }
+}
+
+/// The arrival report in words.
+enum ArrivalPrinter {
+    private static let ways = ["pushed", "asked", "device"]
+
+    // MARK: For people
+
+    static func print(_ report: JSONValue, _ output: Output) {
+        let rows = report["rows"]?.array ?? []
+        var table = Table([
+            Table.Column("app"), Table.Column("environment"), Table.Column("changes", .trailing),
+            Table.Column("pushed", .trailing), Table.Column("late (median, p95)"),
+            Table.Column("only by asking", .trailing), Table.Column("time to heal (median, p95)"),
+            Table.Column("by a device", .trailing),
+        ])
+        for row in rows {
+            table.add(
+                Table.Cell(row["app"]?.string ?? ""),
+                Table.Cell(row["environment"]?.string ?? ""),
+                Table.Cell("\(row["changes"]?.int64 ?? 0)"),
+                Table.Cell(share(row["pushed"])),
+                Table.Cell(lengths(row["pushed"]?["delay"])),
+                Table.Cell(share(row["asked"])),
+                Table.Cell(lengths(row["timeToHeal"])),
+                Table.Cell(share(row["device"]))
+            )
+        }
+        output.print(table)
+        for row in rows { output.message("tideover: \(sentence(row))") }
+    }
+
+    private static func share(_ way: JSONValue?) -> String {
+        let count = way?["count"]?.int64 ?? 0
+        guard let share = way?["share"]?.double else { return "\(count)" }
+        let tenths = Int64((share * 1_000).rounded())
+        return "\(count) (\(tenths / 10).\(tenths % 10) %)"
+    }
+
+    private static func lengths(_ lengths: JSONValue?) -> String {
+        guard let median = lengths?["medianSeconds"]?.double,
+            let p95 = lengths?["p95Seconds"]?.double
+        else { return "-" }
+        return "\(words(median)), \(words(p95)) of \(lengths?["of"]?.int64 ?? 0)"
+    }
+
+    /// A length of time in the unit that suits it.
+    static func words(_ seconds: Double) -> String {
+        for (unit, size) in [("d", 86_400.0), ("h", 3_600), ("min", 60)] where seconds >= 2 * size {
+            return "\(tenths(seconds / size)) \(unit)"
+        }
+        return "\(tenths(seconds)) s"
+    }
+
+    private static func tenths(_ number: Double) -> String {
+        let tenths = Int64((number * 10).rounded())
+        return tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(tenths % 10)"
+    }
+
+    private static func sentence(_ row: JSONValue) -> String {
+        let place = "\(row["app"]?.string ?? "") in \(row["environment"]?.string ?? "")"
+        guard let since = row["since"]?.string else { return "\(place): nothing was heard yet" }
+        let earlier = row["earlier"]?.int64 ?? 0
+        return "\(place): since \(since)"
+            + (earlier == 0 ? "" : "; changes from before that are not counted: \(earlier)")
+    }
+
+    // MARK: For sheets
+
+    static func csv(_ report: JSONValue) -> String {
+        let lengths = ["of", "median_seconds", "p95_seconds"]
+        var head = ["app", "environment", "store", "since", "changes"]
+        for way in ways { head += [way] + lengths.map { "\(way)_delay_\($0)" } }
+        head += lengths.map { "time_to_heal_\($0)" } + ["earlier"]
+        let rows = (report["rows"]?.array ?? []).map { row in
+            var cells = ["app", "environment", "store", "since", "changes"].map { row[$0] }
+            for way in ways {
+                cells += [row[way]?["count"]] + figures(row[way]?["delay"])
+            }
+            return cells + figures(row["timeToHeal"]) + [row["earlier"]]
+        }
+        return ([head] + rows.map { $0.map(text) }).map { $0.joined(separator: ",") + "\r\n" }
+            .joined()
+    }
+
+    private static func figures(_ lengths: JSONValue?) -> [JSONValue?] {
+        ["of", "medianSeconds", "p95Seconds"].map { lengths?[$0] }
+    }
+
+    /// A cell; none of ours needs quotes: app ids, words, instants and numbers.
+    private static func text(_ value: JSONValue?) -> String {
+        switch value {
+        case .string(let text): text
+        case .integer(let number): "\(number)"
+        case .double(let number): "\(number)"
+        case .null, .bool, .array, .object, nil: ""
+        }
+    }
+}
