@@ -8,6 +8,21 @@ import TideoverServer
 /// `tideover doctor`: what keeps the server from working, or soon will, and what to do.
 enum Doctor {
     private static let json = Parameter.flag("--json", "Write one JSON object")
+    private static let offline = Parameter.flag(
+        "--offline",
+        "Ask no store, and no server what has arrived"
+    )
+    private static let preflight = Parameter.flag(
+        "--preflight",
+        "Compare the stores' settings with the catalogue"
+    )
+    private static let wait = Parameter.option(
+        "--wait",
+        "SECONDS",
+        "How long to wait for each test notification",
+        as: .integer(in: 2...600),
+        default: "60"
+    )
 
     static let command = Command(
         "doctor",
@@ -18,19 +33,26 @@ enum Doctor {
                 "sudo -u tideover tideover doctor --config /etc/tideover/tideover.json",
                 "as the user who runs the server, whose rights count"
             ),
+            Example(
+                "tideover doctor --preflight --config tideover.json",
+                "is the billing grace period of the App Store the one of the catalogue?"
+            ),
         ],
-        parameters: [ConfigurationFile.required, json],
+        parameters: [ConfigurationFile.required, offline, preflight, wait, json],
         notes: [
             "It looks at the configuration, the storage, clocks, the address, files and limits, and "
                 + "changes none of them. While nobody has the database open, all of it is read, which "
                 + "takes a while where it is large, and no server can start meanwhile.",
+            "While the server runs, the App Store is asked, for each app and environment with a key of "
+                + "its Server API, to send a test notification; how that fares is told. What has arrived "
+                + "is asked of the server, with the admin key. --preflight reads all stored facts.",
             "Exit code 0 if there is no problem, warnings or not, else 1.",
         ],
         run: run
     )
 
     private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
-        let findings = await findings(arguments[ConfigurationFile.required])
+        let findings = await findings(arguments, output)
         let problems = findings.count { $0.verdict == .problem }
         let warnings = findings.count { $0.verdict == .warning }
         if arguments[json] {
@@ -45,16 +67,30 @@ enum Doctor {
 
     // MARK: Looking
 
-    private static func findings(_ path: String) async -> [Finding] {
+    private static func findings(_ arguments: Arguments, _ output: Output) async -> [Finding] {
+        let path = arguments[ConfigurationFile.required]
         do {
             let (configuration, settings) = try ConfigurationFile.loadWithSettings(path)
+            let machine = await machine(configuration)
+            let visit = StoreVisit(
+                configuration: configuration,
+                path: path,
+                isServing: machine.isServing,
+                patience: .seconds(Int64(arguments[wait])),
+                isPreflight: arguments[preflight],
+                output: output
+            )
             return Finding.configuration(configuration)
                 + configuration.apps.map { Finding.products(of: $0) }
                 + [Finding.publicURL(configuration)]
+                + configuration.apps.compactMap {
+                    Finding.notificationURL(of: $0, under: configuration.server.publicURL)
+                }
                 + secretFiles(settings, besides: path)
                 + Finding.allowedNetworks(settings)
                 + adminKey(configuration)
-                + (await machine(configuration))
+                + machine.findings
+                + (arguments[offline] ? [] : await visit.findings())
         } catch let failure as any ReportableFailure {
             return Finding.configuration(
                 problems: failure.message.split(separator: "\n").map(String.init)
@@ -84,7 +120,10 @@ enum Doctor {
         }
     }
 
-    private static func machine(_ configuration: Configuration) async -> [Finding] {
+    /// What is found on the machine, and whether a server of this configuration runs there.
+    private static func machine(
+        _ configuration: Configuration
+    ) async -> (findings: [Finding], isServing: Bool) {
         guard case .sqlite(let path) = configuration.storage else {
             preconditionFailure("only SQLite is read")
         }
@@ -98,15 +137,12 @@ enum Doctor {
         for app in configuration.apps {
             findings += await simulatedStore(of: app, now: now)
         }
-        let listen = configuration.server.listen
+        let address = configuration.server.listen
+        let listen = await SystemReadings.listen(address)
         let roots = SystemRoots()
         let connections = HTTPServerLimits().connections
-        return findings + [
-            Finding.listen(
-                at: listen,
-                await SystemReadings.listen(listen),
-                version: Tideover.version
-            ),
+        findings += [
+            Finding.listen(at: address, listen, version: Tideover.version),
             Finding.fileDescriptors(
                 SystemReadings.fileLimit(of: storage),
                 needed: connections + Int(OpenFiles.reserve),
@@ -117,6 +153,8 @@ enum Doctor {
                 places: [roots?.file, roots?.folder].compactMap(\.self)
             ),
         ]
+        if case .inUse = storage, case .tideover = listen { return (findings, true) }
+        return (findings, false)
     }
 
     private static func simulatedStore(

@@ -38,7 +38,6 @@ import TideoverSignatures
         let configuration = try load(Self.fullExample, files: ["etc/sandbox-root.der": root])
         #expect(
             configuration.notices == [
-                "server.publicURL is set but this version does not act on it yet",
                 "apps[0].googlePlay is set but this version does not read Google Play yet",
                 "apps[0].revenueCat is set but this version does not read RevenueCat yet",
                 "apps[0].policy.sandbox is set but this version does not act on it yet",

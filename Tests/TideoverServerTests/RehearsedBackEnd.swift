@@ -23,6 +23,7 @@ struct RehearsedStore {
     init(
         seed: UInt64 = 7,
         trial: String? = nil,
+        grace: BillingGrace = .sixteenDays,
         environment: AppStoreEnvironment = .production
     ) throws {
         authority = try SandboxAuthority()
@@ -35,7 +36,7 @@ struct RehearsedStore {
             period: month,
             trial: trial.flatMap { StorePeriod(iso: $0) },
             price: price,
-            grace: .sixteenDays
+            grace: grace
         )
         store = SimulatedAppStore(
             AppStoreApp(

@@ -68,8 +68,9 @@ import TideoverServer
         let (code, findings, _) = try await diagnose(path)
         #expect(code == .success)
         let expected = [
-            "configuration ok", "products cards ok", "public-url ok", "storage ok", "disk ok",
-            "clock ok", "listen ok", "file-descriptors ok", "tls-roots ok",
+            "configuration ok", "products cards ok", "public-url ok",
+            "notification-url cards warning", "storage ok", "disk ok", "clock ok", "listen ok",
+            "file-descriptors ok", "tls-roots ok", "store-key cards ok",
         ]
         // What this machine allows, and what it trusts, is its own matter.
         func checks(_ lines: [String]) -> [String] {

@@ -16,7 +16,6 @@ extension ConfigurationSection {
         )
         let adminKeyFile = value("adminKeyFile", .fileName)
         let publicURL = value("publicURL", .webAddress)
-        noteNotActedOn(["publicURL"], .publicURL)
         let proxies = list("trustedProxies", of: .network, default: [])
         if proxies.contains(where: { $0.prefixLength == 0 }) {
             note(.trustsEverybody(path: path(of: "trustedProxies")))

@@ -171,7 +171,7 @@ extension ConfigurationNotice: CustomStringConvertible {
 extension ConfigurationNotice.Unfinished: CustomStringConvertible {
     var description: String {
         switch self {
-        case .publicURL, .policy: "act on it yet"
+        case .policy: "act on it yet"
         case .googlePlay: "read Google Play yet"
         case .revenueCat: "read RevenueCat yet"
         case .webhooks: "send webhooks yet"

@@ -54,7 +54,7 @@ extension Finding {
     /// Whether the address that stores are told is one that they deliver to.
     public static func publicURL(_ configuration: Configuration) -> Finding {
         guard let url = configuration.server.publicURL else {
-            return Finding(.publicURL, .ok, "it is not set, and nothing of this version needs it")
+            return Finding(.publicURL, .ok, "it is not set")
         }
         guard configuration.apps.contains(where: { $0.environments.contains(.production) }) else {
             return Finding(.publicURL, .ok, "production is not served")

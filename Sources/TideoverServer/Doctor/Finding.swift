@@ -25,6 +25,13 @@ public struct Finding: Hashable, Sendable {
         case listen
         case fileDescriptors = "file-descriptors"
         case roots = "tls-roots"
+        case notificationURL = "notification-url"
+        case storeKey = "store-key"
+        case storeBundle = "store-bundle"
+        case testNotification = "test-notification"
+        case silence
+        case catalogue
+        case billingGrace = "billing-grace"
     }
 
     /// What was looked at.

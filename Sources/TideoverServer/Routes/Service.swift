@@ -227,6 +227,10 @@ public struct Service: Sendable {
                 clock: service.clock
             ).respond(to: call.request)
         },
+        Route("GET", "/v1/apps/{app}/survey", needs: .secret) { service, call in
+            try await SurveyRoute(app: service.app(call["app"]), storage: service.storage)
+                .respond(to: call.request)
+        },
         Route("GET", "/v1/reports/arrival", needs: .secret) { service, call in
             try await ArrivalReportRoute(
                 apps: service.reportedApps(call),

@@ -401,6 +401,33 @@ enum OpenAPIDocument {
                 }
               }
             },
+            "/v1/apps/{app}/survey": {
+              "get": {
+                "tags": ["reports"],
+                "operationId": "getSurvey",
+                "summary": "What the App Store's side of the catalogue looks like",
+                "description": "Which products were bought, and with which grace payments failed. All facts are read, page by page: it takes as long as there are some.",
+                "security": [{ "key": ["secret"] }],
+                "parameters": [
+                  { "$ref": "#/components/parameters/app" },
+                  { "$ref": "#/components/parameters/environment" }
+                ],
+                "responses": {
+                  "200": {
+                    "description": "Counts by product",
+                    "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
+                    "content": {
+                      "application/json": { "schema": { "$ref": "#/components/schemas/Survey" } }
+                    }
+                  },
+                  "400": { "$ref": "#/components/responses/problem" },
+                  "401": { "$ref": "#/components/responses/unauthorised" },
+                  "403": { "$ref": "#/components/responses/problem" },
+                  "404": { "$ref": "#/components/responses/problem" },
+                  "503": { "$ref": "#/components/responses/tryAgain" }
+                }
+              }
+            },
             "/v1/reports/arrival": {
               "get": {
                 "tags": ["reports"],
@@ -853,6 +880,46 @@ enum OpenAPIDocument {
                         "arrivedAt": { "$ref": "#/components/schemas/Instant" }
                       }
                     }
+                  }
+                }
+              },
+              "Survey": {
+                "type": "object",
+                "required": ["app", "environment", "terms", "failures", "failuresAfterOffers"],
+                "properties": {
+                  "app": { "type": "string" },
+                  "environment": { "type": "string", "enum": ["production", "sandbox", "simulated"] },
+                  "terms": {
+                    "type": "array",
+                    "description": "Periods and purchases told of, by the store's id of the product",
+                    "items": {
+                      "type": "object",
+                      "required": ["product", "count"],
+                      "properties": {
+                        "product": { "type": "string" }, "count": { "type": "integer" }
+                      }
+                    }
+                  },
+                  "failures": {
+                    "type": "array",
+                    "description": "Renewals of periods paid in full that failed, by the grace that came with them",
+                    "items": {
+                      "type": "object",
+                      "required": ["product", "grace", "count", "newest"],
+                      "properties": {
+                        "product": { "type": "string" },
+                        "grace": {
+                          "type": "string",
+                          "description": "`none`, its length in days such as `P16D`, or `granted` where the length does not tell of the setting"
+                        },
+                        "count": { "type": "integer" },
+                        "newest": { "$ref": "#/components/schemas/Instant" }
+                      }
+                    }
+                  },
+                  "failuresAfterOffers": {
+                    "type": "integer",
+                    "description": "Renewals after an offer that failed: a setting may leave them without grace"
                   }
                 }
               },

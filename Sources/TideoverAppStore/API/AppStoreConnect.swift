@@ -1,0 +1,67 @@
+import TideoverCore
+
+/// How long subscribers whose payment failed keep access, as App Store Connect is set to.
+/// https://developer.apple.com/documentation/appstoreconnectapi/subscriptiongraceperiod
+public struct BillingGraceSetting: Hashable, Sendable {
+    /// Whether there is one in production.
+    public let optIn: Bool?
+    /// Whether there is one in the sandbox.
+    public let sandboxOptIn: Bool?
+    public let duration: Stated<Duration>?
+    public let renewalType: Stated<RenewalType>?
+
+    /// https://developer.apple.com/documentation/appstoreconnectapi/subscriptiongraceperiodduration
+    public enum Duration: String, Hashable, Sendable, CaseIterable {
+        case threeDays = "THREE_DAYS"
+        case sixteenDays = "SIXTEEN_DAYS"
+        case twentyEightDays = "TWENTY_EIGHT_DAYS"
+    }
+
+    /// Which renewals it is for.
+    public enum RenewalType: String, Hashable, Sendable, CaseIterable {
+        case allRenewals = "ALL_RENEWALS"
+        /// Not the first payment after a free trial.
+        case paidToPaidOnly = "PAID_TO_PAID_ONLY"
+    }
+
+    /// How many days it lasts; nil for a length that this version does not know.
+    public var days: Int64? {
+        switch duration?.known {
+        case .threeDays: 3
+        case .sixteenDays: 16
+        case .twentyEightDays: 28
+        case nil: nil
+        }
+    }
+
+    /// Whether a trial that cannot be paid for ends without it.
+    public var isForPaidOnly: Bool { renewalType?.known == .paidToPaidOnly }
+}
+
+extension BillingGraceSetting {
+    init(_ fields: WireFields) throws(AppStoreRefusal) {
+        let data = try fields.fields("data").required("data")
+        let attributes = try data.fields("attributes").required("data.attributes")
+        optIn = try attributes.flag("optIn")
+        sandboxOptIn = try attributes.flag("sandboxOptIn")
+        duration = try attributes.word("duration")
+        renewalType = try attributes.word("renewalType")
+    }
+}
+
+extension AppStoreAPI {
+    /// Where App Store Connect answers.
+    public static let connectURL = "https://api.appstoreconnect.apple.com"
+
+    /// Asks how an app's billing grace period is set: a question to App Store Connect, so that the handler
+    /// is to go to ``connectURL``.
+    /// https://developer.apple.com/documentation/appstoreconnectapi/get-v1-apps-_id_-subscriptiongraceperiod
+    public func billingGraceSetting(
+        of appAppleId: Int64
+    ) async throws -> AppStoreAnswer<BillingGraceSetting> {
+        let question = AppStoreQuestion(
+            path: try path("/v1/apps", "\(appAppleId)", "/subscriptionGracePeriod")
+        )
+        return try await ask(question, BillingGraceSetting.init)
+    }
+}

@@ -1,0 +1,219 @@
+import TideoverAppStore
+public import TideoverCore
+public import TideoverJSON
+
+// What the store's side of the catalogue means.
+
+extension Finding {
+    /// Whether the catalogue knows every product that was bought, by an answer to
+    /// `GET /v1/apps/{app}/survey`; nil for one that is none.
+    public static func catalogue(
+        of app: Configuration.App,
+        in environment: Environment,
+        _ answer: JSONNode
+    ) -> Finding? {
+        guard let survey = StoreSurvey(answer) else { return nil }
+        let subject = "\(app.id) \(environment.rawValue)"
+        let unknown = survey.terms.filter { app.catalogue[$0.key] == nil }.sorted {
+            $0.key < $1.key
+        }
+        guard let first = unknown.first else {
+            let count = survey.terms.count
+            return Finding(
+                .catalogue,
+                of: subject,
+                .ok,
+                count == 0
+                    ? "nothing was bought yet"
+                    : "it has each of the \(count) products that were bought"
+            )
+        }
+        let more = unknown.count > 1 ? ", and \(unknown.count - 1) more" : ""
+        return Finding(
+            .catalogue,
+            of: subject,
+            .problem,
+            "\(first.value) periods of \(first.key) were bought, which it does not have\(more)",
+            advice: "Add it to apps[].products; what was bought then unlocks what it should."
+        )
+    }
+
+    /// Why it could not be read what was bought.
+    public static func catalogue(of subject: String, unknown reason: String) -> Finding {
+        Finding(.catalogue, of: subject, .warning, "it cannot be told what was bought: \(reason)")
+    }
+
+    /// Whether the billing grace period that the store is set to is the one of the catalogue: by what App
+    /// Store Connect says, else by the failures in an answer to `GET /v1/apps/{app}/survey`.
+    public static func grace(
+        of app: Configuration.App,
+        in environment: Environment,
+        _ setting: GraceSetting,
+        _ answer: JSONNode
+    ) -> [Finding] {
+        let comparison = GraceComparison(
+            subject: "\(app.id) \(environment.rawValue)",
+            environment: environment,
+            products: app.catalogue.products.filter { $0.value.kind == .autoRenewable }
+                .sorted { $0.key < $1.key }
+        )
+        switch setting {
+        case .stated(let setting): return comparison.findings(setting)
+        case .untold(let reason):
+            guard let survey = StoreSurvey(answer) else { return [] }
+            return [comparison.untold(reason)] + comparison.findings(survey)
+        }
+    }
+}
+
+/// Compares what the catalogue says of each product's grace with the store's side of it.
+private struct GraceComparison {
+    let subject: String
+    let environment: Environment
+    let products: [(key: String, value: Product)]
+
+    /// A sandbox has a setting of its own, and nobody's money hangs on it.
+    private var mismatch: Finding.Verdict { environment == .sandbox ? .warning : .problem }
+
+    private func finding(
+        _ verdict: Finding.Verdict,
+        _ detail: String,
+        advice: String? = nil
+    ) -> Finding {
+        Finding(.billingGrace, of: subject, verdict, detail, advice: advice)
+    }
+
+    func untold(_ reason: String) -> Finding {
+        finding(
+            .ok,
+            "App Store Connect does not tell how it is set: \(reason); judged by the failures that "
+                + "were stored"
+        )
+    }
+
+    // MARK: By the setting
+
+    func findings(_ setting: BillingGraceSetting) -> [Finding] {
+        let isOn = environment == .sandbox ? setting.sandboxOptIn : setting.optIn
+        guard let isOn else {
+            return [
+                finding(.warning, "App Store Connect does not say whether there is a grace period")
+            ]
+        }
+        guard !isOn else { return findings(lengths: setting) }
+        let expecting = products.filter { $0.value.grace != nil }.map(\.key)
+        guard !expecting.isEmpty else {
+            return [finding(.ok, "App Store Connect grants none, and the catalogue has none")]
+        }
+        return [
+            finding(
+                mismatch,
+                "App Store Connect grants none, and the catalogue has one for "
+                    + expecting.joined(separator: ", "),
+                advice:
+                    "Turn the billing grace period on in App Store Connect, or take `grace` out "
+                    + "of the catalogue."
+            )
+        ]
+    }
+
+    private func findings(lengths setting: BillingGraceSetting) -> [Finding] {
+        guard let days = setting.days else {
+            return [
+                finding(.warning, "App Store Connect grants one of a length that is not known here")
+            ]
+        }
+        let wrong = products.compactMap { id, product -> Finding? in
+            let days = product.isWeekly ? min(days, 6) : days
+            guard product.graceDays != days else { return nil }
+            return finding(
+                mismatch,
+                "App Store Connect grants \(id) \(days) days, and the catalogue has \(product.graceWords)",
+                advice: "Write grace: \"P\(days)D\" there, or change the setting."
+            )
+        }
+        guard wrong.isEmpty else { return wrong }
+        let limit = setting.isForPaidOnly ? ", and none after a free trial" : ""
+        return [
+            finding(.ok, "App Store Connect grants \(days) days\(limit), as the catalogue has it")
+        ]
+    }
+
+    // MARK: By what failed
+
+    func findings(_ survey: StoreSurvey) -> [Finding] {
+        guard !survey.failures.isEmpty else {
+            let offers =
+                survey.failuresAfterOffers == 0
+                ? "" : "; \(survey.failuresAfterOffers) failed after an offer, which says little"
+            return [
+                finding(
+                    .ok,
+                    "no payment for a full period has failed, so that nothing can be said\(offers)"
+                )
+            ]
+        }
+        return products.compactMap { id, product in
+            survey.failures[id].flatMap { judge(id, product, $0) }
+        }
+    }
+
+    /// The setting may have been changed: the newest failure tells how it is now.
+    private func judge(
+        _ id: String,
+        _ product: Product,
+        _ failures: [StoreSurvey.Grace: StoreSurvey.Failures]
+    ) -> Finding? {
+        let newest = failures.max { ($0.value.newest, $0.key) < ($1.value.newest, $1.key) }
+        guard let newest else { return nil }
+        let all = failures.values.reduce(0) { $0 + $1.count }
+        let when = "the newest failure of \(id), at \(newest.value.newest.rfc3339),"
+        let alike = "as \(newest.value.count) of \(all) did"
+        switch newest.key {
+        case .absent where product.grace == nil:
+            return finding(.ok, "\(when) came without grace, \(alike), as the catalogue has it")
+        case .absent:
+            return finding(
+                mismatch,
+                "\(when) came without grace, \(alike), and the catalogue has \(product.graceWords)",
+                advice:
+                    "Turn the billing grace period on in App Store Connect, or take `grace` out "
+                    + "of the catalogue."
+            )
+        case .granted where product.grace == nil, .days where product.grace == nil:
+            return finding(
+                mismatch,
+                "\(when) came with grace, \(alike), and the catalogue has none",
+                advice: "Add `grace` to the product."
+            )
+        case .granted: return finding(.ok, "\(when) came with grace, \(alike)")
+        case .days(let days) where days == product.graceDays:
+            return finding(.ok, "\(when) came with \(days) days, \(alike), as the catalogue has it")
+        case .days(let days):
+            return finding(
+                mismatch,
+                "\(when) came with \(days) days, \(alike), and the catalogue has "
+                    + product.graceWords,
+                advice:
+                    "Write grace: \"P\(days)D\" there, or change the setting in App Store Connect."
+            )
+        }
+    }
+}
+
+extension Product {
+    /// The length of the grace period in days.
+    fileprivate var graceDays: Int64? {
+        grace.map {
+            $0.length(from: Instant(millisecondsSince1970: 0)).count / Milliseconds.days(1).count
+        }
+    }
+
+    fileprivate var graceWords: String { graceDays.map { "\($0) days" } ?? "none" }
+
+    /// The App Store grants a weekly subscription six days at most.
+    fileprivate var isWeekly: Bool {
+        guard let period else { return false }
+        return period.length(from: Instant(millisecondsSince1970: 0)) <= .days(7)
+    }
+}

@@ -1,0 +1,374 @@
+package import TideoverAppStore
+import TideoverCore
+public import TideoverJSON
+
+// What the looks at the stores mean.
+
+extension Finding {
+    /// What a look at a store tells: whether the key opens it, how the clocks stand, and whether its
+    /// notifications arrive.
+    public static func store(_ reading: StoreReading) -> [Finding] {
+        let subject = "\(reading.app) \(reading.environment.rawValue)"
+        let clock = reading.skew.map { storeSkew(subject, $0) }
+        switch reading.outcome {
+        case .refused(let failure):
+            return [key(subject, failure), clock, missingURL(subject, failure)].compactMap(\.self)
+        case .answered:
+            let untested = Finding(
+                .testNotification,
+                of: subject,
+                .ok,
+                "none was asked for, since no server listens",
+                advice: "Run this again while the server runs."
+            )
+            return [keyIsAccepted(subject), clock, untested].compactMap(\.self)
+        case .tested(let test):
+            return [keyIsAccepted(subject), clock, bundle(subject, test), arrival(subject, test)]
+                .compactMap(\.self)
+        }
+    }
+
+    // MARK: The key
+
+    /// An app whose store cannot be asked, because nobody chose that it can.
+    public static func storeKey(missingOf app: Configuration.App) -> Finding {
+        Finding(
+            .storeKey,
+            of: app.id,
+            .ok,
+            "there is none: what does not arrive stays unknown, and nothing of this can be tried",
+            advice: "Set appStore.issuerId, keyId and privateKeyFile."
+        )
+    }
+
+    /// A key that cannot be read.
+    public static func storeKey(unusable reason: String) -> Finding {
+        Finding(.storeKey, .problem, reason)
+    }
+
+    private static func keyIsAccepted(_ subject: String) -> Finding {
+        Finding(.storeKey, of: subject, .ok, "the App Store accepts it")
+    }
+
+    private static func key(_ subject: String, _ failure: AppStoreAPIFailure) -> Finding {
+        let detail = String(failure.sentence.trimmingSuffix("."))
+        switch failure.reason {
+        // Who says that no URL is set has accepted the key.
+        case .refused where failure.knownCode == .notificationURLNotFound:
+            return keyIsAccepted(subject)
+        case .unreachable, .throttled, .malformedJSON, .malformed, .endless:
+            return Finding(
+                .storeKey,
+                of: subject,
+                .warning,
+                detail,
+                advice: "Try again; if it lasts, look whether this machine may connect to it."
+            )
+        case .status(let status) where status >= 500:
+            return Finding(.storeKey, of: subject, .warning, detail, advice: "Try again later.")
+        case .unauthorised(let skew) where skew.explainsRefusal:
+            return Finding(.storeKey, of: subject, .problem, detail)
+        case .unauthorised:
+            return Finding(
+                .storeKey,
+                of: subject,
+                .problem,
+                detail,
+                advice: "Compare appStore.issuerId, keyId, bundleId and privateKeyFile with App "
+                    + "Store Connect, Users and Access, Integrations, In-App Purchase."
+            )
+        case .unsigned:
+            return Finding(
+                .storeKey,
+                of: subject,
+                .problem,
+                detail,
+                advice: "Put the key that App Store Connect gave (.p8) where "
+                    + "appStore.privateKeyFile says."
+            )
+        case .unaskable, .refused, .status:
+            return Finding(.storeKey, of: subject, .problem, detail)
+        }
+    }
+
+    // MARK: Clocks
+
+    /// How far the store's clock is from this machine's, right to a second or so.
+    private static func storeSkew(_ subject: String, _ skew: Milliseconds) -> Finding {
+        let seconds = (abs(skew.count) + 500) / 1_000
+        guard seconds > 2 else {
+            return Finding(.storeClock, of: subject, .ok, "the store's and ours agree")
+        }
+        let side = skew > .zero ? "behind" : "ahead of"
+        let detail = "ours is \(seconds) s \(side) the store's"
+        let advice = "Set this machine's clock, and keep it right by NTP."
+        if Milliseconds.seconds(seconds) > Ingest.clockTolerance {
+            return Finding(.storeClock, of: subject, .problem, detail, advice: advice)
+        }
+        if seconds > 30 {
+            return Finding(.storeClock, of: subject, .warning, detail, advice: advice)
+        }
+        return Finding(.storeClock, of: subject, .ok, detail)
+    }
+
+    // MARK: The notification
+
+    private static func missingURL(_ subject: String, _ failure: AppStoreAPIFailure) -> Finding? {
+        guard failure.knownCode == .notificationURLNotFound else { return nil }
+        return Finding(
+            .testNotification,
+            of: subject,
+            .problem,
+            "the App Store has no URL to send notifications to",
+            advice: "Set it in App Store Connect, App Information, App Store Server Notifications; "
+                + "production and sandbox have one each."
+        )
+    }
+
+    private static func bundle(_ subject: String, _ test: StoreReading.Test) -> Finding? {
+        if let disbelief = test.disbelief {
+            return Finding(
+                .storeBundle,
+                of: subject,
+                .problem,
+                "what the store signs for this key is not believed: "
+                    + disbelief.trimmingSuffix("."),
+                advice: "Compare appStore.bundleId and appAppleId with App Store Connect."
+            )
+        }
+        guard test.isOfApp else { return nil }
+        return Finding(.storeBundle, of: subject, .ok, "what the store signs names this app")
+    }
+
+    private static func arrival(_ subject: String, _ test: StoreReading.Test) -> Finding {
+        let attempt = test.attempts.last
+        if let after = test.arrivedAfter {
+            let detail = "it arrived \(tenths(after)) s after it was asked for"
+            guard let result = attempt?.sendAttemptResult, result.known != .success else {
+                return Finding(.testNotification, of: subject, .ok, detail)
+            }
+            let (words, advice) = words(result)
+            return Finding(
+                .testNotification,
+                of: subject,
+                .problem,
+                "\(detail), and yet \(words): the store sends each again, or gives up",
+                advice: advice
+            )
+        }
+        guard let attempt else {
+            return Finding(
+                .testNotification,
+                of: subject,
+                .warning,
+                "the store has not sent one within \(test.waited.count / 1_000) s",
+                advice: "Try again, with --wait and more seconds."
+            )
+        }
+        if let silence = test.serverSilence {
+            return Finding(
+                .testNotification,
+                of: subject,
+                .warning,
+                "the store has sent one, and the server does not tell whether it arrived: "
+                    + silence
+            )
+        }
+        let (detail, advice) = words(attempt.sendAttemptResult)
+        return Finding(.testNotification, of: subject, .problem, detail, advice: advice)
+    }
+
+    private static func tenths(_ length: Milliseconds) -> String {
+        let tenths = (length.count + 50) / 100
+        return "\(tenths / 10).\(tenths % 10)"
+    }
+
+    /// What came of the store's attempt, and what to change at our end.
+    package static func words(
+        _ result: Stated<SentNotification.Result>?
+    ) -> (detail: String, advice: String) {
+        guard let result else {
+            return (
+                "the store has sent one and does not say what came of it",
+                "Try again in a minute."
+            )
+        }
+        guard let known = result.known else {
+            return (
+                "the store could not deliver one, for a reason that this version does not know: "
+                    + result.raw,
+                "Look it up under sendAttemptResult in Apple's documentation."
+            )
+        }
+        switch known {
+        case .success:
+            return (
+                "somebody answered the store with success, and it was not this server",
+                "Look where the URL in App Store Connect leads; another server, or a proxy that "
+                    + "answers by itself, takes the notifications."
+            )
+        case .timedOut:
+            return (
+                "the answer took too long for the store",
+                "Look for a slow proxy or an overloaded server: tideover_http_request_duration_"
+                    + "seconds tells how long answers take here."
+            )
+        case .tlsIssue:
+            return (
+                "the store could not agree on TLS",
+                "Look at the certificate of the URL: valid, for that name, with its whole chain, "
+                    + "and TLS 1.2 or later."
+            )
+        case .circularRedirect:
+            return (
+                "the URL redirects in a circle",
+                "Register the URL that answers by itself, and redirect nothing under it."
+            )
+        case .noResponse:
+            return (
+                "nobody answered the store",
+                "Look whether the URL's name resolves, and whether a firewall keeps out "
+                    + "17.0.0.0/8."
+            )
+        case .socketIssue:
+            return (
+                "the connection broke",
+                "Look whether the port is open to the internet (443, or 1024 and above), and at "
+                    + "the log of the proxy in front."
+            )
+        case .unsupportedCharset:
+            return (
+                "the answer names a charset that the store does not know",
+                "It is not this server's answer: look at the proxy in front."
+            )
+        case .invalidResponse:
+            return (
+                "the answer is no HTTP that the store can read",
+                "It is not this server's answer: look at the proxy in front, and whether the port "
+                    + "is the one for HTTPS."
+            )
+        case .prematureClose:
+            return (
+                "the connection was closed before the answer was whole",
+                "Look at the proxy in front and its limits of time."
+            )
+        case .unsuccessfulStatus:
+            return (
+                "the store was answered with an error status",
+                "404 is a wrong path, 401 or 422 another app's key or bundle, 413 a limit of the "
+                    + "proxy, 5xx a failing server: this server's log has a line for each request "
+                    + "that reached it."
+            )
+        case .other:
+            return (
+                "the store could not deliver one, and does not say why",
+                "Ask for another; if it lasts, ask the URL from outside by yourself."
+            )
+        }
+    }
+}
+
+// MARK: - The URL to register
+
+extension Finding {
+    /// Whether the App Store can be told where to send an app's notifications; nil for an app that
+    /// gets none.
+    public static func notificationURL(
+        of app: Configuration.App,
+        under publicURL: String?
+    ) -> Finding? {
+        guard app.appStore != nil, app.environments != [.simulated] else { return nil }
+        guard let publicURL else {
+            return Finding(
+                .notificationURL,
+                of: app.id,
+                .warning,
+                "server.publicURL is not set, so that it cannot be told what to register",
+                advice: "Set it to the URL under which the internet reaches this server."
+            )
+        }
+        let base = publicURL.hasSuffix("/") ? String(publicURL.dropLast()) : publicURL
+        let url = "\(base)/v1/apps/\(app.id)/notifications/app-store"
+        guard url.hasPrefix("https://") else {
+            return Finding(
+                .notificationURL,
+                of: app.id,
+                .problem,
+                "\(url) is not https",
+                advice: "The App Store delivers to https only: put a proxy with TLS in front."
+            )
+        }
+        guard !url.contains(where: { "?#".contains($0) }) else {
+            return Finding(
+                .notificationURL,
+                of: app.id,
+                .problem,
+                "server.publicURL has a query, so that nothing can follow it",
+                advice: "Leave away what begins with ? or #."
+            )
+        }
+        guard isPortReached(url) else {
+            return Finding(
+                .notificationURL,
+                of: app.id,
+                .problem,
+                "\(url) is at a port that the App Store does not connect to",
+                advice: "Use 443, or 1024 and above."
+            )
+        }
+        return Finding(
+            .notificationURL,
+            of: app.id,
+            .ok,
+            "App Store Connect is to have \(url), for production and sandbox"
+        )
+    }
+
+    /// https://developer.apple.com/documentation/appstoreservernotifications/enabling-app-store-server-notifications
+    private static func isPortReached(_ url: String) -> Bool {
+        let authority = url.dropFirst("https://".count).prefix { $0 != "/" }
+        guard let colon = authority.lastIndex(of: ":"), !authority.hasSuffix("]") else {
+            return true
+        }
+        guard let port = Int(authority[colon...].dropFirst()) else { return false }
+        return port == 443 || (1_024...65_535).contains(port)
+    }
+}
+
+// MARK: - Silence
+
+extension Finding {
+    /// Whether notifications should have arrived that have not, by an answer to
+    /// `GET /v1/apps/{app}/arrivals`; nil for one that is none.
+    public static func silence(_ answer: JSONNode) -> Finding? {
+        guard let app = answer["app"]?.string, let environment = answer["environment"]?.string,
+            let since = answer["since"]?.string
+        else { return nil }
+        let subject = "\(app) \(environment)"
+        let last = answer["lastArrivedAt"]?.string
+        let heard = last.map { "the last arrived at \($0)" } ?? "none has arrived since \(since)"
+        guard let raised = answer["alarmSince"]?.string else {
+            return Finding(.silence, of: subject, last == nil ? .warning : .ok, heard)
+        }
+        return Finding(
+            .silence,
+            of: subject,
+            .problem,
+            "\(heard), though a renewal fell due: raised at \(raised)",
+            advice:
+                "Look at what the test notification says; meanwhile changes are found by asking "
+                + "only."
+        )
+    }
+
+    /// Why the server could not be asked what has arrived.
+    public static func silence(of app: String, unknown reason: String) -> Finding {
+        Finding(.silence, of: app, .warning, "the server does not tell: \(reason)")
+    }
+}
+
+extension String {
+    fileprivate func trimmingSuffix(_ suffix: String) -> String {
+        hasSuffix(suffix) ? String(dropLast(suffix.count)) : self
+    }
+}

@@ -1,0 +1,217 @@
+package import TideoverCore
+import TideoverHTTP
+package import TideoverJSON
+package import TideoverStorage
+
+/// What an app's stored facts tell of the store's side of its catalogue: which products are bought, and
+/// with which grace payments have failed.
+package struct StoreSurvey: Hashable, Sendable {
+    /// How a payment failed, as the store told it.
+    package enum Grace: Hashable, Sendable, Comparable {
+        /// The store said that there is none.
+        case absent
+        /// The store granted so many days, rounded to whole ones.
+        case days(Int64)
+        /// The store granted one, of a length that does not tell of the setting: in a sandbox it is cut
+        /// with the period.
+        case granted
+    }
+
+    /// Failures of one product that went alike.
+    package struct Failures: Hashable, Sendable {
+        package internal(set) var count = 0
+        /// When the term of the newest of them ended.
+        package internal(set) var newest = Instant.distantPast
+    }
+
+    /// How often each product is told of in a term; by the store's id.
+    package private(set) var terms: [String: Int] = [:]
+    /// Failed renewals of terms that were paid in full, by product.
+    package private(set) var failures: [String: [Grace: Failures]] = [:]
+    /// Failed renewals that were to follow an offer: a setting may leave them without grace.
+    package private(set) var failuresAfterOffers = 0
+
+    package init() {}
+
+    /// Counts what was heard of one lineage; `catalogue` knows how long its periods should be.
+    package mutating func add(_ holding: Holding, _ catalogue: Catalogue) {
+        guard holding.lineage.store == .appStore, holding.lineage.ownership == .purchased else {
+            return
+        }
+        var known: [TermKey: Term] = [:]
+        var words: [Instant: FailureWords] = [:]
+        for fact in holding.facts {
+            switch fact.assertion {
+            case .term(let term): known[term.key] = term
+            case .outlook(let outlook):
+                guard let end = outlook.renewalDate, let grace = outlook.graceEnd, grace > end
+                else { continue }
+                words[end, default: FailureWords()].graceEnd = grace
+            case .condition(let condition):
+                guard let end = condition.renewalDate else { continue }
+                words[end, default: FailureWords()].add(condition)
+            default: break
+            }
+        }
+        for term in known.values { terms[term.productId, default: 0] += 1 }
+        for (end, word) in words { count(word, at: end, among: known.values, catalogue) }
+    }
+
+    /// A failing word speaks of the term that ends then.
+    private mutating func count(
+        _ word: FailureWords,
+        at end: Instant,
+        among terms: some Collection<Term>,
+        _ catalogue: Catalogue
+    ) {
+        let term = terms.first { $0.end.map { $0.isWithin(.seconds(1), of: end) } ?? false }
+        guard let term, let grace = word.grace(after: term, catalogue[term.productId]?.period)
+        else { return }
+        guard term.offer == nil else {
+            failuresAfterOffers += 1
+            return
+        }
+        var failures = failures[term.productId]?[grace] ?? Failures()
+        failures.count += 1
+        failures.newest = max(failures.newest, end)
+        self.failures[term.productId, default: [:]][grace] = failures
+    }
+}
+
+/// What the store said of one failed renewal.
+private struct FailureWords {
+    var graceEnd: Instant?
+    private var isGranted = false
+    private var isDenied = false
+
+    mutating func add(_ condition: Condition) {
+        if condition.status == .grace || condition.notice == .failedToRenewInGrace
+            || condition.notice == .graceExpired
+        {
+            isGranted = true
+        } else if condition.notice == .failedToRenew {
+            isDenied = true
+        }
+    }
+
+    /// Nil where nothing failed, or it was not heard whether there was a grace.
+    func grace(after term: Term, _ period: Period?) -> StoreSurvey.Grace? {
+        if let graceEnd, let end = term.end {
+            let nominal = period?.length(from: term.start)
+            guard let nominal, (end - term.start).count * 2 > nominal.count else { return .granted }
+            let day = Milliseconds.days(1).count
+            return .days(((graceEnd - end).count + day / 2) / day)
+        }
+        if isGranted { return .granted }
+        return isDenied ? .absent : nil
+    }
+}
+
+// MARK: - The route
+
+/// Answers `GET /v1/apps/{app}/survey`.
+struct SurveyRoute {
+    let app: App
+    let storage: any Storage
+
+    func respond(to request: Request) async throws -> Response {
+        let environment = try app.environment(askedIn: request)
+        guard app.appStore != nil else { throw Problem.appStoreNotConfigured(app.id) }
+        let (app, storage) = (app, storage)
+        let survey = try await onPool {
+            var survey = StoreSurvey()
+            try storage.eachHolding(app: app.id, environment: environment) {
+                survey.add($0, app.catalogue)
+            }
+            return survey
+        }
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.field("app", app.id)
+            writer.field("environment", environment.rawValue)
+            survey.writeFields(to: &writer)
+        }
+        return .json(bytes: writer.bytes, headers: ["Cache-Control": "private, no-store"])
+    }
+}
+
+extension StoreSurvey {
+    fileprivate func writeFields(to writer: inout JSONWriter) {
+        writer.field(
+            "terms",
+            array: { writer in
+                for (product, count) in terms.sorted(by: { $0.key < $1.key }) {
+                    writer.object { writer in
+                        writer.field("product", product)
+                        writer.field("count", count)
+                    }
+                }
+            }
+        )
+        writer.field(
+            "failures",
+            array: { writer in
+                for (product, failures) in failures.sorted(by: { $0.key < $1.key }) {
+                    for (grace, failures) in failures.sorted(by: { $0.key < $1.key }) {
+                        write(product, grace, failures, to: &writer)
+                    }
+                }
+            }
+        )
+        writer.field("failuresAfterOffers", failuresAfterOffers)
+    }
+
+    private func write(
+        _ product: String,
+        _ grace: Grace,
+        _ failures: Failures,
+        to writer: inout JSONWriter
+    ) {
+        writer.object { writer in
+            writer.field("product", product)
+            switch grace {
+            case .absent: writer.field("grace", "none")
+            case .granted: writer.field("grace", "granted")
+            case .days(let days): writer.field("grace", "P\(days)D")
+            }
+            writer.field("count", failures.count)
+            writer.field("newest", failures.newest.rfc3339)
+        }
+    }
+
+    /// What an answer of the route tells; nil for one that is none.
+    package init?(_ answer: JSONNode) {
+        guard let terms = answer["terms"]?.elements, let failures = answer["failures"]?.elements
+        else { return nil }
+        for term in terms {
+            guard let product = term["product"]?.string, let count = term["count"]?.int64 else {
+                return nil
+            }
+            self.terms[product] = Int(count)
+        }
+        for failure in failures {
+            guard let product = failure["product"]?.string,
+                let grace = failure["grace"]?.string.flatMap(Grace.init(text:)),
+                let count = failure["count"]?.int64,
+                let newest = failure["newest"]?.string.flatMap({ Instant(rfc3339: $0) })
+            else { return nil }
+            self.failures[product, default: [:]][grace] = Failures(
+                count: Int(count),
+                newest: newest
+            )
+        }
+        failuresAfterOffers = Int(answer["failuresAfterOffers"]?.int64 ?? 0)
+    }
+}
+
+extension StoreSurvey.Grace {
+    fileprivate init?(text: String) {
+        switch text {
+        case "none": self = .absent
+        case "granted": self = .granted
+        default:
+            guard let period = Period(iso8601: text) else { return nil }
+            self = .days(period.days)
+        }
+    }
+}

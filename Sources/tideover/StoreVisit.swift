@@ -1,0 +1,174 @@
+import TideoverAppStore
+import TideoverCommandLine
+import TideoverCore
+import TideoverHTTP
+import TideoverHTTPClient
+import TideoverJSON
+import TideoverServer
+
+/// What `tideover doctor` asks the stores of the configured apps, and a running server about what came of
+/// it.
+struct StoreVisit {
+    let configuration: Configuration
+    let path: String
+    /// Whether a server of this configuration runs, which alone can take a test notification in.
+    let isServing: Bool
+    /// How long a test notification is waited for.
+    let patience: Milliseconds
+    /// Whether the stores' settings are compared with the catalogue.
+    let isPreflight: Bool
+    let output: Output
+
+    func findings() async -> [Finding] {
+        let connections: StoreConnections
+        do {
+            connections = try StoreConnections(configuration)
+        } catch {
+            return [Finding.storeKey(unusable: sentence(error))]
+        }
+        var findings: [Finding] = []
+        for app in configuration.apps where app.appStore != nil {
+            let access = connections.access[app.id] ?? []
+            if app.appStore?.apiKey == nil { findings.append(.storeKey(missingOf: app)) }
+            for environment in app.environments {
+                let access = access.first { $0.environment == environment }
+                if let access { findings += await ask(access, app) }
+                if isServing { findings += await silence(app, environment) }
+                if isServing || isPreflight { findings += await survey(app, environment, access) }
+            }
+        }
+        return findings
+    }
+
+    // MARK: The store
+
+    private func ask(_ access: StoreAccess, _ app: Configuration.App) async -> [Finding] {
+        let name = "\(app.id) \(access.environment.rawValue)"
+        do {
+            let trial = StoreTrial(
+                access,
+                of: try App(app),
+                clock: await clock(of: access.environment, app),
+                uptime: Instruments().uptime,
+                sleep: { try await Task.sleep(for: $0) },
+                patience: patience
+            )
+            guard let trial else { return [] }
+            guard isServing else { return Finding.store(try await trial.knock()) }
+            return Finding.store(
+                try await trial.run(
+                    arrivals: { try await arrivals(app, access.environment) },
+                    telling: { output.message("tideover: \(name): \($0)") }
+                )
+            )
+        } catch {
+            return [Finding.storeKey(unusable: "\(name): \(sentence(error))")]
+        }
+    }
+
+    /// A simulated store lives in a time of its own.
+    private func clock(
+        of environment: Environment,
+        _ app: Configuration.App
+    ) async -> Clock {
+        guard environment == .simulated, let text = app.simulatedStore?.url,
+            let url = (try? HTTPURL(text))?.appending(path: "/clock"),
+            case .success(let told) = await SystemReadings.clock(at: url)
+        else { return SystemClock.now }
+        let ahead = told - SystemClock.now()
+        return { SystemClock.now() + ahead }
+    }
+
+    // MARK: The server
+
+    private func arrivals(
+        _ app: Configuration.App,
+        _ environment: Environment
+    ) async throws -> [TestArrival] {
+        do {
+            return TestArrival.all(in: try await ask("arrivals", app, environment))
+        } catch {
+            throw Untold(description: sentence(error))
+        }
+    }
+
+    /// Why the server did not tell, in words.
+    private struct Untold: Error, CustomStringConvertible { let description: String }
+
+    private func silence(
+        _ app: Configuration.App,
+        _ environment: Environment
+    ) async -> [Finding] {
+        do {
+            let answer = try await ask("arrivals", app, environment)
+            return [Finding.silence(answer)].compactMap(\.self)
+        } catch {
+            return [
+                Finding.silence(of: "\(app.id) \(environment.rawValue)", unknown: sentence(error))
+            ]
+        }
+    }
+
+    /// What is stored of the store's side of the catalogue.
+    private func survey(
+        _ app: Configuration.App,
+        _ environment: Environment,
+        _ access: StoreAccess?
+    ) async -> [Finding] {
+        do {
+            let answer = try await ask("survey", app, environment)
+            let catalogue = Finding.catalogue(of: app, in: environment, answer)
+            var findings = [catalogue].compactMap(\.self)
+            if isPreflight {
+                let setting = try await graceSetting(of: app, access)
+                findings += Finding.grace(of: app, in: environment, setting, answer)
+            }
+            return findings
+        } catch {
+            let subject = "\(app.id) \(environment.rawValue)"
+            return [Finding.catalogue(of: subject, unknown: sentence(error))]
+        }
+    }
+
+    private func graceSetting(
+        of app: Configuration.App,
+        _ access: StoreAccess?
+    ) async throws -> GraceSetting {
+        guard let access else { return .untold("there is no key to ask it with") }
+        guard access.environment != .simulated else {
+            return .untold("it knows no simulated store")
+        }
+        let place = Destination(
+            try HTTPURL(AppStoreAPI.connectURL),
+            addresses: .any,
+            limits: .storeAnswer
+        )
+        let client = try HTTPClient(userAgent: "tideover/\(Tideover.version)")
+        return try await GraceSetting.ask(
+            access,
+            of: try App(app),
+            clock: SystemClock.now,
+            connect: client.handler(under: place)
+        )
+    }
+
+    private func ask(
+        _ what: String,
+        _ app: Configuration.App,
+        _ environment: Environment
+    ) async throws -> JSONNode {
+        try await Errand(configuration, path, server: nil, output).run(
+            Request(
+                path: "/v1/apps/\(app.id)/\(what)",
+                query: [QueryItem(name: "environment", value: environment.rawValue)]
+            ),
+            needsKey: app.environments != [.simulated]
+        )
+    }
+
+    /// The first line of what a command would say.
+    private func sentence(_ error: any Error) -> String {
+        let text = (error as? any ReportableFailure)?.message ?? "\(error)"
+        return String(text.prefix { $0 != "\n" })
+    }
+}

@@ -1,0 +1,321 @@
+import Testing
+import TideoverAppStore
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+import TideoverSandbox
+import TideoverServer
+import TideoverSignatures
+
+/// The doctor asks the simulated store for a test notification.
+@Suite struct StoreTrialTests {
+    /// What becomes of what the store sends, two seconds of waiting at a time.
+    private enum Post {
+        /// The server gets it.
+        case delivered
+        /// The attempt ends so, and the server gets nothing.
+        case ends(AppStorePost.SendResult)
+        /// The server gets it, and the attempt ends so all the same.
+        case deliveredYet(AppStorePost.SendResult)
+        /// The store sends nothing.
+        case stands
+    }
+
+    private struct World {
+        let rehearsed: RehearsedStore
+        let time: TestTime
+        let backEnd: RehearsedBackEnd
+
+        init() throws {
+            rehearsed = try RehearsedStore()
+            time = TestTime(movesClock: true)
+            backEnd = try RehearsedBackEnd(rehearsed, time)
+        }
+
+        func trial(
+            _ access: StoreAccess? = nil,
+            app: App? = nil,
+            clockAhead: Milliseconds = .zero,
+            post: Post = .delivered
+        ) throws -> StoreTrial {
+            let trial = StoreTrial(
+                access ?? rehearsed.access(),
+                of: app ?? backEnd.app,
+                clock: { [time] in time.clock.now + clockAhead },
+                uptime: { [time] in time.uptime },
+                sleep: { [self] duration in
+                    try await time.sleep(duration)
+                    try await pass(post)
+                },
+                patience: .seconds(60)
+            )
+            return try #require(trial)
+        }
+
+        private func pass(_ post: Post) async throws {
+            if case .stands = post { return }
+            let now = time.clock.now.millisecondsSince1970
+            while let attempt = try await rehearsed.store.advance(to: now) {
+                switch post {
+                case .delivered:
+                    let status = try await backEnd.post(attempt.body)
+                    await rehearsed.store.end(attempt, .init(status: status))
+                case .deliveredYet(let result):
+                    _ = try await backEnd.post(attempt.body)
+                    await rehearsed.store.end(attempt, result)
+                case .ends(let result): await rehearsed.store.end(attempt, result)
+                case .stands: break
+                }
+            }
+        }
+
+        @Sendable func arrivals() async throws -> [TestArrival] {
+            guard
+                let request = Request(
+                    method: "GET",
+                    target: "/v1/apps/cards/arrivals?environment=simulated",
+                    headers: TestServer.credentials,
+                    body: []
+                )
+            else { return [] }
+            let answer = try await backEnd.service.handler(request)
+            return TestArrival.all(in: try JSONDocument(answer.body).root)
+        }
+
+        func findings(_ trial: StoreTrial) async throws -> [Finding] {
+            let reading = try await trial.run(arrivals: arrivals, telling: { _ in })
+            await backEnd.close()
+            return Finding.store(reading)
+        }
+    }
+
+    private func verdicts(_ findings: [Finding]) -> [String] {
+        findings.map { "\($0.check.rawValue) \($0.verdict.rawValue)" }
+    }
+
+    @Test func `a test notification arrives and is timed`() async throws {
+        let world = try World()
+        let findings = try await world.findings(try world.trial())
+        #expect(
+            verdicts(findings)
+                == ["store-key ok", "store-clock ok", "store-bundle ok", "test-notification ok"]
+        )
+        #expect(findings.allSatisfy { $0.subject == "cards simulated" })
+        // It is looked every two seconds; the store sends after one.
+        #expect(findings.last?.detail == "it arrived 2.0 s after it was asked for")
+    }
+
+    @Test(arguments: [
+        (AppStorePost.SendResult.timedOut, "too long", "slow proxy"),
+        (.tlsIssue, "TLS", "certificate"),
+        (.circularRedirect, "circle", "redirect nothing"),
+        (.noResponse, "nobody answered", "firewall"),
+        (.socketIssue, "connection broke", "port"),
+        (.unsupportedCharset, "charset", "proxy"),
+        (.invalidResponse, "no HTTP", "proxy"),
+        (.prematureClose, "closed", "limits of time"),
+        (.unsuccessfulStatus, "error status", "404"),
+        (.other, "does not say why", "Ask for another"),
+        (.success, "not this server", "App Store Connect"),
+    ])
+    func `what the store says of its attempt becomes what to change`(
+        result: AppStorePost.SendResult,
+        detail: String,
+        advice: String
+    ) async throws {
+        let world = try World()
+        let findings = try await world.findings(try world.trial(post: .ends(result)))
+        let finding = try #require(findings.last)
+        #expect(finding.check == .testNotification)
+        #expect(finding.verdict == .problem)
+        #expect(finding.detail.contains(detail), "\(finding.detail)")
+        #expect(finding.advice?.contains(advice) == true, "\(finding.advice ?? "")")
+    }
+
+    @Test func `every result of an attempt has its words`() {
+        let details = SentNotification.Result.allCases.map { result in
+            Finding.words(Stated<SentNotification.Result>(result.rawValue)).detail
+        }
+        #expect(Set(details).count == SentNotification.Result.allCases.count)
+        let unknown = Finding.words(Stated<SentNotification.Result>("SOLAR_FLARE"))
+        #expect(unknown.detail.contains("SOLAR_FLARE"))
+    }
+
+    @Test func `what arrived and yet failed for the store is a problem`() async throws {
+        let world = try World()
+        let findings = try await world.findings(try world.trial(post: .deliveredYet(.timedOut)))
+        #expect(verdicts(findings).last == "test-notification problem")
+        #expect(findings.last?.detail.contains("arrived 2.0 s") == true)
+    }
+
+    @Test func `a store that sends nothing is waited for so long and no longer`() async throws {
+        let world = try World()
+        let begun = world.time.uptime
+        let findings = try await world.findings(try world.trial(post: .stands))
+        #expect(
+            verdicts(findings) == ["store-key ok", "store-clock ok", "test-notification warning"]
+        )
+        #expect(findings.last?.detail.contains("within 60 s") == true)
+        #expect(world.time.uptime - begun == 60_000_000_000)
+    }
+
+    @Test func `a server that does not tell is no reason to blame the store`() async throws {
+        struct Deaf: Error, CustomStringConvertible { let description = "it is deaf" }
+        let world = try World()
+        let trial = try world.trial()
+        let reading = try await trial.run(arrivals: { throw Deaf() }, telling: { _ in })
+        let finding = try #require(Finding.store(reading).last)
+        #expect(finding.verdict == .warning)
+        #expect(finding.detail.contains("it is deaf"))
+        await world.backEnd.close()
+    }
+
+    private struct Unreachable: Error {}
+
+    @Test(arguments: [nil, 500, 503] as [Int?])
+    func `a store that is down is told, and nothing is waited for`(status: Int?) async throws {
+        let world = try World()
+        let access = world.rehearsed.access { _ in
+            if status == nil { throw Unreachable() }
+        }
+        if let status {
+            await world.rehearsed.store.add(
+                AppStoreFaultRule(.unavailable(status: status), times: nil)
+            )
+        }
+        let findings = try await world.findings(try world.trial(access))
+        #expect(findings.first?.check == .storeKey)
+        #expect(findings.first?.verdict == .warning)
+        #expect(!findings.contains { $0.check == .testNotification })
+        #expect(world.time.uptime == 0)
+    }
+
+    @Test(arguments: [
+        (Milliseconds.hours(2), "ahead of"), (Milliseconds(-Milliseconds.hours(2).count), "behind"),
+    ])
+    func `a clock that is wrong is told apart from a key that is`(
+        ahead: Milliseconds,
+        side: String
+    ) async throws {
+        let world = try World()
+        let findings = try await world.findings(try world.trial(clockAhead: ahead))
+        #expect(verdicts(findings) == ["store-key problem", "store-clock problem"])
+        for finding in findings { #expect(finding.detail.contains("7200 s \(side)")) }
+    }
+
+    @Test func `a wrong key is told, with where to look`() async throws {
+        let world = try World()
+        let stranger = P256PrivateKey.generate()
+        let access = StoreAccess(
+            environment: .simulated,
+            key: TideoverAppStore.AppStoreAPIKey(
+                issuerId: RehearsedStore.issuer,
+                keyId: RehearsedStore.keyId,
+                bundleId: "com.example.cards"
+            ),
+            signer: { stranger.sign($0) },
+            handler: world.rehearsed.store.serverAPI
+        )
+        let findings = try await world.findings(try world.trial(access))
+        #expect(verdicts(findings) == ["store-key problem", "store-clock ok"])
+        #expect(findings.first?.advice?.contains("issuerId") == true)
+    }
+
+    @Test func `an app without a URL for notifications is told to have one`() async throws {
+        let world = try World()
+        await world.rehearsed.store.setHasNotificationURL(false)
+        let findings = try await world.findings(try world.trial())
+        #expect(
+            verdicts(findings) == ["store-key ok", "store-clock ok", "test-notification problem"]
+        )
+    }
+
+    @Test func `what the store signs for another app is not believed`() async throws {
+        let world = try World()
+        let other = App(
+            id: "cards",
+            environments: [.simulated],
+            catalogue: TestServer.catalogue,
+            policy: Policy(),
+            appStore: AppStoreTrust(
+                identity: AppStoreIdentity(
+                    bundleId: "com.example.other",
+                    appAppleId: 1_234_567_890,
+                    environments: [.simulated]
+                ),
+                authorities: try AppStoreTrust.roots(
+                    simulated: TrustAnchor(
+                        name: "simulated",
+                        der: world.rehearsed.authority.root
+                    )
+                )
+            )
+        )
+        let findings = try await world.findings(try world.trial(app: other))
+        let bundle = try #require(findings.first { $0.check == .storeBundle })
+        #expect(bundle.verdict == .problem)
+        #expect(bundle.detail.contains("com.example.other"))
+    }
+
+    @Test func `without a server the key is tried, and no test is asked for`() async throws {
+        let world = try World()
+        let findings = Finding.store(try await world.trial().knock())
+        #expect(verdicts(findings) == ["store-key ok", "store-clock ok", "test-notification ok"])
+        #expect(await world.rehearsed.store.letters.isEmpty)
+        await world.rehearsed.store.add(AppStoreFaultRule(.unauthorized))
+        let refused = Finding.store(try await world.trial().knock())
+        #expect(verdicts(refused).first == "store-key problem")
+        await world.backEnd.close()
+    }
+
+    @Test(
+        arguments: [
+            (nil, Finding.Verdict.warning, "not set"),
+            ("http://a.example", .problem, "not https"),
+            ("https://a.example", .ok, "https://a.example/v1/apps/cards/notifications/app-store"),
+            ("https://a.example/", .ok, "https://a.example/v1/apps/cards/"),
+            ("https://a.example/billing", .ok, "https://a.example/billing/v1/apps/cards/"),
+            ("https://a.example:8443", .ok, ":8443/v1/"),
+            ("https://a.example:443", .ok, ":443/v1/"),
+            ("https://a.example:80", .problem, "port"),
+            ("https://[2001:db8::1]", .ok, "[2001:db8::1]/v1/"),
+            ("https://[2001:db8::1]:444", .problem, "port"),
+            ("https://a.example?x=1", .problem, "query"),
+        ] as [(String?, Finding.Verdict, String)]
+    )
+    func `the URL to register is one that the App Store delivers to`(
+        url: String?,
+        verdict: Finding.Verdict,
+        words: String
+    ) throws {
+        let app = Configuration.App(
+            id: "cards",
+            environments: [.sandbox],
+            appStore: Configuration.AppStore(bundleId: "com.example.cards")
+        )
+        let finding = try #require(Finding.notificationURL(of: app, under: url))
+        #expect(finding.verdict == verdict)
+        #expect(finding.detail.contains(words), "\(finding.detail)")
+        let rehearsal = Configuration.App(
+            id: "cards",
+            environments: [.simulated],
+            appStore: Configuration.AppStore(bundleId: "com.example.cards")
+        )
+        #expect(Finding.notificationURL(of: rehearsal, under: url) == nil)
+    }
+
+    @Test func `a silence is shown as it stands`() throws {
+        func finding(_ last: JSONValue, _ alarm: JSONValue) throws -> Finding? {
+            let answer: JSONValue = [
+                "app": "cards", "environment": "production", "since": "2026-05-01T10:00:00.000Z",
+                "lastArrivedAt": last, "alarmSince": alarm,
+            ]
+            return Finding.silence(try JSONDocument(answer.encoded()).root)
+        }
+        let at: JSONValue = "2026-05-02T10:00:00.000Z"
+        #expect(try finding(at, nil)?.verdict == .ok)
+        #expect(try finding(nil, nil)?.verdict == .warning)
+        #expect(try finding(at, at)?.verdict == .problem)
+        #expect(Finding.silence(try JSONDocument(Array("{}".utf8)).root) == nil)
+    }
+}
