@@ -1,8 +1,13 @@
-import Glibc
 public import TideoverJSON
 
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
 /// A JSON Web Signature in compact serialization (RFC 7515), taken apart strictly and not yet
-/// believed: nothing in it may be used before `verify` or `ChainVerifier.verify` returned.
+/// believed: nothing in it may be used before something verified it.
 public struct JWS: Sendable {
     /// The longest compact form that is taken apart, in bytes: three times a real notification.
     public static let maximumByteCount = 64 * 1024
@@ -54,27 +59,17 @@ public struct JWS: Sendable {
         self.compact = compact
     }
 
-    /// Throws unless the key signed this document with ES256.
-    ///
-    /// The algorithm is a constant here; the header's `alg` is only compared with it. `kid` is
-    /// allowed, since the caller has chosen the key already; what would bring another key or
-    /// change the meaning of the bytes is not.
-    public func verify(with key: P256PublicKey) throws(SignatureRefusal) {
-        try checkHeader(forbidding: Self.parametersThatChangeMeaning)
-        try checkSignature(by: key)
-    }
-
-    /// The compact form of `payload` signed with ES256. The header is written as given: saying
-    /// `"alg": "ES256"` is the caller's part. Throws `tooLarge` when nobody here would read it.
+    /// The compact form of `payload`, with the signature that `sign` makes of the bytes it is handed.
+    /// The header is written as given. Throws `tooLarge` when nobody here would read it.
     public static func sign(
         header: JSONObject,
         payload: [UInt8],
-        with key: P256PrivateKey
+        by sign: (_ signingInput: [UInt8]) -> [UInt8]
     ) throws(SignatureRefusal) -> [UInt8] {
         var compact = Base64.encode(JSONValue.object(header).encoded(), .urlSafe)
         compact.append(dot)
         compact += Base64.encode(payload, .urlSafe)
-        let signature = key.sign(compact)
+        let signature = sign(compact)
         compact.append(dot)
         compact += Base64.encode(signature, .urlSafe)
         guard compact.count <= maximumByteCount else { throw .tooLarge(compact.count) }
@@ -88,26 +83,28 @@ extension JWS {
     /// for.
     static let parametersThatChangeMeaning = ["crit", "zip", "b64", "jku", "jwk", "x5u"]
 
-    private static let algorithm = "ES256"
+    /// How many bytes a signature has, by ES256 and by Ed25519 alike.
+    static let signatureByteCount = 64
+
     private static let dot = UInt8(ascii: ".")
 
-    func checkHeader(forbidding parameters: [String]) throws(SignatureRefusal) {
+    /// Throws unless the header names the algorithm, which is the caller's constant, and has none of
+    /// the parameters.
+    func checkHeader(
+        algorithm: String,
+        forbidding parameters: [String]
+    ) throws(SignatureRefusal) {
         let found = header.root["alg"]?.string
-        guard found == Self.algorithm else { throw .algorithm(found: found) }
+        guard found == algorithm else { throw .algorithm(found: found) }
         for parameter in parameters where header.root[parameter] != nil {
             throw .forbiddenHeader(parameter)
         }
     }
 
     func checkSignatureLength() throws(SignatureRefusal) {
-        guard signature.count == ECDSASignature.rawCount else {
+        guard signature.count == Self.signatureByteCount else {
             throw .signatureLength(signature.count)
         }
-    }
-
-    func checkSignature(by key: P256PublicKey) throws(SignatureRefusal) {
-        try checkSignatureLength()
-        guard key.verify(signature: signature, of: signingInput) else { throw .badSignature }
     }
 
     private static func dots(in compact: [UInt8]) throws(SignatureRefusal) -> (Int, Int) {

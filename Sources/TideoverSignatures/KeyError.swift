@@ -1,11 +1,13 @@
 /// Why bytes offered as a key are none that we use.
 public enum KeyError: Error, Hashable, Sendable {
-    /// The text is not one PEM block labelled `PRIVATE KEY`.
+    /// The text is not one PEM block with the label asked for.
     case notPEM
     /// The bytes are not a key in the format asked for, or not a point on its curve.
     case malformed
     /// The bytes are a key, but of another kind than elliptic curve P-256.
     case notP256
+    /// The bytes are a key, but of another kind than Ed25519.
+    case notEd25519
 }
 
 /// An elliptic curve of the two that certificates and signatures here use.

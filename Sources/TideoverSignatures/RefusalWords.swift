@@ -9,6 +9,8 @@ extension SignatureRefusal: CustomStringConvertible {
         case .headerNotJSON: "header-not-json"
         case .headerNotObject: "header-not-object"
         case .algorithm: "algorithm"
+        case .type: "document-type"
+        case .unknownKey: "signing-key"
         case .forbiddenHeader: "forbidden-header"
         case .signatureLength: "signature-length"
         case .badSignature: "signature"
@@ -50,13 +52,21 @@ extension SignatureRefusal: CustomStringConvertible {
         case .headerNotObject:
             "The header of the signed document is not a JSON object"
         case .algorithm(let found?):
-            "The header names the algorithm \"\(quoted(found))\"; only ES256 is believed"
+            "The header names the algorithm \"\(quoted(found))\", which is not the one believed here"
         case .algorithm(nil):
-            "The header names no algorithm; only ES256 is believed"
+            "The header names no algorithm"
+        case .type(let found?):
+            "The document is of the type \"\(quoted(found))\", which is not the one asked for"
+        case .type(nil):
+            "The header names no type of document"
+        case .unknownKey(let found?):
+            "The document was signed by the key \"\(quoted(found))\", which is not known here"
+        case .unknownKey(nil):
+            "The header names no key"
         case .forbiddenHeader(let name):
             "The header has the parameter \"\(quoted(name))\", which is not accepted"
         case .signatureLength(let count):
-            "The signature has \(count) bytes; an ES256 signature has 64"
+            "The signature has \(count) bytes instead of 64"
         case .badSignature:
             "The signature does not match the document"
         case .missingChain:

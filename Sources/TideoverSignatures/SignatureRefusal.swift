@@ -14,11 +14,15 @@ public enum SignatureRefusal: Error, Hashable, Sendable {
     case headerNotJSON(JSONError)
     /// The header is JSON, but not an object.
     case headerNotObject
-    /// The header names another algorithm than ES256, or none; carries the name found.
+    /// The header names another algorithm than the one believed, or none; carries the name found.
     case algorithm(found: String?)
+    /// The header says that this is another type of document, or none; carries the type found.
+    case type(found: String?)
+    /// The header names a key that is not among those believed, or none; carries the id found.
+    case unknownKey(found: String?)
     /// The header has a parameter that would change what or whom to believe; carries its name.
     case forbiddenHeader(String)
-    /// The signature has not the 64 bytes of r and s; carries its length in bytes.
+    /// The signature has not the 64 bytes that all believed here have; carries its length in bytes.
     case signatureLength(Int)
     /// The signature is not that of the key over these bytes.
     case badSignature

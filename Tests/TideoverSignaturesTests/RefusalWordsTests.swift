@@ -18,7 +18,7 @@ struct RefusalWordsTests {
     @Test func `sentences say what was found`() {
         #expect(
             SignatureRefusal.algorithm(found: "none").description
-                == #"The header names the algorithm "none"; only ES256 is believed"#
+                == #"The header names the algorithm "none", which is not the one believed here"#
         )
         #expect(
             SignatureRefusal.certificateNotValidAt(
@@ -45,7 +45,8 @@ struct RefusalWordsTests {
         return [
             .tooLarge(70_000), .notCompactJWS(segments: 2), .notBase64URL(.payload),
             .headerNotJSON(error), .headerNotObject, .algorithm(found: nil),
-            .forbiddenHeader("crit"), .signatureLength(63), .badSignature, .missingChain,
+            .type(found: nil), .unknownKey(found: "k"), .forbiddenHeader("crit"),
+            .signatureLength(63), .badSignature, .missingChain,
             .malformedChain, .chainLength(2), .certificateTooLarge(.leaf, 5000),
             .certificateNotBase64(.leaf), .certificateMalformed(.leaf), .untrustedRoot,
             .leafNotIssued, .certificateAlgorithm(.leaf),

@@ -58,13 +58,8 @@ public struct Standing: Hashable, Sendable {
         self.asksStore = asksStore
     }
 
-    /// Whether the customer may use what this is about. The one test of access in the project.
-    public var access: Bool {
-        switch state {
-        case .active, .grace: true
-        case .hold, .expired, .never: false
-        }
-    }
+    /// Whether the customer may use what this is about.
+    public var access: Bool { state.givesAccess }
 }
 
 /// The five states every store's words are read into.
@@ -75,6 +70,14 @@ public enum State: String, Hashable, Sendable, CaseIterable {
     /// Access is suspended but recoverable.
     case hold
     case expired, never
+
+    /// Whether the customer may use what is in this state. The one test of access in the project.
+    public var givesAccess: Bool {
+        switch self {
+        case .active, .grace: true
+        case .hold, .expired, .never: false
+        }
+    }
 }
 
 /// Why the state is what it is.

@@ -89,10 +89,9 @@ final class PrivateKeyStorage: Sendable {
     /// The key as DER `PrivateKeyInfo`.
     var pkcs8: [UInt8] {
         key.withLock { handle in
-            guard let info = EVP_PKEY2PKCS8(handle.key),
-                let der = encode({ i2d_PKCS8_PRIV_KEY_INFO(info, $0) })
-            else { preconditionFailure("libcrypto could not write a private key") }
-            PKCS8_PRIV_KEY_INFO_free(info)
+            guard let der = Self.encoded(handle.key) else {
+                preconditionFailure("libcrypto could not write a private key")
+            }
             return der
         }
     }
@@ -158,7 +157,15 @@ extension PrivateKeyStorage {
         return key
     }
 
-    private static func decode(_ pkcs8: [UInt8]) -> OpaquePointer? {
+    /// A key of any kind as DER `PrivateKeyInfo`.
+    static func encoded(_ key: OpaquePointer) -> [UInt8]? {
+        guard let info = EVP_PKEY2PKCS8(key) else { return nil }
+        defer { PKCS8_PRIV_KEY_INFO_free(info) }
+        return encode { i2d_PKCS8_PRIV_KEY_INFO(info, $0) }
+    }
+
+    /// A key of any kind in a DER `PrivateKeyInfo`.
+    static func decode(_ pkcs8: [UInt8]) -> OpaquePointer? {
         let info = decodeExactly(pkcs8, free: PKCS8_PRIV_KEY_INFO_free) {
             d2i_PKCS8_PRIV_KEY_INFO(nil, &$0, $1)
         }

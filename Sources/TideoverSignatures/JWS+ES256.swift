@@ -1,0 +1,32 @@
+public import TideoverJSON
+
+extension JWS {
+    /// Throws unless the key signed this document with ES256.
+    ///
+    /// The algorithm is a constant here; the header's `alg` is only compared with it. `kid` is
+    /// allowed, since the caller has chosen the key already; what would bring another key or
+    /// change the meaning of the bytes is not.
+    public func verify(with key: P256PublicKey) throws(SignatureRefusal) {
+        try checkHeader(forbidding: Self.parametersThatChangeMeaning)
+        try checkSignature(by: key)
+    }
+
+    /// The compact form of `payload` signed with ES256. The header is written as given: saying
+    /// `"alg": "ES256"` is the caller's part. Throws `tooLarge` when nobody here would read it.
+    public static func sign(
+        header: JSONObject,
+        payload: [UInt8],
+        with key: P256PrivateKey
+    ) throws(SignatureRefusal) -> [UInt8] {
+        try sign(header: header, payload: payload) { key.sign($0) }
+    }
+
+    func checkHeader(forbidding parameters: [String]) throws(SignatureRefusal) {
+        try checkHeader(algorithm: "ES256", forbidding: parameters)
+    }
+
+    func checkSignature(by key: P256PublicKey) throws(SignatureRefusal) {
+        try checkSignatureLength()
+        guard key.verify(signature: signature, of: signingInput) else { throw .badSignature }
+    }
+}
