@@ -1,8 +1,8 @@
 /// The one list of what is fuzzed; `scripts/fuzz.sh` and `docs/fuzzing.md` follow it.
 enum Registry {
     static let all: [Fuzzer] = [
-        .strictJSON, .relaxedJSON, .base64, .jws, .signed, .chain, .notification, .apiAnswer, .http,
-        .canaryOfOracles, .canaryOfMemory,
+        .strictJSON, .relaxedJSON, .base64, .jws, .signed, .chain, .pass, .notification, .apiAnswer,
+        .http, .canaryOfOracles, .canaryOfMemory,
     ]
 
     /// The one that this process runs.
