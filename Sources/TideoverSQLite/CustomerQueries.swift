@@ -32,9 +32,21 @@ final class CustomerQueries {
                 answer: row.bytes(1),
                 validUntil: row.optionalInstant(2),
                 fingerprint: row.text(3),
-                derivedAt: row.instant(4)
+                derivedAt: row.instant(4),
+                pass: Self.pass(row)
             )
         }
+    }
+
+    /// The columns of a pass are all null, but for `pass_renew_at`, or none is.
+    private static func pass(_ row: Row) -> IssuedPass? {
+        guard let issuedAt = row.optionalInstant(7) else { return nil }
+        return IssuedPass(
+            compact: row.bytes(5),
+            signer: row.text(6),
+            issuedAt: issuedAt,
+            renewAt: row.optionalInstant(8)
+        )
     }
 
     /// Everything about a customer, of whom nothing need be known. A lineage that `known` has, by its

@@ -306,7 +306,11 @@ final class Ledger {
             .utf8(row.answer),
             .instant(row.validUntil),
             .text(row.fingerprint),
-            .instant(row.derivedAt)
+            .instant(row.derivedAt),
+            row.pass.map { .utf8($0.compact) } ?? .null,
+            row.pass.map { .text($0.signer) } ?? .null,
+            .instant(row.pass?.issuedAt),
+            .instant(row.pass?.renewAt)
         )
         return (row, derivation.events)
     }

@@ -29,16 +29,22 @@ public struct CustomerLineages: Hashable, Sendable {
     /// The version of the answer derived last, 0 before the first.
     public var version: Int64 { answer?.version ?? 0 }
 
-    /// The row that holds a derivation: its version rises by one exactly when the answer's bytes
-    /// differ from those before.
+    /// The version that an answer will have: it rises by one exactly when the answer's bytes differ
+    /// from those before.
+    public func version(of bytes: [UInt8]) -> Int64 {
+        answer?.answer == bytes ? version : version + 1
+    }
+
+    /// The row that holds a derivation.
     public func row(for derivation: Derivation) -> CustomerRow {
         CustomerRow(
             key: key,
-            version: answer?.answer == derivation.answer ? version : version + 1,
+            version: version(of: derivation.answer),
             answer: derivation.answer,
             validUntil: derivation.validUntil,
             fingerprint: derivation.fingerprint,
-            derivedAt: now
+            derivedAt: now,
+            pass: derivation.pass
         )
     }
 }
@@ -69,17 +75,21 @@ public struct Derivation: Hashable, Sendable {
     public let fingerprint: String
     /// What others should hear of, in order.
     public let events: [Event]
+    /// The pass that goes with the answer; nil where none is issued.
+    public let pass: IssuedPass?
 
     public init(
         answer: [UInt8],
         validUntil: Instant?,
         fingerprint: String,
-        events: [Event] = []
+        events: [Event] = [],
+        pass: IssuedPass? = nil
     ) {
         self.answer = answer
         self.validUntil = validUntil
         self.fingerprint = fingerprint
         self.events = events
+        self.pass = pass
     }
 }
 
@@ -115,6 +125,8 @@ public struct CustomerRow: Hashable, Sendable {
     /// Names the policy and catalogue it was derived with.
     public let fingerprint: String
     public let derivedAt: Instant
+    /// The pass that goes with the answer; nil where none was issued.
+    public let pass: IssuedPass?
 
     public init(
         key: CustomerKey,
@@ -122,7 +134,8 @@ public struct CustomerRow: Hashable, Sendable {
         answer: [UInt8],
         validUntil: Instant?,
         fingerprint: String,
-        derivedAt: Instant
+        derivedAt: Instant,
+        pass: IssuedPass? = nil
     ) {
         self.key = key
         self.version = version
@@ -130,6 +143,26 @@ public struct CustomerRow: Hashable, Sendable {
         self.validUntil = validUntil
         self.fingerprint = fingerprint
         self.derivedAt = derivedAt
+        self.pass = pass
+    }
+}
+
+/// A signed pass as it is kept beside the answer that it was issued with. A new one changes neither
+/// the answer nor its version.
+public struct IssuedPass: Hashable, Sendable {
+    /// The signed document; empty where it would have been too long for anybody to read.
+    public let compact: [UInt8]
+    /// Names who signed it; a storage does not look inside.
+    public let signer: String
+    public let issuedAt: Instant
+    /// When half of its life is over; nil where a new one would last no longer.
+    public let renewAt: Instant?
+
+    public init(compact: [UInt8], signer: String, issuedAt: Instant, renewAt: Instant?) {
+        self.compact = compact
+        self.signer = signer
+        self.issuedAt = issuedAt
+        self.renewAt = renewAt
     }
 }
 

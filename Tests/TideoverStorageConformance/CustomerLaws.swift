@@ -15,6 +15,7 @@ extension StorageLaw {
         ),
         StorageLaw("a customer the intake names is derived though nothing is new", namedCustomers),
         StorageLaw("the version rises by one exactly when the answer changes", versions),
+        StorageLaw("a pass is kept beside its answer, and a new one is no new version", passes),
         StorageLaw("ownership that moves derives both customers", ownershipMoves),
         StorageLaw("a term of the same customer adds no owner", ownerStays),
         StorageLaw("ownership does not depend on the order of arrival", ownershipInAnyOrder),
@@ -76,6 +77,40 @@ extension StorageLaw {
         #expect(try storage.row(of: Sample.key("u_2")) == nil)
         #expect(try storage.lineages(of: Sample.key("u_2"), now: Sample.day(1)) == nil)
         #expect(try storage.evidence(EvidenceID(hex: "00"), app: Sample.app) == nil)
+    }
+
+    private static func passes(_ storage: any Storage) async throws {
+        let key = Sample.key("u_1")
+        let passes = [
+            IssuedPass(
+                compact: Array("a.b.c".utf8),
+                signer: "k1 tideover",
+                issuedAt: Sample.day(1),
+                renewAt: Sample.day(4)
+            ),
+            IssuedPass(compact: [], signer: "", issuedAt: Sample.day(0), renewAt: nil),
+            nil,
+        ]
+        var before: IssuedPass?
+        for pass in passes {
+            let intake = Sample.intake(customers: [key])
+            let last = before
+            let outcome = try await storage.commit(intake) { lineages in
+                #expect(lineages.answer?.pass == last)
+                let derivation = Sample.derive(lineages)
+                return Derivation(
+                    answer: derivation.answer,
+                    validUntil: derivation.validUntil,
+                    fingerprint: derivation.fingerprint,
+                    pass: pass
+                )
+            }
+            #expect(outcome.rows.map(\.pass) == [pass])
+            let row = try storage.row(of: key)
+            #expect(row?.pass == pass)
+            #expect(row?.version == 1)
+            before = pass
+        }
     }
 
     private static func derivationSeesAll(_ storage: any Storage) async throws {
