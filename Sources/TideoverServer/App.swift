@@ -16,6 +16,8 @@ public struct App: Sendable {
     /// How long after a renewal fell due no notification may arrive before that is raised; zero for
     /// ever.
     public let silence: Milliseconds
+    /// Who signs the passes of its customers; nil where none are issued.
+    public let passes: PassIssuer?
 
     public init(
         id: String,
@@ -23,7 +25,8 @@ public struct App: Sendable {
         catalogue: Catalogue,
         policy: Policy,
         appStore: AppStoreTrust?,
-        silence: Milliseconds = .hours(6)
+        silence: Milliseconds = .hours(6),
+        passes: PassIssuer? = nil
     ) {
         self.id = id
         self.environments = environments
@@ -31,6 +34,7 @@ public struct App: Sendable {
         self.policy = policy
         self.appStore = appStore
         self.silence = silence
+        self.passes = passes
         fingerprint = Self.fingerprint(of: catalogue, policy)
     }
 

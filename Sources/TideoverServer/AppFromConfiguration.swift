@@ -4,7 +4,10 @@ public import TideoverSignatures
 
 extension App {
     /// The app as configured. Apple's root is built in; a simulated store's comes from the file.
-    public init(_ configured: Configuration.App) throws(TrustAnchorError) {
+    public init(
+        _ configured: Configuration.App,
+        passes: PassIssuer? = nil
+    ) throws(TrustAnchorError) {
         var trust: AppStoreTrust?
         if let store = configured.appStore {
             trust = AppStoreTrust(
@@ -22,7 +25,8 @@ extension App {
             catalogue: configured.catalogue,
             policy: configured.policy,
             appStore: trust,
-            silence: configured.silence
+            silence: configured.silence,
+            passes: passes
         )
     }
 }

@@ -54,6 +54,24 @@ enum ConfigurationFile {
         }
     }
 
+    /// Who signs passes; nil if the configuration names no key.
+    static func passes(of configuration: Configuration) throws(CommandFailure) -> PassIssuer? {
+        do {
+            return try openPasses(of: configuration)?.get()
+        } catch {
+            throw CommandFailure(.configuration, "pass: \(error)")
+        }
+    }
+
+    /// The same, with what is wrong with a key as a result.
+    static func openPasses(
+        of configuration: Configuration
+    ) -> Result<PassIssuer, UnusablePassKey>? {
+        configuration.pass.map { pass in
+            Result { () throws(UnusablePassKey) in try pass.open(readFile: readFile) }
+        }
+    }
+
     private static func text(of path: String) throws(FileInputError) -> [UInt8] {
         try FileInput.read(path, atMost: 16 << 20)
     }

@@ -87,6 +87,7 @@ enum Doctor {
                     Finding.notificationURL(of: $0, under: configuration.server.publicURL)
                 }
                 + secretFiles(settings, besides: path)
+                + [Finding.pass(ConfigurationFile.openPasses(of: configuration))]
                 + Finding.allowedNetworks(settings)
                 + adminKey(configuration)
                 + machine.findings

@@ -2,6 +2,7 @@ import TideoverCommandLine
 import TideoverHTTP
 import TideoverJSON
 import TideoverServer
+import TideoverSignatures
 import TideoverStorage
 
 /// `tideover keys`: who may ask a server, and no longer.
@@ -28,7 +29,7 @@ enum Keys {
 
     static let command = Command(
         "keys",
-        summary: "make, list and revoke the keys that open a server's API",
+        summary: "make, list and revoke the keys that open a server's API, or make one for passes",
         examples: [
             Example(
                 "tideover keys add --kind secret --app cards --config tideover.json",
@@ -40,7 +41,7 @@ enum Keys {
                 + "key is for an app's back end, and also explains. An admin key opens all apps and "
                 + "the keys themselves."
         ],
-        subcommands: [add, list, revoke]
+        subcommands: [add, list, revoke, pass]
     )
 
     // MARK: add
@@ -146,6 +147,42 @@ enum Keys {
         let revoked = try await run(Request(method: "DELETE", path: path), arguments, output)
         output.message("tideover: revoked \(words(for: revoked))")
         return write(revoked, arguments, output) { _ in }
+    }
+
+    // MARK: pass
+
+    private static let pass = Command(
+        "pass",
+        summary: "make a key that signs passes and print it, this once",
+        examples: [
+            Example(
+                "(umask 077; tideover keys pass > pass-key.pem)",
+                "a key in a file that nobody else reads, to be named as pass.keyFile"
+            )
+        ],
+        parameters: [json],
+        notes: [
+            "The private key alone is written to standard output, in PEM, and kept nowhere: it goes "
+                + "into a file that pass.keyFile of the configuration names. Devices get the public "
+                + "half from GET /v1/apps/{app}/pass-keys.",
+            "To change keys, name the new one in pass.otherKeyFiles first, so that devices learn it; "
+                + "then let it change places with the old one; and take the old one out a week later, "
+                + "when no pass of it is good any more.",
+        ]
+    ) { arguments, output in
+        let key = Ed25519PrivateKey.generate()
+        let id = key.publicKey.thumbprint
+        output.message("tideover: made the pass key \(id); it is shown only now")
+        if arguments[json] {
+            let made: JSONValue = [
+                "id": .string(id), "privateKey": .string(key.pem),
+                "publicKey": .string(key.publicKey.pem),
+            ]
+            output.write(made.encoded(pretty: true) + [UInt8(ascii: "\n")])
+        } else {
+            output.write(Array(key.pem.utf8))
+        }
+        return .success
     }
 
     // MARK: All of them

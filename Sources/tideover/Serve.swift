@@ -43,7 +43,8 @@ enum Serve {
         let stop = StopSignal()
         let path = arguments[ConfigurationFile.required]
         let configuration = try ConfigurationFile.load(path, telling: output)
-        let apps = try configuration.apps.map { try App($0) }
+        let passes = try ConfigurationFile.passes(of: configuration)
+        let apps = try configuration.apps.map { try App($0, passes: passes) }
         let followed = try await follow(arguments[clock], configuration, path)
         let adminKey = try ConfigurationFile.adminKey(of: configuration)
         let connections = try StoreConnections(configuration)

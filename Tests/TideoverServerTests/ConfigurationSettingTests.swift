@@ -22,7 +22,7 @@ import TideoverServer
     /// The design's example with every key that came later.
     private static let everything = fullExample.replacing(
         "server:  {",
-        with: "server: { adminKeyFile: \"admin.key\","
+        with: "pass: { keyFile: \"pass-key.pem\" }, server: { adminKeyFile: \"admin.key\","
     )
 
     private func lines(_ settings: [Configuration.Setting]) -> [String] {
@@ -158,7 +158,10 @@ import TideoverServer
     @Test func `names of secret files are told apart by their key`() throws {
         let secret = try settings(Self.everything).filter(\.namesSecretFile).map(\.text)
         #expect(
-            secret == ["admin.key", "AuthKey.p8", "play.json", "rc.txt", "rc-key.txt", "whsec.txt"]
+            secret == [
+                "admin.key", "AuthKey.p8", "play.json", "rc.txt", "rc-key.txt", "pass-key.pem",
+                "whsec.txt",
+            ]
         )
     }
 }

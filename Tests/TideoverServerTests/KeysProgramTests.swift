@@ -3,6 +3,7 @@ import Testing
 import TideoverHTTP
 import TideoverJSON
 import TideoverServer
+import TideoverSignatures
 import TideoverStorage
 import TideoverTestProcesses
 
@@ -20,13 +21,13 @@ final class KeysProgramTests {
 
     deinit { try? FileManager.default.removeItem(at: folder) }
 
-    private func configuration(withAdminKey: Bool) throws -> String {
+    private func configuration(withAdminKey: Bool, _ more: String = "") throws -> String {
         let file = folder.appending(path: "tideover.json")
         let adminKey = withAdminKey ? ", adminKeyFile: \"admin.key\"" : ""
         let text = """
             { server: { listen: "127.0.0.1:0"\(adminKey) }, storage: "sqlite:x.db",
               apps: [{ id: "cards", environments: ["sandbox"],
-              appStore: { bundleId: "com.example.cards" } }] }
+              appStore: { bundleId: "com.example.cards" } }], \(more) }
             """
         try Data(text.utf8).write(to: file)
         let key = APIKey(.admin) { .random(in: .min ... .max) }
@@ -133,6 +134,33 @@ final class KeysProgramTests {
         let examined = try Executable.run(["doctor", "--config", path])
         #expect(examined.code == 1)
         #expect(examined.results.contains("make one with `(umask 077;"))
+    }
+
+    @Test func `a key for passes is made, taken by the server, and told to devices`() async throws {
+        let file = folder.appending(path: "pass-key.pem")
+        let made = try keys("pass")
+        #expect(made.code == 0, "\(made.messages)")
+        let key = try Ed25519PrivateKey(pem: made.results)
+        try Data(made.results.utf8).write(to: file)
+        let path = try configuration(withAdminKey: true, #"pass: { keyFile: "pass-key.pem" }"#)
+        let running = try ServingExecutable(path)
+        let told = try await running.get("/v1/apps/cards/pass-keys")
+        #expect(told.status == 200)
+        let keys = Ed25519KeySet(jwkSet: try JSONDocument(told.body).root)
+        #expect(keys == Ed25519KeySet([key.publicKey.thumbprint: key.publicKey]))
+        let secret = try #require(made.results.split(separator: "\n").dropFirst().first)
+        #expect(!running.stop().contains(secret))
+
+        let json = try JSONDocument(Array(try self.keys("pass", "--json").results.utf8)).root
+        let other = try Ed25519PrivateKey(pem: try #require(json["privateKey"]?.string))
+        #expect(other.publicKey != key.publicKey)
+        #expect(json["id"]?.string == other.publicKey.thumbprint)
+        #expect(json["publicKey"]?.string == other.publicKey.pem)
+
+        try FileManager.default.removeItem(at: file)
+        let said = try Executable.run(["serve", "--config", path])
+        #expect(said.code == 78)
+        #expect(said.messages.contains("pass-key.pem cannot be read: there is no such file; make"))
     }
 
     @Test func `a server that does not answer is told from one that holds nothing`() throws {

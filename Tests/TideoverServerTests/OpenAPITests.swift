@@ -4,6 +4,7 @@ import TideoverCore
 import TideoverHTTP
 import TideoverJSON
 import TideoverServer
+import TideoverSignatures
 import TideoverStorage
 
 /// The OpenAPI document and the service say the same.
@@ -133,6 +134,24 @@ import TideoverStorage
         await server.close()
     }
 
+    @Test func `a pass, its claims and its keys are as their schemas say`() async throws {
+        let key = Ed25519PrivateKey.generate()
+        let server = try TestServer(passes: PassIssuer(issuer: "tests", key: key))
+        let schemas = Schemas(try await document(server))
+        _ = try await server.post(.purchase())
+        let target = "/v1/apps/cards/customers/\(TestServer.anna)?environment=sandbox"
+        let snapshot = try JSONDocument(try await server.get(target).body).root
+        #expect(schemas.faults(of: snapshot, named: "Snapshot") == [])
+        let pass = try JWS(try #require(snapshot["pass"]?.string).utf8)
+        let claims = try JSONDocument(pass.payload).root
+        #expect(schemas.faults(of: claims, named: "PassClaims") == [])
+        let keys = try JSONDocument(try await server.get("/v1/apps/cards/pass-keys").body).root
+        #expect(keys["keys"]?.count == 1)
+        #expect(schemas.faults(of: keys, named: "PassKeys") == [])
+        #expect(try await server.get("/v1/apps/other/pass-keys").status == 404)
+        await server.close()
+    }
+
     @Test func `the words of an answer are all listed`() async throws {
         let server = try TestServer()
         let schemas = try #require(try await document(server).root["components"]?["schemas"])
@@ -140,6 +159,9 @@ import TideoverStorage
         #expect(words(members?["state"]?["enum"]) == State.allCases.map(\.rawValue))
         #expect(words(members?["reason"]?["examples"]) == Reason.allCases.map(\.rawValue))
         #expect(words(members?["confidence"]?["enum"]) == Confidence.allCases.map(\.rawValue))
+        let claimed = schemas["PassEntitlement"]?["properties"]
+        #expect(words(claimed?["state"]?["enum"]) == State.allCases.map(\.rawValue))
+        #expect(words(claimed?["confidence"]?["enum"]) == Confidence.allCases.map(\.rawValue))
         #expect(words(members?["rule"]?["examples"]) == Rule.ID.allCases.map(\.rawValue))
         let kinds = schemas["Prompt"]?["properties"]?["kind"]?["enum"]
         #expect(words(kinds) == ["none"] + Prompt.Kind.allCases.map(\.rawValue))

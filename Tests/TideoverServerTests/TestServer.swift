@@ -43,7 +43,8 @@ final class TestServer: Sendable {
         verifications: WorkLimits = WorkLimits(),
         clients: ClientLimits = ClientLimits(),
         faults: SQLiteFaults = SQLiteFaults(),
-        adminKey: APIKey? = adminKey
+        adminKey: APIKey? = adminKey,
+        passes: PassIssuer? = nil
     ) throws {
         let store = try store ?? TestStore()
         let folder = try folder ?? Self.makeFolder()
@@ -64,7 +65,8 @@ final class TestServer: Sendable {
             environments: [.sandbox, .simulated],
             catalogue: catalogue,
             policy: policy,
-            appStore: trust
+            appStore: trust,
+            passes: passes
         )
         self.store = store
         self.folder = folder

@@ -5,6 +5,7 @@ import TideoverHTTP
 import TideoverHTTPServer
 import TideoverSQLite
 import TideoverServer
+import TideoverSignatures
 
 @testable import tideover
 
@@ -69,7 +70,8 @@ import TideoverServer
         #expect(code == .success)
         let expected = [
             "configuration ok", "products cards ok", "public-url ok",
-            "notification-url cards warning", "storage ok", "disk ok", "clock ok", "listen ok",
+            "notification-url cards warning", "pass ok", "storage ok", "disk ok", "clock ok",
+            "listen ok",
             "file-descriptors ok", "tls-roots ok", "store-key cards ok",
         ]
         // What this machine allows, and what it trusts, is its own matter.
@@ -129,6 +131,30 @@ import TideoverServer
                 == ["allowed-networks webhooks[1].allowNetworks ok"]
         )
         #expect(text.contains("10.0.0.0"))
+    }
+
+    @Test func `the keys that sign passes are tried, and never told`() async throws {
+        let output = Output(capturingAs: .plain)
+        #expect(await Tideover.program.run(["keys", "pass"], output: output) == .success)
+        let pem = output.results.captured
+        _ = try write(pem, to: "pass-key.pem")
+        let path = try configuration(#"pass: { keyFile: "pass-key.pem", issuer: "here" }"#)
+        let (code, findings, text) = try await diagnose(path)
+        #expect(code == .success)
+        #expect(findings.contains("pass ok"))
+        #expect(findings.contains("secret-file pass.keyFile ok"))
+        let id = try Ed25519PrivateKey(pem: pem).publicKey.thumbprint
+        #expect(text.contains("here signs with the key \(id)"))
+        #expect(output.messages.captured.contains(id))
+        let secret = try #require(pem.split(separator: "\n").dropFirst().first)
+        #expect(!text.contains(secret))
+        #expect(!output.messages.captured.contains(secret))
+
+        _ = try write("no key", to: "pass-key.pem")
+        let (failed, problems, why) = try await diagnose(path)
+        #expect(failed == .failure)
+        #expect(problems.contains("pass problem"))
+        #expect(why.contains("does not hold one Ed25519 key in PEM alone"))
     }
 
     @Test func `a storage in use tells by whom, and with how many files`() async throws {

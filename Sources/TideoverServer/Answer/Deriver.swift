@@ -6,6 +6,8 @@ import TideoverStorage
 /// that is answered and the events that go out.
 struct Deriver: Sendable {
     let app: App
+    /// False where what is derived is not stored: then nothing is signed either.
+    var issuesPasses = true
 
     func derive(_ lineages: CustomerLineages) -> Derivation {
         let record = record(of: lineages)
@@ -24,7 +26,30 @@ struct Deriver: Sendable {
             validUntil: [snapshot.validUntil, news.nextAt].compactMap(\.self).min(),
             fingerprint: app.fingerprint,
             events: bodies.corrections(of: news, at: now)
-                + (bodies.happenings(in: news) + changes.events).inOrder
+                + (bodies.happenings(in: news) + changes.events).inOrder,
+            pass: pass(on: snapshot, answer, of: history, lineages)
+        )
+    }
+
+    /// The pass that the answer had, while that is good, else a new one. Who cannot sign, such as a
+    /// command that works on the database of a server, leaves that of an unchanged answer in its place.
+    private func pass(
+        on snapshot: Snapshot,
+        _ answer: [UInt8],
+        of history: CustomerHistory,
+        _ lineages: CustomerLineages
+    ) -> IssuedPass? {
+        let isUnchanged = lineages.answer?.answer == answer
+        let former = isUnchanged ? lineages.answer?.pass : nil
+        guard issuesPasses, let passes = app.passes else { return former }
+        guard !passes.isFresh(former, at: lineages.now) else { return former }
+        return passes.issue(
+            history.pass(
+                on: snapshot,
+                version: lineages.version(of: answer),
+                issuer: passes.issuer,
+                audience: app.id
+            )
         )
     }
 

@@ -6,7 +6,8 @@ import TideoverStorage
 /// Answers `GET /v1/apps/{app}/customers/{customer}`.
 ///
 /// The usual answer is one point read of a derived row and suspends nowhere. A row past its time or
-/// derived under another catalogue goes through the one door first.
+/// derived under another catalogue goes through the one door first, and so does one whose pass is to be
+/// handed out and past half of its life: nothing is ever signed here.
 struct SnapshotRoute: Sendable {
     let app: App
     let storage: any Storage
@@ -20,20 +21,31 @@ struct SnapshotRoute: Sendable {
             customer: customer
         )
         let now = clock()
-        return respond(to: request, key, try await answer(for: key, now), now)
+        // Who holds the answer already is given no pass with it.
+        let answer = try await answer(for: key, now) { request.holds(tag(of: $0)) }
+        return respond(to: request, key, answer, now)
     }
 
     /// What is answered without a tag to compare: the body alone.
     func body(of key: CustomerKey, at now: Instant) async throws -> [UInt8] {
-        Self.body(key, try await answer(for: key, now), now)
+        Self.body(key, try await answer(for: key, now) { _ in false }, now)
     }
 
-    private func answer(for key: CustomerKey, _ now: Instant) async throws -> Answer {
+    /// `isHeld` tells of a version of the answer whether the client has it.
+    private func answer(
+        for key: CustomerKey,
+        _ now: Instant,
+        isHeld: (Int64) -> Bool
+    ) async throws -> Answer {
         guard let row = try storage.row(of: key) else {
             return Answer(version: 0, bytes: unknownAnswer(key, now))
         }
         let isDue = row.validUntil.map { $0 <= now } ?? false
-        guard isDue || row.fingerprint != app.fingerprint else { return Answer(row) }
+        let needsPass = app.passes.map { !$0.isFresh(row.pass, at: now) } ?? false
+        guard isDue || row.fingerprint != app.fingerprint || needsPass && !isHeld(row.version)
+        else {
+            return answer(row)
+        }
         return try await derivedAgain(row, now)
     }
 
@@ -41,27 +53,27 @@ struct SnapshotRoute: Sendable {
     private struct Answer {
         var version: Int64
         var bytes: [UInt8]
+        /// The signed pass that goes with it; empty for none.
+        var pass: [UInt8] = []
         var isStored = true
+    }
 
-        init(version: Int64, bytes: [UInt8]) {
-            self.version = version
-            self.bytes = bytes
-        }
-
-        init(_ row: CustomerRow) {
-            self.init(version: row.version, bytes: row.answer)
-        }
+    private func answer(_ row: CustomerRow) -> Answer {
+        let pass = row.pass.flatMap { app.passes?.counts($0) == true ? $0.compact : nil }
+        return Answer(version: row.version, bytes: row.answer, pass: pass ?? [])
     }
 
     /// The answer as of now. While nothing can be written it is worked out from what is stored: a
     /// full disk must not lock anybody out.
     private func derivedAgain(_ row: CustomerRow, _ now: Instant) async throws -> Answer {
         do {
-            return Answer(try await commit(row, now))
+            return answer(try await commit(row, now))
         } catch let error as StorageError {
             guard let lineages = try storage.lineages(of: row.key, now: now) else { throw error }
-            var answer = Answer(row)
-            answer.bytes = Deriver(app: app).derive(lineages).answer
+            var answer = answer(row)
+            answer.bytes = Deriver(app: app, issuesPasses: false).derive(lineages).answer
+            // A pass speaks for the answer it was issued with, and for no other.
+            if answer.bytes != row.answer { answer.pass = [] }
             answer.isStored = false
             return answer
         }
@@ -83,8 +95,11 @@ struct SnapshotRoute: Sendable {
 
     private func unknownAnswer(_ key: CustomerKey, _ now: Instant) -> [UInt8] {
         let nobody = CustomerLineages(key: key, answer: nil, holdings: [], now: now)
-        return Deriver(app: app).derive(nobody).answer
+        return Deriver(app: app, issuesPasses: false).derive(nobody).answer
     }
+
+    /// The tag covers entitlements and prompt, not the pass.
+    private func tag(of version: Int64) -> ETag { .weak("\(version)-\(app.fingerprint)") }
 
     private func respond(
         to request: Request,
@@ -92,7 +107,7 @@ struct SnapshotRoute: Sendable {
         _ answer: Answer,
         _ now: Instant
     ) -> Response {
-        let tag = ETag.weak("\(answer.version)-\(app.fingerprint)")
+        let tag = tag(of: answer.version)
         guard !answer.isStored || !request.holds(tag) else { return .notModified(tag) }
         let headers: Headers =
             answer.isStored
@@ -111,7 +126,13 @@ struct SnapshotRoute: Sendable {
             writer.field("customerVersion", answer.version)
         }
         // The stored answer is an object of its own; its members are set behind ours.
-        return writer.bytes.dropLast() + [UInt8(ascii: ",")] + answer.bytes.dropFirst()
+        var body = writer.bytes.dropLast() + [UInt8(ascii: ",")] + answer.bytes.dropFirst()
+        if !answer.pass.isEmpty {
+            // Of base64url and dots, which JSON writes as they are.
+            body.removeLast()
+            body += Array(#","pass":""#.utf8) + answer.pass + Array(#""}"#.utf8)
+        }
+        return Array(body)
     }
 }
 

@@ -11,6 +11,8 @@ public struct Configuration: Hashable, Sendable {
     public let storage: StorageLocation
     /// The apps in the order of the file; their ids differ.
     public let apps: [App]
+    /// Who signs passes; nil if none are issued.
+    public let pass: Pass?
     /// What is set but has no effect, or looks like a slip: one sentence each.
     public let notices: [String]
 
@@ -19,11 +21,13 @@ public struct Configuration: Hashable, Sendable {
         server: Server,
         storage: StorageLocation,
         apps: [App],
+        pass: Pass? = nil,
         notices: [String] = []
     ) {
         self.server = server
         self.storage = storage
         self.apps = apps
+        self.pass = pass
         self.notices = notices
     }
 
@@ -126,6 +130,31 @@ extension Configuration {
 }
 
 extension Configuration {
+    /// Who signs the passes that devices trust offline.
+    public struct Pass: Hashable, Sendable {
+        /// The name that passes carry and devices expect.
+        public let issuer: String
+        /// The file with the private key that signs, in PEM.
+        public let keyFile: String
+        /// Files with further keys, public or private, whose passes count: former ones, and one that is
+        /// to sign next.
+        public let otherKeyFiles: [String]
+
+        /// An issuer of which no file is opened yet.
+        public init(
+            issuer: String = standardIssuer,
+            keyFile: String,
+            otherKeyFiles: [String] = []
+        ) {
+            self.issuer = issuer
+            self.keyFile = keyFile
+            self.otherKeyFiles = otherKeyFiles
+        }
+
+        /// The name of an issuer that was given none.
+        public static let standardIssuer = "tideover"
+    }
+
     /// One app: where its purchases come from, what they unlock, and the operator's choices.
     public struct App: Hashable, Sendable {
         /// Up to 63 lower-case letters, digits and hyphens; a hyphen does not come first.

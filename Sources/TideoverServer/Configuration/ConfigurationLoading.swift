@@ -75,6 +75,7 @@ extension ConfigurationReading {
         let server = root.section("server").readServer(in: folder)
         let storage = root.value("storage", .storage, default: "sqlite:tideover.db")
         let apps = root.readApps(in: folder, readFile)
+        let pass = root.section("pass").readPass(in: folder)
         root.readWebhooks()
         root.close()
         noteUnknownVariables()
@@ -82,6 +83,7 @@ extension ConfigurationReading {
             server: server,
             storage: storage.resolved(in: folder),
             apps: apps,
+            pass: pass,
             notices: notices.map(\.description)
         )
     }

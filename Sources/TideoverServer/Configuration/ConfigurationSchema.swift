@@ -98,6 +98,20 @@ extension ConfigurationSection {
         }
     }
 
+    func readPass(in folder: ConfigurationFolder) -> Configuration.Pass? {
+        let issuer = value("issuer", .text, default: Configuration.Pass.standardIssuer)
+        let keyFile = value("keyFile", .fileName, isNeeded: true)
+        let others = list("otherKeyFiles", of: .fileName, default: [])
+        close()
+        return keyFile.map {
+            Configuration.Pass(
+                issuer: issuer,
+                keyFile: folder.path(of: $0),
+                otherKeyFiles: others.map(folder.path(of:))
+            )
+        }
+    }
+
     func readWebhooks() {
         for webhook in sections("webhooks") ?? [] {
             _ = webhook.value("url", .receiver, isNeeded: true)

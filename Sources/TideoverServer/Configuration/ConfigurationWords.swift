@@ -70,6 +70,19 @@ extension UnusableAdminKey: CustomStringConvertible {
     }
 }
 
+extension UnusablePassKey: CustomStringConvertible {
+    /// What is wrong with the file, and how to make a right one.
+    public var description: String {
+        let fault =
+            switch cause {
+            case .unreadable(let words):
+                "the file \(printable(path)) cannot be read: \(printable(words))"
+            case .noKey: "\(printable(path)) does not hold one Ed25519 key in PEM alone"
+            }
+        return "\(fault); make one with `(umask 077; tideover keys pass > FILE)`"
+    }
+}
+
 extension ConfigurationProblem.Found: CustomStringConvertible {
     /// What was found, as the end of a sentence.
     public var description: String {

@@ -107,6 +107,34 @@ extension Finding {
 }
 
 extension Finding {
+    /// Whether devices are given something to trust offline.
+    public static func pass(_ opened: Result<PassIssuer, UnusablePassKey>?) -> Finding {
+        switch opened {
+        case nil:
+            return Finding(
+                .pass,
+                .ok,
+                "pass.keyFile is not set: devices are given no pass to trust offline; "
+                    + "`tideover keys pass` makes a key"
+            )
+        case .failure(let error):
+            return Finding(
+                .pass,
+                .problem,
+                "\(error)",
+                advice: "Until then the server does not start."
+            )
+        case .success(let issuer):
+            let others = issuer.keys.ids.count - 1
+            return Finding(
+                .pass,
+                .ok,
+                "\(issuer.issuer) signs with the key \(issuer.keyId)"
+                    + (others > 0 ? ", and \(others) more count" : "")
+            )
+        }
+    }
+
     /// Which addresses that are not public may be told of events: somebody should know.
     public static func allowedNetworks(_ settings: [Configuration.Setting]) -> [Finding] {
         settings.filter { $0.path.hasSuffix(".allowNetworks") && !$0.text.isEmpty }.map {

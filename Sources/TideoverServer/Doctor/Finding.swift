@@ -16,6 +16,7 @@ public struct Finding: Hashable, Sendable {
         case products
         case publicURL = "public-url"
         case secretFile = "secret-file"
+        case pass
         case allowedNetworks = "allowed-networks"
         case storage
         case disk

@@ -238,6 +238,10 @@ public struct Service: Sendable {
                 clock: service.clock
             ).respond()
         },
+        // Public keys: whoever holds a pass may check it.
+        Route("GET", "/v1/apps/{app}/pass-keys", needs: .nothing) { service, call in
+            PassKeysRoute(app: try service.app(call["app"])).respond()
+        },
         Route("GET", "/v1/apps/{app}/events", needs: .secret) { service, call in
             try await EventsRoute(app: service.app(call["app"]), storage: service.storage)
                 .respond(to: call.request)

@@ -38,7 +38,7 @@ enum OpenAPIDocument {
                 "tags": ["customers"],
                 "operationId": "getCustomer",
                 "summary": "What a customer may use now",
-                "description": "A customer nobody has heard of is answered too: `never`, confidence `unknown`.",
+                "description": "A customer nobody has heard of is answered too: `never`, confidence `unknown`, without a pass. The `ETag` does not cover the pass: who needs a new one, when half of its life is over, asks without `If-None-Match`.",
                 "security": [{ "key": ["public"] }],
                 "parameters": [
                   { "$ref": "#/components/parameters/app" },
@@ -63,6 +63,26 @@ enum OpenAPIDocument {
                   "403": { "$ref": "#/components/responses/problem" },
                   "404": { "$ref": "#/components/responses/problem" },
                   "503": { "$ref": "#/components/responses/tryAgain" }
+                }
+              }
+            },
+            "/v1/apps/{app}/pass-keys": {
+              "get": {
+                "tags": ["customers"],
+                "operationId": "getPassKeys",
+                "summary": "The public keys that passes are checked with",
+                "description": "The key that signs, and others whose passes count: former ones, and one that is to sign next. None where no passes are issued.",
+                "security": [],
+                "parameters": [{ "$ref": "#/components/parameters/app" }],
+                "responses": {
+                  "200": {
+                    "description": "A JSON Web Key Set (RFC 7517, RFC 8037)",
+                    "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
+                    "content": {
+                      "application/json": { "schema": { "$ref": "#/components/schemas/PassKeys" } }
+                    }
+                  },
+                  "404": { "$ref": "#/components/responses/problem" }
                 }
               }
             },
@@ -704,7 +724,67 @@ enum OpenAPIDocument {
                     "description": "By name, every entitlement of the app's catalogue",
                     "additionalProperties": { "$ref": "#/components/schemas/Entitlement" }
                   },
-                  "prompt": { "$ref": "#/components/schemas/Prompt" }
+                  "prompt": { "$ref": "#/components/schemas/Prompt" },
+                  "pass": {
+                    "type": "string",
+                    "description": "A JWS in compact form, signed with Ed25519 (`alg` `EdDSA`, `typ` `tideover-pass`), that a device may trust offline until its `notAfter`; its payload is a PassClaims. Absent where no passes are issued"
+                  }
+                }
+              },
+              "PassClaims": {
+                "type": "object",
+                "description": "Valid until `notAfter`, each entitlement until its own; past `accessUntil` access is presumed. A device takes the later of its clock and the newest verified date for the time, and believes no pass for another app, environment or customer, and none older than the one it holds",
+                "required": [
+                  "iss", "aud", "sub", "environment", "issued", "notAfter", "version", "entitlements"
+                ],
+                "properties": {
+                  "iss": { "type": "string", "description": "`pass.issuer` of the configuration" },
+                  "aud": { "type": "string", "description": "The app" },
+                  "sub": { "type": "string", "description": "The customer" },
+                  "environment": { "type": "string", "enum": ["production", "sandbox", "simulated"] },
+                  "issued": { "$ref": "#/components/schemas/Instant" },
+                  "notAfter": { "$ref": "#/components/schemas/Instant" },
+                  "version": { "type": "integer", "description": "The `customerVersion` of the answer" },
+                  "entitlements": {
+                    "type": "object",
+                    "description": "By name; what is not known is left out",
+                    "additionalProperties": { "$ref": "#/components/schemas/PassEntitlement" }
+                  }
+                }
+              },
+              "PassEntitlement": {
+                "type": "object",
+                "required": ["state", "reason", "access", "confidence", "notAfter"],
+                "properties": {
+                  "state": { "type": "string", "enum": ["active", "grace", "hold", "expired", "never"] },
+                  "reason": { "type": "string" },
+                  "access": { "type": "boolean" },
+                  "confidence": { "type": "string", "enum": ["confirmed", "presumed", "unknown"] },
+                  "productId": { "type": "string" },
+                  "accessUntil": { "$ref": "#/components/schemas/Instant" },
+                  "graceUntil": { "$ref": "#/components/schemas/Instant" },
+                  "willRenew": { "type": "boolean" },
+                  "nextChange": { "$ref": "#/components/schemas/Instant" },
+                  "notAfter": { "$ref": "#/components/schemas/Instant" }
+                }
+              },
+              "PassKeys": {
+                "type": "object",
+                "required": ["keys"],
+                "properties": {
+                  "keys": { "type": "array", "items": { "$ref": "#/components/schemas/PassKey" } }
+                }
+              },
+              "PassKey": {
+                "type": "object",
+                "required": ["kty", "crv", "x", "kid", "use", "alg"],
+                "properties": {
+                  "kty": { "type": "string", "enum": ["OKP"] },
+                  "crv": { "type": "string", "enum": ["Ed25519"] },
+                  "x": { "type": "string", "description": "The key's 32 bytes in base64url" },
+                  "kid": { "type": "string", "description": "The key's thumbprint (RFC 7638), as headers of passes name it" },
+                  "use": { "type": "string", "enum": ["sig"] },
+                  "alg": { "type": "string", "enum": ["EdDSA"] }
                 }
               },
               "Lookup": {

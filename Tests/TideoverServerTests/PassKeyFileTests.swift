@@ -1,0 +1,103 @@
+import Testing
+import TideoverServer
+import TideoverSignatures
+
+/// The files that `pass.keyFile` and `pass.otherKeyFiles` name.
+@Suite struct PassKeyFileTests: ConfigurationSuite {
+    private static let key = Ed25519PrivateKey.generate()
+    private static let former = Ed25519PrivateKey.generate()
+    private static let next = Ed25519PrivateKey.generate()
+    private static let files = [
+        "etc/now.pem": key.pem, "etc/former.pem": former.pem, "/run/next.pem": next.publicKey.pem,
+        "etc/p256.pem": P256PrivateKey.generate().pem, "etc/public.pem": key.publicKey.pem,
+        "etc/text.pem": "hello",
+    ]
+
+    private func pass(
+        _ text: String,
+        _ environment: [String: String] = [:]
+    ) throws(ConfigurationProblems) -> Configuration.Pass? {
+        try load(app("").replacing("{ apps", with: "{ pass: \(text), apps"), environment).pass
+    }
+
+    private func open(_ text: String) throws -> PassIssuer? {
+        try pass(text)?.open { path in
+            guard let text = Self.files[path] else { throw NoSuchFile() }
+            return Array(text.utf8)
+        }
+    }
+
+    @Test func `one key signs, and the others count`() throws {
+        let found = try open(
+            #"{ keyFile: "now.pem", otherKeyFiles: ["former.pem", "/run/next.pem"] }"#
+        )
+        let issuer = try #require(found)
+        let ids = [Self.key, Self.former, Self.next].map(\.publicKey.thumbprint)
+        #expect(issuer.issuer == "tideover")
+        #expect(issuer.keyId == ids[0])
+        #expect(issuer.keys.ids == Set(ids))
+        for (id, key) in zip(ids, [Self.key, Self.former, Self.next]) {
+            #expect(issuer.keys[id] == key.publicKey)
+        }
+    }
+
+    @Test func `without a key nobody signs, and an issuer alone is a mistake`() throws {
+        #expect(try load(app("")).pass == nil)
+        #expect(
+            problems(app("").replacing("{ apps", with: #"{ pass: { issuer: "x" }, apps"#)) == [
+                "1:9: pass.keyFile: missing; expected the name of a file (not what is in it)"
+            ]
+        )
+    }
+
+    @Test func `variables say it too, and win`() throws {
+        let variables = [
+            "TIDEOVER_PASS_ISSUER": "billing", "TIDEOVER_PASS_KEY_FILE": "/run/now.pem",
+            "TIDEOVER_PASS_OTHER_KEY_FILES": "a.pem,b.pem",
+        ]
+        let said = Configuration.Pass(
+            issuer: "billing",
+            keyFile: "/run/now.pem",
+            otherKeyFiles: ["etc/a.pem", "etc/b.pem"]
+        )
+        #expect(try load(app(""), variables).pass == said)
+        #expect(try pass(#"{ keyFile: "now.pem", issuer: "x" }"#, variables) == said)
+    }
+
+    @Test(arguments: [
+        (#"{ keyFile: "p256.pem" }"#, "etc/p256.pem"),
+        (#"{ keyFile: "public.pem" }"#, "etc/public.pem"),
+        (#"{ keyFile: "text.pem" }"#, "etc/text.pem"),
+        (#"{ keyFile: "now.pem", otherKeyFiles: ["p256.pem"] }"#, "etc/p256.pem"),
+        (#"{ keyFile: "now.pem", otherKeyFiles: ["text.pem"] }"#, "etc/text.pem"),
+    ])
+    func `what is no key is refused with a way to make one`(text: String, path: String) throws {
+        let error = #expect(throws: UnusablePassKey.self) { try open(text) }
+        #expect(
+            error?.description
+                == "\(path) does not hold one Ed25519 key in PEM alone; make one with "
+                + "`(umask 077; tideover keys pass > FILE)`"
+        )
+    }
+
+    @Test func `a file that cannot be read is told`() throws {
+        let error = #expect(throws: UnusablePassKey.self) {
+            try open(#"{ keyFile: "now.pem", otherKeyFiles: ["none.pem"] }"#)
+        }
+        #expect(
+            error?.description.hasPrefix(
+                "the file etc/none.pem cannot be read: No such file or directory; make one"
+            ) == true
+        )
+    }
+
+    @Test func `a key in place of its file is not repeated`() {
+        let pem = Self.key.pem.replacing("\n", with: "\\n")
+        let text = app("").replacing("{ apps", with: "{ pass: { keyFile: \"\(pem)\" }, apps")
+        #expect(
+            problems(text) == [
+                "1:20: pass.keyFile: expected the name of a file (not what is in it)"
+            ]
+        )
+    }
+}
