@@ -29,7 +29,7 @@ enum Keys {
 
     static let command = Command(
         "keys",
-        summary: "make, list and revoke the keys that open a server's API, or make one for passes",
+        summary: "make, list and revoke keys of the API; make one for passes",
         examples: [
             Example(
                 "tideover keys add --kind secret --app cards --config tideover.json",
