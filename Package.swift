@@ -23,6 +23,8 @@ var targets: [Target] = [
     // level 0
     library("TideoverJSON"),
     tests("TideoverJSONTests", ["TideoverJSON"]),
+    library("TideoverASN1"),
+    tests("TideoverASN1Tests", ["TideoverASN1"]),
     // level 1
     library("TideoverCore", ["TideoverJSON"]),
     // Lives of subscriptions, generated, and the laws that the core keeps over all of them.
@@ -36,7 +38,10 @@ var targets: [Target] = [
     library("TideoverHTTP", ["TideoverJSON"]),
     tests("TideoverHTTPTests", ["TideoverHTTP", "TideoverJSON"]),
     // level 2
-    library("TideoverAppStore", ["TideoverCore", "TideoverHTTP", "TideoverJSON"]),
+    library(
+        "TideoverAppStore",
+        ["TideoverASN1", "TideoverCore", "TideoverHTTP", "TideoverJSON"]
+    ),
     tests(
         "TideoverAppStoreTests",
         ["TideoverAppStore", "TideoverCore", "TideoverHTTP", "TideoverJSON"]
@@ -81,8 +86,11 @@ targets += [
     // level 0
     library("TideoverLocks"),
     // level 1
-    library("TideoverSignatures", ["TideoverJSON", "TideoverLocks", "CTideoverOpenSSL"]),
-    tests("TideoverSignaturesTests", ["TideoverSignatures", "TideoverJSON"]),
+    library(
+        "TideoverSignatures",
+        ["TideoverASN1", "TideoverJSON", "TideoverLocks", "CTideoverOpenSSL"]
+    ),
+    tests("TideoverSignaturesTests", ["TideoverSignatures", "TideoverASN1", "TideoverJSON"]),
     // level 2
     library("TideoverStorage", ["TideoverCore", "TideoverJSON", "TideoverSignatures"]),
     tests("TideoverStorageTests", ["TideoverStorage", "TideoverCore", "TideoverJSON"]),
@@ -141,7 +149,7 @@ targets += [
     tests(
         "TideoverServerTests",
         [
-            "TideoverServer", "TideoverAppStore", "TideoverCore", "TideoverHTTP",
+            "TideoverServer", "TideoverAppStore", "TideoverASN1", "TideoverCore", "TideoverHTTP",
             "TideoverHTTPClient", "TideoverJSON", "TideoverLocks", "TideoverSandbox",
             "TideoverSignatures", "TideoverSQLite", "TideoverStorage", "TideoverTestProcesses",
         ]
@@ -247,8 +255,9 @@ if Context.environment["TIDEOVER_FUZZ"] != nil {
         .executableTarget(
             name: "TideoverFuzz",
             dependencies: [
-                "CTideoverFuzzing", "TideoverAppStore", "TideoverCore", "TideoverHTTP",
-                "TideoverJSON", "TideoverLocks", "TideoverSandbox", "TideoverSignatures",
+                "CTideoverFuzzing", "TideoverAppStore", "TideoverASN1", "TideoverCore",
+                "TideoverHTTP", "TideoverJSON", "TideoverLocks", "TideoverSandbox",
+                "TideoverSignatures",
             ],
             path: "Fuzz/TideoverFuzz",
             swiftSettings: settings

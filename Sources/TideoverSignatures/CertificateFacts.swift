@@ -15,8 +15,8 @@ struct CertificateFacts: Hashable, Sendable {
     /// The DER of the subject's name.
     var subject: [UInt8]
     var validity: Validity
-    /// Whether the certificate is signed by ECDSA over a digest of the SHA-2 family.
-    var isSignedByECDSA: Bool
+    /// How the certificate is signed; nil for anything that is never accepted.
+    var signature: KeyFamily?
     /// nil when the certificate has no such extension.
     var basicConstraints: BasicConstraints?
     /// nil when the certificate has no such extension.
@@ -25,6 +25,8 @@ struct CertificateFacts: Hashable, Sendable {
     var extensions: [Extension]
     /// nil when the key is not an uncompressed point on a named P-256 or P-384.
     var key: SubjectKey?
+    /// nil when the key is not one of RSA.
+    var rsaKey: RSASubjectKey?
 
     struct Extension: Hashable, Sendable {
         /// Dotted object identifier.
@@ -70,4 +72,13 @@ public struct KeyUsage: OptionSet, Hashable, Sendable {
 
     /// How many bits the extension defines.
     static let bitCount = 9
+}
+
+/// The two kinds of keys that the stores' certificates and signatures use.
+public enum KeyFamily: Hashable, Sendable {
+    /// P-256 or P-384; signatures by ECDSA over a digest of the SHA-2 family.
+    case ellipticCurve
+    /// RSA of 2048 to 4096 bits; signatures as PKCS #1 version 1.5 has them, over SHA-1 or a digest of the
+    /// SHA-2 family. Only the App Store's receipts are signed so.
+    case rsa
 }

@@ -15,6 +15,8 @@ public struct CertificateTemplate: Hashable, Sendable {
     public var keyUsage: KeyUsage?
     /// Further extensions, in this order.
     public var extensions: [CertificateExtension]
+    /// Whether it is signed with SHA-1, as the App Store's certificates for receipts were until 2023.
+    public var isSignedWithSHA1 = false
 
     /// A certificate that says exactly this.
     public init(

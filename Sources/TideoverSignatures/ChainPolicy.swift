@@ -4,11 +4,18 @@ public struct ChainPolicy: Hashable, Sendable {
     public let leafMarker: String
     /// Dotted identifier of the extension that every intermediate must have.
     public let intermediateMarker: String
+    /// The kind of key that every certificate must have and be signed with.
+    public let keys: KeyFamily
 
     /// A policy that requires these two markers.
-    public init(leafMarker: String, intermediateMarker: String) {
+    public init(
+        leafMarker: String,
+        intermediateMarker: String,
+        keys: KeyFamily = .ellipticCurve
+    ) {
         self.leafMarker = leafMarker
         self.intermediateMarker = intermediateMarker
+        self.keys = keys
     }
 }
 
@@ -22,29 +29,31 @@ extension ChainPolicy {
         guard facts.keyUsage?.contains(.certificateSigning) != false else {
             throw .keyUsage(.intermediate)
         }
-        guard facts.key != nil else { throw .authorityKeyUnsupported }
+        guard facts.hasAuthorityKey(keys) else { throw .authorityKeyUnsupported }
         guard facts.has(intermediateMarker) else { throw .markerMissing(.intermediate) }
     }
 
-    /// Throws unless the certificate may sign documents; returns its P-256 point.
+    /// Throws unless the certificate may sign documents.
     ///
     /// The same root and even the same intermediates also issue certificates to developers: the
     /// marker alone tells the store's signer from them. And a leaf that were an authority could
     /// mint signers of its own.
-    func check(leaf facts: CertificateFacts) throws(SignatureRefusal) -> [UInt8] {
+    func check(leaf facts: CertificateFacts) throws(SignatureRefusal) {
         try checkForm(facts, .leaf)
         guard facts.basicConstraints?.isAuthority != true else { throw .leafIsAnAuthority }
         guard facts.keyUsage?.contains(.digitalSignature) != false else { throw .keyUsage(.leaf) }
         guard facts.has(leafMarker) else { throw .markerMissing(.leaf) }
-        guard let key = facts.key, key.curve == .p256 else { throw .leafKeyNotP256 }
-        return key.point
+        switch keys {
+        case .ellipticCurve: guard facts.key?.curve == .p256 else { throw .leafKeyNotP256 }
+        case .rsa: guard facts.hasAuthorityKey(.rsa) else { throw .leafKeyNotRSA }
+        }
     }
 
     private func checkForm(
         _ facts: CertificateFacts,
         _ position: ChainPosition
     ) throws(SignatureRefusal) {
-        guard facts.isSignedByECDSA else { throw .certificateAlgorithm(position) }
+        guard facts.signature == keys else { throw .certificateAlgorithm(position) }
         for found in facts.extensions where found.isCritical && !isHandled(found.identifier) {
             throw .unhandledCriticalExtension(position, found.identifier)
         }
@@ -57,4 +66,14 @@ extension ChainPolicy {
 
     private static let keyUsage = "2.5.29.15"
     private static let basicConstraints = "2.5.29.19"
+}
+
+extension CertificateFacts {
+    /// Whether the key is one that certificates may be signed with.
+    func hasAuthorityKey(_ family: KeyFamily) -> Bool {
+        switch family {
+        case .ellipticCurve: key != nil
+        case .rsa: rsaKey?.isLongEnough == true
+        }
+    }
 }

@@ -1,20 +1,7 @@
-import Synchronization
 import TideoverJSON
 import TideoverLocks
 
 /// Believes documents whose signer a pinned anchor vouches for through exactly one intermediate.
-///
-/// The path is checked by direct calls instead of `X509_verify_cert`. Only one shape of chain is
-/// allowed, leaf, intermediate and anchor, so there is no path to search for; and a direct check
-/// cannot look at the system's store or the wall clock, cannot take the sender's third certificate
-/// for an anchor, and does its public-key operations in an order that we choose: the intermediate
-/// is checked against the anchor before anything below it is even decoded. Whoever makes up a chain
-/// costs us one operation.
-///
-/// What has passed all that is put before `X509_verify_cert` too, with nothing but the pinned anchor to
-/// trust, and strictly below an anchor that has a key identifier, as Apple's does: the field's
-/// libraries go by it, and a chain that it objects to, for a key identifier that is missing, say, is not
-/// one of the store's.
 ///
 /// Chains that held are remembered by the exact text of the header that carried them, refusals
 /// never are. The validity of all three certificates is checked at each instant asked about,
@@ -26,21 +13,20 @@ public final class ChainVerifier: Sendable {
     public let anchors: [TrustAnchor]
 
     private let chains: Locked<RecentlyUsed<VerifiedChain>>
-    private let intermediates: Locked<RecentlyUsed<TrustAnchor>>
+    private let paths: PathVerifier
     private let uncachedChecks = Lanes<Void>(count: 2) { () }
-    private let operations = Atomic<Int>(0)
 
     /// A verifier that remembers at most `cacheCapacity` chains.
     public init(policy: ChainPolicy, anchors: [TrustAnchor], cacheCapacity: Int = 32) {
         self.policy = policy
         self.anchors = anchors
         chains = Locked(RecentlyUsed(capacity: cacheCapacity))
-        intermediates = Locked(RecentlyUsed(capacity: 8))
+        paths = PathVerifier(policy: policy, anchors: anchors)
     }
 
     /// How many public-key operations were spent on finding out who signed chains that were not
     /// remembered. The strict check of a chain that has held so far comes on top.
-    public var publicKeyOperationCount: Int { operations.load(ordering: .relaxed) }
+    public var publicKeyOperationCount: Int { paths.operationCount }
 
     /// How many chains are remembered.
     public var cachedChainCount: Int { chains.withLock { $0.count } }
@@ -87,7 +73,7 @@ public final class ChainVerifier: Sendable {
     ) throws(SignatureRefusal) -> TrustAnchor {
         let entries = try ChainEntries(der: certificates)
         return try uncachedChecks.withOne { (_) throws(SignatureRefusal) in
-            try verifiedChain(entries, of: nil, at: milliseconds).anchor
+            try verifiedChain(entries, of: nil, at: milliseconds).path.anchor
         }
     }
 }
@@ -97,95 +83,20 @@ extension ChainVerifier {
         chains.withLock { $0.value(for: headerText) }
     }
 
-    /// No statement of a certificate is relied on before its issuer's signature holds.
     private func verifiedChain(
         _ entries: ChainEntries,
         of header: JSONDocument?,
         at milliseconds: Int64
     ) throws(SignatureRefusal) -> VerifiedChain {
-        let intermediate = try entries.decodedIntermediate()
-        let anchor = try anchor(of: intermediate)
-        let intermediateFacts = try facts(of: intermediate, .intermediate)
-        try policy.check(intermediate: intermediateFacts)
-        try anchor.facts.validity.check(.anchor, at: milliseconds)
-        try intermediateFacts.validity.check(.intermediate, at: milliseconds)
-
-        let leaf = try entries.decodedLeaf()
-        guard leaf.issuer == intermediateFacts.subject, isSigned(leaf, by: intermediate) else {
-            throw .leafNotIssued
-        }
-        let leafFacts = try facts(of: leaf, .leaf)
-        let point = try policy.check(leaf: leafFacts)
-        guard let key = try? P256PublicKey(x963: point) else { throw .leafKeyNotP256 }
-        try leafFacts.validity.check(.leaf, at: milliseconds)
-        try checkWholePath(leaf, intermediate, anchor)
-        return VerifiedChain(
-            header: header,
-            anchor: anchor,
-            intermediate: intermediateFacts.validity,
-            leaf: leafFacts.validity,
-            leafKey: key
+        let path = try paths.path(
+            through: try entries.decodedIntermediate(),
+            to: { () throws(SignatureRefusal) in try entries.decodedLeaf() },
+            at: milliseconds
         )
-    }
-
-    /// Last, because it costs two operations more.
-    private func checkWholePath(
-        _ leaf: borrowing Certificate,
-        _ intermediate: borrowing Certificate,
-        _ anchor: TrustAnchor
-    ) throws(SignatureRefusal) {
-        guard let root = Certificate(der: anchor.der) else { throw .certificateMalformed(.anchor) }
-        let objection = Certificate.objection(
-            toLeaf: leaf,
-            intermediate: intermediate,
-            anchor: root
-        )
-        if let objection { throw .pathNotStrict(objection) }
-    }
-
-    /// The anchor that signed the intermediate. It is remembered for the intermediate's exact
-    /// bytes, so that also a made-up leaf under a true intermediate soon costs one operation.
-    private func anchor(
-        of intermediate: borrowing Certificate
-    ) throws(SignatureRefusal) -> TrustAnchor {
-        let der = intermediate.der[...]
-        if let anchor = intermediates.withLock({ $0.value(for: der) }) {
-            return anchor
+        guard let point = path.leaf.key?.point, let key = try? P256PublicKey(x963: point) else {
+            throw .leafKeyNotP256
         }
-        guard let anchor = candidate(for: intermediate),
-            let certificate = Certificate(der: anchor.der),
-            isSigned(intermediate, by: certificate)
-        else { throw .untrustedRoot }
-        intermediates.withLock { $0.remember(anchor, for: der) }
-        return anchor
-    }
-
-    /// The one anchor that can have signed the intermediate: only one is tried, whatever the
-    /// number of anchors. Names are compared as bytes, since authorities must encode them alike;
-    /// anchors of one name are told apart by the key identifier.
-    private func candidate(for intermediate: borrowing Certificate) -> TrustAnchor? {
-        guard let issuer = intermediate.issuer else { return nil }
-        let named = anchors.filter { $0.facts.subject == issuer }
-        guard named.count > 1, let identifier = intermediate.authorityKeyIdentifier else {
-            return named.first
-        }
-        return named.first { $0.keyIdentifier == identifier } ?? named.first
-    }
-
-    private func isSigned(
-        _ certificate: borrowing Certificate,
-        by authority: borrowing Certificate
-    ) -> Bool {
-        operations.wrappingAdd(1, ordering: .relaxed)
-        return certificate.isSigned(by: authority)
-    }
-
-    private func facts(
-        of certificate: borrowing Certificate,
-        _ position: ChainPosition
-    ) throws(SignatureRefusal) -> CertificateFacts {
-        guard let facts = certificate.facts else { throw .certificateMalformed(position) }
-        return facts
+        return VerifiedChain(header: header, path: path, leafKey: key)
     }
 }
 
@@ -193,25 +104,18 @@ extension ChainVerifier {
 private struct VerifiedChain: Sendable {
     /// The header that carried it, if a header did.
     let header: JSONDocument?
-    let anchor: TrustAnchor
-    let intermediate: Validity
-    let leaf: Validity
+    let path: VerifiedPath
     let leafKey: P256PublicKey
 
     func vouch(for jws: JWS, at milliseconds: Int64) throws(SignatureRefusal) -> TrustAnchor {
-        try anchor.facts.validity.check(.anchor, at: milliseconds)
-        try intermediate.check(.intermediate, at: milliseconds)
-        try leaf.check(.leaf, at: milliseconds)
+        try path.checkValidity(at: milliseconds)
         try jws.checkSignature(by: leafKey)
-        return anchor
+        return path.anchor
     }
 }
 
 /// The three entries of a chain, not yet decoded.
 private struct ChainEntries {
-    /// The largest certificate that is decoded, in bytes; real ones have about 1 KiB.
-    private static let maximumCertificateByteCount = 4096
-
     private enum Entry {
         case base64(ArraySlice<UInt8>)
         case der([UInt8])
@@ -248,7 +152,7 @@ private struct ChainEntries {
         guard entries.count == 3 else { throw .chainLength(entries.count) }
         (leaf, intermediate) = (entries[0], entries[1])
         for (entry, position) in zip(entries, [ChainPosition.leaf, .intermediate, .anchor]) {
-            guard entry.byteCount <= Self.maximumCertificateByteCount else {
+            guard entry.byteCount <= Certificate.maximumByteCount else {
                 throw .certificateTooLarge(position, entry.byteCount)
             }
         }
@@ -280,22 +184,6 @@ private struct ChainEntries {
                 throw .certificateNotBase64(position)
             }
             return bytes
-        }
-    }
-}
-
-extension Validity {
-    fileprivate func check(
-        _ position: ChainPosition,
-        at milliseconds: Int64
-    ) throws(SignatureRefusal) {
-        guard contains(milliseconds) else {
-            throw .certificateNotValidAt(
-                position,
-                notBefore: notBefore,
-                notAfter: notAfter,
-                at: milliseconds
-            )
         }
     }
 }

@@ -1,3 +1,5 @@
+import TideoverASN1
+
 /// The words for a refusal, all in one place.
 extension SignatureRefusal: CustomStringConvertible {
     /// A short stable name of the reason, such as `untrusted-root`, for answers and counters.
@@ -14,6 +16,19 @@ extension SignatureRefusal: CustomStringConvertible {
         case .forbiddenHeader: "forbidden-header"
         case .signatureLength: "signature-length"
         case .badSignature: "signature"
+        case .signedDataTooLarge: "signed-data-too-large"
+        case .malformedSignedData: "signed-data-malformed"
+        case .notSignedData: "not-signed-data"
+        case .signedDataVersion: "signed-data-version"
+        case .contentMissing: "content-missing"
+        case .signerCount: "signer-count"
+        case .certificateCount: "certificate-count"
+        case .certificateMissing: "certificate-missing"
+        case .digestAlgorithm: "digest-algorithm"
+        case .signatureAlgorithm: "signature-algorithm"
+        case .signedAttribute: "signed-attribute"
+        case .contentDigest: "content-digest"
+        case .leafKeyNotRSA: "leaf-key-not-rsa"
         case .missingChain: "chain-missing"
         case .malformedChain: "chain-malformed"
         case .chainLength: "chain-length"
@@ -69,6 +84,32 @@ extension SignatureRefusal: CustomStringConvertible {
             "The signature has \(count) bytes instead of 64"
         case .badSignature:
             "The signature does not match the document"
+        case .signedDataTooLarge(let count):
+            "The signed data has \(count) bytes, more than the \(SignedData.maximumByteCount) allowed"
+        case .malformedSignedData(let error):
+            "The signed data (PKCS #7) is malformed: \(error.words)"
+        case .notSignedData(let identifier):
+            "The container holds \(quoted(identifier)) instead of plain signed data"
+        case .signedDataVersion(let version):
+            "The signed data is of version \(version) instead of 1"
+        case .contentMissing:
+            "What is signed is not in the signed data"
+        case .signerCount(let count):
+            "The signed data has \(count) signers instead of 1"
+        case .certificateCount(let count):
+            "The signed data has \(count) certificates, more than the \(SignedData.mostCertificates) allowed"
+        case .certificateMissing(let position):
+            "The \(position.words) of the signer is not in the signed data"
+        case .digestAlgorithm(let identifier):
+            "The digest \(quoted(identifier)) is neither SHA-1 nor SHA-256"
+        case .signatureAlgorithm(let identifier):
+            "The signature algorithm \(quoted(identifier)) is not RSA over the digest that is named"
+        case .signedAttribute(let name):
+            "The signed attribute \(name) is missing, there twice, or about something else"
+        case .contentDigest:
+            "The signed attributes are about other content than is there"
+        case .leafKeyNotRSA:
+            "The key of the leaf certificate is not RSA of 2048 to 4096 bits"
         case .missingChain:
             "The header has no certificate chain (x5c)"
         case .malformedChain:
@@ -86,7 +127,7 @@ extension SignatureRefusal: CustomStringConvertible {
         case .leafNotIssued:
             "The intermediate certificate did not sign the leaf certificate"
         case .certificateAlgorithm(let position):
-            "The \(position.words) is signed otherwise than by ECDSA with SHA-2"
+            "The \(position.words) is signed by an algorithm that is not accepted for it"
         case .unhandledCriticalExtension(let position, let identifier):
             "The \(position.words) has the unknown critical extension \(quoted(identifier))"
         case .markerMissing(let position):
@@ -98,7 +139,7 @@ extension SignatureRefusal: CustomStringConvertible {
         case .keyUsage(let position):
             "The key usage of the \(position.words) does not allow what its key was used for"
         case .authorityKeyUnsupported:
-            "The key of the intermediate certificate is neither P-256 nor P-384"
+            "The key of the intermediate certificate is of a kind that is not accepted for it"
         case .leafKeyNotP256:
             "The key of the leaf certificate is not P-256"
         case .pathNotStrict(let objection):

@@ -1,3 +1,4 @@
+public import TideoverASN1
 public import TideoverJSON
 
 /// Why a signed document is not believed: an expected answer, one case per reason.
@@ -27,6 +28,36 @@ public enum SignatureRefusal: Error, Hashable, Sendable {
     /// The signature is not that of the key over these bytes.
     case badSignature
 
+    // Signed data (CMS), as receipts have it.
+
+    /// The signed data is longer than `SignedData.maximumByteCount`; carries its length in bytes.
+    case signedDataTooLarge(Int)
+    /// The bytes are not signed data in BER as RFC 5652 lays it out.
+    case malformedSignedData(BERError)
+    /// The container holds something else than signed data, or what is signed is not plain data;
+    /// carries the dotted identifier found.
+    case notSignedData(String)
+    /// The signed data, or what says who signed it, is of another version than 1.
+    case signedDataVersion(Int64)
+    /// What is signed is not in it.
+    case contentMissing
+    /// There is not exactly one signer; carries how many there are.
+    case signerCount(Int)
+    /// There are more certificates than any chain needs; carries how many.
+    case certificateCount(Int)
+    /// A certificate of the signer's chain is not in it.
+    case certificateMissing(ChainPosition)
+    /// The digest is none of SHA-1 and SHA-256; carries the dotted identifier found.
+    case digestAlgorithm(String)
+    /// The signature is not one of RSA over that digest; carries the dotted identifier found.
+    case signatureAlgorithm(String)
+    /// A signed attribute is missing, there twice, or not about this content; carries its name.
+    case signedAttribute(String)
+    /// The signed attributes are about other content: they have another digest.
+    case contentDigest
+    /// The leaf's key is not one of RSA, or shorter than 2048 bits.
+    case leafKeyNotRSA
+
     // The chain of certificates.
 
     /// The header has no `x5c`.
@@ -45,7 +76,7 @@ public enum SignatureRefusal: Error, Hashable, Sendable {
     case untrustedRoot
     /// The intermediate did not sign the leaf.
     case leafNotIssued
-    /// A certificate is signed otherwise than by ECDSA with SHA-2.
+    /// A certificate is signed otherwise than by ECDSA with SHA-2, or by RSA where receipts are.
     case certificateAlgorithm(ChainPosition)
     /// A certificate has a critical extension that we do not know; carries its dotted identifier.
     case unhandledCriticalExtension(ChainPosition, String)
@@ -58,7 +89,7 @@ public enum SignatureRefusal: Error, Hashable, Sendable {
     case leafIsAnAuthority
     /// A certificate's key usage does not cover what its key is used for here.
     case keyUsage(ChainPosition)
-    /// The intermediate's key is neither on P-256 nor on P-384.
+    /// The intermediate's key is neither on P-256 nor on P-384, or not of RSA where it must be.
     case authorityKeyUnsupported
     /// The leaf's key is not on P-256.
     case leafKeyNotP256

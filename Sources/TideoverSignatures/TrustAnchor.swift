@@ -15,14 +15,18 @@ public struct TrustAnchor: Hashable, Sendable {
         return validity.notBefore...max(validity.notBefore, validity.notAfter)
     }
 
-    /// Pins a certificate, which must be an authority with a P-256 or P-384 key that allows one
+    /// Pins a certificate, which must be an authority with a key of this family that allows one
     /// intermediate below it. Being pinned, it needs no signature; whether it is expired is judged
     /// at the instant of each check.
-    public init(name: String, der: [UInt8]) throws(TrustAnchorError) {
+    public init(
+        name: String,
+        der: [UInt8],
+        keys: KeyFamily = .ellipticCurve
+    ) throws(TrustAnchorError) {
         guard let certificate = Certificate(der: der), let facts = certificate.facts else {
             throw .malformed
         }
-        guard facts.key != nil else { throw .unsupportedKey }
+        guard facts.hasAuthorityKey(keys) else { throw .unsupportedKey }
         guard facts.basicConstraints?.isAuthority == true,
             facts.keyUsage?.contains(.certificateSigning) != false
         else { throw .notAnAuthority }
@@ -44,7 +48,7 @@ extension TrustAnchor {
 public enum TrustAnchorError: Error, Hashable, Sendable {
     /// The bytes are not exactly one well-formed X.509 certificate in DER.
     case malformed
-    /// The key is neither on P-256 nor on P-384.
+    /// The key is none of the family asked for.
     case unsupportedKey
     /// The certificate is not marked as an authority that may sign certificates.
     case notAnAuthority

@@ -1,4 +1,5 @@
 import Testing
+import TideoverASN1
 import TideoverJSON
 import TideoverSignatures
 
@@ -52,7 +53,11 @@ struct RefusalWordsTests {
             .leafNotIssued, .certificateAlgorithm(.leaf),
             .unhandledCriticalExtension(.leaf, "1.2.3"), .markerMissing(.leaf), .notAnAuthority,
             .leafIsAnAuthority, .keyUsage(.leaf), .authorityKeyUnsupported, .leafKeyNotP256,
-            .pathNotStrict("a word"),
+            .pathNotStrict("a word"), .signedDataTooLarge(300_000),
+            .malformedSignedData(.truncated), .notSignedData("1.2.3"), .signedDataVersion(3),
+            .contentMissing, .signerCount(2), .certificateCount(9), .certificateMissing(.leaf),
+            .digestAlgorithm("1.2.3"), .signatureAlgorithm("1.2.3"),
+            .signedAttribute("messageDigest"), .contentDigest, .leafKeyNotRSA,
             .certificateNotValidAt(.leaf, notBefore: 0, notAfter: 1, at: 2),
         ]
     }

@@ -6,6 +6,9 @@ import CTideoverOpenSSL
 /// itself, which is taken apart again when needed. That costs little beside the public-key operation
 /// that it is needed for, and no handle of libcrypto is ever shared between threads.
 struct Certificate: ~Copyable {
+    /// The largest certificate that is taken apart, in bytes; real ones have 1 to 1.5 KiB.
+    static let maximumByteCount = 4096
+
     /// The bytes that were taken apart.
     let der: [UInt8]
     private let handle: OpaquePointer
@@ -86,11 +89,12 @@ struct Certificate: ~Copyable {
             return CertificateFacts(
                 subject: subject,
                 validity: validity,
-                isSignedByECDSA: isSignedByECDSA,
+                signature: signature,
                 basicConstraints: basicConstraints.value,
                 keyUsage: keyUsage.value,
                 extensions: extensions,
-                key: SubjectKey(X509_get_X509_PUBKEY(handle))
+                key: SubjectKey(X509_get_X509_PUBKEY(handle)),
+                rsaKey: RSASubjectKey(X509_get_X509_PUBKEY(handle))
             )
         }
     }
@@ -130,11 +134,14 @@ extension Certificate {
         }
     }
 
-    private var isSignedByECDSA: Bool {
-        let algorithms = [
-            NID_ecdsa_with_SHA256, NID_ecdsa_with_SHA384, NID_ecdsa_with_SHA512,
-        ]
-        return algorithms.contains(X509_get_signature_nid(handle))
+    private var signature: KeyFamily? {
+        switch X509_get_signature_nid(handle) {
+        case NID_ecdsa_with_SHA256, NID_ecdsa_with_SHA384, NID_ecdsa_with_SHA512: .ellipticCurve
+        case NID_sha1WithRSAEncryption, NID_sha256WithRSAEncryption, NID_sha384WithRSAEncryption,
+            NID_sha512WithRSAEncryption:
+            .rsa
+        default: nil
+        }
     }
 
     private var extensions: [CertificateFacts.Extension]? {

@@ -1,23 +1,52 @@
 import CTideoverOpenSSL
 
-/// A private key on either curve, to be certified or to certify others.
+/// A private key, to be certified or to certify others.
 public struct CertificateKey: Sendable {
-    /// The curve that the key is on.
-    public var curve: EllipticCurve { storage.curve }
-    fileprivate let storage: PrivateKeyStorage
+    private enum Storage: Sendable {
+        case ellipticCurve(PrivateKeyStorage)
+        case rsa(RSAPrivateKey)
+    }
+
+    private let storage: Storage
 
     /// The same key, as one that certificates can be made for.
     public init(_ key: P256PrivateKey) {
-        storage = key.storage
+        storage = .ellipticCurve(key.storage)
+    }
+
+    /// The same key, as one that certificates can be made for.
+    public init(_ key: RSAPrivateKey) {
+        storage = .rsa(key)
     }
 
     private init(_ storage: PrivateKeyStorage) {
-        self.storage = storage
+        self.storage = .ellipticCurve(storage)
     }
 
     /// A new random key.
     public static func generate(_ curve: EllipticCurve) -> CertificateKey {
         CertificateKey(PrivateKeyStorage(generating: curve))
+    }
+
+    /// The curve that the key is on; nil for a key of RSA.
+    public var curve: EllipticCurve? {
+        if case .ellipticCurve(let storage) = storage { storage.curve } else { nil }
+    }
+
+    /// Runs `body` with libcrypto's `EVP_PKEY`, alone; `body` must not keep it.
+    fileprivate func withKey<Answer: Sendable>(_ body: (OpaquePointer) -> Answer) -> Answer {
+        switch storage {
+        case .ellipticCurve(let storage): storage.withKey(body)
+        case .rsa(let key): key.withKey(body)
+        }
+    }
+
+    /// 160 bits of the SHA-256 of the public half (RFC 7093 section 2, method 1).
+    fileprivate var identifier: [UInt8] {
+        switch storage {
+        case .ellipticCurve(let storage): Array(SHA256.hash(storage.point).prefix(20))
+        case .rsa(let key): Array(SHA256.hash(key.spki).prefix(20))
+        }
     }
 }
 
@@ -55,8 +84,8 @@ public struct CertificateAuthority: Sendable {
         return CertificateAuthority(certificate: certificate, key: key, subject: template.subject)
     }
 
-    /// The DER of a certificate for another's key, signed by this authority with ECDSA: SHA-256
-    /// for a key on P-256, SHA-384 on P-384.
+    /// The DER of a certificate for another's key, signed by this authority with SHA-384 for a key on
+    /// P-384, else with SHA-256, or as the template has it.
     public func certificate(
         _ template: CertificateTemplate,
         for subjectKey: CertificateKey
@@ -65,14 +94,7 @@ public struct CertificateAuthority: Sendable {
         try draft.write(template)
         try draft.writeIssuer(subject, keyIdentifier: keyIdentifier)
         draft.write(subjectKey)
-        return draft.signed(by: key)
-    }
-}
-
-extension CertificateKey {
-    /// 160 bits of the point's SHA-256 (RFC 7093 section 2, method 1).
-    fileprivate var identifier: [UInt8] {
-        Array(SHA256.hash(storage.point).prefix(20))
+        return draft.signed(by: key, template.isSignedWithSHA1 ? EVP_sha1() : nil)
     }
 }
 
@@ -117,15 +139,15 @@ private struct CertificateDraft: ~Copyable {
     }
 
     func write(_ key: CertificateKey) {
-        must(key.storage.withKey { X509_set_pubkey(handle, $0) } == 1)
+        must(key.withKey { X509_set_pubkey(handle, $0) } == 1)
         let identifier = octets(key.identifier)
         defer { ASN1_OCTET_STRING_free(identifier) }
         add(NID_subject_key_identifier, identifier, isCritical: false)
     }
 
-    func signed(by key: CertificateKey) -> [UInt8] {
-        let digest = key.curve == .p256 ? EVP_sha256() : EVP_sha384()
-        must(key.storage.withKey { X509_sign(handle, $0, digest) } > 0)
+    func signed(by key: CertificateKey, _ digest: OpaquePointer?) -> [UInt8] {
+        let digest = digest ?? (key.curve == .p384 ? EVP_sha384() : EVP_sha256())
+        must(key.withKey { X509_sign(handle, $0, digest) } > 0)
         guard let der = encode({ i2d_X509(handle, $0) }) else {
             preconditionFailure("libcrypto could not write a certificate")
         }

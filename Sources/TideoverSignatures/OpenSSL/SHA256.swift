@@ -5,7 +5,7 @@ public enum SHA256 {
     /// How many bytes a digest has.
     public static let digestCount = 32
 
-    private static let contexts = Lanes<DigestContext>(count: 16) { DigestContext() }
+    private static let contexts = Lanes<DigestContext>(count: 16) { DigestContext(.sha256) }
 
     /// The 32 bytes of the SHA-256 digest of `bytes`.
     public static func hash(_ bytes: some Collection<UInt8>) -> [UInt8] {
@@ -15,14 +15,56 @@ public enum SHA256 {
     }
 }
 
+/// The digests that a signature by RSA may be over.
+public enum RSADigest: Hashable, Sendable, CaseIterable {
+    /// SHA-1, which the App Store signed receipts with until 2023.
+    case sha1
+    case sha256
+
+    private static let sha1Contexts = Lanes<DigestContext>(count: 4) { DigestContext(.sha1) }
+
+    /// The digest of `bytes`, of 20 or 32 bytes.
+    func hash(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+        switch self {
+        case .sha1: Self.sha1Contexts.withOne { $0.hash(bytes) }
+        case .sha256: SHA256.hash(bytes)
+        }
+    }
+
+    /// The name that libcrypto knows it by.
+    fileprivate var name: String {
+        switch self {
+        case .sha1: "SHA1"
+        case .sha256: "SHA256"
+        }
+    }
+
+    fileprivate var digestCount: Int {
+        switch self {
+        case .sha1: 20
+        case .sha256: SHA256.digestCount
+        }
+    }
+
+    /// libcrypto's own description of it, which lives as long as the process.
+    var algorithm: OpaquePointer? {
+        switch self {
+        case .sha1: EVP_sha1()
+        case .sha256: EVP_sha256()
+        }
+    }
+}
+
 /// A digest algorithm fetched once, since each fetch costs microseconds, and a context to run it.
 private struct DigestContext: ~Copyable {
     private let algorithm: OpaquePointer
     private let context: OpaquePointer
+    private let digestCount: Int
 
-    init() {
-        guard let algorithm = EVP_MD_fetch(nil, "SHA256", nil), let context = EVP_MD_CTX_new()
-        else { preconditionFailure("libcrypto offers no SHA-256") }
+    init(_ digest: RSADigest) {
+        guard let algorithm = EVP_MD_fetch(nil, digest.name, nil), let context = EVP_MD_CTX_new()
+        else { preconditionFailure("libcrypto offers no \(digest.name)") }
+        digestCount = digest.digestCount
         self.algorithm = algorithm
         self.context = context
     }
@@ -33,14 +75,14 @@ private struct DigestContext: ~Copyable {
     }
 
     func hash(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
-        [UInt8](unsafeUninitializedCapacity: SHA256.digestCount) { digest, count in
+        [UInt8](unsafeUninitializedCapacity: digestCount) { digest, count in
             let isDone = bytes.withUnsafeBufferPointer { bytes in
                 EVP_DigestInit_ex2(context, algorithm, nil) == 1
                     && EVP_DigestUpdate(context, bytes.baseAddress, bytes.count) == 1
                     && EVP_DigestFinal_ex(context, digest.baseAddress, nil) == 1
             }
-            precondition(isDone, "libcrypto could not compute a SHA-256 digest")
-            count = SHA256.digestCount
+            precondition(isDone, "libcrypto could not compute a digest")
+            count = digestCount
         }
     }
 }

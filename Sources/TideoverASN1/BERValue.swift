@@ -1,0 +1,127 @@
+/// A value of ASN.1 where it stands in its document, not yet looked into.
+public struct BERValue: Sendable {
+    /// The first byte: class, whether it is made of values, and number of the tag.
+    public let identifier: UInt8
+    /// The whole value as it was written.
+    public let encoding: ArraySlice<UInt8>
+    /// What is in it, without the mark of its end.
+    public let contents: ArraySlice<UInt8>
+    /// Whether its length stands in front, as DER has it.
+    public let hasLength: Bool
+    private let depth: Int
+
+    init(
+        identifier: UInt8,
+        encoding: ArraySlice<UInt8>,
+        contents: ArraySlice<UInt8>,
+        hasLength: Bool,
+        depth: Int
+    ) {
+        self.identifier = identifier
+        self.encoding = encoding
+        self.contents = contents
+        self.hasLength = hasLength
+        self.depth = depth
+    }
+
+    public static let integer: UInt8 = 0x02
+    public static let octetString: UInt8 = 0x04
+    public static let objectIdentifier: UInt8 = 0x06
+    public static let utf8String: UInt8 = 0x0C
+    public static let ia5String: UInt8 = 0x16
+    public static let sequence: UInt8 = 0x30
+    public static let set: UInt8 = 0x31
+    /// The bit of an identifier that says that the value is made of values.
+    static let constructed: UInt8 = 0x20
+
+    /// The identifier of a field of its own number that is made of values, such as `[0]`.
+    public static func field(_ number: UInt8) -> UInt8 { 0xA0 | number }
+
+    /// The values that it is made of.
+    public var elements: BERReader { BERReader(contents, depth: depth) }
+
+    /// Whether it is made of values.
+    private var isConstructed: Bool { identifier & Self.constructed != 0 }
+}
+
+// MARK: - Plain values
+
+extension BERValue {
+    /// A whole number of at most 64 bits.
+    public func integer() throws(BERError) -> Int64 {
+        try require(Self.integer)
+        guard let first = contents.first, contents.count <= 8, isShortest else { throw .integer }
+        let start: Int64 = first & 0x80 == 0 ? 0 : -1
+        return contents.reduce(start) { $0 << 8 | Int64($1) }
+    }
+
+    /// No integer begins with nine equal bits (X.690 section 8.3.2).
+    private var isShortest: Bool {
+        guard contents.count > 1 else { return true }
+        let (first, second) = (contents[contents.startIndex], contents[contents.startIndex + 1])
+        return !(first == 0 && second & 0x80 == 0) && !(first == 0xFF && second & 0x80 != 0)
+    }
+
+    /// An object identifier in dotted form.
+    public func objectIdentifier() throws(BERError) -> String {
+        try require(Self.objectIdentifier)
+        guard (1...Self.longestObjectIdentifier).contains(contents.count),
+            contents.last.map({ $0 & 0x80 == 0 }) == true
+        else { throw .objectIdentifier }
+        var parts: [UInt64] = []
+        var part: UInt64 = 0
+        var isFirstOfPart = true
+        for byte in contents {
+            // A part is as short as can be, and none is so large in what is read here.
+            guard !(isFirstOfPart && byte == 0x80), part < 1 << 56 else { throw .objectIdentifier }
+            part = part << 7 | UInt64(byte & 0x7F)
+            isFirstOfPart = byte & 0x80 == 0
+            if isFirstOfPart {
+                parts.append(part)
+                part = 0
+            }
+        }
+        let root = min(parts[0] / 40, 2)
+        parts.replaceSubrange(0..<1, with: [root, parts[0] - root * 40])
+        return parts.map(String.init).joined(separator: ".")
+    }
+
+    private static let longestObjectIdentifier = 64
+
+    /// A text in UTF-8 or ASCII, by its kind.
+    public func text() throws(BERError) -> String {
+        switch identifier {
+        case Self.utf8String: break
+        case Self.ia5String: guard contents.allSatisfy({ $0 < 0x80 }) else { throw .text }
+        default: throw .unexpectedTag(identifier)
+        }
+        // What is no UTF-8 would be repaired, and so read otherwise than it was written.
+        let text = String(decoding: contents, as: UTF8.self)
+        guard text.utf8.elementsEqual(contents) else { throw .text }
+        return text
+    }
+
+    /// The bytes of a string, of whatever tag: as they are, or those of the strings it is made of.
+    public func octets() throws(BERError) -> [UInt8] {
+        guard isConstructed else { return Array(contents) }
+        var octets: [UInt8] = []
+        octets.reserveCapacity(contents.count)
+        // Those that are being read, each inside the one before it.
+        var readers = [elements]
+        while var reader = readers.popLast() {
+            guard !reader.isAtEnd else { continue }
+            let piece = try reader.next()
+            readers.append(reader)
+            switch piece.identifier {
+            case Self.octetString: octets += piece.contents
+            case Self.octetString | Self.constructed: readers.append(piece.elements)
+            default: throw .string
+            }
+        }
+        return octets
+    }
+
+    private func require(_ expected: UInt8) throws(BERError) {
+        guard identifier == expected else { throw .unexpectedTag(identifier) }
+    }
+}

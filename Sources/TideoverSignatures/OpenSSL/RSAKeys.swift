@@ -1,0 +1,116 @@
+import CTideoverOpenSSL
+import TideoverLocks
+
+/// The RSA key in a certificate, as written there.
+struct RSASubjectKey: Hashable, Sendable {
+    /// DER `SubjectPublicKeyInfo`.
+    let spki: [UInt8]
+    let bitCount: Int
+
+    /// Shorter keys can be broken, longer ones cost more than any store asks for.
+    var isLongEnough: Bool { (2048...4096).contains(bitCount) }
+
+    /// The key in libcrypto's `X509_PUBKEY`, which stays the caller's; nil if it is none of RSA.
+    init?(_ info: OpaquePointer?) {
+        var algorithm: OpaquePointer?
+        guard X509_PUBKEY_get0_param(&algorithm, nil, nil, nil, info) == 1,
+            OBJ_obj2nid(algorithm) == NID_rsaEncryption, let key = X509_PUBKEY_get0(info),
+            let spki = encode({ i2d_X509_PUBKEY(info, $0) })
+        else { return nil }
+        self.spki = spki
+        bitCount = Int(EVP_PKEY_get_bits(key))
+    }
+
+    /// Whether `signature` is this key's over a digest, as PKCS #1 version 1.5 has it.
+    func verify(signature: [UInt8], of digest: [UInt8], by algorithm: RSADigest) -> Bool {
+        withCleanErrors {
+            let key = decodeExactly(spki, free: EVP_PKEY_free) { d2i_PUBKEY(nil, &$0, $1) }
+            guard let key else { return false }
+            defer { EVP_PKEY_free(key) }
+            guard let context = EVP_PKEY_CTX_new_from_pkey(nil, key, nil) else { return false }
+            defer { EVP_PKEY_CTX_free(context) }
+            return EVP_PKEY_verify_init(context) == 1
+                && EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_PADDING) == 1
+                && EVP_PKEY_CTX_set_signature_md(context, algorithm.algorithm) == 1
+                && EVP_PKEY_verify(
+                    context,
+                    signature,
+                    signature.count,
+                    digest,
+                    digest.count
+                ) == 1
+        }
+    }
+}
+
+/// An RSA key of a simulated store, that signs receipts and certificates as the App Store's do.
+public struct RSAPrivateKey: Sendable {
+    private let storage: Locked<Handle>
+
+    /// A new random key of so many bits, 2048 or more. That takes a tenth of a second and more.
+    public static func generate(bitCount: Int = 2048) -> RSAPrivateKey {
+        precondition(bitCount >= 2048, "a shorter key is accepted by nobody")
+        guard let key = generated(bitCount) else {
+            preconditionFailure("libcrypto could not generate a key")
+        }
+        return RSAPrivateKey(storage: Locked(Handle(key)))
+    }
+
+    /// The signature of `bytes` as PKCS #1 version 1.5 has it.
+    public func sign(_ bytes: some Collection<UInt8>, _ digest: RSADigest) -> [UInt8] {
+        let hash = digest.hash(ArraySlice(bytes))
+        return storage.withLock { $0.sign(hash, digest) }
+    }
+
+    /// The DER of the public half.
+    var spki: [UInt8] {
+        storage.withLock { handle in
+            guard let der = encode({ i2d_PUBKEY(handle.key, $0) }) else {
+                preconditionFailure("libcrypto could not write a public key")
+            }
+            return der
+        }
+    }
+
+    /// Runs `body` with libcrypto's `EVP_PKEY`, alone; `body` must not keep it.
+    func withKey<Answer: Sendable>(_ body: (OpaquePointer) -> Answer) -> Answer {
+        storage.withLock { body($0.key) }
+    }
+
+    private static func generated(_ bitCount: Int) -> OpaquePointer? {
+        guard let context = EVP_PKEY_CTX_new_from_name(nil, "RSA", nil) else { return nil }
+        defer { EVP_PKEY_CTX_free(context) }
+        var key: OpaquePointer?
+        guard EVP_PKEY_keygen_init(context) == 1,
+            EVP_PKEY_CTX_set_rsa_keygen_bits(context, Int32(bitCount)) == 1,
+            EVP_PKEY_generate(context, &key) == 1
+        else { return nil }
+        return key
+    }
+
+    /// A key held by libcrypto, used by one thread at a time.
+    private struct Handle: ~Copyable {
+        let key: OpaquePointer
+
+        init(_ key: OpaquePointer) { self.key = key }
+
+        deinit { EVP_PKEY_free(key) }
+
+        func sign(_ hash: [UInt8], _ digest: RSADigest) -> [UInt8] {
+            guard let context = EVP_PKEY_CTX_new_from_pkey(nil, key, nil) else {
+                preconditionFailure("libcrypto has no memory left")
+            }
+            defer { EVP_PKEY_CTX_free(context) }
+            var count = Int(EVP_PKEY_get_size(key))
+            return [UInt8](unsafeUninitializedCapacity: count) { signature, written in
+                let isSigned =
+                    EVP_PKEY_sign_init(context) == 1
+                    && EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_PADDING) == 1
+                    && EVP_PKEY_CTX_set_signature_md(context, digest.algorithm) == 1
+                    && EVP_PKEY_sign(context, signature.baseAddress, &count, hash, hash.count) == 1
+                precondition(isSigned, "libcrypto could not sign")
+                written = count
+            }
+        }
+    }
+}
