@@ -24,6 +24,12 @@ public enum AppStoreSigning {
         return (root["signedDate"] ?? root["receiptCreationDate"]).flatMap(Instant.init(wire:))
     }
 
+    /// When the content of a receipt says that it was made: the instant its certificates must be valid
+    /// at. Nil when it does not say; nothing else may be read from it before its signature holds.
+    public static func creationDate(ofReceipt content: [UInt8]) -> Instant? {
+        try? ReceiptAttributes(content).date(.creationDate)
+    }
+
     private static let appleRootText =
         "MIICQzCCAcmgAwIBAgIILcX8iNLFS5UwCgYIKoZIzj0EAwMwZzEbMBkGA1UEAwwSQXBwbGUgUm9v"
         + "dCBDQSAtIEczMSYwJAYDVQQLDB1BcHBsZSBDZXJ0aWZpY2F0aW9uIEF1dGhvcml0eTETMBEGA1UE"

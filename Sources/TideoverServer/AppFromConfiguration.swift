@@ -3,7 +3,8 @@ import TideoverCore
 public import TideoverSignatures
 
 extension App {
-    /// The app as configured. Apple's root is built in; a simulated store's comes from the file.
+    /// The app as configured. Apple's root is built in; that of receipts and those of a simulated store
+    /// come from files.
     public init(
         _ configured: Configuration.App,
         passes: PassIssuer? = nil
@@ -16,7 +17,11 @@ extension App {
                     appAppleId: store.appAppleId,
                     environments: Set(configured.environments)
                 ),
-                authorities: try AppStoreTrust.roots(simulated: configured.simulatedStore?.root)
+                authorities: try AppStoreTrust.roots(simulated: configured.simulatedStore?.root),
+                receiptAuthorities: AppStoreTrust.receiptRoots(
+                    appStore: store.receiptRoot,
+                    simulated: configured.simulatedStore?.receiptRoot
+                )
             )
         }
         self.init(

@@ -16,7 +16,7 @@ enum Inspect {
     private static let roots = Parameter.repeatedOption(
         "--root",
         "DER",
-        "A root certificate to trust for this environment"
+        "A root certificate to trust for this environment; of receipts, one with a key of RSA"
     )
     private static let bundle = Parameter.option(
         "--bundle",
@@ -56,6 +56,11 @@ enum Inspect {
                 "by Apple's built-in root"
             ),
             Example(
+                "tideover inspect receipt.txt --root AppleIncRootCertificate.cer "
+                    + "--bundle com.example.cards --environment production",
+                "a receipt of StoreKit 1, by Apple's root of receipts, which is not built in"
+            ),
+            Example(
                 "tideover inspect - --root root.der --bundle com.example.cards "
                     + "--environment simulated --json < body.json",
                 "by a root of your own, on standard input"
@@ -72,14 +77,15 @@ enum Inspect {
         ],
         notes: [
             "Exit code 0 when it is accepted, 1 when it is refused. Nothing is stored, and age is "
-                + "no reason to refuse. A --root vouches for the environment named beside it."
+                + "no reason to refuse. A --root vouches for the environment named beside it. Of an "
+                + "answer of verifyReceipt only the signed receipt in it is believed."
         ],
         run: run
     )
 
     private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
         let subject = try subject(of: arguments, output)
-        let bytes = try FileInput.read(arguments[file], atMost: JSONLimits.inbound.maxBytes)
+        let bytes = try FileInput.read(arguments[file], atMost: JSONLimits.storeAnswer.maxBytes)
         let inspection = Inspection(
             bytes,
             trust: subject.trust,
@@ -114,6 +120,7 @@ enum Inspect {
         guard let named = arguments[environment] else {
             throw missing("--environment", "NAME", arguments)
         }
+        let authorities = try authorities(arguments[roots], named.environment)
         return Subject(
             trust: AppStoreTrust(
                 identity: AppStoreIdentity(
@@ -121,7 +128,8 @@ enum Inspect {
                     appAppleId: arguments[appAppleId].map(Int64.init),
                     environments: [named.environment]
                 ),
-                authorities: try authorities(arguments[roots], named.environment)
+                authorities: authorities.documents,
+                receiptAuthorities: authorities.receipts
             )
         )
     }
@@ -152,16 +160,23 @@ enum Inspect {
         return Subject(trust: trust, catalogue: configured.catalogue, policy: configured.policy)
     }
 
+    /// Whom the named roots make us believe: of signed documents, and of receipts. Without any, Apple's
+    /// built-in root of documents.
     private static func authorities(
         _ paths: [String],
         _ environment: Environment
-    ) throws -> [TrustAnchor: Authority] {
-        guard !paths.isEmpty else { return try AppStoreTrust.roots(simulated: nil) }
-        var authorities: [TrustAnchor: Authority] = [:]
+    ) throws -> (documents: [TrustAnchor: Authority], receipts: [TrustAnchor: Authority]) {
+        guard !paths.isEmpty else { return (try AppStoreTrust.roots(simulated: nil), [:]) }
+        var documents: [TrustAnchor: Authority] = [:]
+        var receipts: [TrustAnchor: Authority] = [:]
         for path in paths {
             let der = try FileInput.read(path, atMost: 64 << 10)
+            if let anchor = try? TrustAnchor(name: path, der: der, keys: .rsa) {
+                receipts[anchor] = .pinned(environment)
+                continue
+            }
             do {
-                authorities[try TrustAnchor(name: path, der: der)] = .pinned(environment)
+                documents[try TrustAnchor(name: path, der: der)] = .pinned(environment)
             } catch {
                 throw CommandFailure(
                     .data,
@@ -170,7 +185,7 @@ enum Inspect {
                 )
             }
         }
-        return authorities
+        return (documents, receipts)
     }
 
     private static func missing(

@@ -37,6 +37,9 @@ extension Message {
 
     /// Everything the message asserts.
     var statements: [Statement] {
+        if receipt != nil || receiptAnswer != nil {
+            return signedDate.map(receiptStatements) ?? []
+        }
         guard let lineage else { return [] }
         let unknown = unrecognisedWords(of: lineage)
         guard isUnderstood else { return unknown }
@@ -91,6 +94,7 @@ extension Message {
             + [status.unrecognised(as: "status")].compactMap(\.self)
             + (transaction?.unrecognised ?? [])
             + (renewalInfo?.unrecognised ?? [])
+            + unrecognisedInReceipt
         return all.indices.filter { !all[..<$0].contains(all[$0]) }.map { all[$0] }
     }
 
@@ -98,12 +102,13 @@ extension Message {
 
     /// What is worth saying of it.
     var notes: [AppStoreNote] {
-        environmentNotes + contentNotes + transactionNotes + renewalNotes
+        environmentNotes + contentNotes + transactionNotes + renewalNotes + receiptNotes
     }
 
     private var environmentNotes: [AppStoreNote] {
-        guard let claimedEnvironment,
-            StoreEnvironment(rawValue: claimedEnvironment)?.environment != environment
+        let claim = claimedEnvironment.flatMap(StoreEnvironment.init)
+        let said = claim ?? receipt?.type?.known?.environment
+        guard let claimedEnvironment, said?.environment != environment
         else { return [] }
         return [.claimsEnvironment(claimedEnvironment, instead: environment)]
     }

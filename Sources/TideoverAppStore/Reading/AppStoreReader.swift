@@ -69,7 +69,8 @@ public struct AppStoreReader: Sendable {
         case .transaction: return try transaction(fields, verified.authority)
         case .renewalInfo: return try renewalInfo(fields, verified.authority)
         case .appTransaction: return try appTransaction(fields, verified.authority)
-        case .subscriptionStatus: throw AppStoreRefusal.unrecognisedContent
+        case .subscriptionStatus, .receipt, .receiptAnswer:
+            throw AppStoreRefusal.unrecognisedContent
         }
     }
 
@@ -175,9 +176,8 @@ extension AppStoreReading.Kind {
 extension [UInt8] {
     /// Without white space around it: files end with a line break.
     fileprivate var trimmed: ArraySlice<UInt8> {
-        func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
-        guard let first = firstIndex(where: { !isSpace($0) }),
-            let last = lastIndex(where: { !isSpace($0) })
+        guard let first = firstIndex(where: { !$0.isSpace }),
+            let last = lastIndex(where: { !$0.isSpace })
         else { return [] }
         return self[first...last]
     }

@@ -18,6 +18,8 @@ public struct AppStoreReading: Sendable {
     public let transaction: AppStoreTransaction?
     public let renewalInfo: AppStoreRenewalInfo?
     public let appTransaction: AppStoreAppTransaction?
+    public let receipt: AppStoreReceipt?
+    public let receiptAnswer: AppStoreReceiptAnswer?
     /// The store's words that this version does not know, each once.
     public let unrecognised: [Unrecognised]
     /// What is worth saying of it to whoever inspects it.
@@ -29,6 +31,10 @@ public struct AppStoreReading: Sendable {
         case notification, transaction, renewalInfo, appTransaction
         /// One subscription of an answer of the App Store Server API.
         case subscriptionStatus
+        /// An app receipt of StoreKit 1.
+        case receipt
+        /// An answer of verifyReceipt that we asked for.
+        case receiptAnswer
     }
 
     init(_ message: Message) throws(AppStoreRefusal) {
@@ -36,8 +42,7 @@ public struct AppStoreReading: Sendable {
             throw .missingMember("notificationType")
         }
         guard let signedAt = message.signedDate else {
-            let isApp = message.kind == .appTransaction
-            throw .missingMember(isApp ? "receiptCreationDate" : "signedDate")
+            throw .missingMember(message.kind.nameOfDate)
         }
         self.signedAt = signedAt
         dedupeKey = try message.dedupeKey(signedAt: signedAt)
@@ -49,6 +54,8 @@ public struct AppStoreReading: Sendable {
         transaction = message.transaction
         renewalInfo = message.renewalInfo
         appTransaction = message.appTransaction
+        receipt = message.receipt
+        receiptAnswer = message.receiptAnswer
         unrecognised = message.unrecognised
         notes = message.notes
         statements = message.statements
@@ -104,6 +111,18 @@ public struct AppStoreReading: Sendable {
                 source: source,
                 evidence: evidence
             )
+        }
+    }
+}
+
+extension AppStoreReading.Kind {
+    /// The member that says when it was signed.
+    fileprivate var nameOfDate: String {
+        switch self {
+        case .appTransaction: "receiptCreationDate"
+        case .receipt: ReceiptAttributes.Name.creationDate.words
+        case .receiptAnswer: "receipt.request_date_ms"
+        case .notification, .transaction, .renewalInfo, .subscriptionStatus: "signedDate"
         }
     }
 }

@@ -1,3 +1,4 @@
+public import TideoverASN1
 public import TideoverCore
 public import TideoverJSON
 
@@ -11,6 +12,14 @@ public enum AppStoreRefusal: Error, Hashable, Sendable {
     case malformed(field: String)
     /// The signed content is nothing that the App Store is known to send.
     case unrecognisedContent
+    /// The content of a receipt is not laid out as it must be.
+    case malformedReceipt(BERError)
+    /// What should be a receipt is neither a container nor canonical base64 of one.
+    case notBase64
+    /// An answer of verifyReceipt tells why there is none.
+    case receiptStatus(Int64)
+    /// An answer of verifyReceipt that carries no signed receipt: nobody vouches for it.
+    case unsignedAnswer
     /// It is something else than a notification.
     case notANotification
     /// A notification is about more than one thing.
@@ -62,6 +71,10 @@ public enum AppStoreNote: Hashable, Sendable {
     case externalPurchaseToken
     /// Consent to use the app was withdrawn.
     case consentRescinded
+    /// Of an answer of verifyReceipt, only the signed receipt in it is believed.
+    case answerNotSigned
+    /// A receipt without purchases.
+    case noPurchases
     /// An app transaction speaks of no purchase.
     case appTransaction
 }

@@ -12,6 +12,10 @@ struct Message {
     var transaction: AppStoreTransaction?
     var renewalInfo: AppStoreRenewalInfo?
     var appTransaction: AppStoreAppTransaction?
+    var receipt: AppStoreReceipt?
+    var receiptAnswer: AppStoreReceiptAnswer?
+    /// Whether an answer of verifyReceipt stood around the receipt, which nobody vouches for.
+    var isInAnswer = false
 
     mutating func openParts(
         of content: AppStoreNotification.Content,
@@ -43,6 +47,8 @@ struct Message {
         case .subscriptionStatus: renewalInfo?.signedDate ?? transaction?.signedDate
         case .renewalInfo: renewalInfo?.signedDate
         case .appTransaction: appTransaction?.receiptCreationDate
+        case .receipt: receipt?.creationDate
+        case .receiptAnswer: receiptAnswer?.requestDate
         }
     }
 
@@ -50,7 +56,7 @@ struct Message {
     var latestSignedDate: Instant? {
         [
             notification?.signedDate, transaction?.signedDate, renewalInfo?.signedDate,
-            appTransaction?.receiptCreationDate,
+            appTransaction?.receiptCreationDate, receipt?.creationDate, receiptAnswer?.requestDate,
         ].compactMap(\.self).max()
     }
 
@@ -71,6 +77,16 @@ struct Message {
             return "renewalInfo:\(renewalInfo?.originalTransactionId ?? ""):\(date)"
         case .appTransaction:
             return "appTransaction:\(appTransaction?.appTransactionId ?? ""):\(date)"
+        case .receipt:
+            // No id of its own; the digest is different for every device and every making.
+            guard let digest = receipt?.digest, !digest.isEmpty else {
+                throw .missingMember(ReceiptAttributes.Name.digest.words)
+            }
+            let text = digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+            return "receipt:\(text):\(date)"
+        case .receiptAnswer:
+            let id = receiptAnswer?.purchases.first?.originalTransactionId ?? ""
+            return "receiptAnswer:\(id):\(date)"
         }
     }
 }

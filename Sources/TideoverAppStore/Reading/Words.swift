@@ -1,3 +1,4 @@
+import TideoverASN1
 import TideoverCore
 import TideoverJSON
 
@@ -9,6 +10,10 @@ extension AppStoreRefusal: CustomStringConvertible {
         case .missingMember: "missing-member"
         case .malformed: "malformed"
         case .unrecognisedContent: "unrecognised-content"
+        case .malformedReceipt: "receipt-malformed"
+        case .notBase64: "not-base64"
+        case .receiptStatus: "receipt-status"
+        case .unsignedAnswer: "unsigned-answer"
         case .notANotification: "not-a-notification"
         case .ambiguousContent: "ambiguous-content"
         case .wrongBundle: "wrong-bundle"
@@ -31,6 +36,12 @@ extension AppStoreRefusal: CustomStringConvertible {
         case .missingMember(let name): "The member \(name) is missing."
         case .malformed(let field): "The value of \(field) has the wrong type or is out of range."
         case .unrecognisedContent: "The signed content is nothing the App Store is known to send."
+        case .malformedReceipt(let error):
+            "The content of the receipt is malformed: \(error.words)."
+        case .notBase64: "This is neither a receipt (PKCS #7) nor canonical base64 of one."
+        case .receiptStatus(let status): Self.answered(status)
+        case .unsignedAnswer:
+            "An answer of verifyReceipt is not signed, and this one carries no signed receipt."
         case .notANotification: "This is signed by the App Store, but is not a notification."
         case .ambiguousContent(let members):
             "Only one of \(members.joined(separator: ", ")) may be present."
@@ -47,6 +58,24 @@ extension AppStoreRefusal: CustomStringConvertible {
     }
 
     public var description: String { sentence }
+
+    /// https://developer.apple.com/documentation/appstorereceipts/status
+    private static func answered(_ status: Int64) -> String {
+        let reason =
+            switch status {
+            case 21002: "the receipt was malformed, or the store had a passing fault"
+            case 21003: "the receipt could not be authenticated"
+            case 21004: "the shared secret was not that of the account"
+            case 21005: "the store could not be reached"
+            case 21006: "the subscription had ended"
+            case 21007: "the receipt is of the sandbox, and production was asked"
+            case 21008: "the receipt is of production, and the sandbox was asked"
+            case 21009, 21100...21199: "the store had a fault"
+            case 21010: "the account was not found, or was deleted"
+            default: "the store said no reason that is known"
+            }
+        return "verifyReceipt answered \(status): \(reason)."
+    }
 
     private static func mismatch(
         _ part: SignedPart,
@@ -92,6 +121,9 @@ extension AppStoreNote: CustomStringConvertible {
             "Renewal dates were extended: \(count(succeeded)) succeeded, \(count(failed)) failed."
         case .externalPurchaseToken: "A token for purchases outside the App Store."
         case .consentRescinded: "Consent for a child to use the app was withdrawn."
+        case .answerNotSigned:
+            "What verifyReceipt answers is not signed: only the receipt in it is believed."
+        case .noPurchases: "It tells of no purchase."
         case .appTransaction: "An app transaction: it speaks of no purchase."
         }
     }

@@ -89,14 +89,16 @@ struct WireFields {
     /// The object as it was written.
     var source: ArraySlice<UInt8> { object.source }
 
-    private func value<Value>(
+    func value<Value>(
         _ name: String,
         _ read: (JSONNode) -> Value?
     ) throws(AppStoreRefusal) -> Value? {
         guard let node = object[name], !node.isNull else { return nil }
-        guard let value = read(node) else { throw .malformed(field: path + name) }
+        guard let value = read(node) else { throw malformed(name) }
         return value
     }
+
+    func malformed(_ name: String) -> AppStoreRefusal { .malformed(field: path + name) }
 }
 
 extension Instant {

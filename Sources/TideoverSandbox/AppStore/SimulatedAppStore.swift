@@ -4,7 +4,7 @@ public import TideoverSignatures
 /// The simulated App Store as other programs meet it: customers act, time passes, notifications are posted
 /// and tried again, and its Server API answers. It reads no clock; whoever holds it lets its time pass.
 public actor SimulatedAppStore {
-    private var service: AppStoreService
+    private(set) var service: AppStoreService
     private let wait: @Sendable (_ milliseconds: Int64) async throws -> Void
 
     /// A store without customers.

@@ -201,12 +201,20 @@ extension Configuration {
         public let appAppleId: Int64?
         /// What opens the App Store Server API; nil if the store is not to be asked.
         public let apiKey: AppStoreKey?
+        /// Apple's root of receipts, under the name `receipts`; nil if none is believed.
+        public let receiptRoot: TrustAnchor?
 
         /// An app in the App Store.
-        public init(bundleId: String, appAppleId: Int64? = nil, apiKey: AppStoreKey? = nil) {
+        public init(
+            bundleId: String,
+            appAppleId: Int64? = nil,
+            apiKey: AppStoreKey? = nil,
+            receiptRoot: TrustAnchor? = nil
+        ) {
             self.bundleId = bundleId
             self.appAppleId = appAppleId
             self.apiKey = apiKey
+            self.receiptRoot = receiptRoot
         }
     }
 
@@ -231,11 +239,14 @@ extension Configuration {
         public let root: TrustAnchor
         /// Where it answers; nil if that was not said.
         public let url: String?
+        /// Its root of receipts, under the name `simulated`; nil if none of its receipts are believed.
+        public let receiptRoot: TrustAnchor?
 
         /// A simulated store known by its root certificate.
-        public init(root: TrustAnchor, url: String? = nil) {
+        public init(root: TrustAnchor, url: String? = nil, receiptRoot: TrustAnchor? = nil) {
             self.root = root
             self.url = url
+            self.receiptRoot = receiptRoot
         }
     }
 }

@@ -78,7 +78,7 @@ extension ConfigurationSection {
     ) -> Configuration.App? {
         let environments =
             list("environments", of: .environment, .environments, isNeeded: true) ?? []
-        let appStore = readAppStore(environments, in: folder)
+        let appStore = readAppStore(environments, in: folder, readFile)
         let simulatedStore = readSimulatedStore(environments, in: folder, readFile)
         readOtherStores()
         let catalogue = readCatalogue()
@@ -128,19 +128,28 @@ extension ConfigurationSection {
 extension ConfigurationSection {
     private func readAppStore(
         _ environments: [Environment],
-        in folder: ConfigurationFolder
+        in folder: ConfigurationFolder,
+        _ readFile: ConfigurationFileReader
     ) -> Configuration.AppStore? {
         let store = section("appStore")
         let isReal = environments.contains(.production)
         let bundleId = store.value("bundleId", .bundleId, isNeeded: true)
         let appAppleId = store.value("appAppleId", .appAppleId, isNeeded: isReal)
         let apiKey = store.readAPIKey(in: folder)
+        let receiptRoot = store.value("receiptRoot", .fileName)
         guard store.close() else {
             note(.noStore(path: path))
             return nil
         }
         return bundleId.map {
-            Configuration.AppStore(bundleId: $0, appAppleId: appAppleId, apiKey: apiKey)
+            Configuration.AppStore(
+                bundleId: $0,
+                appAppleId: appAppleId,
+                apiKey: apiKey,
+                receiptRoot: receiptRoot.flatMap { file in
+                    store.readRoot("receiptRoot", folder.path(of: file), "receipts", .rsa, readFile)
+                }
+            )
         }
     }
 
@@ -170,6 +179,7 @@ extension ConfigurationSection {
         let store = section("simulatedStore")
         let url = store.value("url", .webAddress)
         let file = store.value("root", .fileName, isNeeded: true)
+        let receiptFile = store.value("receiptRoot", .fileName)
         let isServed = environments.contains(.simulated)
         guard store.close() else {
             if isServed { report(.simulatedStoreMissing, of: "environments") }
@@ -179,30 +189,42 @@ extension ConfigurationSection {
             note(.simulatedStoreUnused(path: store.path))
             return nil
         }
-        return file.flatMap { store.readRoot(folder.path(of: $0), readFile) }
-            .map { Configuration.SimulatedStore(root: $0, url: url) }
+        let name = Environment.simulated.rawValue
+        let root = file.flatMap {
+            store.readRoot("root", folder.path(of: $0), name, .ellipticCurve, readFile)
+        }
+        let receiptRoot = receiptFile.flatMap {
+            store.readRoot("receiptRoot", folder.path(of: $0), name, .rsa, readFile)
+        }
+        return root.map {
+            Configuration.SimulatedStore(root: $0, url: url, receiptRoot: receiptRoot)
+        }
     }
 
+    /// The certificate in a file that a member names, to be pinned under a name.
     private func readRoot(
+        _ key: String,
         _ path: String,
+        _ name: String,
+        _ keys: KeyFamily,
         _ readFile: ConfigurationFileReader
     ) -> TrustAnchor? {
         let bytes: [UInt8]
         do {
             bytes = try readFile(path)
         } catch {
-            report(.unreadableFile(path: path, cause: "\(error)"), of: "root")
+            report(.unreadableFile(path: path, cause: "\(error)"), of: key)
             return nil
         }
         do {
-            return try TrustAnchor(name: Environment.simulated.rawValue, der: bytes)
+            return try TrustAnchor(name: name, der: bytes, keys: keys)
         } catch {
             let isText = bytes.starts(with: "-----BEGIN".utf8)
             report(
                 isText
                     ? .certificateInPEM(path: path)
                     : .unusableCertificate(path: path, error),
-                of: "root"
+                of: key
             )
             return nil
         }

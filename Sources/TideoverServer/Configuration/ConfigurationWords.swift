@@ -195,7 +195,8 @@ extension ConfigurationNotice.Unfinished: CustomStringConvertible {
 private func words(for reason: TrustAnchorError) -> String {
     switch reason {
     case .malformed: "does not hold exactly one certificate in DER"
-    case .unsupportedKey: "certifies a key that is neither on P-256 nor on P-384"
+    case .unsupportedKey:
+        "certifies a key of another kind (of RSA for receipts, else on P-256 or P-384)"
     case .notAnAuthority: "is not the certificate of an authority that may sign others"
     case .noIntermediateAllowed: "is an authority that allows no intermediate below it"
     }

@@ -9,11 +9,24 @@ public struct AppStoreTrust: Sendable {
     public let identity: AppStoreIdentity
     private let verifier: ChainVerifier
     private let authorities: [TrustAnchor: Authority]
+    private let receiptVerifier: SignedDataVerifier
+    private let receiptAuthorities: [TrustAnchor: Authority]
 
-    /// Trust in the given roots, and in no others.
-    public init(identity: AppStoreIdentity, authorities: [TrustAnchor: Authority]) {
+    /// Trust in the given roots, and in no others: of receipts, in roots of their own, whose keys are of
+    /// RSA.
+    public init(
+        identity: AppStoreIdentity,
+        authorities: [TrustAnchor: Authority],
+        receiptAuthorities: [TrustAnchor: Authority] = [:]
+    ) {
         self.identity = identity
         self.authorities = authorities
+        self.receiptAuthorities = receiptAuthorities
+        receiptVerifier = SignedDataVerifier(
+            leafMarker: AppStoreSigning.leafMarker,
+            intermediateMarker: AppStoreSigning.intermediateMarker,
+            anchors: receiptAuthorities.keys.sorted { $0.name < $1.name }
+        )
         verifier = ChainVerifier(
             policy: ChainPolicy(
                 leafMarker: AppStoreSigning.leafMarker,
@@ -32,6 +45,19 @@ public struct AppStoreTrust: Sendable {
         // Apple's own root named as a simulated store's must not make real purchases simulated.
         guard let simulated, simulated.der != apple.der else { return [apple: .appStore] }
         return [apple: .appStore, simulated: .simulated]
+    }
+
+    /// The root that an operator pinned for receipts vouches for production and sandbox; that of a
+    /// simulated store for `simulated` and nothing else. None is built in.
+    public static func receiptRoots(
+        appStore: TrustAnchor?,
+        simulated: TrustAnchor?
+    ) -> [TrustAnchor: Authority] {
+        var authorities: [TrustAnchor: Authority] = [:]
+        if let appStore { authorities[appStore] = .appStore }
+        // The same root named twice must not make real purchases simulated.
+        if let simulated, simulated.der != appStore?.der { authorities[simulated] = .simulated }
+        return authorities
     }
 
     /// How many chains of certificates are remembered as verified, and how many public-key operations
@@ -58,5 +84,40 @@ public struct AppStoreTrust: Sendable {
             }
             return VerifiedPayload(payload: payload, authority: authority)
         }
+    }
+
+    /// The check of receipts that the reader is given: certificates must have been valid when the
+    /// receipt was made. One without a date is checked at `now`.
+    package func receiptCheck(at now: Instant) -> ReceiptCheck {
+        { container in
+            let signed = try SignedData(container)
+            let instant = AppStoreSigning.creationDate(ofReceipt: signed.content) ?? now
+            let anchor = try receiptVerifier.verify(signed, at: instant.millisecondsSince1970)
+            guard let authority = receiptAuthorities[anchor] else {
+                preconditionFailure("an anchor that verified is one of those configured")
+            }
+            return VerifiedReceipt(content: signed.content, authority: authority)
+        }
+    }
+
+    /// Reads whatever the App Store signed: a notification, any one signed document, a receipt, an
+    /// answer of verifyReceipt with a receipt in it. What carries no date of its own is checked at `now`.
+    package func read(_ bytes: [UInt8], at now: Instant) throws -> AppStoreReading {
+        try AppStoreReader(app: identity).read(
+            bytes,
+            check: check(at: now),
+            receipts: receiptCheck(at: now)
+        )
+    }
+
+    /// Reads a receipt of StoreKit 1, or an answer of verifyReceipt that carries one: verified, checked
+    /// to be for this app, and ready to state its facts.
+    ///
+    /// - Throws: a refusal with a code and a sentence: ``AppStoreRefusal`` or `SignatureRefusal`.
+    package func readReceipt(_ bytes: [UInt8], at now: Instant) throws -> AppStoreReading {
+        let reader = AppStoreReader(app: identity)
+        return AppStoreInput(bytes) == .receiptAnswer
+            ? try reader.readReceiptAnswer(bytes, check: receiptCheck(at: now))
+            : try reader.readReceipt(bytes, check: receiptCheck(at: now))
     }
 }

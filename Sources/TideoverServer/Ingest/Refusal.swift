@@ -23,8 +23,10 @@ extension SignatureRefusal: Refusal {
     /// What cannot be taken apart is malformed; what can and does not hold is unauthorised.
     var status: Int {
         switch self {
-        case .notCompactJWS, .notBase64URL, .headerNotJSON, .headerNotObject: 400
-        case .tooLarge: 413
+        case .notCompactJWS, .notBase64URL, .headerNotJSON, .headerNotObject,
+            .malformedSignedData, .notSignedData, .signedDataVersion, .contentMissing:
+            400
+        case .tooLarge, .signedDataTooLarge: 413
         default: 401
         }
     }
@@ -41,7 +43,7 @@ extension AppStoreRefusal: Refusal {
         switch self {
         case .malformedJSON(let error): error.status
         case .missingMember, .malformed, .unrecognisedContent, .notANotification,
-            .ambiguousContent:
+            .ambiguousContent, .malformedReceipt, .notBase64, .receiptStatus, .unsignedAnswer:
             400
         case .wrongBundle, .wrongApp, .environmentNotVouchedFor, .wrongEnvironment,
             .nestedMismatch:

@@ -26,7 +26,8 @@ public struct Inspection: Sendable {
         public let standing: Standing
     }
 
-    /// Inspects bytes as they came: a notification's body or a bare JWS.
+    /// Inspects bytes as they came: a notification's body, a bare JWS, a receipt or an answer of
+    /// verifyReceipt.
     public init(
         _ bytes: [UInt8],
         trust: AppStoreTrust,
@@ -56,13 +57,10 @@ public struct Inspection: Sendable {
         _ policy: Policy,
         at instant: Instant
     ) throws -> Verdict {
-        let reading = try AppStoreReader(app: trust.identity).read(
-            bytes,
-            check: trust.check(at: instant)
-        )
+        let reading = try trust.read(bytes, at: instant)
         let facts = reading.facts(
             learnedAt: instant,
-            source: .appStoreNotification,
+            source: reading.kind == .receipt ? .appReceipt : .appStoreNotification,
             evidence: EvidenceID(hex: Hexadecimal.text(SHA256.hash(bytes)))
         )
         let standings = LineageHistory.all(of: facts, catalogue: catalogue).map { history in
@@ -139,40 +137,43 @@ public enum InspectedInput: Hashable, Sendable {
     case notification
     case signedDocument
     case appReceipt
+    case receiptAnswer
     case transactionReceipt
     case something
 
     init(_ bytes: [UInt8]) {
         let text = bytes.drop { $0 == 0x20 || (0x09...0x0D).contains($0) }
-        if text.isEmpty {
-            self = .empty
-        } else if text.starts(with: "eyJ".utf8) {
-            self = .signedDocument
-        } else if text.first == UInt8(ascii: "{") {
-            self = .notification
-        } else if text.starts(with: "ewo".utf8) {
-            // A property list in base64 that begins with a brace and a line break.
-            self = .transactionReceipt
-        } else if text.starts(with: "MII".utf8) || text.starts(with: "MIA".utf8) {
-            // The first bytes of a PKCS#7 container in base64, as DER and as BER.
-            self = .appReceipt
-        } else {
-            self = .something
+        switch AppStoreInput(bytes) {
+        case .receipt: self = .appReceipt
+        case .receiptAnswer: self = .receiptAnswer
+        case .object: self = .notification
+        case .other where text.isEmpty: self = .empty
+        case .other where text.starts(with: "eyJ".utf8): self = .signedDocument
+        // A property list in base64 that begins with a brace and a line break.
+        case .other where text.starts(with: "ewo".utf8): self = .transactionReceipt
+        case .other: self = .something
         }
     }
 
     /// Whether there is anything that this version could read.
-    var isReadable: Bool { self == .notification || self == .signedDocument }
+    var isReadable: Bool {
+        switch self {
+        case .notification, .signedDocument, .appReceipt, .receiptAnswer: true
+        case .empty, .transactionReceipt, .something: false
+        }
+    }
 
     public var words: String {
         switch self {
         case .empty: "nothing: the input is empty"
         case .notification: "an App Store Server Notification body"
         case .signedDocument: "a signed document (JWS)"
-        case .appReceipt: "an app receipt (PKCS#7), which this version does not read"
+        case .appReceipt: "an app receipt (PKCS#7)"
+        case .receiptAnswer: "an answer of verifyReceipt"
         case .transactionReceipt:
             "a StoreKit 1 transaction receipt, which this version does not read"
-        case .something: "neither a notification body nor a signed document (JWS)"
+        case .something:
+            "neither a notification body nor a signed document (JWS) nor an app receipt"
         }
     }
 }

@@ -132,10 +132,7 @@ struct Replay: Sendable {
             return [record.fact]
         }
         guard let trust = app.appStore else { throw AppStoreRefusal.unrecognisedContent }
-        let reading = try AppStoreReader(app: trust.identity).read(
-            piece.bytes,
-            check: trust.check(at: piece.receivedAt)
-        )
+        let reading = try trust.read(piece.bytes, at: piece.receivedAt)
         return reading.facts(
             learnedAt: piece.receivedAt,
             source: piece.source,

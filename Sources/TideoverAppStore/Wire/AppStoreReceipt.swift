@@ -1,0 +1,145 @@
+public import TideoverCore
+
+/// The content of an app receipt: what one device's copy of the app was given to prove its purchases.
+/// https://developer.apple.com/library/archive/releasenotes/General/ValidateAppStoreReceipt/Chapters/ReceiptFields.html
+public struct AppStoreReceipt: Hashable, Sendable {
+    /// The environment. Apple does not document the attribute, and writes it into every receipt.
+    public let type: Stated<ReceiptType>?
+    public let bundleId: String?
+    public let applicationVersion: String?
+    /// With the digest and the device's own identifier, what ties the receipt to a device.
+    public let opaqueValue: [UInt8]?
+    /// SHA-1 over the device's identifier, the opaque value and the bundle id.
+    public let digest: [UInt8]?
+    /// When the receipt was made, and so signed.
+    public let creationDate: Instant?
+    /// The version of the app that was bought.
+    public let originalApplicationVersion: String?
+    /// The end of a licence that an organisation gave; no purchase within the app depends on it.
+    public let expirationDate: Instant?
+    public let purchases: [AppStoreReceiptPurchase]
+
+    /// Where a receipt says that it is from.
+    public enum ReceiptType: String, Hashable, Sendable, CaseIterable {
+        case production = "Production"
+        case productionVolume = "ProductionVPP"
+        case sandbox = "ProductionSandbox"
+        case sandboxVolume = "ProductionVPPSandbox"
+        case xcode = "Xcode"
+
+        var environment: StoreEnvironment {
+            switch self {
+            case .production, .productionVolume: .production
+            case .sandbox, .sandboxVolume: .sandbox
+            case .xcode: .xcode
+            }
+        }
+    }
+}
+
+/// One purchase or one period of a subscription, as a receipt or an answer of verifyReceipt tells it.
+/// https://developer.apple.com/documentation/appstorereceipts/responsebody/latest_receipt_info
+public struct AppStoreReceiptPurchase: Hashable, Sendable {
+    public let quantity: Int64?
+    public let productId: String?
+    public let transactionId: String?
+    /// The id that all transactions of one subscription share.
+    public let originalTransactionId: String?
+    /// The id of the billing period.
+    public let webOrderLineItemId: String?
+    /// Only in receipts, where Apple does not document it.
+    public let productType: Stated<ProductType>?
+    public let purchaseDate: Instant?
+    public let originalPurchaseDate: Instant?
+    public let expiresDate: Instant?
+    /// When the store took the purchase back, or when an upgrade replaced it.
+    public let cancellationDate: Instant?
+    public let isTrialPeriod: Bool?
+    public let isInIntroOfferPeriod: Bool?
+    public let promotionalOfferId: String?
+    // Only in answers.
+    public let cancellationReason: Stated<AppStoreTransaction.RevocationReason>?
+    public let isUpgraded: Bool?
+    public let offerCodeRefName: String?
+    public let subscriptionGroupIdentifier: String?
+    public let inAppOwnershipType: Stated<AppStoreTransaction.OwnershipType>?
+    /// The UUID that the app gave at the purchase.
+    public let appAccountToken: String?
+
+    /// What was bought.
+    public enum ProductType: Int64, Hashable, Sendable, CaseIterable {
+        case nonConsumable = 0
+        case consumable = 1
+        case nonRenewingSubscription = 2
+        case autoRenewableSubscription = 3
+    }
+}
+
+// MARK: - Reading
+
+extension AppStoreReceipt {
+    /// Reads the content of a receipt whose signature the caller has checked.
+    package init(content: [UInt8]) throws(AppStoreRefusal) {
+        let attributes = try ReceiptAttributes(content)
+        type = try attributes.string(.receiptType).map(Stated.init)
+        bundleId = try attributes.string(.bundleId)
+        applicationVersion = try attributes.string(.applicationVersion)
+        opaqueValue = attributes.bytes(.opaqueValue)
+        digest = attributes.bytes(.digest)
+        creationDate = try attributes.date(.creationDate)
+        originalApplicationVersion = try attributes.string(.originalApplicationVersion)
+        expirationDate = try attributes.date(.expirationDate)
+        var found: [AppStoreReceiptPurchase] = []
+        for purchase in attributes.purchases {
+            found.append(try AppStoreReceiptPurchase(ReceiptAttributes(purchase)))
+        }
+        purchases = found
+    }
+}
+
+extension AppStoreReceiptPurchase {
+    init(_ attributes: ReceiptAttributes) throws(AppStoreRefusal) {
+        quantity = try attributes.integer(.quantity)
+        productId = try attributes.string(.productId)
+        transactionId = try attributes.string(.transactionId)
+        originalTransactionId = try attributes.string(.originalTransactionId)
+        webOrderLineItemId = try attributes.integer(.webOrderLineItemId).map(String.init)
+        productType = try attributes.integer(.productType).map(Stated.init)
+        purchaseDate = try attributes.date(.purchaseDate)
+        originalPurchaseDate = try attributes.date(.originalPurchaseDate)
+        expiresDate = try attributes.date(.expiresDate)
+        cancellationDate = try attributes.date(.cancellationDate)
+        isTrialPeriod = try attributes.flag(.isTrialPeriod)
+        isInIntroOfferPeriod = try attributes.flag(.isInIntroOfferPeriod)
+        promotionalOfferId = try attributes.string(.promotionalOfferId)
+        cancellationReason = nil
+        isUpgraded = nil
+        offerCodeRefName = nil
+        subscriptionGroupIdentifier = nil
+        inAppOwnershipType = nil
+        appAccountToken = nil
+    }
+
+    /// Reads an element of `in_app` or `latest_receipt_info`.
+    init(_ fields: WireFields) throws(AppStoreRefusal) {
+        quantity = try fields.writtenNumber("quantity")
+        productId = try fields.written("product_id")
+        transactionId = try fields.written("transaction_id")
+        originalTransactionId = try fields.written("original_transaction_id")
+        webOrderLineItemId = try fields.written("web_order_line_item_id")
+        productType = nil
+        purchaseDate = try fields.writtenDate("purchase_date_ms")
+        originalPurchaseDate = try fields.writtenDate("original_purchase_date_ms")
+        expiresDate = try fields.writtenDate("expires_date_ms")
+        cancellationDate = try fields.writtenDate("cancellation_date_ms")
+        isTrialPeriod = try fields.writtenFlag("is_trial_period")
+        isInIntroOfferPeriod = try fields.writtenFlag("is_in_intro_offer_period")
+        promotionalOfferId = try fields.written("promotional_offer_id")
+        cancellationReason = try fields.writtenNumber("cancellation_reason").map(Stated.init)
+        isUpgraded = try fields.writtenFlag("is_upgraded")
+        offerCodeRefName = try fields.written("offer_code_ref_name")
+        subscriptionGroupIdentifier = try fields.written("subscription_group_identifier")
+        inAppOwnershipType = try fields.word("in_app_ownership_type")
+        appAccountToken = try fields.written("app_account_token")
+    }
+}

@@ -1,0 +1,129 @@
+public import TideoverCore
+package import TideoverJSON
+
+/// An answer of verifyReceipt. It is not signed: only the receipt that it carries is.
+/// https://developer.apple.com/documentation/appstorereceipts/responsebody
+public struct AppStoreReceiptAnswer: Hashable, Sendable {
+    /// 0 for an answer; anything else tells why there is none.
+    public let status: Int64
+    public let environment: Stated<StoreEnvironment>?
+    public let bundleId: String?
+    /// When the store answered.
+    public let requestDate: Instant?
+    /// All purchases that it tells of, each once: as the newest list has it.
+    public let purchases: [AppStoreReceiptPurchase]
+    public let pendingRenewals: [AppStorePendingRenewal]
+    /// The newest receipt, signed, in base64.
+    public let latestReceipt: String?
+}
+
+/// What the store expects at the end of a subscription's period, as verifyReceipt tells it.
+/// https://developer.apple.com/documentation/appstorereceipts/responsebody/pending_renewal_info
+public struct AppStorePendingRenewal: Hashable, Sendable {
+    public let originalTransactionId: String?
+    public let productId: String?
+    /// The product that the next period is for.
+    public let autoRenewProductId: String?
+    public let autoRenewStatus: Stated<AppStoreRenewalInfo.AutoRenewStatus>?
+    /// Why the subscription ended or its payment failed.
+    public let expirationIntent: Stated<AppStoreRenewalInfo.ExpirationIntent>?
+    public let isInBillingRetryPeriod: Bool?
+    /// Until when access is kept although the payment failed.
+    public let gracePeriodExpiresDate: Instant?
+    public let priceIncreaseStatus: Stated<AppStoreRenewalInfo.PriceIncreaseStatus>?
+    /// The offer of the next period.
+    public let promotionalOfferId: String?
+    public let offerCodeRefName: String?
+}
+
+// MARK: - Reading
+
+extension AppStoreReceiptAnswer {
+    /// Reads an answer, whoever handed it in.
+    package init(_ root: JSONNode) throws(AppStoreRefusal) {
+        let fields = try WireFields(root)
+        guard let status = try fields.writtenNumber("status") else {
+            throw .missingMember("status")
+        }
+        self.status = status
+        environment = try fields.word("environment")
+        latestReceipt = try fields.string("latest_receipt")
+        let receipt = try fields.fields("receipt")
+        bundleId = try receipt?.string("bundle_id")
+        requestDate = try receipt?.writtenDate("request_date_ms")
+        var lists = try fields.list("latest_receipt_info") ?? []
+        lists += try receipt?.list("in_app") ?? []
+        purchases = try Self.purchases(in: lists)
+        var renewals: [AppStorePendingRenewal] = []
+        for renewal in try fields.list("pending_renewal_info") ?? [] {
+            renewals.append(try AppStorePendingRenewal(renewal))
+        }
+        pendingRenewals = renewals
+    }
+
+    /// `latest_receipt_info` comes first: the receipt's own list may be older.
+    private static func purchases(
+        in lists: [WireFields]
+    ) throws(AppStoreRefusal) -> [AppStoreReceiptPurchase] {
+        var purchases: [AppStoreReceiptPurchase] = []
+        var known: Set<String> = []
+        for fields in lists {
+            let purchase = try AppStoreReceiptPurchase(fields)
+            guard known.insert(purchase.transactionId ?? "").inserted else { continue }
+            purchases.append(purchase)
+        }
+        return purchases
+    }
+}
+
+extension AppStorePendingRenewal {
+    fileprivate init(_ fields: WireFields) throws(AppStoreRefusal) {
+        originalTransactionId = try fields.written("original_transaction_id")
+        productId = try fields.written("product_id")
+        autoRenewProductId = try fields.written("auto_renew_product_id")
+        autoRenewStatus = try fields.writtenNumber("auto_renew_status").map(Stated.init)
+        expirationIntent = try fields.writtenNumber("expiration_intent").map(Stated.init)
+        isInBillingRetryPeriod = try fields.writtenFlag("is_in_billing_retry_period")
+        gracePeriodExpiresDate = try fields.writtenDate("grace_period_expires_date_ms")
+        // The older name of the same.
+        let consent = try fields.writtenNumber("price_consent_status")
+        priceIncreaseStatus = try (fields.writtenNumber("price_increase_status") ?? consent)
+            .map(Stated.init)
+        promotionalOfferId = try fields.written("promotional_offer_id")
+        offerCodeRefName = try fields.written("offer_code_ref_name")
+    }
+}
+
+// MARK: - Values that may be written as text
+
+/// verifyReceipt writes numbers and flags as texts, and now and then as what they are.
+extension WireFields {
+    /// A text, or a number as it would be written; nil if it is empty.
+    func written(_ name: String) throws(AppStoreRefusal) -> String? {
+        let text = try value(name) { $0.string ?? $0.int64.map(String.init) }
+        return text.flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    func writtenNumber(_ name: String) throws(AppStoreRefusal) -> Int64? {
+        try value(name) { $0.int64 ?? $0.string.flatMap { Int64($0) } }
+    }
+
+    func writtenFlag(_ name: String) throws(AppStoreRefusal) -> Bool? {
+        try value(name) { node in
+            if let flag = node.bool { return flag }
+            switch node.string ?? node.int64.map(String.init) {
+            case "true", "1": return true
+            case "false", "0": return false
+            default: return nil
+            }
+        }
+    }
+
+    /// Milliseconds since 1970.
+    func writtenDate(_ name: String) throws(AppStoreRefusal) -> Instant? {
+        guard let milliseconds = try writtenNumber(name) else { return nil }
+        let instant = Instant(millisecondsSince1970: milliseconds)
+        guard Instant.writable.contains(instant) else { throw malformed(name) }
+        return instant
+    }
+}
