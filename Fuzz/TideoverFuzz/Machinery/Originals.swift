@@ -1,4 +1,5 @@
 import TideoverJSON
+import TideoverSandbox
 import TideoverSignatures
 
 /// The true chains and signed documents that the fuzzers of signatures start from, and false ones
@@ -17,13 +18,21 @@ struct Originals: Sendable {
     let chains: [[[UInt8]]]
     /// Chains that must be refused.
     let falseChains: [[[UInt8]]]
+    /// The roots that every true receipt leads to.
+    let receiptRoots: [[UInt8]]
+    /// Receipts signed under one of them, in both forms, by SHA-1 and SHA-256.
+    let receipts: [[UInt8]]
+    /// Receipts that must be refused.
+    let falseReceipts: [[UInt8]]
 
     static let shared: Originals = {
         guard let path = Variable.read("TIDEOVER_FUZZ_ORIGINALS") else { return made() }
         if let kept = File.read(path) {
-            return unfailing("\(path) is not what was kept") {
+            let originals = unfailing("\(path) is not what was kept") {
                 Originals(JSONValue(try JSONDocument(kept, limits: .local).root))
             }
+            // Kept by a version that knew no receipts.
+            if !originals.receipts.isEmpty { return originals }
         }
         let new = made()
         File.write(new.json.encoded(), to: path)
@@ -42,6 +51,9 @@ struct Originals: Sendable {
         falseDocuments = json["falseDocuments"]?.array?.map(Self.bytes) ?? []
         chains = json["chains"]?.array?.map { $0.array?.map(Self.bytes) ?? [] } ?? []
         falseChains = json["falseChains"]?.array?.map { $0.array?.map(Self.bytes) ?? [] } ?? []
+        receiptRoots = json["receiptRoots"]?.array?.map(Self.bytes) ?? []
+        receipts = json["receipts"]?.array?.map(Self.bytes) ?? []
+        falseReceipts = json["falseReceipts"]?.array?.map(Self.bytes) ?? []
     }
 
     private static func bytes(_ value: JSONValue?) -> [UInt8] {
@@ -55,6 +67,8 @@ struct Originals: Sendable {
             "falseDocuments": .array(falseDocuments.map(text)),
             "chains": .array(chains.map { .array($0.map(text)) }),
             "falseChains": .array(falseChains.map { .array($0.map(text)) }),
+            "receiptRoots": .array(receiptRoots.map(text)), "receipts": .array(receipts.map(text)),
+            "falseReceipts": .array(falseReceipts.map(text)),
         ]
     }
 
@@ -64,6 +78,18 @@ struct Originals: Sendable {
         falseDocuments = try mint.falseDocuments()
         chains = [mint.chain, mint.sibling.chain]
         falseChains = try mint.falseChains()
+        let authorities = try RSADigest.allCases.map { try ReceiptAuthority(digest: $0) }
+        receiptRoots = authorities.map(\.root)
+        receipts = Self.receipts(by: authorities)
+        falseReceipts = Self.receipts(by: [try ReceiptAuthority()])
+    }
+
+    private static func receipts(by authorities: [ReceiptAuthority]) -> [[UInt8]] {
+        authorities.flatMap { authority in
+            zip(ReceiptForm.allCases, SimulatedLife.receiptContents).map { form, content in
+                authority.signed(content, form)
+            } + [authority.signed(Array("1".utf8))]
+        }
     }
 }
 

@@ -38,32 +38,38 @@ enum SimulatedLife {
         }
     }()
 
-    private static let notifications: [TideoverSandbox.AppStoreNotification] = unfailing(
-        "the simulated store refuses"
-    ) {
-        guard let month = StorePeriod(iso: "P1M"), let week = StorePeriod(iso: "P1W") else {
-            Failure.stop("P1M and P1W are no periods")
+    /// What the receipt of the last of these lives says, in both forms.
+    static let receiptContents: [[UInt8]] = ReceiptForm.allCases.map(told.receipt.content)
+
+    private static var notifications: [TideoverSandbox.AppStoreNotification] { told.notifications }
+
+    private static let told:
+        (notifications: [TideoverSandbox.AppStoreNotification], receipt: StoreReceipt) = unfailing(
+            "the simulated store refuses"
+        ) {
+            guard let month = StorePeriod(iso: "P1M"), let week = StorePeriod(iso: "P1W") else {
+                Failure.stop("P1M and P1W are no periods")
+            }
+            let app = AppStoreApp(
+                bundleId: bundleId,
+                appAppleId: appAppleId,
+                products: [
+                    AppStoreProduct(
+                        id: product,
+                        group: "pro",
+                        period: month,
+                        trial: week,
+                        price: StorePrice(milliunits: 9990, currency: "USD"),
+                        grace: .sixteenDays
+                    )
+                ]
+            )
+            var store = AppStoreMachine(app: app, seed: 7, now: start)
+            try store.register(
+                StoreCustomer(name: "anna", appAccountToken: "7e3fb20b-4cdb-47cc-936d-99d65f608138")
+            )
+            return (try lives(in: &store), try store.receipt(of: "anna"))
         }
-        let app = AppStoreApp(
-            bundleId: bundleId,
-            appAppleId: appAppleId,
-            products: [
-                AppStoreProduct(
-                    id: product,
-                    group: "pro",
-                    period: month,
-                    trial: week,
-                    price: StorePrice(milliunits: 9990, currency: "USD"),
-                    grace: .sixteenDays
-                )
-            ]
-        )
-        var store = AppStoreMachine(app: app, seed: 7, now: start)
-        try store.register(
-            StoreCustomer(name: "anna", appAccountToken: "7e3fb20b-4cdb-47cc-936d-99d65f608138")
-        )
-        return try lives(in: &store)
-    }
 
     private static func lives(
         in store: inout AppStoreMachine
