@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import TideoverJSON
+import TideoverSandbox
 import TideoverServer
 
 /// What `tideover config` is made of: every value that counts, and who said so.
@@ -10,7 +11,10 @@ import TideoverServer
         _ text: String,
         _ environment: [String: String] = [:]
     ) throws -> [Configuration.Setting] {
-        let files = ["etc/sandbox-root.der": try Self.certificate()]
+        let files = [
+            "etc/sandbox-root.der": try Self.certificate(),
+            "etc/receipts.der": try ReceiptStore.authority.get().root,
+        ]
         return try Configuration.loadWithSettings(
             file: "etc/tideover.json",
             text: Array(text.utf8),
@@ -23,6 +27,9 @@ import TideoverServer
     private static let everything = fullExample.replacing(
         "server:  {",
         with: "pass: { keyFile: \"pass-key.pem\" }, server: { adminKeyFile: \"admin.key\","
+    ).replacing("bundleId:", with: "receiptRoot: \"receipts.der\", bundleId:").replacing(
+        "root: \"sandbox-root.der\"",
+        with: "root: \"sandbox-root.der\", receiptRoot: \"receipts.der\""
     )
 
     private func lines(_ settings: [Configuration.Setting]) -> [String] {
