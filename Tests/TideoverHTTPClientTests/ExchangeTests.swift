@@ -5,7 +5,7 @@ import TideoverHTTPServer
 import TideoverLocks
 
 /// The client against the project's own server.
-@Suite(.timeLimit(.minutes(5))) struct ExchangeTests {
+@Suite(.timeLimit(.minutes(20))) struct ExchangeTests {
     /// Says what it was asked.
     private let echo: Handler = { request in
         var words = [request.method, request.path]

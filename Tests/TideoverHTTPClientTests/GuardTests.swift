@@ -3,7 +3,7 @@ import TideoverHTTP
 import TideoverHTTPClient
 
 /// The guard against a listener on loopback, which must not see a connection.
-@Suite(.timeLimit(.minutes(5))) struct GuardTests {
+@Suite(.timeLimit(.minutes(20))) struct GuardTests {
     private let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
     @Test(arguments: [

@@ -7,7 +7,7 @@ import TideoverTestProcesses
 /// The client against `openssl s_server`.
 @Suite(
     .enabled(if: SecurePeer.isPossible, "the openssl command is not on the PATH"),
-    .timeLimit(.minutes(5))
+    .timeLimit(.minutes(20))
 )
 struct TLSTests {
     private func client(_ roots: TrustedRoots) throws -> HTTPClient {

@@ -5,7 +5,7 @@ import TideoverHTTPClient
 import TideoverLocks
 
 /// The client against peers that are slow, gone, or do not speak HTTP.
-@Suite(.timeLimit(.minutes(5))) struct TroubleTests {
+@Suite(.timeLimit(.minutes(20))) struct TroubleTests {
     /// What asking such a peer ends with, and how long that took.
     private func ask(
         _ url: String,

@@ -4,7 +4,7 @@ import TideoverHTTPServer
 import TideoverLocks
 
 /// Clients that go away or are slow, limits of connections, starting and stopping.
-@Suite(.timeLimit(.minutes(5))) struct LifetimeTests {
+@Suite(.timeLimit(.minutes(20))) struct LifetimeTests {
     // MARK: Clients that go away
 
     @Test(arguments: [false, true])

@@ -3,7 +3,7 @@ import TideoverHTTP
 import TideoverHTTPServer
 
 /// Requests that break a limit or a rule of form: the handler never sees them.
-@Suite(.timeLimit(.minutes(5))) struct RefusingTests {
+@Suite(.timeLimit(.minutes(20))) struct RefusingTests {
     private let limit = 256 * 1024
 
     /// The answer to raw bytes, nil if the connection was closed without one, and whether the

@@ -4,7 +4,7 @@ import TideoverHTTPServer
 import TideoverLocks
 
 /// Ordinary exchanges, over real sockets.
-@Suite(.timeLimit(.minutes(5))) struct ServingTests {
+@Suite(.timeLimit(.minutes(20))) struct ServingTests {
     @Test func `a request reaches the handler as it was sent`() async throws {
         let seen = Locked<Request?>(nil)
         try await withServer(handler: { request in

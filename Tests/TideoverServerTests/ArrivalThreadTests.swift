@@ -4,7 +4,7 @@ import TideoverHTTP
 import TideoverServer
 
 /// A socket server starts handlers on the one thread that serves all connections.
-@Suite(.timeLimit(.minutes(5))) struct ArrivalThreadTests {
+@Suite(.timeLimit(.minutes(20))) struct ArrivalThreadTests {
     /// Whether a request that arrives on a thread of its own is also answered there.
     private func staysOnItsThread(_ request: Request, _ handler: @escaping Handler) async -> Bool {
         await withCheckedContinuation { continuation in

@@ -8,7 +8,7 @@ import TideoverServer
 import TideoverStorage
 
 /// When the worker wakes makes no difference to what is told.
-@Suite(.timeLimit(.minutes(10))) struct DeadlinePropertyTests {
+@Suite(.timeLimit(.minutes(20))) struct DeadlinePropertyTests {
     private static let seeds: Range<UInt64> = 0..<24
 
     /// How a life is heard: when the worker looks between two messages.

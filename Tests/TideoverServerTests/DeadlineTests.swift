@@ -10,7 +10,7 @@ import TideoverStorage
 import TideoverTestProcesses
 
 /// Time moves subscriptions without a word from the store, and every boundary is told of once.
-@Suite(.timeLimit(.minutes(10))) struct DeadlineTests {
+@Suite(.timeLimit(.minutes(20))) struct DeadlineTests {
     // MARK: The stop
 
     /// Three customers: Anna's grace ends on the second of the three days, Ben's cancelled month on the

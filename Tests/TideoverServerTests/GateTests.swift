@@ -36,7 +36,7 @@ import TideoverServer
 }
 
 /// The gate with tasks at it.
-@Suite(.timeLimit(.minutes(5))) struct GateTests {
+@Suite(.timeLimit(.minutes(20))) struct GateTests {
     @Test func `no more work at once than there are places, and all of it is done`() async throws {
         let gate = Gate(WorkLimits(running: 3, waiting: 200))
         let load = Load()

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import TideoverServer
 
-@Suite(.timeLimit(.minutes(5))) struct PoolTests {
+@Suite(.timeLimit(.minutes(20))) struct PoolTests {
     /// The thread that reads sockets must be free for reads while a notification is verified.
     @Test func `long work leaves the thread that asked for it, however quick the pool`()
         async throws

@@ -256,7 +256,7 @@ import TideoverServer
         await server.close()
     }
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(20)))
     func `what waits while others of its sender are refused is not looked at either`() async throws
     {
         let server = try TestServer(

@@ -181,7 +181,7 @@ enum Vectors {
         #expect(error == .tooDeep)
     }
 
-    @Test(.timeLimit(.minutes(5)), arguments: ["eyJ", "eyJ.", "eyJ.e30.", "eyJ ", "."])
+    @Test(.timeLimit(.minutes(20)), arguments: ["eyJ", "eyJ.", "eyJ.e30.", "eyJ ", "."])
     func `is made in time linear in the length`(unit: String) throws {
         let text = String(repeating: unit, count: 256 * 1_024 / unit.utf8.count)
         _ = try stored(Array(text.utf8))

@@ -10,7 +10,7 @@ import TideoverSignatures
 @testable import tideover
 
 /// `tideover doctor`, on a machine of its own making.
-@Suite(.timeLimit(.minutes(5))) final class DoctorTests {
+@Suite(.timeLimit(.minutes(20))) final class DoctorTests {
     private let folder = FileManager.default.temporaryDirectory
         .appending(path: "tideover-doctor-\(UUID().uuidString)")
 

@@ -12,7 +12,7 @@ import TideoverSignatures
 @testable import tideover
 
 /// `serve --clock`: following a store's clock, and refusing to.
-@Suite(.timeLimit(.minutes(5))) struct FollowedClockTests {
+@Suite(.timeLimit(.minutes(20))) struct FollowedClockTests {
     /// A store on loopback that answers whatever the test has it answer.
     private final class Store: Sendable {
         let answer = Locked(Response())
