@@ -6,6 +6,7 @@ extension Law {
         sentence:
             "a timeline says at every instant what is answered then, and what is answered next"
     ) { life, trial in
+        guard trial.isOneInTen else { return nil }
         for told in life.retold(trial) {
             let history = told.history
             let probes = history.probes(told.policy)
@@ -43,6 +44,7 @@ extension Law {
         name: "stillness",
         sentence: "an instant at which nothing changes tells of nothing"
     ) { life, trial in
+        guard trial.isOneInTen else { return nil }
         var random = trial.random
         for told in life.retold(trial) {
             let instants = Set(told.history.boundaries(policy: told.policy)).sorted()
@@ -52,7 +54,7 @@ extension Law {
             }
             guard let policy = Versioned(versions: versions) else { continue }
             let middle = instants[instants.count / 2]
-            let until = trial.seed.isMultiple(of: 2) ? middle : Answers.late
+            let until = (trial.seed / 10).isMultiple(of: 2) ? middle : Answers.late
             let usual = Story(told, Versioned(told.policy), until: until)
             if let fault = usual.difference(from: Story(told, policy, until: until)) {
                 return "by \(until.rfc3339) \(fault)"
@@ -168,4 +170,9 @@ extension Life {
         }
         return nil
     }
+}
+
+extension Law.Trial {
+    /// Asking at every boundary of a life costs many times what the other laws do together.
+    fileprivate var isOneInTen: Bool { seed.isMultiple(of: 10) }
 }
