@@ -108,6 +108,24 @@ import TideoverServer
         await backEnd.close()
     }
 
+    @Test func `a store that cannot be asked does not say that there is no order`() async throws {
+        struct Unreachable: Error {}
+        let rehearsed = try RehearsedStore()
+        let access = rehearsed.access { _ in throw Unreachable() }
+        let backEnd = try RehearsedBackEnd(rehearsed, TestTime(), access: access)
+        let request = Request(
+            method: "GET",
+            target: "/v1/apps/cards/lookup?order=MK1",
+            headers: TestServer.credentials,
+            body: []
+        )
+        let response = try await backEnd.service.handler(try #require(request))
+        #expect(response.status == 503)
+        let type = try JSONDocument(response.body).root["type"]?.string
+        #expect(type == "urn:tideover:problem:store-did-not-answer")
+        await backEnd.close()
+    }
+
     private actor Bodies {
         private(set) var all: [[UInt8]] = []
         func add(_ body: [UInt8]) { all.append(body) }

@@ -110,14 +110,7 @@ extension AppStoreReceiptPurchase {
 
     /// Whose it is; nil for a word that this version does not know. Receipts do not say, and then it
     /// is taken for the purchaser's.
-    var ownership: Ownership? {
-        guard let inAppOwnershipType else { return .purchased }
-        return switch inAppOwnershipType.known {
-        case .purchased: .purchased
-        case .familyShared: .familyShared
-        case nil: nil
-        }
-    }
+    var ownership: Ownership? { Ownership(inAppOwnershipType) }
 
     var unknownOwnership: String? { ownership == nil ? inAppOwnershipType?.raw : nil }
 

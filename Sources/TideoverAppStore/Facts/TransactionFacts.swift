@@ -13,14 +13,7 @@ extension AppStoreTransaction {
     }
 
     /// Whose it is; nil for a word that this version does not know.
-    var ownership: Ownership? {
-        guard let inAppOwnershipType else { return .purchased }
-        return switch inAppOwnershipType.known {
-        case .purchased: .purchased
-        case .familyShared: .familyShared
-        case nil: nil
-        }
-    }
+    var ownership: Ownership? { Ownership(inAppOwnershipType) }
 
     /// Whether the store took it back; the date that an upgrade leaves is no refund.
     var isRevoked: Bool { revocationDate != nil && isUpgraded != true }
@@ -121,6 +114,21 @@ extension AppStoreTransaction {
             transactionReason.unrecognised(as: "transactionReason"),
             billingPlanType.unrecognised(as: "billingPlanType"),
         ].compactMap(\.self)
+    }
+}
+
+extension Ownership {
+    /// The purchaser's where the store does not say; nil for a word that this version does not know.
+    init?(_ type: Stated<AppStoreTransaction.OwnershipType>?) {
+        guard let type else {
+            self = .purchased
+            return
+        }
+        switch type.known {
+        case .purchased: self = .purchased
+        case .familyShared: self = .familyShared
+        case nil: return nil
+        }
     }
 }
 

@@ -98,6 +98,9 @@ public struct AppStoreReading: Sendable {
         case consent
     }
 
+    /// The lineages that its facts speak of.
+    public var lineages: Set<Lineage> { Set(statements.map(\.lineage)) }
+
     /// The facts it states, given when and how it reached us and the evidence it is kept as.
     public func facts(learnedAt: Instant, source: Source, evidence: EvidenceID) -> [Fact] {
         statements.map { statement in

@@ -1,7 +1,7 @@
 extension RandomAccessCollection where Index == Int {
     /// Where the elements end that meet a condition; none behind them may meet it. Found without
     /// looking at all of them.
-    func endOfPrefix(where isMet: (Element) -> Bool) -> Int {
+    package func endOfPrefix(where isMet: (Element) -> Bool) -> Int {
         var (low, high) = (startIndex, endIndex)
         while low < high {
             let middle = low + (high - low) / 2

@@ -20,7 +20,8 @@ struct LookupRoute: Sendable {
 
     func respond(to request: Request) async throws -> Response {
         let question = try LookupQuestion(request)
-        var found = try find(question)
+        // Every fact of what is found is read: this leaves the thread that reads sockets.
+        var found = try await onPool { try find(question) }
         if found.isEmpty, case .order(let order) = question {
             for backfiller in backfillers where backfiller.app.id == app.id {
                 found += try await backfiller.holdings(ofOrder: order)
@@ -73,7 +74,7 @@ struct LookupRoute: Sendable {
 }
 
 /// What a purchase is looked up by.
-private enum LookupQuestion {
+private enum LookupQuestion: Sendable {
     case transaction(String)
     case order(String)
     case token(CustomerID)
@@ -116,18 +117,30 @@ extension Problem {
         title: "It is not said what to look for.",
         detail: "Ask with one of `?order=`, `?transaction=` or `?token=`, and say which."
     )
+
+    fileprivate static func storeDidNotAnswer(_ failure: AppStoreAPIFailure) -> Problem {
+        Problem(
+            "store-did-not-answer",
+            status: 503,
+            title: "The App Store did not say whose the order is.",
+            detail: failure.sentence,
+            retryAfter: 30
+        )
+    }
 }
 
 extension Backfiller {
     /// The lineages of an order of the App Store's, which is asked; none in other environments than
-    /// production and simulated, where the store knows no orders, and none while it cannot be asked.
+    /// production and simulated, where the store knows no orders.
+    ///
+    /// - Throws: `store-did-not-answer`: that it cannot be asked does not say that there is no order.
     fileprivate func holdings(ofOrder order: String) async throws -> [Holding] {
         guard environment == .production || environment == .simulated else { return [] }
         let answer: AppStoreAnswer<OrderLookup>
         do {
             answer = try await ask(.orderLookup) { try await api.lookUp(orderId: order) }
-        } catch is AppStoreAPIFailure {
-            return []
+        } catch let failure as AppStoreAPIFailure {
+            throw Problem.storeDidNotAnswer(failure)
         }
         let now = timing.clock()
         let items = AppStoreReader(app: trust.identity).read(
@@ -137,17 +150,9 @@ extension Backfiller {
         var lineages: Set<Lineage> = []
         for item in items {
             guard case .success(let reading) = item.reading else { continue }
-            let evidence = Evidence(
-                id: EvidenceID(of: item.evidence),
-                dedupeKey: reading.dedupeKey,
-                source: .appStoreAPI,
-                signedAt: reading.signedAt,
-                receivedAt: now,
-                bytes: item.evidence
-            )
+            let evidence = Evidence(item.evidence, of: reading, from: .appStoreAPI, at: now)
             _ = try await ingest.commit(reading, evidence)
-            let facts = reading.facts(learnedAt: now, source: .appStoreAPI, evidence: evidence.id)
-            lineages.formUnion(facts.map(\.lineage))
+            lineages.formUnion(reading.lineages)
         }
         return try lineages.sorted().map { try ingest.storage.holding($0, app: app.id) }
     }

@@ -37,14 +37,7 @@ extension Backfiller {
             sum.refused = 1
             refused(error, in: step)
         case .success(let reading):
-            let evidence = Evidence(
-                id: EvidenceID(of: item.evidence),
-                dedupeKey: reading.dedupeKey,
-                source: .appStoreAPI,
-                signedAt: reading.signedAt,
-                receivedAt: now,
-                bytes: item.evidence
-            )
+            let evidence = Evidence(item.evidence, of: reading, from: .appStoreAPI, at: now)
             switch try await ingest.commit(reading, evidence) {
             case .duplicate: sum.known = 1
             case .committed(let newFacts, _, _): sum.newFacts = newFacts

@@ -73,14 +73,7 @@ struct Ingest: Sendable {
             body: body,
             check: trust.check(at: now)
         )
-        let evidence = Evidence(
-            id: EvidenceID(of: body),
-            dedupeKey: reading.dedupeKey,
-            source: .appStoreNotification,
-            signedAt: reading.signedAt,
-            receivedAt: now,
-            bytes: body
-        )
+        let evidence = Evidence(body, of: reading, from: .appStoreNotification, at: now)
         return Received(evidence: evidence, reading: reading)
     }
 
@@ -225,5 +218,24 @@ struct Ingest: Sendable {
         metrics.count(.notifications, app.id, "refused")
         metrics.count(.refusals, app.id, code)
         tallies.count(Tally(environment: nil, kind: "refusal", name: code), app: app.id)
+    }
+}
+
+extension Evidence {
+    /// What a reading is kept as: the bytes that it was read from.
+    init(
+        _ bytes: [UInt8],
+        of reading: AppStoreReading,
+        from source: Source,
+        at receivedAt: Instant
+    ) {
+        self.init(
+            id: EvidenceID(of: bytes),
+            dedupeKey: reading.dedupeKey,
+            source: source,
+            signedAt: reading.signedAt,
+            receivedAt: receivedAt,
+            bytes: bytes
+        )
     }
 }

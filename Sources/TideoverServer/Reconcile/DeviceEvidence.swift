@@ -2,7 +2,7 @@ import TideoverAppStore
 import TideoverHTTP
 import TideoverJSON
 
-/// What a device presents: signed purchases and what it makes of them.
+/// What a device presents of what the store has signed for it.
 struct DeviceEvidence: Sendable {
     /// How many pieces one request may carry; what is more goes into another.
     static let mostItems = 32

@@ -80,7 +80,7 @@ extension AcceptedItem {
 
 /// Everything that one request presented.
 struct KeptEvidence: Sendable {
-    var items: [KeptItem] = []
+    let items: [KeptItem]
 
     private var accepted: [AcceptedItem] {
         items.compactMap { try? $0.outcome.get() }

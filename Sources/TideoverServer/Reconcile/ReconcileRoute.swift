@@ -66,18 +66,20 @@ struct ReconcileRoute: Sendable {
 
     /// Commits what is believed: purchases first, since a renewal info does not say whose it is.
     private func keep(_ judged: [JudgedItem], at now: Instant) async throws -> KeptEvidence {
-        var kept = KeptEvidence()
-        for isPurchase in [true, false] {
-            let turn = judged.filter { ($0.item.kind != .renewalInfo) == isPurchase }
-            kept.items += try await withThrowingTaskGroup(of: KeptItem.self) { group in
-                // Together, so that the storage confirms many of them at once.
-                for item in turn { group.addTask { try await keep(item, at: now) } }
-                return try await group.reduce(into: []) { $0.append($1) }
-            }
+        let purchases = judged.filter { $0.item.kind != .renewalInfo }
+        let renewals = judged.filter { $0.item.kind == .renewalInfo }
+        var items = try await keepTogether(purchases, at: now)
+        items += try await keepTogether(renewals, at: now)
+        for item in items { count(item) }
+        return KeptEvidence(items: items.sorted { $0.item.position < $1.item.position })
+    }
+
+    /// Together, so that the storage confirms many of them at once.
+    private func keepTogether(_ judged: [JudgedItem], at now: Instant) async throws -> [KeptItem] {
+        try await withThrowingTaskGroup(of: KeptItem.self) { group in
+            for item in judged { group.addTask { try await keep(item, at: now) } }
+            return try await group.reduce(into: []) { $0.append($1) }
         }
-        kept.items.sort { $0.item.position < $1.item.position }
-        for item in kept.items { count(item) }
-        return kept
     }
 
     private func keep(_ judged: JudgedItem, at now: Instant) async throws -> KeptItem {
@@ -94,21 +96,13 @@ struct ReconcileRoute: Sendable {
         _ reading: AppStoreReading,
         at now: Instant
     ) async throws -> KeptItem {
-        let evidence = Evidence(
-            id: EvidenceID(of: signed),
-            dedupeKey: reading.dedupeKey,
-            source: .deviceTransaction,
-            signedAt: reading.signedAt,
-            receivedAt: now,
-            bytes: signed
-        )
-        let lineage = reading.facts(learnedAt: now, source: evidence.source, evidence: evidence.id)
-            .first?.lineage
+        let lineage = reading.lineages.first
         if item.kind == .renewalInfo, let lineage,
             try ingest.storage.holding(lineage, app: app.id).facts.isEmpty
         {
             return KeptItem(item: item, outcome: .failure(DeviceRefusal.renewalInfoAlone))
         }
+        let evidence = Evidence(signed, of: reading, from: .deviceTransaction, at: now)
         let isKnown = try await ingest.commit(reading, evidence) == .duplicate
         let accepted = AcceptedItem(reading: reading, lineage: lineage, isKnown: isKnown)
         return KeptItem(item: item, outcome: .success(accepted))
@@ -141,7 +135,6 @@ struct ReconcileRoute: Sendable {
                 environment: environment,
                 customers: [CustomerKey(app: app.id, environment: environment, customer: customer)],
                 ownership: OwnershipClaims(claims, rule: Deriver(app: app).rule),
-                transfer: app.policy.transfer,
                 now: now
             )
             let outcome = try await ingest.storage.commit(intake, derive: Deriver(app: app).derive)

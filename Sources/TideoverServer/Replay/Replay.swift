@@ -64,14 +64,14 @@ struct Replay: Sendable {
 
     private func find() throws -> Findings {
         var findings = Findings(report: ReplayReport(app: app.id, environment: environment))
-        try eachLineage { holding in
+        try storage.eachHolding(app: app.id, environment: environment) { holding in
             for fact in holding.facts { findings.stored.insert(FactDigest(fact)) }
             findings.owners.formUnion(holding.owners.map(\.customer))
         }
         findings.unseen = findings.stored
         try eachPiece { read($0, &findings) }
         if !findings.unseen.isEmpty {
-            try eachLineage { holding in
+            try storage.eachHolding(app: app.id, environment: environment) { holding in
                 for fact in holding.facts
                 where fact.isReadFromEvidence && findings.unseen.contains(FactDigest(fact)) {
                     findings.report.unread.add(ReplayReport.Named(fact))
@@ -83,10 +83,6 @@ struct Replay: Sendable {
         }
         for owner in findings.owners.sorted() { try judge(owner, &findings) }
         return findings
-    }
-
-    private func eachLineage(_ body: (Holding) throws -> Void) throws {
-        try storage.eachHolding(app: app.id, environment: environment, body)
     }
 
     private func eachPiece(_ body: (Evidence) throws -> Void) throws {

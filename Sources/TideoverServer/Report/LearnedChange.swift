@@ -82,27 +82,15 @@ private struct KnownWords {
 
     private func isNews(_ word: Word, assertedAt: Instant) -> Bool {
         let known = words[word.topic] ?? []
-        let place = known.place(of: assertedAt)
+        let place = known.endOfPrefix { $0.assertedAt <= assertedAt }
         let before = place > 0 ? known[place - 1].word : nil
         let after = place < known.count ? known[place].word : nil
         return before != word && after != word
     }
 
     private mutating func add(_ word: Word, assertedAt: Instant) {
-        let place = (words[word.topic] ?? []).place(of: assertedAt)
+        let place = (words[word.topic] ?? []).endOfPrefix { $0.assertedAt <= assertedAt }
         words[word.topic, default: []].insert((assertedAt, word), at: place)
-    }
-}
-
-extension [(assertedAt: Instant, word: Word)] {
-    /// Behind everything asserted at or before an instant.
-    fileprivate func place(of assertedAt: Instant) -> Int {
-        var (low, high) = (0, count)
-        while low < high {
-            let middle = (low + high) / 2
-            if self[middle].assertedAt <= assertedAt { low = middle + 1 } else { high = middle }
-        }
-        return low
     }
 }
 

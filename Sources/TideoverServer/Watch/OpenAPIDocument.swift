@@ -1568,6 +1568,7 @@ enum OpenAPIDocument {
                       "urn:tideover:problem:bad-reconcile-request",
                       "urn:tideover:problem:too-many-items",
                       "urn:tideover:problem:bad-lookup",
+                      "urn:tideover:problem:store-did-not-answer",
                       "urn:tideover:problem:not-found",
                       "urn:tideover:problem:method-not-allowed",
                       "urn:tideover:problem:unknown-app",
