@@ -36,7 +36,7 @@ var targets: [Target] = [
     ),
     tests("TideoverCoreTests", ["TideoverCore", "TideoverJSON", "TideoverLives"]),
     library("TideoverHTTP", ["TideoverJSON"]),
-    tests("TideoverHTTPTests", ["TideoverHTTP", "TideoverJSON"]),
+    tests("TideoverHTTPTests", ["TideoverHTTP", "TideoverJSON", "TideoverLocks"]),
     // level 2
     library(
         "TideoverAppStore",
@@ -136,7 +136,7 @@ targets += [
         "TideoverSQLiteTests",
         [
             "TideoverSQLite", "TideoverStorage", "TideoverStorageConformance", "TideoverCore",
-            "TideoverJSON", "TideoverTestProcesses",
+            "TideoverJSON", "TideoverLocks", "TideoverTestProcesses",
         ]
     ),
     library(

@@ -1,7 +1,7 @@
-import Synchronization
 import Testing
 import TideoverHTTP
 import TideoverJSON
+import TideoverLocks
 
 @Suite struct ProblemTests {
     private func members(_ response: Response) throws -> JSONObject {
@@ -71,7 +71,7 @@ import TideoverJSON
 
     @Test func `another error becomes a 500 that tells nothing but the request id`() async throws {
         struct Leak: Error { let password = "hunter2" }
-        let reports = Mutex<[String]>([])
+        let reports = Locked<[String]>([])
         let handler = answering(
             { _ in throw Leak() },
             report: { error, request, id in

@@ -1,7 +1,7 @@
 import Foundation
-import Synchronization
 import Testing
 import TideoverCore
+import TideoverLocks
 import TideoverSQLite
 import TideoverStorage
 
@@ -70,7 +70,7 @@ import TideoverStorage
     }
 
     @Test func `lets what waits share one transaction`() async throws {
-        let groups = Mutex<[Int]>([])
+        let groups = Locked<[Int]>([])
         let gate = Gate()
         let storage = try folder.open { count in
             groups.withLock { $0.append(count) }
@@ -139,7 +139,7 @@ import TideoverStorage
     }
 
     @Test func `takes everything back when the commit fails, and goes on`() async throws {
-        let isFailing = Mutex(true)
+        let isFailing = Locked(true)
         let storage = try folder.open { _ throws(StorageError) in
             guard isFailing.withLock({ $0 }) else { return }
             throw StorageError(.io, place: "rehearsed")
@@ -313,7 +313,7 @@ import TideoverStorage
 
 /// Counts from 1.
 private final class Counter: Sendable {
-    private let latest = Mutex(0)
+    private let latest = Locked(0)
 
     func next() -> Int {
         latest.withLock { latest in
@@ -325,7 +325,7 @@ private final class Counter: Sendable {
 
 /// Keeps threads waiting until it is opened, for good.
 private final class Gate: Sendable {
-    private let isOpen = Mutex(false)
+    private let isOpen = Locked(false)
 
     func open() { isOpen.withLock { $0 = true } }
 
@@ -335,7 +335,7 @@ private final class Gate: Sendable {
 }
 
 private final class Count: Sendable {
-    private let count = Mutex(0)
+    private let count = Locked(0)
 
     var value: Int { count.withLock { $0 } }
 

@@ -1,8 +1,8 @@
-import Synchronization
 import Testing
 import TideoverCore
 import TideoverHTTP
 import TideoverJSON
+import TideoverLocks
 import TideoverSandbox
 import TideoverServer
 import TideoverStorage
@@ -189,7 +189,7 @@ import TideoverStorage
             .subscribe(product: "cards.pro.monthly", trial: .declined),
             by: "anna"
         )
-        let sent = Mutex(0)
+        let sent = Locked(0)
         let end = RehearsedStore.start + .days(31 * months)
         while time.clock.now < end {
             // The receiver's clock is the sender's.

@@ -1,9 +1,9 @@
-import Synchronization
 import Testing
 import TideoverAppStore
 import TideoverCore
 import TideoverHTTP
 import TideoverJSON
+import TideoverLocks
 import TideoverSQLite
 import TideoverSandbox
 import TideoverServer
@@ -59,7 +59,7 @@ import TideoverStorage
         let time = TestTime()
         let whole = try RehearsedBackEnd(rehearsed, time)
         let lossy = try RehearsedBackEnd(rehearsed, time)
-        let coins = Mutex(SeededRandom(seed: seed))
+        let coins = Locked(SeededRandom(seed: seed))
         try await live(rehearsed, time, seed: seed) { body in
             _ = try await whole.post(body)
             switch coins.withLock({ $0.number(in: 1...10) }) {
@@ -126,7 +126,7 @@ import TideoverStorage
         #expect(everything.count > 10)
         var kills = 0
         for commit in 1...200 {
-            let commits = Mutex(0)
+            let commits = Locked(0)
             let dying = try RehearsedBackEnd(
                 rehearsed,
                 time,

@@ -1,9 +1,9 @@
 import Foundation
-import Synchronization
 import Testing
 import TideoverCore
 import TideoverHTTP
 import TideoverJSON
+import TideoverLocks
 import TideoverSQLite
 import TideoverServer
 import TideoverStorage
@@ -118,7 +118,7 @@ import TideoverTestProcesses
 
     @Test func `a commit that is cut off raises nothing, and the next one all of it`() async throws
     {
-        let isCut = Mutex(false)
+        let isCut = Locked(false)
         let server = try TestServer(
             faults: SQLiteFaults { _ throws(StorageError) in
                 guard isCut.withLock({ $0 }) else { return }
@@ -185,7 +185,7 @@ import TideoverTestProcesses
         let server = try TestServer()
         try await tellOfThree(server)
         server.set("2026-06-16T11:59:59.600Z")
-        let rests = Mutex<[Duration]>([])
+        let rests = Locked<[Duration]>([])
         await server.service.meetDeadlines { duration in
             rests.withLock { $0.append(duration) }
             let count = rests.withLock { $0.count }
@@ -205,7 +205,7 @@ import TideoverTestProcesses
         try await tellOfThree(server)
         server.set("2026-06-19T10:00:00Z")
         await server.storage.close()
-        let rests = Mutex<[Duration]>([])
+        let rests = Locked<[Duration]>([])
         await server.service.meetDeadlines { duration in
             rests.withLock { $0.append(duration) }
             if rests.withLock({ $0.count }) == 9 { throw CancellationError() }

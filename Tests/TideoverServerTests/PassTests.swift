@@ -1,8 +1,8 @@
-import Synchronization
 import Testing
 import TideoverCore
 import TideoverHTTP
 import TideoverJSON
+import TideoverLocks
 import TideoverSQLite
 import TideoverServer
 import TideoverSignatures
@@ -284,7 +284,7 @@ import TideoverStorage
 
     @Test func `while nothing can be written no pass is handed out that was not kept`() async throws
     {
-        let isFull = Mutex(false)
+        let isFull = Locked(false)
         let signing = Signing()
         let server = try TestServer(
             faults: SQLiteFaults { _ throws(StorageError) in
@@ -379,7 +379,7 @@ private struct Signing {
     private let counter = Counter()
 
     private final class Counter: Sendable {
-        let count = Mutex(0)
+        let count = Locked(0)
     }
 
     var count: Int { counter.count.withLock { $0 } }

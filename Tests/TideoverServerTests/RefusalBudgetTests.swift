@@ -1,8 +1,8 @@
-import Synchronization
 import Testing
 import TideoverCore
 import TideoverHTTP
 import TideoverJSON
+import TideoverLocks
 import TideoverServer
 
 /// What each sender has used up.
@@ -281,7 +281,7 @@ import TideoverServer
 
 /// A clock that stands where a test sets it, in nanoseconds.
 private final class Uptime: Sendable {
-    private let state = Mutex<Int64>(5_000_000_000)
+    private let state = Locked<Int64>(5_000_000_000)
 
     var nanoseconds: Int64 {
         get { state.withLock { $0 } }

@@ -1,9 +1,9 @@
 import Foundation
-import Synchronization
 import TideoverAppStore
 import TideoverCore
 import TideoverHTTP
 import TideoverJSON
+import TideoverLocks
 import TideoverSQLite
 import TideoverSandbox
 import TideoverServer
@@ -82,10 +82,10 @@ struct RehearsedStore {
 /// A clock and a stopwatch that only tests move.
 final class TestTime: Sendable {
     let clock = TestClock()
-    private let nanoseconds = Mutex<Int64>(0)
+    private let nanoseconds = Locked<Int64>(0)
     /// Whether sleeping moves the clock too; the stopwatch it always moves.
     private let movesClock: Bool
-    private let end = Mutex<Instant>(.distantFuture)
+    private let end = Locked<Instant>(.distantFuture)
 
     init(at instant: Instant = RehearsedStore.start, movesClock: Bool = false) {
         self.movesClock = movesClock

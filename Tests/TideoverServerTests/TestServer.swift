@@ -1,9 +1,9 @@
 import Foundation
-import Synchronization
 import TideoverAppStore
 import TideoverCore
 import TideoverHTTP
 import TideoverJSON
+import TideoverLocks
 import TideoverSQLite
 import TideoverServer
 import TideoverSignatures
@@ -205,7 +205,7 @@ final class TestServer: Sendable {
 
 /// A clock that stands where a test sets it.
 final class TestClock: Sendable {
-    private let instant = Mutex<Instant>("2026-05-01T10:00:05Z")
+    private let instant = Locked<Instant>("2026-05-01T10:00:05Z")
 
     var now: Instant {
         get { instant.withLock { $0 } }
@@ -218,7 +218,7 @@ final class TestClock: Sendable {
 }
 
 final class LineBox: Sendable {
-    private let all = Mutex<[String]>([])
+    private let all = Locked<[String]>([])
 
     var lines: [String] { all.withLock { $0 } }
 

@@ -91,6 +91,8 @@ import Testing
     @Test func `a lock that the thread sanitizer does not see is found`() {
         #expect(HouseRules.invisibleLocks(file("let count = Mutex(0)")).count == 1)
         #expect(HouseRules.invisibleLocks(file("let count: Mutex<Int>")).count == 1)
+        let test = SourceFile(path: "Tests/TideoverCoreTests/A.swift", text: "let n = Mutex(0)")
+        #expect(HouseRules.invisibleLocks(test).count == 1)
         #expect(HouseRules.invisibleLocks(file("let mutex = SystemMutex(0)")) == [])
     }
 
