@@ -67,7 +67,6 @@ builder bud --pull-never --volume "$toolchain:$toolchain:ro" --format docker \
 say "trying it"
 container=$(builder from --pull-never localhost/tideover)
 builder copy --quiet "$container" "$root/Examples" /etc/tideover >/dev/null
-health=$(builder inspect --format '{{json .Docker.Config.Healthcheck.Test}}' "$container")
 cat >"$work/try.sh" <<TRY
 set -eu
 test "\$(id -u)" = 990
@@ -88,7 +87,9 @@ wait \$server
 trap - EXIT
 test -s tideover.db
 TRY
-python3 -c 'import json,sys; print(json.loads(sys.argv[1])[3])' "$health" >"$work/health.sh"
+builder inspect "$container" | python3 -c '
+import json, sys
+print(json.load(sys.stdin)["Docker"]["config"]["Healthcheck"]["Test"][-1])' >"$work/health.sh"
 builder copy --quiet "$container" "$work/try.sh" "$work/health.sh" / >/dev/null
 builder run --user tideover "$container" -- bash /try.sh
 say "the image of $(git -C "$root" rev-parse --short HEAD) builds, serves, is healthy and stops"
