@@ -56,13 +56,11 @@ import TideoverStorage
             let id = try JSONDocument(made.body).root["id"]?.string
             path = path.replacing("{id}", with: try #require(id))
         }
-        if route.method == "GET"
-            || ["/backfill", "/replay", "/reconcile"].contains(where: path.hasSuffix(_:))
-        {
+        if QueryNames.documented[route].contains("environment") {
             path += "?environment=sandbox"
         }
         if path.contains("/lookup") {
-            path += "&transaction=2000000000000001"
+            path += "?transaction=2000000000000001"
         }
         return try #require(
             Request(

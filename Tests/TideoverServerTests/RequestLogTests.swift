@@ -23,7 +23,7 @@ import TideoverServer
             #""method":"GET","route":"/healthz","request":"r1","status":200,"durationMs":2.0}"#
         ),
         (
-            "GET", "/v1/apps/cards/customers/u_42?environment=sandbox&x=y",
+            "GET", "/v1/apps/cards/customers/u_42?environment=sandbox",
             #""app":"cards","environment":"sandbox","method":"GET","#
                 + #""route":"/v1/apps/{app}/customers/{customer}","request":"r1","status":200,"#
                 + #""durationMs":2.0}"#

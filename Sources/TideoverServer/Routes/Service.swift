@@ -286,6 +286,9 @@ public struct Service: Sendable {
             throw Problem.methodNotAllowed(allowed: call.otherMethods)
         }
         try authorise(call, route.need)
+        if let objection = QueryNames.documented.objection(to: call.request, of: route) {
+            throw objection
+        }
         do {
             return try await route.respond(self, call)
         } catch let error as StorageError {

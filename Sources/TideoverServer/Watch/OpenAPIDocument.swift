@@ -1,4 +1,5 @@
 import TideoverHTTP
+import TideoverJSON
 import TideoverSignatures
 
 /// Answers `GET /openapi.json`: what the service answers, described in OpenAPI 3.1.
@@ -8,6 +9,14 @@ enum OpenAPIDocument {
         guard !request.holds(tag) else { return .notModified(tag) }
         return .json(bytes: bytes, headers: ["ETag": tag.description])
     }
+
+    /// The document as read back. It is written here, so that it can be read.
+    static let document: JSONDocument = {
+        guard let document = try? JSONDocument(bytes) else {
+            preconditionFailure("the OpenAPI document is JSON")
+        }
+        return document
+    }()
 
     private static let bytes = Array(text.utf8)
     private static let tag = ETag.strong(Hexadecimal.text(SHA256.hash(bytes).prefix(8)))
@@ -1572,6 +1581,8 @@ enum OpenAPIDocument {
                       "urn:tideover:problem:not-found",
                       "urn:tideover:problem:method-not-allowed",
                       "urn:tideover:problem:unknown-app",
+                      "urn:tideover:problem:unknown-parameter",
+                      "urn:tideover:problem:repeated-parameter",
                       "urn:tideover:problem:bad-flag",
                       "urn:tideover:problem:store-cannot-be-asked",
                       "urn:tideover:problem:app-store-not-configured",

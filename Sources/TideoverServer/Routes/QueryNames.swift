@@ -1,0 +1,72 @@
+import TideoverHTTP
+import TideoverJSON
+
+/// The names that the queries of routes may hold: those of the OpenAPI document, so that nothing is
+/// documented that is refused, and nothing read that is not documented.
+package struct QueryNames: Sendable {
+    package static let documented = QueryNames(of: OpenAPIDocument.document)
+
+    private let names: [String: [String]]
+
+    /// The names in an OpenAPI document, by method and path.
+    private init(of document: JSONDocument) {
+        let shared = document.root["components"]?["parameters"]
+        var names: [String: [String]] = [:]
+        for (path, operations) in document.root["paths"]?.members.map({ $0 }) ?? [] {
+            for (method, operation) in operations.members {
+                let parameters = (operation["parameters"]?.elements.map { $0 } ?? []).compactMap {
+                    parameter -> JSONNode? in
+                    guard let reference = parameter["$ref"]?.string else { return parameter }
+                    return reference.split(separator: "/").last.flatMap { shared?[String($0)] }
+                }
+                names["\(method.uppercased()) \(path)"] =
+                    parameters.filter { $0["in"]?.string == "query" }
+                    .compactMap { $0["name"]?.string }
+            }
+        }
+        self.names = names
+    }
+
+    /// What is wrong with the query of a request to a route: a misspelt `environment` would otherwise
+    /// be answered about production. Routes that need no key are called by others, stores and probes,
+    /// who may add what they like.
+    func objection(to request: Request, of route: Route) -> Problem? {
+        guard !request.query.isEmpty, route.need != .nothing else { return nil }
+        let known = self[route]
+        for (position, item) in request.query.enumerated() {
+            if !known.contains(item.name) { return .unknownParameter(item.name, known: known) }
+            if request.query[..<position].contains(where: { $0.name == item.name }) {
+                return .repeatedParameter(item.name)
+            }
+        }
+        return nil
+    }
+
+    package subscript(_ route: Route) -> [String] {
+        names["\(route.method) \(route.template)"] ?? []
+    }
+}
+
+extension Problem {
+    fileprivate static func unknownParameter(_ name: String, known: [String]) -> Problem {
+        let meant = closestName(to: name, among: known)
+        let list = known.map { "`\($0)`" }.joined(separator: ", ")
+        return Problem(
+            "unknown-parameter",
+            status: 400,
+            title: "The query has a parameter that means nothing here.",
+            detail: meant.map { "Did you mean `\($0)`?" }
+                ?? (known.isEmpty ? "The route takes none." : "The route takes \(list)."),
+            members: ["found": .string(name)]
+        )
+    }
+
+    fileprivate static func repeatedParameter(_ name: String) -> Problem {
+        Problem(
+            "repeated-parameter",
+            status: 400,
+            title: "The query has a parameter twice.",
+            detail: "Say once which `\(name)` is meant."
+        )
+    }
+}
