@@ -118,6 +118,7 @@ smoke() {
     ls -l "$server"
     "$server" --version
     "$server" demo --no-serve
+    "$server" sandbox run Scenarios/*.json5
     .build/static/release/TideoverBenchmarks smoke
     .build/static/release/TideoverCoreBenchmarks measure --short
 }

@@ -29,7 +29,7 @@ enum Tideover {
             ),
         ],
         commands: [
-            Demo.command, Serve.command, Inspect.command, Explain.command,
+            Demo.command, Sandbox.command, Serve.command, Inspect.command, Explain.command,
             CustomerLife.command, Backfill.command, Replay.command, Report.command, Keys.command,
             Config.command, Doctor.command, Conformance.command,
         ]

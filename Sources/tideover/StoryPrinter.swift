@@ -5,7 +5,7 @@ import TideoverJSON
 import TideoverSandbox
 
 /// The story as a table: what happened, what the customer may use and why, what a naive check says.
-struct DemoPrinter {
+struct StoryPrinter {
     private let output: Output
 
     init(_ output: Output) {
@@ -59,6 +59,15 @@ struct DemoPrinter {
         }
     }
 
+    private func scenes(of report: ScenarioReport) -> [Scene] {
+        report.scenario.customers.flatMap { scenes(of: report, about: $0.name) }
+    }
+
+    /// How a check of the expiry date alone errs, once for each moment of the story in which it does.
+    func naiveMistakes(in report: ScenarioReport) -> [Mistake] {
+        scenes(of: report).compactMap { $0.reading?.naiveMistake }
+    }
+
     private func row(_ scene: Scene) -> [Table.Cell] {
         let day = Table.Cell(String(InstantText.writeForPeople(scene.at).prefix(10)))
         let words = Table.Cell(scene.note ?? scene.sentences.last ?? "")
@@ -83,8 +92,7 @@ struct DemoPrinter {
     }
 
     private func printVerdict(_ report: ScenarioReport) {
-        let shown = report.scenario.customers.flatMap { scenes(of: report, about: $0.name) }
-        let mistakes = shown.compactMap { $0.reading?.naiveMistake }
+        let mistakes = naiveMistakes(in: report)
         let verdicts = report.verdicts
         let held = verdicts.count(where: \.holds)
         output.print(
@@ -92,32 +100,16 @@ struct DemoPrinter {
                 + "\(mistakes.count { $0 == .lockedOut }) of these"
         )
         output.print(
-            "\(shown.count) moments, and served one who had the money back at "
+            "\(scenes(of: report).count) moments, and served one who had the money back at "
                 + "\(mistakes.count { $0 == .servedUnpaid })."
         )
-        for moment in report.failures { output.print(styled(failure(moment), .bad)) }
+        for moment in report.failures { output.print(styled(moment.trouble, .bad)) }
         output.print(
             styled(
                 "\(held) of \(verdicts.count) expectations held.",
                 report.passed ? .good : .bad
             )
         )
-    }
-
-    private func failure(_ moment: Moment) -> String {
-        let when = InstantText.writeForPeople(moment.at)
-        switch moment.happening {
-        case .action(let deed):
-            return "\(when)  line \(deed.line): the store refused: \(deed.words)"
-        case .notification(let delivery):
-            return "\(when)  not accepted: \(delivery.notification.words)"
-        case .readBack(let readBack):
-            let wrong = readBack.verdicts.filter { !$0.holds }.map { verdict in
-                let actual = verdict.actual.map { String(decoding: $0.encoded(), as: UTF8.self) }
-                return "\(verdict.label) is \(actual ?? "absent"), expected \(verdict.expected)"
-            }
-            return "\(when)  line \(readBack.line): \(wrong.joined(separator: "; "))"
-        }
     }
 
     /// What to ask the server that the story left behind.
@@ -143,6 +135,25 @@ extension Reading {
     /// The entitlement the story is about: the first of the answer.
     var firstEntitlement: (name: String, answer: JSONValue)? {
         document?["entitlements"]?.object?.first.map { ($0.key, $0.value) }
+    }
+}
+
+extension Moment {
+    /// What went wrong in it, in a line.
+    var trouble: String {
+        let when = InstantText.writeForPeople(at)
+        switch happening {
+        case .action(let deed):
+            return "\(when)  line \(deed.line): the store refused: \(deed.words)"
+        case .notification(let delivery):
+            return "\(when)  not accepted: \(delivery.notification.words)"
+        case .readBack(let readBack):
+            let wrong = readBack.verdicts.filter { !$0.holds }.map { verdict in
+                let actual = verdict.actual.map { String(decoding: $0.encoded(), as: UTF8.self) }
+                return "\(verdict.label) is \(actual ?? "absent"), expected \(verdict.expected)"
+            }
+            return "\(when)  line \(readBack.line): \(wrong.joined(separator: "; "))"
+        }
     }
 }
 

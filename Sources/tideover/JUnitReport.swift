@@ -1,0 +1,73 @@
+import Glibc
+import TideoverCommandLine
+import TideoverSandbox
+
+/// The outcome of rehearsals in the XML that CI systems read.
+/// https://github.com/testmoapp/junitxml
+struct JUnitReport {
+    private let played: [PlayedScenario]
+
+    init(_ played: [PlayedScenario]) {
+        self.played = played
+    }
+
+    /// Writes the report in place of what the file held.
+    func write(to path: String) throws(CommandFailure) {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+        guard descriptor >= 0 else { throw failure(path, errno) }
+        let sink = Sink(descriptor: descriptor)
+        sink.write(Array(text.utf8))
+        let isClosed = close(descriptor) == 0
+        if case .failed(let number) = sink.condition { throw failure(path, number) }
+        if !isClosed { throw failure(path, errno) }
+    }
+
+    private func failure(_ path: String, _ number: Int32) -> CommandFailure {
+        CommandFailure(
+            .cannotCreate,
+            "cannot write \(TextLayout.visible(path)): \(String(cString: strerror(number)))"
+        )
+    }
+
+    /// The whole document.
+    var text: String {
+        let failures = played.count { $0.fault == nil && !$0.passed }
+        let errors = played.count { $0.fault != nil }
+        let counts = #"tests="\#(played.count)" failures="\#(failures)" errors="\#(errors)""#
+        var lines = [
+            #"<?xml version="1.0" encoding="UTF-8"?>"#, "<testsuites \(counts)>",
+            #"  <testsuite name="tideover sandbox" \#(counts)>"#,
+        ]
+        for scenario in played { lines += self.lines(of: scenario) }
+        lines += ["  </testsuite>", "</testsuites>", ""]
+        return lines.joined(separator: "\n")
+    }
+
+    private func lines(of scenario: PlayedScenario) -> [String] {
+        let name = scenario.report?.scenario.name ?? scenario.path
+        let start =
+            #"    <testcase classname="\#(quoted(scenario.path))" name="\#(quoted(name))""#
+        guard let first = scenario.troubles.first else { return [start + "/>"] }
+        let kind = scenario.fault == nil ? "failure" : "error"
+        return [
+            start + ">", #"      <\#(kind) message="\#(quoted(first))">"#,
+            quoted(scenario.troubles.joined(separator: "\n")), "      </\(kind)>",
+            "    </testcase>",
+        ]
+    }
+
+    /// The text as XML 1.0 has it inside elements and attributes; what that cannot hold is replaced.
+    private func quoted(_ text: String) -> String {
+        text.unicodeScalars.map { scalar in
+            switch scalar {
+            case "&": "&amp;"
+            case "<": "&lt;"
+            case ">": "&gt;"
+            case "\"": "&quot;"
+            case "\n", "\t": String(scalar)
+            case "\u{0}"..."\u{1F}", "\u{FFFE}", "\u{FFFF}": "\u{FFFD}"
+            default: String(scalar)
+            }
+        }.joined()
+    }
+}

@@ -1,0 +1,113 @@
+import TideoverAppStore
+import TideoverCommandLine
+import TideoverCore
+import TideoverHTTPServer
+import TideoverLocks
+import TideoverSQLite
+import TideoverSandbox
+import TideoverServer
+import TideoverSignatures
+
+/// A simulated store and the server it speaks to, with one clock between them.
+struct Rehearsal {
+    let scenario: Scenario
+    private let storage: SQLiteStorage
+    let service: Service
+    let clock: StoryClock
+    private let authority: SandboxAuthority
+
+    init(_ scenario: Scenario, _ folder: TemporaryFolder) throws {
+        let authority = try SandboxAuthority()
+        let clock = StoryClock()
+        let trust = AppStoreTrust(
+            identity: AppStoreIdentity(
+                bundleId: scenario.app.store.bundleId,
+                appAppleId: scenario.app.store.appAppleId,
+                environments: [.simulated]
+            ),
+            authorities: try AppStoreTrust.roots(
+                simulated: TrustAnchor(name: "simulated", der: authority.root)
+            )
+        )
+        let storage = try SQLiteStorage(path: "\(folder.path)/tideover.db")
+        self.scenario = scenario
+        self.authority = authority
+        self.clock = clock
+        self.storage = storage
+        service = try Service(
+            apps: [
+                App(
+                    id: scenario.app.id,
+                    environments: [.simulated],
+                    catalogue: Catalogue(scenario.app),
+                    policy: Policy(),
+                    appStore: trust
+                )
+            ],
+            storage: storage,
+            version: Tideover.version,
+            clock: clock.now,
+            log: { _ in }
+        )
+    }
+
+    func play() async throws -> ScenarioReport {
+        let target = ScenarioTarget(
+            deliver: service.handler,
+            readBack: service.handler,
+            setClock: clock.set
+        )
+        return try await ScenarioRunner(target: target, authority: authority).run(scenario)
+    }
+
+    /// Ends the server; what it stored goes with its folder.
+    func close() async { await storage.close() }
+
+    /// Answers on loopback with the story's clock, which stands still at its end.
+    func listen(at address: ListenAddress) throws -> HTTPServer {
+        do {
+            return try HTTPServer(
+                address: address.host,
+                port: address.port,
+                handler: service.handler
+            )
+        } catch {
+            throw CommandFailure(
+                .unavailable,
+                "cannot serve: \(error)\n"
+                    + "Choose another with --listen 127.0.0.1:0, or use --no-serve."
+            )
+        }
+    }
+}
+
+/// The one clock of a story: the store's, which the server follows.
+final class StoryClock: Sendable {
+    private let instant = Locked(Instant(millisecondsSince1970: 0))
+
+    var now: Clock {
+        { self.instant.withLock { $0 } }
+    }
+
+    var set: @Sendable (Int64) async -> Void {
+        { milliseconds in
+            self.instant.withLock { $0 = Instant(millisecondsSince1970: milliseconds) }
+        }
+    }
+}
+
+extension Catalogue {
+    /// What a scenario's store sells, as the operator would describe it.
+    init(_ app: ScenarioApp) {
+        self.init()
+        for product in app.store.products {
+            products[product.id] = Product(
+                entitlements: app.entitlements[product.id] ?? [],
+                group: product.group,
+                period: Period(iso8601: product.period.text),
+                trial: product.trial.flatMap { Period(iso8601: $0.text) },
+                price: Money(milliunits: product.price.milliunits, currency: product.price.currency)
+            )
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import Foundation
+import Testing
+import TideoverJSON
+import TideoverTestProcesses
+
+/// `tideover sandbox run`, as a person or a CI system meets it.
+@Suite(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
+final class SandboxProgramTests {
+    private let folder = FileManager.default.temporaryDirectory.appending(
+        path: "tideover-rehearsals-\(UUID().uuidString)"
+    )
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    private func file(_ name: String, expecting state: String, more: String = "") throws -> String {
+        let text = """
+            {
+              scenario: "A payment fails & <access> goes on", source: "a test",
+              app: { id: "cards", bundleId: "com.example.cards" },
+              products: { "cards.pro": { entitlements: ["premium"], group: "pro", period: "P1M",
+                price: "9.99 USD", grace: "P16D" } },
+              customers: { anna: {} }, start: "2026-05-01T10:00:00Z",
+              steps: [
+                { do: "subscribe" },
+                { after: "2 weeks", do: "failPayments" },
+                { at: "2026-06-02T10:00:00Z", expect: { premium: { state: "\(state)" } } },
+                { at: "2026-06-18T10:00:00Z", expect: { premium: { state: "hold" } } },\(more)
+              ],
+            }
+            """
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let file = folder.appending(path: name)
+        try Data(text.utf8).write(to: file)
+        return file.path
+    }
+
+    @Test
+    func
+        `a scenario that comes out as it says passes, and what a naive check gets wrong is counted`()
+        throws
+    {
+        let said = try Executable.run(["sandbox", "run", try file("a.json5", expecting: "grace")])
+        #expect(said.code == 0, "\(said.messages)")
+        #expect(said.results.contains("1 of 1 scenarios passed."))
+        // When the payment fails, and a day later, the expiry date is wrong.
+        let row = said.results.split(separator: "\n").first { $0.contains("A payment fails") }
+        #expect(row?.split(separator: " ").suffix(4) == ["2", "2", "2", "0"])
+    }
+
+    @Test
+    func `what did not come out is told with its line, and nothing else is kept from playing`()
+        throws
+    {
+        let report = folder.appending(path: "report.xml")
+        let said = try Executable.run([
+            "sandbox", "run", try file("a.json5", expecting: "hold"),
+            try file("b.json5", expecting: "grace"), "--junit", report.path,
+        ])
+        #expect(said.code == 1, "\(said.messages)")
+        #expect(said.results.contains("line 10: premium.state is \"grace\", expected hold"))
+        #expect(said.results.contains("1 of 2 scenarios passed."))
+        let xml = try String(contentsOf: report, encoding: .utf8)
+        #expect(
+            xml.contains(#"<testsuite name="tideover sandbox" tests="2" failures="1" errors="0">"#)
+        )
+        let name = #"name="A payment fails &amp; &lt;access&gt; goes on""#
+        #expect(xml.contains(#"a.json5" \#(name)>"#))
+        #expect(xml.contains(#"b.json5" \#(name)/>"#))
+        #expect(xml.contains("premium.state is &quot;grace&quot;, expected hold"))
+    }
+
+    @Test func `a file that is no scenario is told with line and column`() throws {
+        let path = try file("a.json5", expecting: "grace", more: #"{ doo: "cancel" }"#)
+        let said = try Executable.run(["sandbox", "run", path])
+        #expect(said.code == 65)
+        #expect(said.results.contains("a.json5\n  line 11, column "))
+        #expect(said.results.contains("a step has no key \"doo\"; did you mean \"do\"?"))
+        let missing = try Executable.run(["sandbox", "run", folder.path + "/none.json5"])
+        #expect(missing.code == 66)
+    }
+
+    @Test func `the story is there for people and for programs`() throws {
+        let path = try file("a.json5", expecting: "grace")
+        let told = try Executable.run(["sandbox", "run", path, "--story"])
+        #expect(told.results.contains("2 of 2 expectations held."))
+        let said = try Executable.run(["sandbox", "run", path, "--json"])
+        let root = try JSONDocument(Array(said.results.utf8), limits: .local).root
+        #expect(root["passed"]?.int64 == 1)
+        let story = root["scenarios"]?.elements.first { _ in true }?["story"]
+        #expect(story?["passed"]?.bool == true)
+        #expect(story?["moments"]?.count ?? 0 > 4)
+    }
+}
