@@ -127,6 +127,11 @@ targets += [
         "TideoverSandboxTests",
         ["TideoverSandbox", "TideoverHTTP", "TideoverJSON", "TideoverSignatures"]
     ),
+    library("TideoverRevenueCat", ["TideoverCore", "TideoverHTTP", "TideoverJSON"]),
+    tests(
+        "TideoverRevenueCatTests",
+        ["TideoverRevenueCat", "TideoverCore", "TideoverHTTP", "TideoverJSON"]
+    ),
     // level 3
     library(
         "TideoverSQLite",

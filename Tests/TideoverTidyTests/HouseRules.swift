@@ -28,7 +28,7 @@ enum HouseRules {
         // Stores are read without crypto, without sockets and without disk.
         "TideoverAppStore": ["TideoverASN1", "TideoverCore", "TideoverHTTP", "TideoverJSON"],
         "TideoverGooglePlay": ["TideoverCore", "TideoverJSON"],
-        "TideoverRevenueCat": ["TideoverCore", "TideoverJSON"],
+        "TideoverRevenueCat": ["TideoverCore", "TideoverHTTP", "TideoverJSON"],
         // A store that shared the decoder's types would agree with a wrong field.
         "TideoverSandbox": ["TideoverHTTP", "TideoverJSON", "TideoverSignatures"],
         // Composition only: sockets and databases are handed in.

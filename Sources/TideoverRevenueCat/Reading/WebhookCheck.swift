@@ -1,0 +1,135 @@
+public import TideoverCore
+public import TideoverHTTP
+
+/// How RevenueCat is known to be the sender of a webhook: by an `Authorization` header of a set value,
+/// by a signature over the body, or by both. What is configured must hold; nothing else is believed.
+public struct WebhookCheck: Sendable {
+    /// Whether two texts of bytes are the same, told in a time that does not depend on where they
+    /// differ.
+    public typealias Comparison = @Sendable ([UInt8], [UInt8]) -> Bool
+
+    private let authorization: [UInt8]?
+    private let mac: (@Sendable ([UInt8]) -> [UInt8])?
+    private let isSame: Comparison
+    private let tolerance: Milliseconds
+
+    /// An event is delivered again for two and a half hours. Replaying one changes nothing, since it
+    /// keeps its id: the bound only keeps very old requests out.
+    public static let ordinaryTolerance = Milliseconds.hours(3)
+
+    /// The names of the header that carries a signature; the first that a request has counts.
+    public static let signatureHeaders = [
+        "X-RevenueCat-Webhook-Signature", "X-RevenueCat-Signature",
+    ]
+
+    /// - Parameters:
+    ///   - authorization: the value of the header as set in RevenueCat's dashboard; nil if none is.
+    ///   - mac: HMAC-SHA256 under the secret of the dashboard; nil if requests are not signed.
+    ///   - tolerance: how far from now a signature may have been made.
+    ///   - isSame: a comparison whose time tells nothing.
+    public init(
+        authorization: String?,
+        mac: (@Sendable ([UInt8]) -> [UInt8])?,
+        tolerance: Milliseconds = ordinaryTolerance,
+        isSame: @escaping Comparison
+    ) {
+        self.authorization = authorization.map { Array($0.utf8) }
+        self.mac = mac
+        self.tolerance = tolerance
+        self.isSame = isSame
+    }
+
+    /// Why a request is not believed to be RevenueCat's; nil if it is.
+    public func objection(to request: Request, at now: Instant) -> WebhookObjection? {
+        guard authorization != nil || mac != nil else { return .nothingToCheck }
+        return objection(toHeaderOf: request) ?? objection(toSignatureOf: request, at: now)
+    }
+
+    private func objection(toHeaderOf request: Request) -> WebhookObjection? {
+        guard let authorization else { return nil }
+        let values = request.headers.all("Authorization")
+        guard let value = values.first, values.count == 1 else { return .missingAuthorization }
+        return isSame(Array(value.utf8), authorization) ? nil : .wrongAuthorization
+    }
+
+    private func objection(
+        toSignatureOf request: Request,
+        at now: Instant
+    ) -> WebhookObjection? {
+        guard let mac else { return nil }
+        let value = Self.signatureHeaders.lazy.compactMap { request.headers[$0] }.first
+        guard let value else { return .missingSignature }
+        guard let signature = WebhookSignature(value) else { return .malformedSignature }
+        let expected = mac(Array(signature.time.utf8) + [UInt8(ascii: ".")] + request.body)
+        // All are compared: which of several holds is nobody's to learn.
+        let isHeld = signature.values.reduce(false) { isSame($1, expected) || $0 }
+        guard isHeld else { return .wrongSignature }
+        let away = Milliseconds(Int64(clamping: (now - signature.signedAt).count.magnitude))
+        return away > tolerance ? .untimelySignature(away: away) : nil
+    }
+}
+
+/// Why a request is not believed to be RevenueCat's.
+public enum WebhookObjection: Error, Hashable, Sendable {
+    /// Nothing is configured to know RevenueCat by.
+    case nothingToCheck
+    /// The header is absent, or there are several.
+    case missingAuthorization
+    case wrongAuthorization
+    case missingSignature
+    case malformedSignature
+    case wrongSignature
+    /// It holds, and was made too long ago or in our future.
+    case untimelySignature(away: Milliseconds)
+}
+
+/// The header `t=SECONDS,v1=HEX`, with more than one `v1` while a secret is exchanged.
+private struct WebhookSignature {
+    /// As written: it is a part of what is signed.
+    let time: String
+    let signedAt: Instant
+    let values: [[UInt8]]
+
+    init?(_ text: String) {
+        var time: String?
+        var values: [[UInt8]] = []
+        for part in text.split(separator: ",") {
+            let pair = part.split(separator: "=", maxSplits: 1).map(Self.trimmed)
+            guard pair.count == 2 else { return nil }
+            switch pair[0] {
+            case "t" where time == nil: time = String(pair[1])
+            case "v1":
+                guard values.count < 8, let value = Self.bytes(hex: pair[1]) else { return nil }
+                values.append(value)
+            case "t": return nil
+            // Another version of the signature is for others to check.
+            default: continue
+            }
+        }
+        guard let time, time.utf8.count <= 12, let seconds = Int64(time), seconds >= 0,
+            !values.isEmpty
+        else { return nil }
+        self.time = time
+        self.values = values
+        signedAt = Instant(millisecondsSince1970: seconds * 1000)
+    }
+
+    private static func trimmed(_ text: Substring) -> Substring {
+        let rest = text.drop { $0 == " " }
+        return rest.last == " " ? rest.prefix { $0 != " " } : rest
+    }
+
+    private static func bytes(hex: Substring) -> [UInt8]? {
+        let digits = hex.utf8.map { digit -> UInt8? in
+            switch digit {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+            case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
+            default: nil
+            }
+        }
+        let values = digits.compactMap(\.self)
+        guard values.count == digits.count, values.count == 64 else { return nil }
+        return stride(from: 0, to: 64, by: 2).map { values[$0] << 4 | values[$0 + 1] }
+    }
+}

@@ -1,0 +1,99 @@
+import TideoverCore
+import TideoverJSON
+
+extension RevenueCatRefusal: CustomStringConvertible {
+    /// The reason in one word; it never changes, and nothing but the case decides it.
+    public var code: String {
+        switch self {
+        case .malformedJSON(let error): error.code
+        case .missingMember: "missing-member"
+        case .malformed: "malformed"
+        case .unknownVersion: "unknown-version"
+        case .unknownEnvironment: "unknown-environment"
+        case .wrongEnvironment: "wrong-environment"
+        }
+    }
+
+    /// The reason in one sentence, fit for a log: of the content it shows only names of fields,
+    /// products and environments.
+    public var sentence: String {
+        switch self {
+        case .malformedJSON(let error) where error.code == "duplicate-key":
+            "It has a key twice in one object, at line \(error.line), column \(error.column)."
+        case .malformedJSON(let error):
+            "It is not valid JSON at line \(error.line), column \(error.column)."
+        case .missingMember(let name): "The member \(name) is missing."
+        case .malformed(let field): "The value of \(field) has the wrong type or is out of range."
+        case .unknownVersion(let version):
+            "Its api_version is \(version), which this version of Tideover does not know."
+        case .unknownEnvironment(let word):
+            "Its environment is \(word), which this version of Tideover does not know."
+        case .wrongEnvironment(let accepted, let found):
+            "It is of the environment \(found.rawValue); the app takes part in \(accepted.list)."
+        }
+    }
+
+    public var description: String { sentence }
+}
+
+extension [Environment] {
+    fileprivate var list: String {
+        isEmpty ? "none" : map(\.rawValue).joined(separator: ", ")
+    }
+}
+
+extension RevenueCatNote: CustomStringConvertible {
+    /// The note in one sentence.
+    public var sentence: String {
+        switch self {
+        case .test: "A test event: it speaks of no purchase."
+        case .unknownType(let type):
+            "The event type \(type) is not known to this version: it changes nothing."
+        case .noPurchase(let type): "An event of type \(type) changes no access."
+        case .incomplete(let product, let missing):
+            "What it says of \(product ?? "a purchase") names no "
+                + "\(missing.joined(separator: ", ")), so it states nothing."
+        case .unknownStore(let store):
+            "The store \(store) is not known to this version: it changes nothing."
+        case .refundTakesNothingBack:
+            "A refund of a period that goes on, or of an earlier one: access stays."
+        case .leftOut(let refusal): "One purchase is left out. " + refusal.sentence
+        }
+    }
+
+    public var description: String { sentence }
+}
+
+extension WebhookObjection {
+    /// The reason in one word; it never changes, and nothing but the case decides it.
+    public var code: String {
+        switch self {
+        case .nothingToCheck: "nothing-to-check"
+        case .missingAuthorization: "missing-authorization"
+        case .wrongAuthorization: "wrong-authorization"
+        case .missingSignature: "missing-signature"
+        case .malformedSignature: "malformed-signature"
+        case .wrongSignature: "wrong-signature"
+        case .untimelySignature: "untimely-signature"
+        }
+    }
+
+    /// What is wrong and what to do about it, in one sentence.
+    public var sentence: String {
+        switch self {
+        case .nothingToCheck:
+            "Nothing is configured to know RevenueCat by: set the authorization header's value."
+        case .missingAuthorization:
+            "The request has no Authorization header: set its value in RevenueCat's dashboard."
+        case .wrongAuthorization:
+            "The Authorization header is not the configured one: set both to the same value."
+        case .missingSignature:
+            "The request is not signed: turn signing on in RevenueCat's dashboard."
+        case .malformedSignature: "The signature header does not read t=SECONDS,v1=HEX."
+        case .wrongSignature:
+            "The signature does not hold: set the secret to that of RevenueCat's dashboard."
+        case .untimelySignature(let away):
+            "The request was signed \(away.text) away from now: set the clock, or send it again."
+        }
+    }
+}

@@ -1,0 +1,135 @@
+public import TideoverCore
+
+/// One event of RevenueCat's webhooks, as written.
+/// https://www.revenuecat.com/docs/integrations/webhooks/event-types-and-fields
+public struct RevenueCatEvent: Hashable, Sendable {
+    public let type: RevenueCatWord<EventType>
+    /// The same in every delivery of the event.
+    public let id: String
+    /// RevenueCat's id of the app; nil for events that concern a whole project.
+    public let appId: String?
+    /// When RevenueCat made the event, by its clock; the same in every delivery.
+    public let timestamp: Instant
+    /// The customer's id when last seen; nil of a transfer.
+    public let appUserId: String?
+    public let originalAppUserId: String?
+    /// Every id that the customer ever had.
+    public let aliases: [String]
+    /// The product; of Google Play with its base plan behind a colon.
+    public let productId: String?
+    /// What a change of product changes to.
+    public let newProductId: String?
+    public let entitlementIds: [String]
+    public let periodType: RevenueCatWord<RevenueCatPeriodType>?
+    public let purchasedAt: Instant?
+    /// The end of the period; nil for what has none.
+    public let expiresAt: Instant?
+    /// Only of a billing issue, and only where the store grants grace.
+    public let gracePeriodExpiresAt: Instant?
+    /// Only of a pause.
+    public let autoResumesAt: Instant?
+    public let store: RevenueCatWord<RevenueCatStore>?
+    public let environment: RevenueCatWord<RevenueCatEnvironment>?
+    public let isFamilyShare: Bool?
+    /// Only of a renewal: whether the period before it was a free trial.
+    public let isTrialConversion: Bool?
+    public let cancelReason: RevenueCatWord<RevenueCatReason>?
+    public let expirationReason: RevenueCatWord<RevenueCatReason>?
+    public let transactionId: String?
+    public let originalTransactionId: String?
+    public let offerCode: String?
+    public let countryCode: String?
+    /// What was paid; negative of a refund.
+    public let price: Money?
+    /// From which customers purchases moved away, and to which.
+    public let transferredFrom: [String]
+    public let transferredTo: [String]
+
+    /// What happened.
+    public enum EventType: String, Hashable, Sendable, CaseIterable {
+        case test = "TEST"
+        case initialPurchase = "INITIAL_PURCHASE"
+        case renewal = "RENEWAL"
+        case nonRenewingPurchase = "NON_RENEWING_PURCHASE"
+        /// Renewal turned off, a failed payment or a refund; by itself no loss of access.
+        case cancellation = "CANCELLATION"
+        case uncancellation = "UNCANCELLATION"
+        case billingIssue = "BILLING_ISSUE"
+        case expiration = "EXPIRATION"
+        /// A pause from the end of the period on.
+        case subscriptionPaused = "SUBSCRIPTION_PAUSED"
+        /// A change from the next renewal on.
+        case productChange = "PRODUCT_CHANGE"
+        case transfer = "TRANSFER"
+        case subscriptionExtended = "SUBSCRIPTION_EXTENDED"
+        /// Access for a day at most, while the store cannot be reached.
+        case temporaryEntitlementGrant = "TEMPORARY_ENTITLEMENT_GRANT"
+        case refundReversed = "REFUND_REVERSED"
+        case invoiceIssuance = "INVOICE_ISSUANCE"
+        case virtualCurrencyTransaction = "VIRTUAL_CURRENCY_TRANSACTION"
+        case experimentEnrollment = "EXPERIMENT_ENROLLMENT"
+        /// No longer sent.
+        case subscriberAlias = "SUBSCRIBER_ALIAS"
+    }
+}
+
+// MARK: - Reading
+
+extension RevenueCatEvent {
+    init(_ fields: RevenueCatFields) throws(RevenueCatRefusal) {
+        guard let type: RevenueCatWord<EventType> = try fields.word("type") else {
+            throw .missingMember("event.type")
+        }
+        guard let id = try fields.string("id"), !id.isEmpty else {
+            throw .missingMember("event.id")
+        }
+        guard let timestamp = try fields.milliseconds("event_timestamp_ms") else {
+            throw .missingMember("event.event_timestamp_ms")
+        }
+        self.type = type
+        self.id = id
+        self.timestamp = timestamp
+        appId = try fields.string("app_id")
+        appUserId = try fields.string("app_user_id")
+        originalAppUserId = try fields.string("original_app_user_id")
+        aliases = try fields.strings("aliases") ?? []
+        productId = try fields.string("product_id")
+        newProductId = try fields.string("new_product_id")
+        let oldEntitlement = try fields.string("entitlement_id")
+        entitlementIds =
+            try fields.strings("entitlement_ids") ?? oldEntitlement.map { [$0] } ?? []
+        periodType = try fields.caselessWord("period_type")
+        purchasedAt = try fields.milliseconds("purchased_at_ms")
+        expiresAt = try fields.milliseconds("expiration_at_ms")
+        gracePeriodExpiresAt = try fields.milliseconds("grace_period_expiration_at_ms")
+        autoResumesAt = try fields.milliseconds("auto_resume_at_ms")
+        store = try fields.caselessWord("store")
+        environment = try fields.word("environment")
+        isFamilyShare = try fields.flag("is_family_share")
+        isTrialConversion = try fields.flag("is_trial_conversion")
+        cancelReason = try fields.word("cancel_reason")
+        expirationReason = try fields.word("expiration_reason")
+        transactionId = try fields.string("transaction_id")
+        originalTransactionId = try fields.string("original_transaction_id")
+        offerCode = try fields.string("offer_code")
+        countryCode = try fields.string("country_code")
+        let amount = try fields.milliunits("price_in_purchased_currency")
+        let currency = try fields.string("currency")
+        price = amount.flatMap { amount in
+            currency.map { Money(milliunits: amount, currency: $0) }
+        }
+        transferredFrom = try fields.strings("transferred_from") ?? []
+        transferredTo = try fields.strings("transferred_to") ?? []
+    }
+
+    /// The words in it that this version does not know, each once.
+    var unrecognised: [Unrecognised] {
+        [
+            Optional(type).unrecognised(as: "type"),
+            periodType.unrecognised(as: "period_type"),
+            store.unrecognised(as: "store"),
+            cancelReason.unrecognised(as: "cancel_reason"),
+            expirationReason.unrecognised(as: "expiration_reason"),
+        ].compactMap(\.self)
+    }
+}

@@ -1,0 +1,98 @@
+import TideoverCore
+import TideoverJSON
+
+/// The members of one JSON object of RevenueCat's. A member that is absent or null is nil, one of the
+/// wrong type is refused by name.
+struct RevenueCatFields {
+    private let object: JSONNode
+    /// Where the object stands in its document, with a dot behind it; empty at the top.
+    private let path: String
+
+    init(_ object: JSONNode, path: String = "") throws(RevenueCatRefusal) {
+        guard object.kind == .object else {
+            throw .malformed(field: path.isEmpty ? "body" : path)
+        }
+        self.object = object
+        self.path = path.isEmpty ? "" : path + "."
+    }
+
+    func string(_ name: String) throws(RevenueCatRefusal) -> String? {
+        try value(name) { $0.string }
+    }
+
+    func integer(_ name: String) throws(RevenueCatRefusal) -> Int64? {
+        try value(name) { $0.int64 }
+    }
+
+    func flag(_ name: String) throws(RevenueCatRefusal) -> Bool? {
+        try value(name) { $0.bool }
+    }
+
+    /// Milliseconds since 1970, as events write instants.
+    func milliseconds(_ name: String) throws(RevenueCatRefusal) -> Instant? {
+        try value(name) { node in
+            guard let count = node.int64 else { return nil }
+            let instant = Instant(millisecondsSince1970: count)
+            return Instant.writable.contains(instant) ? instant : nil
+        }
+    }
+
+    /// A date and time by RFC 3339, as the REST API writes instants.
+    func date(_ name: String) throws(RevenueCatRefusal) -> Instant? {
+        try value(name) { $0.utf8.flatMap { Instant(rfc3339: $0) } }
+    }
+
+    func word<Known>(_ name: String) throws(RevenueCatRefusal) -> RevenueCatWord<Known>? {
+        try value(name) { $0.string.map(RevenueCatWord.init) }
+    }
+
+    /// A word that the REST API writes in small letters and events in capitals.
+    func caselessWord<Known>(_ name: String) throws(RevenueCatRefusal) -> RevenueCatWord<Known>? {
+        try value(name) { $0.string.map { RevenueCatWord($0.uppercased()) } }
+    }
+
+    func strings(_ name: String) throws(RevenueCatRefusal) -> [String]? {
+        try value(name) { node in
+            guard node.kind == .array else { return nil }
+            let strings = node.elements.map(\.string)
+            return strings.contains(nil) ? nil : strings.compactMap(\.self)
+        }
+    }
+
+    /// An amount of a currency's unit, to the thousandth.
+    func milliunits(_ name: String) throws(RevenueCatRefusal) -> Int64? {
+        try value(name) { $0.double.flatMap(Int64.init(thousandthsOf:)) }
+    }
+
+    /// An object that is read further.
+    func fields(_ name: String) throws(RevenueCatRefusal) -> RevenueCatFields? {
+        guard let node = try value(name, { $0 }) else { return nil }
+        return try RevenueCatFields(node, path: path + name)
+    }
+
+    /// The members of an object in the order written; none where it is absent.
+    func members(_ name: String) throws(RevenueCatRefusal) -> [(key: String, value: JSONNode)] {
+        guard let node = try value(name, { $0.kind == .object ? $0 : nil }) else { return [] }
+        return Array(node.members)
+    }
+
+    func value<Value>(
+        _ name: String,
+        _ read: (JSONNode) -> Value?
+    ) throws(RevenueCatRefusal) -> Value? {
+        guard let node = object[name], !node.isNull else { return nil }
+        guard let value = read(node) else { throw malformed(name) }
+        return value
+    }
+
+    func malformed(_ name: String) -> RevenueCatRefusal { .malformed(field: path + name) }
+}
+
+extension Int64 {
+    /// The nearest number of thousandths; nil beyond 2^53 of them, where none can be told apart.
+    fileprivate init?(thousandthsOf value: Double) {
+        let thousandths = value * 1000
+        guard thousandths.magnitude < 0x1p53 else { return nil }
+        self.init(thousandths < 0 ? thousandths - 0.5 : thousandths + 0.5)
+    }
+}

@@ -1,0 +1,87 @@
+import TideoverCore
+
+/// A word from one of RevenueCat's lists, as written: the lists grow without notice.
+public struct RevenueCatWord<Known>: Hashable, Sendable
+where Known: RawRepresentable & Hashable & Sendable, Known.RawValue == String {
+    /// What RevenueCat wrote.
+    public let raw: String
+
+    public init(_ raw: String) {
+        self.raw = raw
+    }
+
+    /// What it means; nil for what this version does not know.
+    public var known: Known? { Known(rawValue: raw) }
+}
+
+extension Optional {
+    /// What is to be counted when RevenueCat wrote something that this version does not know.
+    func unrecognised<Known>(as field: String) -> Unrecognised?
+    where Wrapped == RevenueCatWord<Known> {
+        guard let self, self.known == nil else { return nil }
+        return Unrecognised(field: field, value: self.raw)
+    }
+}
+
+/// Where the purchase was made, in RevenueCat's word.
+///
+/// Events write it in capitals, answers of the REST API in small letters; it is kept in capitals.
+public enum RevenueCatStore: String, Hashable, Sendable, CaseIterable {
+    case appStore = "APP_STORE"
+    case macAppStore = "MAC_APP_STORE"
+    case playStore = "PLAY_STORE"
+    case stripe = "STRIPE"
+    case amazon = "AMAZON"
+    case promotional = "PROMOTIONAL"
+    case roku = "ROKU"
+    case rcBilling = "RC_BILLING"
+    case paddle = "PADDLE"
+    case external = "EXTERNAL"
+    case testStore = "TEST_STORE"
+}
+
+/// The world an event belongs to.
+public enum RevenueCatEnvironment: String, Hashable, Sendable, CaseIterable {
+    case production = "PRODUCTION"
+    case sandbox = "SANDBOX"
+
+    /// The environment it is part of.
+    var environment: Environment {
+        switch self {
+        case .production: .production
+        case .sandbox: .sandbox
+        }
+    }
+}
+
+/// What kind of period was sold.
+public enum RevenueCatPeriodType: String, Hashable, Sendable, CaseIterable {
+    case normal = "NORMAL"
+    case trial = "TRIAL"
+    /// A discounted introductory period, which is no free trial.
+    case intro = "INTRO"
+    /// Given away in the dashboard or by the API.
+    case promotional = "PROMOTIONAL"
+    /// Paid ahead; it does not renew by itself.
+    case prepaid = "PREPAID"
+}
+
+/// Whose purchase it is.
+public enum RevenueCatOwnership: String, Hashable, Sendable, CaseIterable {
+    case purchased = "PURCHASED"
+    case familyShared = "FAMILY_SHARED"
+    case unknown = "UNKNOWN"
+}
+
+/// Why a subscription was cancelled, or why it expired.
+public enum RevenueCatReason: String, Hashable, Sendable, CaseIterable {
+    case unsubscribe = "UNSUBSCRIBE"
+    case billingError = "BILLING_ERROR"
+    case developerInitiated = "DEVELOPER_INITIATED"
+    case priceIncrease = "PRICE_INCREASE"
+    /// A refund.
+    case customerSupport = "CUSTOMER_SUPPORT"
+    case unknown = "UNKNOWN"
+    /// Only of expirations.
+    case subscriptionPaused = "SUBSCRIPTION_PAUSED"
+}
