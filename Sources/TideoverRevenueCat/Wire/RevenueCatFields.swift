@@ -86,6 +86,8 @@ struct RevenueCatFields {
     }
 
     func malformed(_ name: String) -> RevenueCatRefusal { .malformed(field: path + name) }
+
+    func missing(_ name: String) -> RevenueCatRefusal { .missingMember(path + name) }
 }
 
 extension Int64 {

@@ -1,0 +1,137 @@
+public import TideoverCore
+import TideoverHTTP
+public import TideoverJSON
+
+/// Why a question to RevenueCat brought no answer, and what to do about it.
+public struct RevenueCatAPIFailure: Error, Sendable {
+    public let reason: Reason
+    public let exchange: RevenueCatExchange
+    /// The earliest instant, by our clock, at which RevenueCat wants to be asked again; nil where it
+    /// does not say.
+    public let retryAt: Instant?
+
+    public enum Reason: Sendable {
+        /// No answer arrived.
+        case unreachable(any Error)
+        /// RevenueCat does not accept our key.
+        case unauthorised
+        /// The key is known and may not ask this.
+        case forbidden
+        /// We ask too often.
+        case throttled
+        /// RevenueCat does not know the customer.
+        case unknownCustomer
+        /// The answer is no success; RevenueCat's number for why, where it gives one, and whether it
+        /// says that asking again helps.
+        case refused(status: Int, code: Int64?, isRetryable: Bool?)
+        /// The answer is a success, but is not JSON: truncated, or with a key twice.
+        case malformedJSON(JSONError)
+        /// The answer is a success, but lacks something or says it in the wrong type.
+        case malformed(RevenueCatRefusal)
+    }
+
+    /// Whether the same question may be answered when it is asked again later.
+    public var isRetryable: Bool {
+        switch reason {
+        case .unreachable, .throttled, .malformedJSON: true
+        case .unauthorised, .forbidden, .unknownCustomer, .malformed: false
+        case .refused(let status, _, let isRetryable): isRetryable ?? Self.isPassing(status)
+        }
+    }
+
+    /// What the failure says about what was asked about.
+    public var outcome: Inquiry.Outcome {
+        switch reason {
+        case .unreachable, .malformedJSON, .malformed: .unreachable
+        case .unauthorised, .forbidden: .refused
+        case .throttled: .throttled
+        case .unknownCustomer: .gone
+        case .refused: isRetryable ? .unreachable : .refused
+        }
+    }
+
+    /// Statuses that speak of the moment, not of the question.
+    private static func isPassing(_ status: Int) -> Bool {
+        status == 408 || status == 423 || status == 425 || (500...599).contains(status)
+    }
+}
+
+extension RevenueCatAPIFailure {
+    init(_ reason: Reason, _ exchange: RevenueCatExchange) {
+        self.reason = reason
+        self.exchange = exchange
+        retryAt = nil
+    }
+
+    init(_ response: Response, _ exchange: RevenueCatExchange) {
+        let body = try? JSONDocument(response.body, limits: .storeAnswer)
+        reason =
+            switch response.status {
+            case 401: .unauthorised
+            case 403: .forbidden
+            case 404: .unknownCustomer
+            case 429: .throttled
+            default:
+                .refused(
+                    status: response.status,
+                    code: body?.root["code"]?.int64,
+                    isRetryable: body?.root["retryable"]?.bool
+                )
+            }
+        self.exchange = exchange
+        let wait =
+            body?.root["backoff_ms"]?.int64.flatMap { $0 >= 0 ? Milliseconds($0) : nil }
+            ?? response.headers["Retry-After"].flatMap(Self.wait)
+        retryAt = wait.map { exchange.answeredAt + min($0, Self.longestWait) }
+    }
+
+    /// The longest that RevenueCat is believed to want to be left alone: its limits are by the minute.
+    static let longestWait = Milliseconds.hours(1)
+
+    /// RevenueCat writes milliseconds there; what stands between it and us writes seconds, and never
+    /// as many as a thousand. Where in doubt the longer wait is taken.
+    private static func wait(_ text: String) -> Milliseconds? {
+        guard let number = Int64(text), number >= 0 else { return nil }
+        return number < 1000 ? .seconds(number) : Milliseconds(number)
+    }
+}
+
+extension RevenueCatAPIFailure: CustomStringConvertible {
+    /// The reason in one word; it never changes, and nothing but the case decides it.
+    public var code: String {
+        switch reason {
+        case .unreachable: "unreachable"
+        case .unauthorised: "unauthorised"
+        case .forbidden: "forbidden"
+        case .throttled: "throttled"
+        case .unknownCustomer: "unknown-customer"
+        case .refused(_, let code?, _): "revenuecat-\(code)"
+        case .refused(let status, nil, _): "http-\(status)"
+        case .malformedJSON: "malformed-json"
+        case .malformed: "malformed"
+        }
+    }
+
+    /// The reason in a sentence or two, fit for a log: no id and nothing RevenueCat wrote is in it.
+    public var sentence: String {
+        switch reason {
+        case .unreachable: "RevenueCat could not be reached."
+        case .unauthorised:
+            "RevenueCat does not accept our key: use a secret key of the project."
+        case .forbidden: "RevenueCat knows our key, and it may not read customers: allow it to."
+        case .throttled:
+            retryAt.map { "RevenueCat asks us to come back later, at \($0.rfc3339)." }
+                ?? "RevenueCat asks us to come back later."
+        case .unknownCustomer: "RevenueCat does not know the customer."
+        case .refused(let status, let code?, _): "RevenueCat answered \(status): reason \(code)."
+        case .refused(let status, nil, _): "RevenueCat answered \(status) without a reason."
+        case .malformedJSON(let error):
+            "RevenueCat's answer is not valid JSON at line \(error.line), "
+                + "column \(error.column): it may be cut short."
+        case .malformed(let refusal):
+            "RevenueCat's answer was not understood. " + refusal.sentence
+        }
+    }
+
+    public var description: String { sentence }
+}
