@@ -48,6 +48,31 @@ struct WycheproofTests {
         )
     }
 
+    /// The same file by RS256. The ten valid documents without a key in the file, and those of other
+    /// algorithms, are refused here as anything else is that no key of ours signed.
+    @Test func `all 233 documents under keys of RSA for RS256 get the verdict of the file`() throws
+    {
+        let file = try Vectors.json("ecdsa/json_web_signature_test.json")
+        var counts = ["accepted": 0, "refused": 0, "not for RS256": 0]
+        for group in try #require(file["testGroups"]).elements {
+            guard let jwk = group["public"], jwk["kty"]?.string == "RSA" else { continue }
+            for test in try #require(group["tests"]).elements {
+                let text = try #require(test["jws"]?.string)
+                guard let key = RSAPublicKey(jwk: jwk) else {
+                    let isOther = jwk["alg"]?.string ?? JWS.rs256 != JWS.rs256
+                    #expect(isOther || test["result"]?.string == "invalid", "\(name(of: test))")
+                    counts["not for RS256", default: 0] += 1
+                    continue
+                }
+                let reason = try refusal { try JWS(text.utf8).verify(with: key) }
+                let isValid = test["result"]?.string == "valid"
+                #expect((reason == nil) == isValid, "\(name(of: test))")
+                counts[reason == nil ? "accepted" : "refused", default: 0] += 1
+            }
+        }
+        #expect(counts == ["accepted": 8, "refused": 225, "not for RS256": 85])
+    }
+
     @Test func `without a chain none of the 401 is believed`() throws {
         let verifier = try TestChain().verifier()
         let file = try Vectors.json("ecdsa/json_web_signature_test.json")

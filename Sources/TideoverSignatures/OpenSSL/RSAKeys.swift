@@ -8,7 +8,14 @@ struct RSASubjectKey: Hashable, Sendable {
     let bitCount: Int
 
     /// Shorter keys can be broken, longer ones cost more than any store asks for.
-    var isLongEnough: Bool { (2048...4096).contains(bitCount) }
+    static let acceptedBitCounts = 2048...4096
+
+    var isLongEnough: Bool { Self.acceptedBitCounts.contains(bitCount) }
+
+    init(spki: [UInt8], bitCount: Int) {
+        self.spki = spki
+        self.bitCount = bitCount
+    }
 
     /// The key in libcrypto's `X509_PUBKEY`, which stays the caller's; nil if it is none of RSA.
     init?(_ info: OpaquePointer?) {
@@ -43,9 +50,34 @@ struct RSASubjectKey: Hashable, Sendable {
     }
 }
 
-/// An RSA key of a simulated store, that signs receipts and certificates as the App Store's do.
+/// An RSA private key: the one of a service account, or of a simulated store that signs receipts and
+/// certificates as the App Store's do. Its bytes stay inside libcrypto until asked for.
 public struct RSAPrivateKey: Sendable {
     private let storage: Locked<Handle>
+
+    /// The key in a PEM text labelled `PRIVATE KEY` (PKCS #8), the form of Google's key files; throws
+    /// `notPEM`, `malformed` or `notRSA`.
+    public init(pem: String) throws(KeyError) {
+        guard let der = PEM.decode(pem, label: Self.pemLabel) else { throw .notPEM }
+        guard let key = withCleanErrors({ PrivateKeyStorage.decode(der) }) else { throw .malformed }
+        let handle = Handle(key)
+        guard handle.isLongEnough else { throw .notRSA }
+        guard handle.isConsistent else { throw .malformed }
+        storage = Locked(handle)
+    }
+
+    private init(_ handle: consuming sending Handle) {
+        storage = Locked(handle)
+    }
+
+    /// The key as PKCS #8 in PEM. This is the secret itself: it belongs in a file, never in a log.
+    public var pem: String {
+        let der = storage.withLock { PrivateKeyStorage.encoded($0.key) }
+        guard let der else { preconditionFailure("libcrypto could not write a private key") }
+        return PEM.encode(der, label: Self.pemLabel)
+    }
+
+    private static let pemLabel = "PRIVATE KEY"
 
     /// A new random key of so many bits, 2048 or more. That takes a tenth of a second and more.
     public static func generate(bitCount: Int = 2048) -> RSAPrivateKey {
@@ -53,13 +85,32 @@ public struct RSAPrivateKey: Sendable {
         guard let key = generated(bitCount) else {
             preconditionFailure("libcrypto could not generate a key")
         }
-        return RSAPrivateKey(storage: Locked(Handle(key)))
+        return RSAPrivateKey(Handle(key))
     }
 
     /// The signature of `bytes` as PKCS #1 version 1.5 has it.
     public func sign(_ bytes: some Collection<UInt8>, _ digest: RSADigest) -> [UInt8] {
         let hash = digest.hash(ArraySlice(bytes))
         return storage.withLock { $0.sign(hash, digest) }
+    }
+
+    /// Modulus and exponent of the public half, big-endian without leading zeros.
+    var publicNumbers: (modulus: [UInt8], exponent: [UInt8]) {
+        storage.withLock { handle in
+            guard let modulus = Self.number(OSSL_PKEY_PARAM_RSA_N, of: handle.key),
+                let exponent = Self.number(OSSL_PKEY_PARAM_RSA_E, of: handle.key)
+            else { preconditionFailure("libcrypto could not tell the numbers of a key of RSA") }
+            return (modulus, exponent)
+        }
+    }
+
+    private static func number(_ name: String, of key: OpaquePointer) -> [UInt8]? {
+        var number: OpaquePointer?
+        guard EVP_PKEY_get_bn_param(key, name, &number) == 1 else { return nil }
+        defer { BN_free(number) }
+        var digits = [UInt8](repeating: 0, count: Int(BN_num_bits(number) + 7) / 8)
+        guard BN_bn2bin(number, &digits) == digits.count else { return nil }
+        return digits
     }
 
     /// The DER of the public half.
@@ -95,6 +146,21 @@ public struct RSAPrivateKey: Sendable {
         init(_ key: OpaquePointer) { self.key = key }
 
         deinit { EVP_PKEY_free(key) }
+
+        /// Whether it is a key of RSA of an accepted length.
+        var isLongEnough: Bool {
+            EVP_PKEY_get_base_id(key) == EVP_PKEY_RSA
+                && RSASubjectKey.acceptedBitCounts.contains(Int(EVP_PKEY_get_bits(key)))
+        }
+
+        /// Whether the public half belongs to the private one.
+        var isConsistent: Bool {
+            withCleanErrors {
+                guard let context = EVP_PKEY_CTX_new_from_pkey(nil, key, nil) else { return false }
+                defer { EVP_PKEY_CTX_free(context) }
+                return EVP_PKEY_pairwise_check(context) == 1
+            }
+        }
 
         func sign(_ hash: [UInt8], _ digest: RSADigest) -> [UInt8] {
             guard let context = EVP_PKEY_CTX_new_from_pkey(nil, key, nil) else {
