@@ -46,6 +46,11 @@ var targets: [Target] = [
         "TideoverAppStoreTests",
         ["TideoverAppStore", "TideoverCore", "TideoverHTTP", "TideoverJSON"]
     ),
+    library("TideoverGooglePlay", ["TideoverCore", "TideoverHTTP", "TideoverJSON"]),
+    tests(
+        "TideoverGooglePlayTests",
+        ["TideoverGooglePlay", "TideoverCore", "TideoverHTTP", "TideoverJSON"]
+    ),
 ]
 
 var products: [Product] = [

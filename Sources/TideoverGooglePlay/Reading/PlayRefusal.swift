@@ -1,0 +1,56 @@
+public import TideoverCore
+public import TideoverJSON
+
+/// Why something of Google Play's is not believed, or cannot be read.
+public enum PlayRefusal: Error, Hashable, Sendable {
+    /// It is not JSON.
+    case malformedJSON(JSONError)
+    /// A member without which nothing can be done is absent.
+    case missingMember(String)
+    /// A known field has a value of the wrong type or out of range.
+    case malformed(field: String)
+    /// A notification is about more than one thing.
+    case ambiguousContent(members: [String])
+    /// It is for an app with another package name.
+    case wrongPackage(expected: String, found: String?)
+    /// It is of an environment that the app takes no part in.
+    case wrongEnvironment(accepted: [Environment], found: Environment)
+}
+
+/// The words for a refusal, all in one place.
+extension PlayRefusal: CustomStringConvertible {
+    /// The reason in one word; it never changes, and nothing but the case decides it.
+    public var code: String {
+        switch self {
+        case .malformedJSON(let error): error.code
+        case .missingMember: "missing-member"
+        case .malformed: "malformed"
+        case .ambiguousContent: "ambiguous-content"
+        case .wrongPackage: "wrong-package"
+        case .wrongEnvironment: "wrong-environment"
+        }
+    }
+
+    /// The reason in one sentence, fit for a log: of the content it shows only package names,
+    /// environments and the names of fields.
+    public var sentence: String {
+        switch self {
+        case .malformedJSON(let error) where error.code == "duplicate-key":
+            "It has a key twice in one object, at line \(error.line), column \(error.column)."
+        case .malformedJSON(let error):
+            "It is not valid JSON at line \(error.line), column \(error.column)."
+        case .missingMember(let name): "The member \(name) is missing."
+        case .malformed(let field): "The value of \(field) has the wrong type or is out of range."
+        case .ambiguousContent(let members):
+            "Only one of \(members.joined(separator: ", ")) may be present."
+        case .wrongPackage(let expected, let found):
+            "This is for \(found ?? "an app without a package name"), not for \(expected)."
+        case .wrongEnvironment(let accepted, let found):
+            "This is of the environment \(found.rawValue); the app takes part in "
+                + (accepted.isEmpty ? "none" : accepted.map(\.rawValue).joined(separator: ", "))
+                + "."
+        }
+    }
+
+    public var description: String { sentence }
+}

@@ -1,0 +1,207 @@
+public import TideoverCore
+package import TideoverJSON
+
+/// A real-time developer notification: that something about a purchase has changed, hardly what.
+/// https://developer.android.com/google/play/billing/rtdn-reference
+public struct DeveloperNotification: Hashable, Sendable {
+    /// The version of the format, `1.0`.
+    public let version: String?
+    public let packageName: String?
+    /// When the event occurred, by the store's clock.
+    public let eventTime: Instant?
+    /// The one object that says what it is about; nil when it holds none that this version knows.
+    public let content: Content?
+    /// The names of objects beside those that this version knows, in the order written.
+    public let unknownMembers: [String]
+
+    /// What a notification is about.
+    public enum Content: Hashable, Sendable {
+        case subscription(Subscription)
+        case oneTimeProduct(OneTimeProduct)
+        case voidedPurchase(VoidedPurchase)
+        case pendingRefundReview(PendingRefundReview)
+        case test(version: String?)
+    }
+
+    /// Something happened to a subscription.
+    public struct Subscription: Hashable, Sendable {
+        public let version: String?
+        public let notificationType: PlayWord<SubscriptionType>?
+        public let purchaseToken: String?
+        /// The product, which newer notifications do not name.
+        public let subscriptionId: String?
+    }
+
+    /// Something happened to a one-time purchase.
+    public struct OneTimeProduct: Hashable, Sendable {
+        public let version: String?
+        public let notificationType: PlayWord<OneTimeProductType>?
+        public let purchaseToken: String?
+        public let sku: String?
+    }
+
+    /// An order was voided.
+    public struct VoidedPurchase: Hashable, Sendable {
+        public let purchaseToken: String?
+        public let orderId: String?
+        public let productType: PlayWord<ProductType>?
+        public let refundType: PlayWord<RefundType>?
+    }
+
+    /// A refund was asked for that the developer may speak to first. It is no refund.
+    public struct PendingRefundReview: Hashable, Sendable {
+        public let version: String?
+        public let pendingRefundToken: String?
+        public let orderId: String?
+        public let refundReason: Int64?
+    }
+}
+
+extension DeveloperNotification {
+    /// What a notification about a subscription announces.
+    public enum SubscriptionType: Int64, Hashable, Sendable, CaseIterable {
+        case recovered = 1
+        case renewed = 2
+        case canceled = 3
+        case purchased = 4
+        case onHold = 5
+        case inGracePeriod = 6
+        case restarted = 7
+        case priceChangeConfirmed = 8
+        case deferred = 9
+        case paused = 10
+        case pauseScheduleChanged = 11
+        case revoked = 12
+        case expired = 13
+        case itemsChanged = 17
+        case cancellationScheduled = 18
+        case priceChangeUpdated = 19
+        case pendingPurchaseCanceled = 20
+        case priceStepUpConsentUpdated = 22
+    }
+
+    /// What a notification about a one-time purchase announces.
+    public enum OneTimeProductType: Int64, Hashable, Sendable, CaseIterable {
+        case purchased = 1
+        /// A purchase that awaited payment was called off.
+        case canceled = 2
+    }
+
+    /// What kind of purchase an order was voided of.
+    public enum ProductType: Int64, Hashable, Sendable, CaseIterable {
+        case subscription = 1
+        case oneTime = 2
+    }
+
+    /// How much of an order was voided.
+    public enum RefundType: Int64, Hashable, Sendable, CaseIterable {
+        case full = 1
+        /// Some of several of one product.
+        case quantityBasedPartial = 2
+    }
+}
+
+// MARK: - Reading
+
+extension DeveloperNotification {
+    /// Reads a notification, whoever brought it.
+    package init(payload: JSONNode) throws(PlayRefusal) {
+        let fields = try WireFields(payload, path: "notification")
+        version = try fields.string("version")
+        packageName = try fields.text("packageName")
+        eventTime = try fields.milliseconds("eventTimeMillis")
+        content = try Content(fields)
+        unknownMembers = fields.names.filter { !Self.members.contains($0) }
+    }
+
+    private static let members: Set<String> = Set(Content.members)
+        .union(["version", "packageName", "eventTimeMillis"])
+
+    /// The purchase it is about, where it names one.
+    public var purchaseToken: String? {
+        switch content {
+        case .subscription(let notice): notice.purchaseToken
+        case .oneTimeProduct(let notice): notice.purchaseToken
+        case .voidedPurchase(let notice): notice.purchaseToken
+        case .pendingRefundReview, .test, nil: nil
+        }
+    }
+
+    /// What it announces, in a word for logs and counters: the member, and its number where it has one.
+    public var announcement: String {
+        switch content {
+        case .subscription(let notice):
+            "subscription " + (notice.notificationType.map { "\($0.raw)" } ?? "none")
+        case .oneTimeProduct(let notice):
+            "oneTimeProduct " + (notice.notificationType.map { "\($0.raw)" } ?? "none")
+        case .voidedPurchase: "voidedPurchase"
+        case .pendingRefundReview: "pendingRefundReview"
+        case .test: "test"
+        case nil: "unknown"
+        }
+    }
+}
+
+extension DeveloperNotification.Content {
+    fileprivate static let members = [
+        "subscriptionNotification", "oneTimeProductNotification", "voidedPurchaseNotification",
+        "pendingRefundReviewNotification", "testNotification",
+    ]
+
+    fileprivate init?(_ fields: WireFields) throws(PlayRefusal) {
+        var found: [(name: String, content: Self)] = []
+        for name in Self.members {
+            guard let content = try fields.fields(name) else { continue }
+            found.append((name, try Self(name, content)))
+        }
+        guard found.count <= 1 else { throw .ambiguousContent(members: found.map(\.name)) }
+        guard let only = found.first else { return nil }
+        self = only.content
+    }
+
+    private init(_ name: String, _ fields: WireFields) throws(PlayRefusal) {
+        switch name {
+        case "subscriptionNotification": self = .subscription(try .init(fields))
+        case "oneTimeProductNotification": self = .oneTimeProduct(try .init(fields))
+        case "voidedPurchaseNotification": self = .voidedPurchase(try .init(fields))
+        case "pendingRefundReviewNotification": self = .pendingRefundReview(try .init(fields))
+        default: self = .test(version: try fields.string("version"))
+        }
+    }
+}
+
+extension DeveloperNotification.Subscription {
+    fileprivate init(_ fields: WireFields) throws(PlayRefusal) {
+        version = try fields.string("version")
+        notificationType = try fields.word("notificationType")
+        purchaseToken = try fields.text("purchaseToken")
+        subscriptionId = try fields.text("subscriptionId")
+    }
+}
+
+extension DeveloperNotification.OneTimeProduct {
+    fileprivate init(_ fields: WireFields) throws(PlayRefusal) {
+        version = try fields.string("version")
+        notificationType = try fields.word("notificationType")
+        purchaseToken = try fields.text("purchaseToken")
+        sku = try fields.text("sku")
+    }
+}
+
+extension DeveloperNotification.VoidedPurchase {
+    fileprivate init(_ fields: WireFields) throws(PlayRefusal) {
+        purchaseToken = try fields.text("purchaseToken")
+        orderId = try fields.text("orderId")
+        productType = try fields.word("productType")
+        refundType = try fields.word("refundType")
+    }
+}
+
+extension DeveloperNotification.PendingRefundReview {
+    fileprivate init(_ fields: WireFields) throws(PlayRefusal) {
+        version = try fields.string("version")
+        pendingRefundToken = try fields.text("pendingRefundToken")
+        orderId = try fields.text("orderId")
+        refundReason = try fields.integer("refundReason")
+    }
+}

@@ -1,0 +1,91 @@
+public import TideoverCore
+public import TideoverHTTP
+import TideoverJSON
+
+/// One message of Pub/Sub as a push brings it, in either of its forms.
+/// https://cloud.google.com/pubsub/docs/push
+public struct PubSubMessage: Hashable, Sendable {
+    /// The id that all deliveries of one message share, unique within its topic. Nil where payloads are
+    /// unwrapped and their metadata is not written.
+    public let messageId: String?
+    /// When Pub/Sub took the message in.
+    public let publishTime: Instant?
+    /// `projects/P/subscriptions/S`, where it is told.
+    public let subscription: String?
+    /// Which attempt this is, where undeliverable messages are put aside.
+    public let deliveryAttempt: Int64?
+    /// What was published: the text of a ``DeveloperNotification``.
+    public let data: [UInt8]
+    /// Whether the message came with an envelope around it.
+    public let isWrapped: Bool
+
+    /// The longest id that is taken for one.
+    private static let longestId = 128
+}
+
+extension PubSubMessage {
+    /// Reads a push: the message in its envelope, or its data alone, whose metadata then stand in the
+    /// headers.
+    public init(_ request: Request) throws(PlayRefusal) {
+        let document: JSONDocument
+        do {
+            document = try JSONDocument(request.body)
+        } catch {
+            throw .malformedJSON(error)
+        }
+        let body = try WireFields(document.root)
+        if let message = try body.fields("message") {
+            try self.init(message, in: body)
+        } else {
+            try self.init(unwrapped: request)
+        }
+    }
+
+    private init(_ message: WireFields, in body: WireFields) throws(PlayRefusal) {
+        guard let text = try message.value("data", { $0.utf8 }) else {
+            throw message.missing("data")
+        }
+        guard let data = Base64.decode(text, .standard) else { throw message.malformed("data") }
+        self.data = data
+        // Both spellings are written; in emulators and older clients only one is.
+        let (id, olderId) = (try message.text("messageId"), try message.text("message_id"))
+        guard let id = id ?? olderId else { throw message.missing("messageId") }
+        guard Self.isId(id) else { throw message.malformed("messageId") }
+        messageId = id
+        let (time, olderTime) = (
+            try message.date("publishTime"), try message.date("publish_time")
+        )
+        publishTime = time ?? olderTime
+        subscription = try body.text("subscription")
+        deliveryAttempt = try body.integer("deliveryAttempt")
+        isWrapped = true
+    }
+
+    private init(unwrapped request: Request) throws(PlayRefusal) {
+        data = request.body
+        let headers = request.headers
+        let id = headers["x-goog-pubsub-message-id"]
+        if let id, !Self.isId(id) { throw .malformed(field: "x-goog-pubsub-message-id") }
+        messageId = id
+        publishTime = headers["x-goog-pubsub-publish-time"].flatMap { Instant(rfc3339: $0) }
+        subscription = headers["x-goog-pubsub-subscription-name"]
+        deliveryAttempt = headers["x-goog-pubsub-delivery-attempt"].flatMap { Int64($0) }
+        isWrapped = false
+    }
+
+    private static func isId(_ text: String) -> Bool {
+        (1...longestId).contains(text.utf8.count)
+            && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+    }
+
+    /// What was published, read.
+    public func notification() throws(PlayRefusal) -> DeveloperNotification {
+        let document: JSONDocument
+        do {
+            document = try JSONDocument(data)
+        } catch {
+            throw .malformedJSON(error)
+        }
+        return try DeveloperNotification(payload: document.root)
+    }
+}
