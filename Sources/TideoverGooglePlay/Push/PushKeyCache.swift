@@ -1,0 +1,82 @@
+package import TideoverCore
+package import TideoverHTTP
+package import TideoverJSON
+
+/// The keys that Google signs the tokens of pushes with, as last fetched, and when to fetch them again.
+package struct PushKeyCache: Sendable {
+    /// Each key as a JSON Web Key, by its id.
+    private var keys: [String: JSONObject] = [:]
+    private var fetchedAt: Instant?
+    private var freshUntil = Instant.distantPast
+    private var failedAt: Instant?
+
+    /// How long a key that is not among those fetched does not lead to another fetch: anybody can
+    /// invent one.
+    package static let patience = Milliseconds.minutes(5)
+    /// How long after a failure it is not tried again.
+    package static let pause = Milliseconds.seconds(10)
+    /// How long keys are good where their answer does not say.
+    static let defaultAge = Milliseconds.hours(1)
+    /// Keys that are withdrawn are not believed for longer than this, whatever their answer says.
+    static let longestAge = Milliseconds.hours(24)
+
+    package init() {}
+
+    /// What to do about a token that names a key.
+    package enum Advice: Hashable, Sendable {
+        case use(JSONObject)
+        case fetch
+        /// It is none of Google's, as far as was asked lately.
+        case unknown
+        /// Fetching failed a moment ago.
+        case wait
+    }
+
+    package func advice(on id: String, at now: Instant) -> Advice {
+        let isFresh = fetchedAt.map { $0 <= now && now < freshUntil } ?? false
+        if isFresh, let key = keys[id] { return .use(key) }
+        if let failedAt, failedAt <= now, now < failedAt + Self.pause { return .wait }
+        if isFresh, let fetchedAt, now < fetchedAt + Self.patience { return .unknown }
+        return .fetch
+    }
+
+    /// Takes over the keys of an answer, in place of all others.
+    package mutating func take(_ response: Response, at now: Instant) throws(PlayRefusal) {
+        let document: JSONDocument
+        do {
+            document = try JSONDocument(response.body)
+        } catch {
+            throw .malformedJSON(error)
+        }
+        guard let list = document.root["keys"], list.kind == .array else {
+            throw .malformed(field: "keys")
+        }
+        var keys: [String: JSONObject] = [:]
+        for key in list.elements {
+            guard let id = key["kid"]?.string, keys[id] == nil else { continue }
+            keys[id] = JSONValue(key).object
+        }
+        guard !keys.isEmpty else { throw .malformed(field: "keys") }
+        self.keys = keys
+        fetchedAt = now
+        freshUntil = now + Self.age(of: response.headers)
+        failedAt = nil
+    }
+
+    package mutating func noteFailure(at now: Instant) {
+        failedAt = now
+    }
+
+    /// How long an answer is good (RFC 9111, 5.2.2.1), never shorter than our patience.
+    package static func age(of headers: Headers) -> Milliseconds {
+        let directives = headers.all("Cache-Control").joined(separator: ",").split(separator: ",")
+            .map { $0.filter { $0 != " " && $0 != "\t" && $0 != "\"" }.lowercased() }
+        if directives.contains("no-store") || directives.contains("no-cache") { return patience }
+        let stated = directives.first { $0.hasPrefix("max-age=") }
+            .flatMap { Int64($0.dropFirst("max-age=".count)) }
+        guard let stated, stated >= 0 else { return defaultAge }
+        let spent = headers["Age"].flatMap { Int64($0) } ?? 0
+        let seconds = min(stated, longestAge.count / 1000) - max(0, min(spent, stated))
+        return max(patience, .seconds(seconds))
+    }
+}

@@ -1,0 +1,91 @@
+public import TideoverCore
+public import TideoverHTTP
+public import TideoverJSON
+
+/// Google's keys for the tokens of pushes, fetched when needed over a handler that adds Google's URL.
+public actor PushKeys {
+    /// Where Google publishes them as a JSON Web Key Set.
+    public static let path = "/oauth2/v3/certs"
+    public static let url = "https://www.googleapis.com"
+
+    private let handler: Handler
+    private let clock: @Sendable () -> Instant
+    private var cache = PushKeyCache()
+    /// One fetch is enough for all who wait.
+    private var underWay: Task<Result<Void, PushKeysFailure>, Never>?
+
+    public init(clock: @escaping @Sendable () -> Instant, handler: @escaping Handler) {
+        self.clock = clock
+        self.handler = handler
+    }
+
+    /// The key of an id as a JSON Web Key; throws `PushRefusal.unknownKey` where it is none of
+    /// Google's, and ``PushKeysFailure`` where that cannot be found out now.
+    public func key(_ id: String) async throws -> JSONObject {
+        if let key = try known(id) { return key }
+        let fetch = underWay ?? Task { await self.fetch() }
+        underWay = fetch
+        try await fetch.value.get()
+        guard case .use(let key) = cache.advice(on: id, at: clock()) else {
+            throw PushRefusal.unknownKey
+        }
+        return key
+    }
+
+    /// Nil where the keys are to be fetched.
+    private func known(_ id: String) throws -> JSONObject? {
+        switch cache.advice(on: id, at: clock()) {
+        case .use(let key): return key
+        case .unknown: throw PushRefusal.unknownKey
+        case .wait: throw PushKeysFailure.failedLately
+        case .fetch: return nil
+        }
+    }
+
+    private func fetch() async -> Result<Void, PushKeysFailure> {
+        let result = await answer()
+        if case .failure = result { cache.noteFailure(at: clock()) }
+        underWay = nil
+        return result
+    }
+
+    private func answer() async -> Result<Void, PushKeysFailure> {
+        let request = Request(path: Self.path, headers: ["Accept": "application/json"])
+        let response: Response
+        do {
+            response = try await handler(request)
+        } catch {
+            return .failure(.unreachable(error))
+        }
+        guard response.status == 200 else { return .failure(.status(response.status)) }
+        do {
+            try cache.take(response, at: clock())
+            return .success(())
+        } catch {
+            return .failure(.malformed(error))
+        }
+    }
+}
+
+/// Why Google's keys cannot be had now. That is no fault of the push: it is to be sent again.
+public enum PushKeysFailure: Error, Sendable {
+    case unreachable(any Error)
+    case status(Int)
+    case malformed(PlayRefusal)
+    /// Fetching them failed a moment ago.
+    case failedLately
+}
+
+extension PushKeysFailure: CustomStringConvertible {
+    /// The reason in one sentence, fit for a log.
+    public var sentence: String {
+        switch self {
+        case .unreachable: "Google's keys for pushes could not be reached."
+        case .status(let status): "Google's keys for pushes were answered with \(status)."
+        case .malformed(let refusal): "Google's keys for pushes were not understood. \(refusal)"
+        case .failedLately: "Google's keys for pushes could not be fetched a moment ago."
+        }
+    }
+
+    public var description: String { sentence }
+}
