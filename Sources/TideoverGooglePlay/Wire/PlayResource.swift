@@ -1,0 +1,30 @@
+package import TideoverJSON
+
+/// What the Play Developer API answers with.
+package protocol PlayResource: Sendable {
+    init(wire document: JSONNode) throws(PlayRefusal)
+}
+
+extension SubscriptionPurchaseV2: PlayResource {
+    package init(wire document: JSONNode) throws(PlayRefusal) {
+        try self.init(WireFields(document))
+    }
+}
+
+extension ProductPurchaseV2: PlayResource {
+    package init(wire document: JSONNode) throws(PlayRefusal) {
+        try self.init(WireFields(document))
+    }
+}
+
+extension VoidedPurchase: PlayResource {
+    package init(wire document: JSONNode) throws(PlayRefusal) {
+        try self.init(WireFields(document))
+    }
+}
+
+extension PlayOrder: PlayResource {
+    package init(wire document: JSONNode) throws(PlayRefusal) {
+        try self.init(WireFields(document))
+    }
+}

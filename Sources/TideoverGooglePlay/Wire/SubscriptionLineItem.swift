@@ -1,0 +1,205 @@
+public import TideoverCore
+
+extension SubscriptionPurchaseV2 {
+    /// One product of a subscription.
+    public struct LineItem: Hashable, Sendable {
+        public let productId: String
+        /// When it expired, or will unless it is extended.
+        public let expiryTime: Instant?
+        public let latestSuccessfulOrderId: String?
+        public let plan: Plan?
+        public let offerDetails: OfferDetails?
+        public let offerPhase: OfferPhase?
+        /// The product that takes its place at its expiry.
+        public let deferredReplacementProductId: String?
+        /// Whether it is taken out at its expiry.
+        public let isRemovedAtExpiry: Bool
+    }
+
+    /// How a product goes on at its expiry.
+    public enum Plan: Hashable, Sendable {
+        case autoRenewing(AutoRenewingPlan)
+        /// Paid for ahead; from an instant on, where one is stated, it can be topped up.
+        case prepaid(allowExtendAfterTime: Instant?)
+    }
+
+    public struct AutoRenewingPlan: Hashable, Sendable {
+        public let autoRenewEnabled: Bool
+        public let recurringPrice: Money?
+        public let priceChangeDetails: PriceChangeDetails?
+        public let priceStepUpConsentDetails: PriceStepUpConsentDetails?
+        public let installmentDetails: InstallmentDetails?
+    }
+
+    public struct PriceChangeDetails: Hashable, Sendable {
+        public let newPrice: Money?
+        public let priceChangeMode: PlayWord<PriceChangeMode>?
+        public let priceChangeState: PlayWord<PriceChangeState>?
+        public let expectedNewPriceChargeTime: Instant?
+    }
+
+    public enum PriceChangeMode: String, Hashable, Sendable, CaseIterable {
+        case decrease = "PRICE_DECREASE"
+        /// Without consent the subscription does not renew.
+        case increase = "PRICE_INCREASE"
+        /// The customer is told, and can only leave.
+        case optOutIncrease = "OPT_OUT_PRICE_INCREASE"
+    }
+
+    public enum PriceChangeState: String, Hashable, Sendable, CaseIterable {
+        case outstanding = "OUTSTANDING"
+        case confirmed = "CONFIRMED"
+        case applied = "APPLIED"
+        case canceled = "CANCELED"
+    }
+
+    /// A step up from an introductory price that the customer has to consent to.
+    public struct PriceStepUpConsentDetails: Hashable, Sendable {
+        public let state: PlayWord<ConsentState>?
+        public let consentDeadlineTime: Instant?
+        public let newPrice: Money?
+    }
+
+    public enum ConsentState: String, Hashable, Sendable, CaseIterable {
+        case pending = "PENDING"
+        case confirmed = "CONFIRMED"
+        case completed = "COMPLETED"
+    }
+
+    /// A commitment that is paid in instalments.
+    public struct InstallmentDetails: Hashable, Sendable {
+        public let initialCommittedPaymentsCount: Int64?
+        public let subsequentCommittedPaymentsCount: Int64?
+        public let remainingCommittedPaymentsCount: Int64?
+        /// Whether the customer has cancelled, which counts once the commitment is over.
+        public let isCancellationPending: Bool
+    }
+
+    public struct OfferDetails: Hashable, Sendable {
+        public let basePlanId: String?
+        public let offerId: String?
+        public let offerTags: [String]
+    }
+
+    /// What kind of period runs.
+    public enum OfferPhase: Hashable, Sendable {
+        case base, freeTrial, introductory
+        /// What was left of another subscription is used up.
+        case proration(of: PlayWord<OriginalPhase>?)
+        /// One that this version does not know.
+        case unrecognised(String)
+    }
+
+    public enum OriginalPhase: String, Hashable, Sendable, CaseIterable {
+        case base = "BASE"
+        case introductory = "INTRODUCTORY"
+        case freeTrial = "FREE_TRIAL"
+    }
+}
+
+// MARK: - Reading
+
+extension SubscriptionPurchaseV2.LineItem {
+    init(_ fields: WireFields) throws(PlayRefusal) {
+        guard let product = try fields.text("productId") else { throw fields.missing("productId") }
+        productId = product
+        expiryTime = try fields.date("expiryTime")
+        latestSuccessfulOrderId = try fields.text("latestSuccessfulOrderId")
+        plan = try .init(fields)
+        offerDetails = try fields.object("offerDetails", SubscriptionPurchaseV2.OfferDetails.init)
+        offerPhase =
+            try fields.fields("offerPhase").flatMap(SubscriptionPurchaseV2.OfferPhase.init)
+        deferredReplacementProductId =
+            try fields.fields("deferredItemReplacement")?.text("productId")
+        isRemovedAtExpiry = try fields.has("deferredItemRemoval")
+    }
+}
+
+extension SubscriptionPurchaseV2.Plan {
+    fileprivate init?(_ fields: WireFields) throws(PlayRefusal) {
+        let renewing = try fields.object(
+            "autoRenewingPlan",
+            SubscriptionPurchaseV2.AutoRenewingPlan.init
+        )
+        let prepaid = try fields.fields("prepaidPlan")
+        switch (renewing, prepaid) {
+        case (.some, .some):
+            throw .ambiguousContent(members: ["autoRenewingPlan", "prepaidPlan"])
+        case (let plan?, nil): self = .autoRenewing(plan)
+        case (nil, let plan?):
+            self = .prepaid(allowExtendAfterTime: try plan.date("allowExtendAfterTime"))
+        case (nil, nil): return nil
+        }
+    }
+}
+
+extension SubscriptionPurchaseV2.AutoRenewingPlan {
+    fileprivate init(_ fields: WireFields) throws(PlayRefusal) {
+        autoRenewEnabled = try fields.flag("autoRenewEnabled")
+        recurringPrice = try fields.money("recurringPrice")
+        priceChangeDetails = try fields.object(
+            "priceChangeDetails",
+            SubscriptionPurchaseV2.PriceChangeDetails.init
+        )
+        priceStepUpConsentDetails = try fields.object(
+            "priceStepUpConsentDetails",
+            SubscriptionPurchaseV2.PriceStepUpConsentDetails.init
+        )
+        installmentDetails = try fields.object(
+            "installmentDetails",
+            SubscriptionPurchaseV2.InstallmentDetails.init
+        )
+    }
+}
+
+extension SubscriptionPurchaseV2.PriceChangeDetails {
+    fileprivate init(_ fields: WireFields) throws(PlayRefusal) {
+        newPrice = try fields.money("newPrice")
+        priceChangeMode = try fields.word("priceChangeMode")
+        priceChangeState = try fields.word("priceChangeState")
+        expectedNewPriceChargeTime = try fields.date("expectedNewPriceChargeTime")
+    }
+}
+
+extension SubscriptionPurchaseV2.PriceStepUpConsentDetails {
+    fileprivate init(_ fields: WireFields) throws(PlayRefusal) {
+        state = try fields.word("state")
+        consentDeadlineTime = try fields.date("consentDeadlineTime")
+        newPrice = try fields.money("newPrice")
+    }
+}
+
+extension SubscriptionPurchaseV2.InstallmentDetails {
+    fileprivate init(_ fields: WireFields) throws(PlayRefusal) {
+        initialCommittedPaymentsCount = try fields.integer("initialCommittedPaymentsCount")
+        subsequentCommittedPaymentsCount = try fields.integer("subsequentCommittedPaymentsCount")
+        remainingCommittedPaymentsCount = try fields.integer("remainingCommittedPaymentsCount")
+        isCancellationPending = try fields.has("pendingCancellation")
+    }
+}
+
+extension SubscriptionPurchaseV2.OfferDetails {
+    fileprivate init(_ fields: WireFields) throws(PlayRefusal) {
+        basePlanId = try fields.text("basePlanId")
+        offerId = try fields.text("offerId")
+        offerTags = try fields.strings("offerTags")
+    }
+}
+
+extension SubscriptionPurchaseV2.OfferPhase {
+    fileprivate init?(_ fields: WireFields) throws(PlayRefusal) {
+        if try fields.has("basePrice") {
+            self = .base
+        } else if try fields.has("freeTrial") {
+            self = .freeTrial
+        } else if try fields.has("introductoryPrice") {
+            self = .introductory
+        } else if let proration = try fields.fields("prorationPeriod") {
+            self = .proration(of: try proration.word("originalOfferPhaseType"))
+        } else if let name = fields.names.first {
+            self = .unrecognised(name)
+        } else {
+            return nil
+        }
+    }
+}

@@ -1,0 +1,142 @@
+public import TideoverCore
+
+/// A subscription as the Play Developer API answers when asked for a purchase token.
+/// https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.subscriptionsv2
+public struct SubscriptionPurchaseV2: Hashable, Sendable {
+    public let subscriptionState: PlayWord<State>?
+    /// When it was granted; absent while a first payment is awaited.
+    public let startTime: Instant?
+    /// The order of the first line item, where line items name none; deprecated.
+    public let latestOrderId: String?
+    /// The token that this one replaces. It is a secret.
+    public let linkedPurchaseToken: String?
+    public let acknowledgementState: PlayWord<AcknowledgementState>?
+    public let externalAccountIdentifiers: ExternalAccountIdentifiers?
+    public let canceledStateContext: CanceledStateContext?
+    /// When a pause is to end.
+    public let autoResumeTime: Instant?
+    /// Whether a licence tester bought it.
+    public let isTestPurchase: Bool
+    public let outOfAppPurchaseContext: OutOfAppPurchaseContext?
+    /// ISO 3166-1 alpha-2.
+    public let regionCode: String?
+    /// What a change of the subscription is to be based on.
+    public let etag: String?
+    public let lineItems: [LineItem]
+
+    public enum State: String, Hashable, Sendable, CaseIterable {
+        case pending = "SUBSCRIPTION_STATE_PENDING"
+        case active = "SUBSCRIPTION_STATE_ACTIVE"
+        case paused = "SUBSCRIPTION_STATE_PAUSED"
+        case inGracePeriod = "SUBSCRIPTION_STATE_IN_GRACE_PERIOD"
+        case onHold = "SUBSCRIPTION_STATE_ON_HOLD"
+        case canceled = "SUBSCRIPTION_STATE_CANCELED"
+        case expired = "SUBSCRIPTION_STATE_EXPIRED"
+        case pendingPurchaseCanceled = "SUBSCRIPTION_STATE_PENDING_PURCHASE_CANCELED"
+    }
+
+    /// Who bought it, as the app named them.
+    public struct ExternalAccountIdentifiers: Hashable, Sendable {
+        public let externalAccountId: String?
+        public let obfuscatedExternalAccountId: String?
+        public let obfuscatedExternalProfileId: String?
+    }
+
+    /// Who ended it. The store states one of these at most.
+    public enum CanceledStateContext: Hashable, Sendable {
+        case user(cancelTime: Instant?, reason: PlayWord<CancelSurveyReason>?)
+        case system
+        case developer
+        case replacement
+        /// One that this version does not know.
+        case unrecognised(String)
+    }
+
+    /// What a customer says of why.
+    public enum CancelSurveyReason: String, Hashable, Sendable, CaseIterable {
+        case notEnoughUsage = "CANCEL_SURVEY_REASON_NOT_ENOUGH_USAGE"
+        case technicalIssues = "CANCEL_SURVEY_REASON_TECHNICAL_ISSUES"
+        case costRelated = "CANCEL_SURVEY_REASON_COST_RELATED"
+        case foundBetterApp = "CANCEL_SURVEY_REASON_FOUND_BETTER_APP"
+        case others = "CANCEL_SURVEY_REASON_OTHERS"
+    }
+
+    /// What is known of who came back to a subscription from outside of the app.
+    public struct OutOfAppPurchaseContext: Hashable, Sendable {
+        /// The token of the one that had expired. It is a secret.
+        public let expiredPurchaseToken: String?
+        public let expiredExternalAccountIdentifiers: ExternalAccountIdentifiers?
+    }
+}
+
+/// Whether the developer has told the store that a purchase was granted.
+public enum AcknowledgementState: String, Hashable, Sendable, CaseIterable {
+    case pending = "ACKNOWLEDGEMENT_STATE_PENDING"
+    case acknowledged = "ACKNOWLEDGEMENT_STATE_ACKNOWLEDGED"
+}
+
+// MARK: - Reading
+
+extension SubscriptionPurchaseV2 {
+    init(_ fields: WireFields) throws(PlayRefusal) {
+        subscriptionState = try fields.word("subscriptionState")
+        startTime = try fields.date("startTime")
+        latestOrderId = try fields.text("latestOrderId")
+        linkedPurchaseToken = try fields.text("linkedPurchaseToken")
+        acknowledgementState = try fields.word("acknowledgementState")
+        externalAccountIdentifiers = try fields.object(
+            "externalAccountIdentifiers",
+            ExternalAccountIdentifiers.init
+        )
+        canceledStateContext =
+            try fields.fields("canceledStateContext").flatMap(CanceledStateContext.init)
+        autoResumeTime = try fields.fields("pausedStateContext")?.date("autoResumeTime")
+        isTestPurchase = try fields.has("testPurchase")
+        outOfAppPurchaseContext = try fields.object(
+            "outOfAppPurchaseContext",
+            OutOfAppPurchaseContext.init
+        )
+        regionCode = try fields.text("regionCode")
+        etag = try fields.text("etag")
+        lineItems = try fields.list("lineItems", LineItem.init)
+    }
+}
+
+extension SubscriptionPurchaseV2.ExternalAccountIdentifiers {
+    fileprivate init(_ fields: WireFields) throws(PlayRefusal) {
+        externalAccountId = try fields.text("externalAccountId")
+        obfuscatedExternalAccountId = try fields.text("obfuscatedExternalAccountId")
+        obfuscatedExternalProfileId = try fields.text("obfuscatedExternalProfileId")
+    }
+}
+
+extension SubscriptionPurchaseV2.CanceledStateContext {
+    fileprivate init?(_ fields: WireFields) throws(PlayRefusal) {
+        if let user = try fields.fields("userInitiatedCancellation") {
+            self = .user(
+                cancelTime: try user.date("cancelTime"),
+                reason: try user.fields("cancelSurveyResult")?.word("reason")
+            )
+        } else if try fields.has("systemInitiatedCancellation") {
+            self = .system
+        } else if try fields.has("developerInitiatedCancellation") {
+            self = .developer
+        } else if try fields.has("replacementCancellation") {
+            self = .replacement
+        } else if let name = fields.names.first {
+            self = .unrecognised(name)
+        } else {
+            return nil
+        }
+    }
+}
+
+extension SubscriptionPurchaseV2.OutOfAppPurchaseContext {
+    fileprivate init(_ fields: WireFields) throws(PlayRefusal) {
+        expiredPurchaseToken = try fields.text("expiredPurchaseToken")
+        expiredExternalAccountIdentifiers = try fields.object(
+            "expiredExternalAccountIdentifiers",
+            SubscriptionPurchaseV2.ExternalAccountIdentifiers.init
+        )
+    }
+}

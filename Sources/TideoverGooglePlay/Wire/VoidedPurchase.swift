@@ -1,0 +1,54 @@
+public import TideoverCore
+
+/// An order that was voided, as the store lists it.
+/// https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.voidedpurchases
+public struct VoidedPurchase: Hashable, Sendable {
+    /// A secret.
+    public let purchaseToken: String
+    public let orderId: String?
+    public let purchaseTime: Instant?
+    public let voidedTime: Instant
+    public let voidedSource: PlayWord<Source>?
+    public let voidedReason: PlayWord<Reason>?
+    /// How many of several were taken back; absent where all were.
+    public let voidedQuantity: Int64?
+
+    /// Who brought it about.
+    public enum Source: Int64, Hashable, Sendable, CaseIterable {
+        case user = 0
+        case developer = 1
+        case google = 2
+    }
+
+    public enum Reason: Int64, Hashable, Sendable, CaseIterable {
+        case other = 0
+        case remorse = 1
+        case notReceived = 2
+        case defective = 3
+        case accidentalPurchase = 4
+        case fraud = 5
+        case friendlyFraud = 6
+        case chargeback = 7
+        case unacknowledgedPurchase = 8
+    }
+}
+
+// MARK: - Reading
+
+extension VoidedPurchase {
+    init(_ fields: WireFields) throws(PlayRefusal) {
+        guard let token = try fields.text("purchaseToken") else {
+            throw fields.missing("purchaseToken")
+        }
+        guard let time = try fields.milliseconds("voidedTimeMillis") else {
+            throw fields.missing("voidedTimeMillis")
+        }
+        purchaseToken = token
+        voidedTime = time
+        orderId = try fields.text("orderId")
+        purchaseTime = try fields.milliseconds("purchaseTimeMillis")
+        voidedSource = try fields.word("voidedSource")
+        voidedReason = try fields.word("voidedReason")
+        voidedQuantity = try fields.integer("voidedQuantity")
+    }
+}
