@@ -1,0 +1,138 @@
+public import TideoverCore
+public import TideoverHTTP
+import TideoverJSON
+
+/// The Play Developer API, asked about one app. It goes to the network by a handler, which adds the
+/// store's URL, and decides nothing.
+/// https://developers.google.com/android-publisher/api-ref/rest
+public struct PlayAPI: Sendable {
+    public let packageName: String
+    private let handler: Handler
+    private let access: PlayAccess
+    private let clock: @Sendable () -> Instant
+
+    /// Where Google's own store answers.
+    public static let url = "https://androidpublisher.googleapis.com"
+
+    public init(
+        packageName: String,
+        access: PlayAccess,
+        clock: @escaping @Sendable () -> Instant,
+        handler: @escaping Handler
+    ) {
+        self.packageName = packageName
+        self.access = access
+        self.clock = clock
+        self.handler = handler
+    }
+}
+
+// MARK: - Asking
+
+extension PlayAPI {
+    /// Asks, and reads what comes back.
+    ///
+    /// - Throws: ``PlayAPIFailure``, or `CancellationError` if the task was cancelled.
+    func ask<Content: Sendable>(
+        _ question: PlayQuestion,
+        _ read: (WireFields) throws(PlayRefusal) -> Content
+    ) async throws -> PlayAnswer<Content> {
+        let (response, exchange) = try await send(question)
+        do {
+            let document = try JSONDocument(response.body, limits: .storeAnswer)
+            let content = try read(WireFields(document.root, path: "answer"))
+            return PlayAnswer(content: content, exchange: exchange, body: response.body)
+        } catch let error as JSONError {
+            throw PlayAPIFailure(.malformedJSON(error), exchange)
+        } catch let error as PlayRefusal {
+            throw PlayAPIFailure(.malformed(error), exchange)
+        }
+    }
+
+    /// Tells the store something that it answers without content.
+    ///
+    /// - Throws: As for a question.
+    @discardableResult
+    func tell(_ question: PlayQuestion) async throws -> PlayAnswer<Void> {
+        let (response, exchange) = try await send(question)
+        return PlayAnswer(content: (), exchange: exchange, body: response.body)
+    }
+
+    private func send(_ question: PlayQuestion) async throws -> (Response, PlayExchange) {
+        let askedAt = clock()
+        let token = try await token(askedAt)
+        let response: Response
+        do {
+            response = try await handler(question.request(about: packageName, bearing: token))
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            throw failure(.unreachable(error), askedAt)
+        }
+        let exchange = PlayExchange(
+            askedAt: askedAt,
+            answeredAt: clock(),
+            dated: response.headers["Date"].flatMap(Instant.init(httpDate:))
+        )
+        guard !(200..<300).contains(response.status) else { return (response, exchange) }
+        if response.status == 401 { await access.forget(token) }
+        throw PlayAPIFailure(response, exchange)
+    }
+
+    private func token(_ askedAt: Instant) async throws -> PlayAccessToken {
+        do {
+            return try await access.token()
+        } catch let error as PlayAccessFailure {
+            throw failure(.noAccess(error), askedAt)
+        }
+    }
+
+    private func failure(_ reason: PlayAPIFailure.Reason, _ askedAt: Instant) -> PlayAPIFailure {
+        let exchange = PlayExchange(askedAt: askedAt, answeredAt: clock(), dated: nil)
+        return PlayAPIFailure(reason, exchange)
+    }
+
+    /// Throws what a question is not asked for.
+    func require(_ fault: PlayQuestionFault?) throws(PlayAPIFailure) {
+        if let fault { throw failure(.unaskable(fault), clock()) }
+    }
+
+    /// A token or an id as a part of a path.
+    func segment(_ id: String) throws(PlayAPIFailure) -> String {
+        let isId =
+            (1...Self.longestId).contains(id.utf8.count)
+            && id.utf8.allSatisfy { (0x21...0x7E).contains($0) } && id != "." && id != ".."
+        try require(isId ? nil : .identifier)
+        return PercentEncoding.encode(id)
+    }
+
+    /// Google promises no length; tokens have about 150 bytes.
+    private static let longestId = 1500
+
+    /// By our clock.
+    var now: Instant { clock() }
+}
+
+/// One request of the API, before it bears a token.
+struct PlayQuestion {
+    var method = "GET"
+    /// Behind that of the app.
+    let path: String
+    var query: [QueryItem] = []
+    var body: JSONObject?
+
+    func request(about packageName: String, bearing token: PlayAccessToken) -> Request {
+        var headers: Headers = [
+            "Authorization": "Bearer \(token.text)", "Accept": "application/json",
+        ]
+        if body != nil { headers["Content-Type"] = "application/json" }
+        let app = PercentEncoding.encode(packageName)
+        return Request(
+            method: method,
+            path: "/androidpublisher/v3/applications/\(app)/\(path)",
+            query: query,
+            headers: headers,
+            body: body.map { JSONValue.object($0).encoded() } ?? []
+        )
+    }
+}

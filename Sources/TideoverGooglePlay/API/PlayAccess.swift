@@ -1,0 +1,199 @@
+public import TideoverCore
+public import TideoverHTTP
+import TideoverJSON
+
+/// A bearer token of Google's and when it is good for use.
+public struct PlayAccessToken: Hashable, Sendable {
+    /// A secret.
+    public let text: String
+    public let askedAt: Instant
+    public let expiresAt: Instant
+
+    /// How long before its end a token is not used any more: a request takes time, and clocks differ.
+    static let margin = Milliseconds.minutes(2)
+
+    /// Whether to use it at an instant; a clock that was set back makes it one from the future.
+    func isFresh(at now: Instant) -> Bool {
+        askedAt <= now && now < expiresAt - Self.margin
+    }
+}
+
+/// Asks Google for tokens in the name of a service account, and uses each until shortly before it ends.
+/// https://developers.google.com/identity/protocols/oauth2/service-account
+public actor PlayAccess {
+    public nonisolated let account: ServiceAccount
+    private let signer: PlayTokenSigner
+    private let handler: Handler
+    private let clock: @Sendable () -> Instant
+    private var current: PlayAccessToken?
+    /// One question is enough for all who wait.
+    private var underWay: Task<Result<PlayAccessToken, PlayAccessFailure>, Never>?
+
+    /// How long an assertion is good: the longest that Google accepts.
+    static let assertionLife = Milliseconds.hours(1)
+
+    /// `handler` adds ``ServiceAccount/tokenOrigin`` to what it is asked.
+    public init(
+        account: ServiceAccount,
+        signer: @escaping PlayTokenSigner,
+        clock: @escaping @Sendable () -> Instant,
+        handler: @escaping Handler
+    ) {
+        self.account = account
+        self.signer = signer
+        self.clock = clock
+        self.handler = handler
+    }
+
+    /// The token to use now; throws ``PlayAccessFailure``.
+    public func token() async throws -> PlayAccessToken {
+        if let current, current.isFresh(at: clock()) { return current }
+        let question = underWay ?? Task { await self.ask() }
+        underWay = question
+        return try await question.value.get()
+    }
+
+    /// Does not use a token again that the store has turned down.
+    func forget(_ token: PlayAccessToken) {
+        if current == token { current = nil }
+    }
+
+    private func ask() async -> Result<PlayAccessToken, PlayAccessFailure> {
+        let result = await answer()
+        if case .success(let token) = result { current = token }
+        underWay = nil
+        return result
+    }
+
+    private func answer() async -> Result<PlayAccessToken, PlayAccessFailure> {
+        let now = clock()
+        let request: Request
+        do {
+            request = try self.request(at: now)
+        } catch {
+            return .failure(.unsigned(error))
+        }
+        let response: Response
+        do {
+            response = try await handler(request)
+        } catch {
+            return .failure(.unreachable(error))
+        }
+        guard response.status == 200 else { return .failure(PlayAccessFailure(response)) }
+        do {
+            return .success(try PlayAccessToken(response.body, askedAt: now))
+        } catch {
+            return .failure(.malformed(error))
+        }
+    }
+
+    private func request(at now: Instant) throws -> Request {
+        let assertion = try assertion(at: now)
+        let grant = PercentEncoding.encode("urn:ietf:params:oauth:grant-type:jwt-bearer")
+        return Request(
+            method: "POST",
+            path: account.tokenPath ?? "/token",
+            headers: [
+                "Content-Type": "application/x-www-form-urlencoded", "Accept": "application/json",
+            ],
+            body: Array("grant_type=\(grant)&assertion=\(assertion)".utf8)
+        )
+    }
+
+    /// A JWT that says who asks for what, in compact form.
+    private func assertion(at now: Instant) throws -> String {
+        let seconds = now.millisecondsSince1970 / 1000
+        var header: JSONObject = ["alg": "RS256", "typ": "JWT"]
+        header["kid"] = account.privateKeyId.map { .string($0) }
+        let claims: JSONValue = [
+            "iss": .string(account.clientEmail), "scope": .string(ServiceAccount.scope),
+            "aud": .string(account.tokenURL), "iat": .integer(seconds),
+            "exp": .integer(seconds + Self.assertionLife.count / 1000),
+        ]
+        var compact = Base64.encode(JSONValue.object(header).encoded(), .urlSafe)
+        compact.append(UInt8(ascii: "."))
+        compact += Base64.encode(claims.encoded(), .urlSafe)
+        let signature = try signer(compact)
+        compact.append(UInt8(ascii: "."))
+        compact += Base64.encode(signature, .urlSafe)
+        return String(decoding: compact, as: UTF8.self)
+    }
+}
+
+extension PlayAccessToken {
+    fileprivate init(_ body: [UInt8], askedAt: Instant) throws(PlayRefusal) {
+        let document: JSONDocument
+        do {
+            document = try JSONDocument(body)
+        } catch {
+            throw .malformedJSON(error)
+        }
+        let fields = try WireFields(document.root)
+        guard let text = try fields.text("access_token") else {
+            throw fields.missing("access_token")
+        }
+        guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            throw fields.malformed("access_token")
+        }
+        guard try fields.text("token_type")?.lowercased() ?? "bearer" == "bearer" else {
+            throw fields.malformed("token_type")
+        }
+        guard let life = try fields.integer("expires_in"), (1...86_400).contains(life) else {
+            throw fields.malformed("expires_in")
+        }
+        self.text = text
+        self.askedAt = askedAt
+        expiresAt = askedAt + .seconds(life)
+    }
+}
+
+/// Why Google gave no token.
+public enum PlayAccessFailure: Error, Sendable {
+    /// Nothing was sent: the request could not be signed.
+    case unsigned(any Error)
+    case unreachable(any Error)
+    /// Google says by a word why, such as `invalid_grant` for an account that is no more, a key that was
+    /// taken back or a clock that is wrong.
+    case refused(String, status: Int)
+    case status(Int)
+    case malformed(PlayRefusal)
+
+    fileprivate init(_ response: Response) {
+        let word = (try? JSONDocument(response.body))?.root["error"]?.string
+        let isWord = word?.utf8.allSatisfy { (0x61...0x7A).contains($0) || $0 == 0x5F } ?? false
+        guard let word, isWord, word.utf8.count <= 64, (400..<500).contains(response.status),
+            response.status != 429
+        else {
+            self = .status(response.status)
+            return
+        }
+        self = .refused(word, status: response.status)
+    }
+
+    /// Whether a token may be had when it is asked for again later.
+    public var isRetryable: Bool {
+        switch self {
+        case .unsigned, .refused: false
+        case .unreachable, .malformed: true
+        case .status(let status): status == 408 || status == 429 || status >= 500
+        }
+    }
+}
+
+extension PlayAccessFailure: CustomStringConvertible {
+    /// The reason in one sentence, fit for a log: no id and nothing of the key is in it.
+    public var sentence: String {
+        switch self {
+        case .unsigned: "No request for a token could be signed with the service account's key."
+        case .unreachable: "Google could not be reached for a token."
+        case .refused("invalid_grant", let status):
+            "Google gives no token (\(status), invalid_grant): look at the clock, and whether the "
+                + "service account and its key still exist."
+        case .refused(let word, let status): "Google gives no token (\(status), \(word))."
+        case .status(let status): "Google answered \(status) when asked for a token."
+        case .malformed(let refusal): "Google's token was not understood. \(refusal)"
+        }
+    }
+
+    public var description: String { sentence }
+}

@@ -1,0 +1,72 @@
+import TideoverCore
+import TideoverJSON
+
+extension PlayAPIFailure: CustomStringConvertible {
+    /// The reason in one word; it never changes, and nothing but the case decides it.
+    public var code: String {
+        switch reason {
+        case .unaskable: "unaskable"
+        case .noAccess: "no-token"
+        case .unreachable: "unreachable"
+        case .unauthorised: "unauthorised"
+        case .forbidden: "forbidden"
+        case .notFound: "not-found"
+        case .gone: "gone"
+        case .throttled: "throttled"
+        case .conflict: "conflict"
+        case .status(let status, _): "http-\(status)"
+        case .malformedJSON: "malformed-json"
+        case .malformed: "malformed"
+        case .endless: "endless-pages"
+        }
+    }
+
+    /// The reason in a sentence or two, fit for a log: no id, no token and no text of the store's.
+    public var sentence: String {
+        switch reason {
+        case .unaskable(let fault): fault.sentence
+        case .noAccess(let failure): failure.sentence
+        case .unreachable: "The Play Developer API could not be reached."
+        case .unauthorised: "The Play Developer API does not accept our token."
+        case .forbidden:
+            "The service account may not ask this: give it access to the app in the Play Console."
+        case .notFound: "Google Play does not know this as a purchase of this app."
+        case .gone: "The purchase ended too long ago for Google Play to tell of it."
+        case .throttled: throttledSentence
+        case .conflict(let status):
+            "Google Play answered \(status): the purchase has changed, or cannot be changed so."
+        case .status(let status, let word):
+            "The Play Developer API answered \(status)" + (word.map { " (\($0.text))." } ?? ".")
+        case .malformedJSON(let error):
+            "Google Play's answer is not valid JSON at line \(error.line), "
+                + "column \(error.column): it may be cut short."
+        case .malformed(let refusal): "Google Play's answer was not understood. \(refusal)"
+        case .endless: "Google Play said that there is more, and not where."
+        }
+    }
+
+    public var description: String { sentence }
+
+    private var throttledSentence: String {
+        let sentence = "Google Play asks us to come back later"
+        return retryAt.map { "\(sentence), at \($0.rfc3339)." } ?? sentence + "."
+    }
+}
+
+extension PlayQuestionFault: CustomStringConvertible {
+    /// The reason in one sentence.
+    public var sentence: String {
+        switch self {
+        case .identifier: "This cannot be an id of Google Play's, so it was not asked about."
+        case .startAfterEnd: "The start does not come before the end."
+        case .startTooOld(let earliest):
+            "Google Play does not list what was voided so long ago: ask from "
+                + "\(earliest.rfc3339) on."
+        case .outOfRange(let field, let range):
+            "\(field) must be from \(range.lowerBound) to \(range.upperBound)."
+        case .repeated: "An id is named twice."
+        }
+    }
+
+    public var description: String { sentence }
+}

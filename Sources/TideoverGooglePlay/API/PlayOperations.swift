@@ -1,0 +1,151 @@
+public import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+
+// Every question throws `PlayAPIFailure`, or `CancellationError` if the task was cancelled.
+
+// MARK: - Purchases
+
+extension PlayAPI {
+    /// A subscription as it stands now, named by its purchase token.
+    public func subscription(
+        _ token: String
+    ) async throws -> PlayAnswer<SubscriptionPurchaseV2> {
+        let path = "purchases/subscriptionsv2/tokens/\(try segment(token))"
+        return try await ask(PlayQuestion(path: path), SubscriptionPurchaseV2.init)
+    }
+
+    /// A one-time purchase as it stands now, named by its purchase token.
+    public func product(_ token: String) async throws -> PlayAnswer<ProductPurchaseV2> {
+        let path = "purchases/productsv2/tokens/\(try segment(token))"
+        return try await ask(PlayQuestion(path: path), ProductPurchaseV2.init)
+    }
+
+    /// Tells the store that a subscription was granted. Unless it is told within three days, the store
+    /// refunds it. Any product of the subscription names it.
+    public func acknowledge(subscription productId: String, _ token: String) async throws {
+        let (product, token) = (try segment(productId), try segment(token))
+        let path = "purchases/subscriptions/\(product)/tokens/\(token):acknowledge"
+        try await tell(PlayQuestion(method: "POST", path: path, body: [:]))
+    }
+
+    /// Tells the store that a one-time purchase was granted.
+    public func acknowledge(product productId: String, _ token: String) async throws {
+        let (product, token) = (try segment(productId), try segment(token))
+        let path = "purchases/products/\(product)/tokens/\(token):acknowledge"
+        try await tell(PlayQuestion(method: "POST", path: path, body: [:]))
+    }
+}
+
+// MARK: - Changing a subscription
+
+extension PlayAPI {
+    /// What a cancellation stops.
+    public enum Cancellation: String, Hashable, Sendable, CaseIterable {
+        /// The next renewal; the customer asked for it and can take it back.
+        case renewals = "USER_REQUESTED_STOP_RENEWALS"
+        /// The next payment, also of a commitment; the customer cannot take it back.
+        case payments = "DEVELOPER_REQUESTED_STOP_PAYMENTS"
+    }
+
+    /// What is given back when a subscription is revoked.
+    public enum Refund: Hashable, Sendable {
+        /// The latest charge on each item.
+        case full
+        /// What is left of the period.
+        case prorated
+        /// One item of several.
+        case item(productId: String)
+    }
+
+    /// Cancels a subscription; access lasts until its expiry.
+    public func cancel(_ token: String, stopping cancellation: Cancellation) async throws {
+        let word = JSONValue.string(cancellation.rawValue)
+        try await tell(
+            PlayQuestion(
+                method: "POST",
+                path: "purchases/subscriptionsv2/tokens/\(try segment(token)):cancel",
+                body: ["cancellationContext": ["cancellationType": word]]
+            )
+        )
+    }
+
+    /// Ends a subscription at once, and refunds it.
+    public func revoke(_ token: String, refunding refund: Refund) async throws {
+        let context: JSONObject =
+            switch refund {
+            case .full: ["fullRefund": [:]]
+            case .prorated: ["proratedRefund": [:]]
+            case .item(let productId):
+                ["itemBasedRefund": ["productId": .string(productId)]]
+            }
+        try await tell(
+            PlayQuestion(
+                method: "POST",
+                path: "purchases/subscriptionsv2/tokens/\(try segment(token)):revoke",
+                body: ["revocationContext": .object(context)]
+            )
+        )
+    }
+
+    /// Puts the next renewal off, by whole seconds and a year at most, and answers when each product then
+    /// expires. `etag` is that of the subscription as last read. A rehearsal changes nothing.
+    public func postpone(
+        _ token: String,
+        by length: Milliseconds,
+        etag: String,
+        asRehearsal isRehearsal: Bool = false
+    ) async throws -> PlayAnswer<[DeferredExpiry]> {
+        let seconds = length.count / 1000
+        let longest = Milliseconds.days(365).count / 1000
+        let isInRange = (1...longest).contains(seconds)
+        try require(isInRange ? nil : .outOfRange(field: "deferDuration", 1...longest))
+        let context: JSONObject = [
+            "deferDuration": .string("\(seconds)s"), "etag": .string(etag),
+            "validateOnly": .bool(isRehearsal),
+        ]
+        let question = PlayQuestion(
+            method: "POST",
+            path: "purchases/subscriptionsv2/tokens/\(try segment(token)):defer",
+            body: ["deferralContext": .object(context)]
+        )
+        return try await ask(question) { fields throws(PlayRefusal) in
+            try fields.list("itemExpiryTimeDetails", DeferredExpiry.init)
+        }
+    }
+}
+
+/// When a product of a subscription expires once its renewal was put off.
+public struct DeferredExpiry: Hashable, Sendable {
+    public let productId: String?
+    public let expiryTime: Instant?
+
+    init(_ fields: WireFields) throws(PlayRefusal) {
+        productId = try fields.text("productId")
+        expiryTime = try fields.date("expiryTime")
+    }
+}
+
+// MARK: - Orders
+
+extension PlayAPI {
+    /// One payment and what became of it.
+    public func order(_ orderId: String) async throws -> PlayAnswer<PlayOrder> {
+        try await ask(PlayQuestion(path: "orders/\(try segment(orderId))"), PlayOrder.init)
+    }
+
+    /// Several payments, 1000 at most and each named once. Of one that the store does not know nothing
+    /// is answered at all.
+    public func orders(_ orderIds: [String]) async throws -> PlayAnswer<[PlayOrder]> {
+        let range: ClosedRange<Int64> = 1...1000
+        let isInRange = range.contains(Int64(orderIds.count))
+        try require(isInRange ? nil : .outOfRange(field: "orderIds", range))
+        try require(Set(orderIds).count == orderIds.count ? nil : .repeated)
+        for id in orderIds { _ = try segment(id) }
+        let query = orderIds.map { QueryItem(name: "orderIds", value: $0) }
+        let question = PlayQuestion(path: "orders:batchGet", query: query)
+        return try await ask(question) { fields throws(PlayRefusal) in
+            try fields.list("orders", PlayOrder.init)
+        }
+    }
+}

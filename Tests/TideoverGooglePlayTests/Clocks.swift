@@ -1,0 +1,39 @@
+import Foundation
+import TideoverCore
+
+/// A clock that goes on by the same step each time it is looked at.
+final class Ticks: Sendable {
+    private let hand: Hand
+    private let step: Milliseconds
+
+    init(from start: Instant, by step: Milliseconds) {
+        hand = Hand(start)
+        self.step = step
+    }
+
+    func next() -> Instant { hand.advance(by: step) }
+}
+
+/// A clock that goes on when it is told to.
+final class Hand: Sendable {
+    private let lock = NSLock()
+    // Guarded by the lock beside it.
+    nonisolated(unsafe) private var instant: Instant
+
+    init(_ instant: Instant) {
+        self.instant = instant
+    }
+
+    var now: Instant {
+        get { lock.withLock { instant } }
+        set { lock.withLock { instant = newValue } }
+    }
+
+    /// What it showed before.
+    func advance(by step: Milliseconds) -> Instant {
+        lock.withLock {
+            defer { instant = instant + step }
+            return instant
+        }
+    }
+}
