@@ -1,0 +1,131 @@
+import TideoverCore
+
+extension PlayItem {
+    init(_ item: SubscriptionPurchaseV2.LineItem, of purchase: SubscriptionPurchaseV2) {
+        // The older member speaks of the only item there was.
+        let only = purchase.lineItems.count == 1 ? purchase.latestOrderId : nil
+        self.init(
+            productId: item.productId,
+            basePlan: item.offerDetails?.basePlanId,
+            offerId: item.offerDetails?.offerId,
+            expiresAt: item.expiryTime,
+            plan: Plan(item.plan),
+            phase: item.offerPhase.map(Phase.init),
+            orderId: item.latestSuccessfulOrderId ?? only,
+            price: item.renewing?.recurringPrice,
+            replacement: item.deferredReplacementProductId,
+            isRemovedAtExpiry: item.isRemovedAtExpiry,
+            priceChange: item.renewing.flatMap(PriceChange.init),
+            installments: item.renewing?.installmentDetails.map { details in
+                Installments(
+                    remainingPayments: details.remainingCommittedPaymentsCount,
+                    isCancellationPending: details.isCancellationPending
+                )
+            }
+        )
+    }
+}
+
+extension SubscriptionPurchaseV2.LineItem {
+    fileprivate var renewing: SubscriptionPurchaseV2.AutoRenewingPlan? {
+        if case .autoRenewing(let plan) = plan { plan } else { nil }
+    }
+
+    /// The words in it that this version does not know.
+    var unrecognised: [Unrecognised?] {
+        var words = [
+            renewing?.priceChangeDetails?.priceChangeMode.unrecognised(as: "priceChangeMode"),
+            renewing?.priceChangeDetails?.priceChangeState.unrecognised(as: "priceChangeState"),
+            renewing?.priceStepUpConsentDetails?.state
+                .unrecognised(as: "priceStepUpConsentDetails.state"),
+        ]
+        switch offerPhase {
+        case .proration(let original):
+            words.append(original.unrecognised(as: "originalOfferPhaseType"))
+        case .unrecognised(let name):
+            words.append(Unrecognised(field: "offerPhase", value: name))
+        case .base, .freeTrial, .introductory, nil: break
+        }
+        return words
+    }
+}
+
+extension PlayItem.Plan {
+    fileprivate init(_ plan: SubscriptionPurchaseV2.Plan?) {
+        self =
+            switch plan {
+            case .autoRenewing(let plan): .autoRenewing(isOn: plan.autoRenewEnabled)
+            case .prepaid(let instant): .prepaid(extendableFrom: instant)
+            case nil: .unstated
+            }
+    }
+}
+
+extension PlayItem.Phase {
+    fileprivate init(_ phase: SubscriptionPurchaseV2.OfferPhase) {
+        self =
+            switch phase {
+            case .base: .base
+            case .freeTrial: .freeTrial
+            case .introductory: .introductory
+            case .proration: .proration
+            case .unrecognised(let name): .unrecognised(name)
+            }
+    }
+}
+
+extension PlayItem.PriceChange {
+    /// A step up that waits for consent comes before any other change of price.
+    fileprivate init?(_ plan: SubscriptionPurchaseV2.AutoRenewingPlan) {
+        let stepUp = plan.priceStepUpConsentDetails
+        let change = plan.priceChangeDetails
+        if let stepUp, let state = State(stepUp),
+            state == .awaitsConsent || change?.priceChangeState == nil
+        {
+            self.init(state: state, price: stepUp.newPrice, consentBy: stepUp.consentDeadlineTime)
+        } else if let change, let state = State(change) {
+            self.init(
+                state: state,
+                price: change.newPrice,
+                chargedFrom: change.expectedNewPriceChargeTime
+            )
+        } else {
+            return nil
+        }
+    }
+}
+
+extension PlayItem.PriceChange.State {
+    fileprivate init?(_ consent: SubscriptionPurchaseV2.PriceStepUpConsentDetails) {
+        guard let word = consent.state else { return nil }
+        self =
+            switch word.known {
+            case .pending: .awaitsConsent
+            case .confirmed: .confirmed
+            case .completed: .applied
+            case nil: .unrecognised(word.raw)
+            }
+    }
+
+    fileprivate init?(_ change: SubscriptionPurchaseV2.PriceChangeDetails) {
+        guard let word = change.priceChangeState else { return nil }
+        self =
+            switch word.known {
+            case .outstanding: Self(outstanding: change.priceChangeMode)
+            case .confirmed: .confirmed
+            case .applied: .applied
+            case .canceled: .cancelled
+            case nil: .unrecognised(word.raw)
+            }
+    }
+
+    /// What a change that is not decided yet waits for.
+    private init(outstanding mode: PlayWord<SubscriptionPurchaseV2.PriceChangeMode>?) {
+        self =
+            switch mode?.known {
+            case .increase: .awaitsConsent
+            case .decrease, .optOutIncrease: .announced
+            case nil: .unrecognised(mode?.raw ?? "")
+            }
+    }
+}

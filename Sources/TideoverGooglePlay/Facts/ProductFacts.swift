@@ -1,0 +1,99 @@
+import TideoverCore
+
+extension PlayReader {
+    /// What a one-time purchase states as it was answered for a purchase token.
+    public func read(
+        _ purchase: ProductPurchaseV2,
+        of purchaseToken: String,
+        _ exchange: PlayExchange,
+        chains: PlayChains = PlayChains()
+    ) throws(PlayRefusal) -> PlayReading {
+        guard let state = purchase.purchaseState else { throw .missingMember("purchaseState") }
+        let environment = try app.environment(ofTest: purchase.isTestPurchase)
+        let token = name(purchaseToken)
+        let lineage = chains.lineage(of: token, replacing: nil, in: environment)
+        let said = exchange.inquiredAt
+        let read = PlayPurchase(
+            token: token,
+            askedAt: exchange.askedAt,
+            state: PlayPurchase.State(state),
+            items: purchase.productLineItem.map(PlayPurchase.Item.init),
+            orderId: purchase.orderId,
+            completedAt: purchase.purchaseCompletionTime,
+            isAcknowledged: purchase.acknowledgementState?.isAcknowledged,
+            isTest: purchase.isTestPurchase,
+            region: purchase.regionCode,
+            accountId: purchase.obfuscatedExternalAccountId.flatMap { CustomerID($0) }
+        )
+        let words = purchase.unrecognised.map { Statement(lineage, .unrecognised($0), at: said) }
+        let statements = [Statement(lineage, .playPurchase(read), at: said)] + words
+        return PlayReading(environment, rank: .store, source: .playAPI, statements)
+    }
+
+    /// What a list of voided orders states. A list does not say whether a tester bought what was voided:
+    /// unless that is known of a token, it is taken for a purchase like any other.
+    public func read(
+        _ orders: [VoidedPurchase],
+        chains: PlayChains = PlayChains()
+    ) throws(PlayRefusal) -> PlayReading {
+        let environment = try app.require(app.isSimulated ? .simulated : .production)
+        var statements: [Statement] = []
+        for order in orders {
+            let token = name(order.purchaseToken)
+            let own = chains[token]?.environment ?? environment
+            let lineage = chains.lineage(of: token, replacing: nil, in: own)
+            let date = order.voidedTime
+            // The date is the store's own: a list that is read again says nothing new.
+            let void = PlayVoidedOrder(
+                token: token,
+                orderId: order.orderId,
+                date: date,
+                isPartial: order.voidedQuantity != nil,
+                reason: order.voidedReason?.raw
+            )
+            statements.append(Statement(lineage, .playVoidedOrder(void), at: date))
+            let words = [
+                order.voidedReason.unrecognised(as: "voidedReason"),
+                order.voidedSource.unrecognised(as: "voidedSource"),
+            ].compactMap { $0 }
+            statements += words.map { Statement(lineage, .unrecognised($0), at: date) }
+        }
+        return PlayReading(environment, rank: .store, source: .playAPI, statements)
+    }
+}
+
+extension PlayPurchase.State {
+    fileprivate init(_ word: PlayWord<ProductPurchaseV2.State>) {
+        self =
+            switch word.known {
+            case .purchased: .purchased
+            case .cancelled: .cancelled
+            case .pending: .pending
+            case nil: .unrecognised(word.raw)
+            }
+    }
+}
+
+extension PlayPurchase.Item {
+    fileprivate init(_ item: ProductPurchaseV2.LineItem) {
+        self.init(
+            productId: item.productId,
+            isConsumed: item.consumptionState?.known == .consumed,
+            quantity: item.quantity,
+            refundableQuantity: item.refundableQuantity
+        )
+    }
+}
+
+extension ProductPurchaseV2 {
+    /// The words in it that this version does not know, each once.
+    fileprivate var unrecognised: [Unrecognised] {
+        let words =
+            [
+                purchaseState.unrecognised(as: "purchaseState"),
+                acknowledgementState.unrecognised(as: "acknowledgementState"),
+            ] + productLineItem.map { $0.consumptionState.unrecognised(as: "consumptionState") }
+        let all = words.compactMap { $0 }
+        return all.indices.filter { !all[..<$0].contains(all[$0]) }.map { all[$0] }
+    }
+}

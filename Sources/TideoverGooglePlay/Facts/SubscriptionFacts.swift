@@ -1,0 +1,139 @@
+import TideoverCore
+
+extension PlayReader {
+    /// What a subscription states as it was answered for a purchase token.
+    public func read(
+        _ purchase: SubscriptionPurchaseV2,
+        of purchaseToken: String,
+        _ exchange: PlayExchange,
+        chains: PlayChains = PlayChains()
+    ) throws(PlayRefusal) -> PlayReading {
+        guard let state = purchase.subscriptionState else {
+            throw .missingMember("subscriptionState")
+        }
+        let environment = try app.environment(ofTest: purchase.isTestPurchase)
+        let token = name(purchaseToken)
+        let replaced = purchase.linkedPurchaseToken.map(name)
+        let lineage = chains.lineage(of: token, replacing: replaced, in: environment)
+        let said = exchange.inquiredAt
+        let subscription = PlaySubscription(
+            token: token,
+            askedAt: exchange.askedAt,
+            state: PlaySubscription.State(state),
+            items: purchase.lineItems.map { PlayItem($0, of: purchase) },
+            startedAt: purchase.startTime,
+            replaces: replaced,
+            resumesAt: purchase.autoResumeTime,
+            cancellation: purchase.canceledStateContext.map(PlaySubscription.Cancellation.init),
+            cancelledAt: purchase.canceledStateContext?.cancelTime,
+            isAcknowledged: purchase.acknowledgementState?.isAcknowledged,
+            isTest: purchase.isTestPurchase,
+            region: purchase.regionCode,
+            accountId: purchase.accountId
+        )
+        var statements = [Statement(lineage, .playSubscription(subscription), at: said)]
+        if let told = replacement(told: subscription, in: lineage, at: said, chains) {
+            statements.append(told)
+        }
+        statements += purchase.unrecognised.map { Statement(lineage, .unrecognised($0), at: said) }
+        return PlayReading(environment, rank: .store, source: .playAPI, statements)
+    }
+
+    /// A token that belongs to another lineage is told there that it was replaced; within one the read
+    /// says so itself. One that was never paid for replaces nothing.
+    private func replacement(
+        told read: PlaySubscription,
+        in lineage: Lineage,
+        at said: Instant,
+        _ chains: PlayChains
+    ) -> Statement? {
+        guard let replaced = read.replaces, read.state.isPaid else { return nil }
+        let other = chains.lineage(of: replaced, replacing: nil, in: lineage.environment)
+        guard other != lineage else { return nil }
+        let from = read.startedAt ?? said
+        let replacement = PlayReplacement(token: replaced, by: read.token, from: from)
+        return Statement(other, .playReplacement(replacement), from: from, at: said)
+    }
+}
+
+extension PlaySubscription.State {
+    fileprivate init(_ word: PlayWord<SubscriptionPurchaseV2.State>) {
+        self =
+            switch word.known {
+            case .pending: .pending
+            case .active: .active
+            case .paused: .paused
+            case .inGracePeriod: .inGrace
+            case .onHold: .onHold
+            case .canceled: .cancelled
+            case .expired: .expired
+            case .pendingPurchaseCanceled: .pendingCancelled
+            case nil: .unrecognised(word.raw)
+            }
+    }
+
+    fileprivate var isPaid: Bool {
+        switch self {
+        case .active, .paused, .inGrace, .onHold, .cancelled, .expired: true
+        case .pending, .pendingCancelled, .unrecognised: false
+        }
+    }
+}
+
+extension PlaySubscription.Cancellation {
+    fileprivate init(_ context: SubscriptionPurchaseV2.CanceledStateContext) {
+        self =
+            switch context {
+            case .user: .customer
+            case .system: .system
+            case .developer: .developer
+            case .replacement: .replacement
+            case .unrecognised(let name): .unrecognised(name)
+            }
+    }
+}
+
+extension SubscriptionPurchaseV2.CanceledStateContext {
+    fileprivate var cancelTime: Instant? {
+        if case .user(let time, _) = self { time } else { nil }
+    }
+}
+
+extension PlayWord<AcknowledgementState> {
+    /// Nil for a word that this version does not know.
+    var isAcknowledged: Bool? {
+        switch known {
+        case .acknowledged: true
+        case .pending: false
+        case nil: nil
+        }
+    }
+}
+
+extension SubscriptionPurchaseV2 {
+    /// Whom the app named as the buyer; of who came back to it from outside of the app, whom the app
+    /// had named before.
+    fileprivate var accountId: CustomerID? {
+        let former = outOfAppPurchaseContext?.expiredExternalAccountIdentifiers
+        return [externalAccountIdentifiers, former].compactMap { $0?.obfuscatedExternalAccountId }
+            .lazy.compactMap { CustomerID($0) }.first
+    }
+
+    /// The words in it that this version does not know, each once.
+    fileprivate var unrecognised: [Unrecognised] {
+        var words = [
+            subscriptionState.unrecognised(as: "subscriptionState"),
+            acknowledgementState.unrecognised(as: "acknowledgementState"),
+        ]
+        switch canceledStateContext {
+        case .user(_, let reason):
+            words.append(reason.unrecognised(as: "cancelSurveyResult.reason"))
+        case .unrecognised(let name):
+            words.append(Unrecognised(field: "canceledStateContext", value: name))
+        case .system, .developer, .replacement, nil: break
+        }
+        words += lineItems.flatMap(\.unrecognised)
+        let all = words.compactMap { $0 }
+        return all.indices.filter { !all[..<$0].contains(all[$0]) }.map { all[$0] }
+    }
+}

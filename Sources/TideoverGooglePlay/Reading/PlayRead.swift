@@ -1,0 +1,82 @@
+import TideoverCore
+import TideoverJSON
+
+/// One answer of the Play Developer API as it is kept: it is not signed, so that what was asked and when
+/// is put down beside it. It can be read again at any time.
+public struct PlayRead: Hashable, Sendable {
+    public let kind: Kind
+    public let packageName: String
+    /// What was asked about, a secret; nil for lists.
+    public let purchaseToken: String?
+    public let exchange: PlayExchange
+    /// The answer as it came.
+    public let answer: [UInt8]
+
+    /// What was asked for.
+    public enum Kind: String, Hashable, Sendable, CaseIterable {
+        case subscription, product, voidedPurchases
+    }
+
+    /// A subscription or a one-time purchase, as answered for its token.
+    public init<Content>(
+        _ kind: Kind,
+        of purchaseToken: String?,
+        in packageName: String,
+        _ answer: PlayAnswer<Content>
+    ) {
+        self.kind = kind
+        self.packageName = packageName
+        self.purchaseToken = purchaseToken
+        exchange = answer.exchange
+        self.answer = answer.body
+    }
+}
+
+extension PlayRead {
+    /// The form that is kept. The answer stands in it as it came.
+    public var bytes: [UInt8] {
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.field("googlePlay", kind.rawValue)
+            writer.field("packageName", packageName)
+            writer.field("purchaseToken", purchaseToken)
+            writer.field("askedAt", exchange.askedAt.rfc3339)
+            writer.field("answeredAt", exchange.answeredAt.rfc3339)
+            writer.field("dated", exchange.dated?.rfc3339)
+            writer.key("answer")
+            writer.raw(answer)
+        }
+        return writer.bytes
+    }
+
+    /// Reads what was kept.
+    public init(_ bytes: [UInt8]) throws(PlayRefusal) {
+        let document: JSONDocument
+        do {
+            document = try JSONDocument(bytes, limits: .local)
+        } catch {
+            throw .malformedJSON(error)
+        }
+        let fields = try WireFields(document.root)
+        guard let kind = try fields.value("googlePlay", { $0.string.flatMap(Kind.init) }) else {
+            throw fields.missing("googlePlay")
+        }
+        guard let packageName = try fields.text("packageName") else {
+            throw fields.missing("packageName")
+        }
+        guard let askedAt = try fields.date("askedAt") else { throw fields.missing("askedAt") }
+        guard let answeredAt = try fields.date("answeredAt") else {
+            throw fields.missing("answeredAt")
+        }
+        guard let answer = try fields.fields("answer") else { throw fields.missing("answer") }
+        self.kind = kind
+        self.packageName = packageName
+        purchaseToken = try fields.text("purchaseToken")
+        exchange = PlayExchange(
+            askedAt: askedAt,
+            answeredAt: answeredAt,
+            dated: try fields.date("dated")
+        )
+        self.answer = Array(answer.source)
+    }
+}

@@ -1,0 +1,50 @@
+import TideoverCore
+import TideoverJSON
+
+/// Reads what Google Play says about one app. Answers of the API are believed because we asked for
+/// them; notifications prompt a question, and where nobody can ask, their bare type is a presumption.
+public struct PlayReader: Sendable {
+    public let app: PlayIdentity
+    let name: PlayTokenNaming
+
+    public init(app: PlayIdentity, naming: @escaping PlayTokenNaming) {
+        self.app = app
+        name = naming
+    }
+
+    /// Reads an answer as it is kept.
+    public func read(
+        _ read: PlayRead,
+        chains: PlayChains = PlayChains()
+    ) throws(PlayRefusal) -> PlayReading {
+        try app.require(packageName: read.packageName)
+        let document: JSONDocument
+        do {
+            document = try JSONDocument(read.answer, limits: .storeAnswer)
+        } catch {
+            throw .malformedJSON(error)
+        }
+        let fields = try WireFields(document.root)
+        switch (read.kind, read.purchaseToken) {
+        case (.subscription, let token?):
+            let purchase = try SubscriptionPurchaseV2(fields)
+            return try self.read(purchase, of: token, read.exchange, chains: chains)
+        case (.product, let token?):
+            let purchase = try ProductPurchaseV2(fields)
+            return try self.read(purchase, of: token, read.exchange, chains: chains)
+        case (.subscription, nil), (.product, nil): throw .missingMember("purchaseToken")
+        case (.voidedPurchases, _):
+            let page = try VoidedPurchasesPage(fields)
+            return try self.read(page.voidedPurchases, chains: chains)
+        }
+    }
+
+    /// Reads a notification: what it prompts, and what it comes to where nobody can ask.
+    public func read(
+        _ notification: DeveloperNotification,
+        chains: PlayChains = PlayChains()
+    ) throws(PlayRefusal) -> PlayNotification {
+        try app.require(packageName: notification.packageName)
+        return try PlayNotification(notification, self, chains)
+    }
+}

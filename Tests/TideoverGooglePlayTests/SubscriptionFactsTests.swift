@@ -1,0 +1,349 @@
+import Testing
+import TideoverCore
+import TideoverGooglePlay
+import TideoverJSON
+
+struct SubscriptionFactsTests {
+    private func subscription(
+        _ changes: JSONObject = [:],
+        item: JSONObject = [:]
+    ) throws -> PlaySubscription {
+        let reading = try FakeStore.read(FakeStore.subscription(changes, item: item))
+        let facts = FakeStore.facts(reading, at: FakeStore.start + .days(2))
+        guard case .playSubscription(let read)? = facts.first?.assertion else {
+            throw PlayRefusal.missingMember("fact")
+        }
+        return read
+    }
+
+    private func item(_ changes: JSONObject) throws -> PlayItem {
+        try #require(try subscription(item: changes).items.first)
+    }
+
+    @Test func `a read says everything that the answer does`() throws {
+        let asked = FakeStore.start + .days(1)
+        let reading = try FakeStore.read(FakeStore.subscription())
+        let learned = FakeStore.start + .days(2)
+        let facts = FakeStore.facts(reading, at: learned)
+        let expected = PlaySubscription(
+            token: PlayToken("#token"),
+            askedAt: asked,
+            state: .active,
+            items: [
+                PlayItem(
+                    productId: "play",
+                    basePlan: "monthly",
+                    expiresAt: FakeStore.end,
+                    plan: .autoRenewing(isOn: true),
+                    phase: .base,
+                    orderId: "GPA.1",
+                    price: Money(milliunits: 9990, currency: "USD")
+                )
+            ],
+            startedAt: FakeStore.start,
+            isAcknowledged: true,
+            region: "DE"
+        )
+        #expect(
+            facts == [
+                Fact(
+                    lineage: FakeStore.lineage,
+                    assertion: .playSubscription(expected),
+                    effectiveAt: asked,
+                    assertedAt: asked,
+                    learnedAt: learned,
+                    source: .playAPI,
+                    evidence: EvidenceID(hex: learned.rfc3339)
+                )
+            ]
+        )
+    }
+
+    @Test(
+        arguments: [
+            ("PENDING", .pending), ("ACTIVE", .active), ("PAUSED", .paused),
+            ("IN_GRACE_PERIOD", .inGrace), ("ON_HOLD", .onHold), ("CANCELED", .cancelled),
+            ("EXPIRED", .expired), ("PENDING_PURCHASE_CANCELED", .pendingCancelled),
+            ("UNSPECIFIED", .unrecognised("SUBSCRIPTION_STATE_UNSPECIFIED")),
+            ("ASLEEP", .unrecognised("SUBSCRIPTION_STATE_ASLEEP")),
+        ] as [(String, PlaySubscription.State)]
+    )
+    func `every state is the store's`(word: String, expected: PlaySubscription.State) throws {
+        let changes: JSONObject = ["subscriptionState": .string("SUBSCRIPTION_STATE_\(word)")]
+        #expect(try subscription(changes).state == expected)
+        let reading = try FakeStore.read(FakeStore.subscription(changes))
+        let isKnown = expected.word != nil
+        #expect(reading.unrecognised.isEmpty == isKnown)
+    }
+
+    @Test func `an answer without a state is refused`() {
+        #expect(throws: PlayRefusal.missingMember("subscriptionState")) {
+            try FakeStore.read(FakeStore.subscription(["subscriptionState": nil]))
+        }
+    }
+
+    @Test(
+        arguments: [
+            (["autoRenewingPlan": ["autoRenewEnabled": true]], .autoRenewing(isOn: true)),
+            // What is false is not written.
+            (["autoRenewingPlan": [:]], .autoRenewing(isOn: false)),
+            (["autoRenewingPlan": nil], .unstated),
+            (["autoRenewingPlan": nil, "prepaidPlan": [:]], .prepaid(extendableFrom: nil)),
+            (
+                [
+                    "autoRenewingPlan": nil,
+                    "prepaidPlan": ["allowExtendAfterTime": "2026-05-20T00:00:00Z"],
+                ],
+                .prepaid(extendableFrom: FakeStore.at("2026-05-20T00:00:00Z"))
+            ),
+        ] as [(JSONObject, PlayItem.Plan)]
+    )
+    func `every kind of plan is told apart`(changes: JSONObject, plan: PlayItem.Plan) throws {
+        #expect(try item(changes).plan == plan)
+    }
+
+    @Test func `a product of two plans is refused`() {
+        let members = ["autoRenewingPlan", "prepaidPlan"]
+        #expect(throws: PlayRefusal.ambiguousContent(members: members)) {
+            try item(["prepaidPlan": [:]])
+        }
+    }
+
+    @Test func `instalments tell what is left and whether they end`() throws {
+        let committed = try item([
+            "autoRenewingPlan": [
+                "autoRenewEnabled": true,
+                "installmentDetails": [
+                    "initialCommittedPaymentsCount": 12, "remainingCommittedPaymentsCount": 7,
+                    "pendingCancellation": [:],
+                ],
+            ]
+        ])
+        #expect(
+            committed.installments
+                == PlayItem.Installments(remainingPayments: 7, isCancellationPending: true)
+        )
+    }
+
+    @Test(
+        arguments: [
+            (["basePrice": [:]], .base), (["freeTrial": [:]], .freeTrial),
+            (["introductoryPrice": [:]], .introductory),
+            (["prorationPeriod": ["originalOfferPhaseType": "FREE_TRIAL"]], .proration),
+            (["loyalty": [:]], .unrecognised("loyalty")), ([:], nil),
+        ] as [(JSONObject, PlayItem.Phase?)]
+    )
+    func `every phase of an offer is told apart`(
+        phase: JSONObject,
+        expected: PlayItem.Phase?
+    ) throws {
+        #expect(try item(["offerPhase": .object(phase)]).phase == expected)
+    }
+
+    @Test(
+        arguments: [
+            (["userInitiatedCancellation": ["cancelTime": "2026-05-10T00:00:00Z"]], .customer),
+            (["systemInitiatedCancellation": [:]], .system),
+            (["developerInitiatedCancellation": [:]], .developer),
+            (["replacementCancellation": [:]], .replacement),
+            (["regulatoryCancellation": [:]], .unrecognised("regulatoryCancellation")),
+        ] as [(JSONObject, PlaySubscription.Cancellation)]
+    )
+    func `who ended it is told`(
+        context: JSONObject,
+        expected: PlaySubscription.Cancellation
+    ) throws {
+        let read = try subscription([
+            "subscriptionState": "SUBSCRIPTION_STATE_CANCELED",
+            "canceledStateContext": .object(context),
+        ])
+        #expect(read.cancellation == expected)
+        let day = FakeStore.at("2026-05-10T00:00:00Z")
+        #expect(read.cancelledAt == (expected == .customer ? day : nil))
+    }
+
+    @Test(
+        arguments: [
+            ("PRICE_INCREASE", "OUTSTANDING", .awaitsConsent),
+            ("OPT_OUT_PRICE_INCREASE", "OUTSTANDING", .announced),
+            ("PRICE_DECREASE", "OUTSTANDING", .announced),
+            ("PRICE_INCREASE", "CONFIRMED", .confirmed), ("PRICE_INCREASE", "APPLIED", .applied),
+            ("PRICE_INCREASE", "CANCELED", .cancelled),
+            ("PRICE_INCREASE", "MOOT", .unrecognised("MOOT")),
+            ("BARTER", "OUTSTANDING", .unrecognised("BARTER")),
+        ] as [(String, String, PlayItem.PriceChange.State)]
+    )
+    func `a change of price waits for the customer only where it must`(
+        mode: String,
+        state: String,
+        expected: PlayItem.PriceChange.State
+    ) throws {
+        let change: JSONValue = [
+            "newPrice": ["currencyCode": "JPY", "units": "1200"],
+            "priceChangeMode": .string(mode), "priceChangeState": .string(state),
+            "expectedNewPriceChargeTime": "2026-07-01T00:00:00Z",
+        ]
+        let plan: JSONValue = ["autoRenewEnabled": true, "priceChangeDetails": change]
+        #expect(
+            try item(["autoRenewingPlan": plan]).priceChange
+                == PlayItem.PriceChange(
+                    state: expected,
+                    price: Money(milliunits: 1_200_000, currency: "JPY"),
+                    chargedFrom: FakeStore.at("2026-07-01T00:00:00Z")
+                )
+        )
+    }
+
+    @Test(
+        arguments: [
+            ("PENDING", .awaitsConsent), ("CONFIRMED", .confirmed), ("COMPLETED", .applied),
+            ("MOOT", .unrecognised("MOOT")),
+        ] as [(String, PlayItem.PriceChange.State)]
+    )
+    func `a step up of the price waits for consent until its deadline`(
+        state: String,
+        expected: PlayItem.PriceChange.State
+    ) throws {
+        let consent: JSONValue = [
+            "state": .string(state), "consentDeadlineTime": "2026-06-30T00:00:00Z",
+        ]
+        let plan: JSONValue = ["autoRenewEnabled": true, "priceStepUpConsentDetails": consent]
+        let change = try item(["autoRenewingPlan": plan]).priceChange
+        #expect(change?.state == expected)
+        #expect(change?.consentBy == FakeStore.at("2026-06-30T00:00:00Z"))
+    }
+
+    @Test func `a pause, a later replacement and a removal are told`() throws {
+        let paused = try subscription([
+            "subscriptionState": "SUBSCRIPTION_STATE_PAUSED",
+            "pausedStateContext": ["autoResumeTime": "2026-07-01T00:00:00Z"],
+        ])
+        #expect(paused.resumesAt == FakeStore.at("2026-07-01T00:00:00Z"))
+        #expect(
+            try item(["deferredItemReplacement": ["productId": "basic"]]).replacement == "basic"
+        )
+        #expect(try item(["deferredItemRemoval": [:]]).isRemovedAtExpiry)
+        #expect(try item(["deferredItemRemoval": nil]).isRemovedAtExpiry == false)
+    }
+
+    @Test func `the older name of an order counts where there is one product and no newer`() throws
+    {
+        let changes: JSONObject = ["latestOrderId": "GPA.7"]
+        let older = try subscription(changes, item: ["latestSuccessfulOrderId": nil])
+        #expect(older.items.first?.orderId == "GPA.7")
+        #expect(try subscription(changes).items.first?.orderId == "GPA.1")
+    }
+
+    // MARK: Whose it is
+
+    @Test func `the account that the app named is the owner`() throws {
+        let named = try subscription([
+            "externalAccountIdentifiers": [
+                "externalAccountId": "google", "obfuscatedExternalAccountId": "u_42",
+                "obfuscatedExternalProfileId": "profile",
+            ]
+        ])
+        #expect(named.accountId == CustomerID("u_42"))
+        #expect(try subscription().accountId == nil)
+    }
+
+    @Test func `who comes back from outside of the app is who they were`() throws {
+        let returned = try subscription([
+            "outOfAppPurchaseContext": [
+                "expiredPurchaseToken": "old",
+                "expiredExternalAccountIdentifiers": ["obfuscatedExternalAccountId": "u_42"],
+            ]
+        ])
+        #expect(returned.accountId == CustomerID("u_42"))
+        #expect(returned.replaces == nil)
+    }
+
+    // MARK: Where it belongs
+
+    @Test func `what a tester buys is the sandbox's, and a simulated store's is simulated`() throws
+    {
+        let test = FakeStore.subscription(["testPurchase": [:]])
+        #expect(try FakeStore.read(test).environment == .sandbox)
+        #expect(try FakeStore.read(FakeStore.subscription()).environment == .production)
+        let simulated = FakeStore.reader(in: [.simulated], isSimulated: true)
+        for answer in [test, FakeStore.subscription()] {
+            #expect(try FakeStore.read(answer, by: simulated).environment == .simulated)
+        }
+        let expected = PlayRefusal.wrongEnvironment(accepted: [.production], found: .sandbox)
+        #expect(throws: expected) {
+            try FakeStore.read(test, by: FakeStore.reader(in: [.production]))
+        }
+    }
+
+    @Test func `a token joins the lineage of the one that it replaces`() throws {
+        let answer = FakeStore.subscription(["linkedPurchaseToken": "old"])
+        let unknown = try FakeStore.read(answer)
+        #expect(unknown.lineages.map(\.id) == ["#old"])
+        let root = Lineage(store: .googlePlay, environment: .production, id: "#oldest")
+        let chains = PlayChains([PlayToken("#old"): root])
+        #expect(try FakeStore.read(answer, chains: chains).lineages == [root])
+        let facts = FakeStore.facts(try FakeStore.read(answer), at: FakeStore.start)
+        guard case .playSubscription(let read)? = facts.first?.assertion else { return }
+        #expect(read.replaces == PlayToken("#old"))
+        #expect(facts.count == 1)
+    }
+
+    @Test(arguments: [
+        ("ACTIVE", true), ("EXPIRED", true), ("PENDING", false),
+        ("PENDING_PURCHASE_CANCELED", false), ("ASLEEP", false),
+    ])
+    func `a token known elsewhere is told there that it was replaced, once that was paid for`(
+        state: String,
+        isTold: Bool
+    ) throws {
+        let own = Lineage(store: .googlePlay, environment: .production, id: "#new")
+        let other = Lineage(store: .googlePlay, environment: .production, id: "#oldest")
+        let chains = PlayChains([PlayToken("#new"): own, PlayToken("#old"): other])
+        let answer = FakeStore.subscription([
+            "linkedPurchaseToken": "old",
+            "subscriptionState": .string("SUBSCRIPTION_STATE_\(state)"),
+        ])
+        let reading = try FakeStore.read(answer, of: "new", chains: chains)
+        let told = FakeStore.facts(reading, at: FakeStore.end).filter { $0.lineage == other }
+        let replacement = PlayReplacement(
+            token: PlayToken("#old"),
+            by: PlayToken("#new"),
+            from: FakeStore.start
+        )
+        #expect(told.map(\.assertion) == (isTold ? [.playReplacement(replacement)] : []))
+    }
+
+    // MARK: What is kept
+
+    @Test func `what is kept is read again to the same facts`() async throws {
+        let body = JSONValue.object(FakeStore.subscription()).encoded()
+        let fake = FakePlay(.json(String(decoding: body, as: UTF8.self)))
+        let answer = try await fake.api().subscription("token")
+        let read = PlayRead(.subscription, of: "token", in: "com.example.cards", answer)
+        let again = try PlayRead(read.bytes)
+        #expect(again == read)
+        let (first, second) = (
+            try FakeStore.reader.read(read), try FakeStore.reader.read(again)
+        )
+        #expect(
+            FakeStore.facts(first, at: FakePlay.now) == FakeStore.facts(second, at: FakePlay.now)
+        )
+    }
+
+    @Test func `what is kept of another app is refused`() throws {
+        let text =
+            #"{"googlePlay":"subscription","packageName":"x.y","purchaseToken":"t","#
+            + #""askedAt":"2026-05-01T00:00:00Z","answeredAt":"2026-05-01T00:00:00Z","answer":{}}"#
+        let read = try PlayRead(Array(text.utf8))
+        #expect(throws: PlayRefusal.wrongPackage(expected: "com.example.cards", found: "x.y")) {
+            try FakeStore.reader.read(read)
+        }
+    }
+}
+
+extension PlaySubscription.State {
+    /// Nil where the store's word is unknown.
+    fileprivate var word: Bool? {
+        if case .unrecognised = self { nil } else { true }
+    }
+}
