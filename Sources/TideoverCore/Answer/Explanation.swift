@@ -51,7 +51,7 @@ public struct Explanation: Hashable, Sendable {
         case read
         /// The bare notification that counts, where nothing could be read.
         case notice
-        /// What a bare notification, or a read that lists no product, builds on.
+        /// What a bare notification, a read that lists no product, or a poorer word builds on.
         case basis
         /// It names why access ended.
         case reason

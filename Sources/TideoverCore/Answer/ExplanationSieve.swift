@@ -44,6 +44,8 @@ struct TermSieve: FactJudge {
     private let names: TermNames
     /// The newest word of the highest rank on each term.
     private let newest: [TermKey: Fact]
+    /// The older words on the governing term that state what newer ones leave open.
+    private let basis: Set<Fact>
     private let announced: TermKey?
     private let former: TermKey?
     private let revocation: Word<Revocation>?
@@ -62,6 +64,7 @@ struct TermSieve: FactJudge {
             if let found = newest[key], found.rank > word.0.rank { return }
             newest[key] = word.0
         }
+        basis = Self.basis(terms.filter { names.key(of: $0.1) == now.term?.key })
         announced = now.announcedTerm(of: standing.rule)
         former = now.formerTerm(of: standing)
         revocation = now.term?.newestRevocation(at: now.instant)
@@ -69,6 +72,20 @@ struct TermSieve: FactJudge {
         undoneAt =
             revocation == nil || isInForce
             ? nil : now.term?.lastUndoing(by: now.instant, pace: now.history.pace)
+    }
+
+    /// Of the words on one term, oldest first.
+    private static func basis(_ words: [(fact: Fact, term: Term)]) -> Set<Fact> {
+        guard let rank = words.map(\.fact.rank).max() else { return [] }
+        let counted = words.reversed().filter { $0.fact.rank == rank }
+        guard var known = counted.first?.term else { return [] }
+        var basis: Set<Fact> = []
+        for (fact, term) in counted.dropFirst() {
+            let completed = known.completed(by: term)
+            if completed != known { basis.insert(fact) }
+            known = completed
+        }
+        return basis
     }
 
     // MARK: What a fact was used as
@@ -80,7 +97,8 @@ struct TermSieve: FactJudge {
         case .outlook(let outlook): roles(of: Word(outlook, of: fact))
         case .condition(let condition): roles(of: Word(condition, of: fact))
         case .revocation(let value):
-            Word(value, of: fact).isSame(as: revocation) ? [.revocation] : []
+            value == revocation?.value && Word(value, of: fact).isSame(as: revocation)
+                ? [.revocation] : []
         case .reversal(let reversal):
             names.key(reversal.term) == now.term?.key && fact.assertedAt == undoneAt
                 ? [.reversal] : []
@@ -128,6 +146,7 @@ struct TermSieve: FactJudge {
         if key == former, isNewest { roles.append(.former) }
         guard let governing = now.term, governing.key == key else { return roles }
         if isNewest { roles.append(.term) }
+        if basis.contains(fact) { roles.append(.basis) }
         let isMoved = governing.effectiveStart != governing.term.start
         if isMoved, fact.assertedAt == governing.firstTold { roles.append(.start) }
         if !term.isRevoked, fact.assertedAt == undoneAt { roles.append(.reversal) }
@@ -269,10 +288,11 @@ extension Situation {
 }
 
 extension Word {
+    /// Whether it is the same word, of which one may have been completed by others since.
     fileprivate func isSame(as other: Word?) -> Bool {
         guard let other else { return false }
-        return value == other.value && assertedAt == other.assertedAt
-            && envelopeSignedAt == other.envelopeSignedAt && evidence == other.evidence
+        return assertedAt == other.assertedAt && envelopeSignedAt == other.envelopeSignedAt
+            && evidence == other.evidence
             && rank == other.rank
     }
 }

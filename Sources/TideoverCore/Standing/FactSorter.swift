@@ -55,8 +55,14 @@ struct FactSorter {
         var unseenEnds = EndIndex([])
         var unseen = bindOutlooks(to: &records, ends, filing: &unseenEnds)
         bindConditions(to: &records, ends, and: &unseen, unseenEnds)
-        for position in records.indices { records[position].settle() }
-        for position in unseen.indices { unseen[position].settle() }
+        for position in records.indices {
+            records[position].completeOutlooks()
+            records[position].settle()
+        }
+        for position in unseen.indices {
+            unseen[position].completeOutlooks()
+            unseen[position].settle()
+        }
         moveEffectiveStarts(of: &records, ends)
         return (records.map(TermRecord.init), unseen.map(TermRecord.init))
     }
@@ -67,15 +73,16 @@ struct FactSorter {
         let records = groupedTerms(names).map { key, words in
             // Words are sorted oldest first, so the last of the highest rank is the newest.
             let newest = words.reduce(words[0]) { $1.rank >= $0.rank ? $1 : $0 }
+            let complete = newest.completed(by: words)
             let first = words[0].assertedAt
             var record = TermDraft(
                 key: key,
-                word: newest,
-                end: end(of: newest.value),
+                word: complete,
+                end: end(of: complete.value),
                 firstAsserted: first,
                 isUnseen: false,
                 firstTold: first,
-                effectiveStart: newest.value.start
+                effectiveStart: complete.value.start
             )
             record.cleanSignings = words.filter { !$0.value.isRevoked && $0.rank == newest.rank }
                 .map(\.assertedAt)

@@ -57,7 +57,7 @@ private func newestWord<Value>(
 /// A term while what was said of it is gathered.
 struct TermDraft: Sendable {
     let key: TermKey
-    /// The newest word of the highest rank.
+    /// The newest word of the highest rank, completed by the others of that rank.
     let word: Word<Term>
     /// Nil for a lifetime.
     var end: Instant?
@@ -117,7 +117,7 @@ struct TermDraft: Sendable {
 /// A class, as words are: whatever is decided on a term refers to it.
 final class TermRecord: Sendable {
     let key: TermKey
-    /// The newest word of the highest rank.
+    /// The newest word of the highest rank, completed by the others of that rank.
     let term: Term
     let rank: Rank
     /// Nil for a lifetime.

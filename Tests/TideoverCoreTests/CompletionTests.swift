@@ -1,0 +1,255 @@
+import Testing
+import TideoverCore
+import TideoverLives
+
+/// Poorer words complete what richer ones said, and erase none of it.
+///
+/// What a receipt can say is in Apple's list of its fields, what a transaction can in the documentation
+/// of JWSTransactionDecodedPayload: no price, storefront, group, account token or commitment in a
+/// receipt, and of offers the introductory and the promotional alone.
+/// https://developer.apple.com/library/archive/releasenotes/General/ValidateAppStoreReceipt/Chapters/ReceiptFields.html
+/// https://developer.apple.com/documentation/appstoreserverapi/jwstransactiondecodedpayload
+@Suite struct CompletionTests {
+    /// As a signed transaction says it, with everything that one can.
+    private static let rich = Term(
+        transactionId: "t2",
+        webOrderLineItemId: "w2",
+        productId: "monthly",
+        start: "2026-05-01",
+        end: "2026-06-01",
+        offer: Offer(
+            kind: .winBack,
+            discount: .payUpFront,
+            identifier: "back",
+            period: Period(months: 1)
+        ),
+        price: Money(text: "4.99 USD"),
+        isUpgraded: true,
+        origin: .renewal,
+        group: "pro",
+        storefront: "USA",
+        accountToken: CustomerID("anna"),
+        billing: .monthly,
+        commitment: Term.Commitment(payment: 1, payments: 12)
+    )
+
+    /// The same period as a receipt says it.
+    private static let poor = Term(
+        transactionId: "t2",
+        webOrderLineItemId: "w2",
+        productId: "monthly",
+        start: "2026-05-01",
+        end: "2026-06-01",
+        origin: .unstated
+    )
+
+    @Test func `a receipt's word leaves everything as a transaction said it`() {
+        #expect(Self.poor.completed(by: Self.rich) == Self.rich)
+        #expect(Self.rich.completed(by: Self.poor) == Self.rich)
+    }
+
+    @Test func `of what both state the newer word counts`() {
+        var newer = Self.rich
+        newer.price = Money(text: "9.99 EUR")
+        newer.end = "2026-06-04"
+        newer.storefront = "DEU"
+        newer.isRevoked = true
+        #expect(newer.completed(by: Self.rich) == newer)
+    }
+
+    @Test func `what is bought for ever gets no end, and an unknown kind no say`() {
+        var forever = Self.poor
+        forever.plan = .nonConsumable
+        forever.end = nil
+        #expect(forever.completed(by: Self.rich).end == nil)
+        var strange = Self.poor
+        strange.plan = .unrecognised("7")
+        #expect(strange.completed(by: Self.rich).plan == .autoRenewable)
+    }
+
+    private static let introductory = Offer(kind: .introductory)
+    private static let trial = Offer(kind: .introductory, discount: .freeTrial)
+    private static let week = Period(days: 7)
+
+    /// What a newer word says, an older one, and what then is known.
+    private static let offers: [(Offer?, Offer?, Offer?)] = [
+        (nil, trial, trial),
+        (trial, nil, trial),
+        // A receipt knows that it is introductory, not how it was paid.
+        (
+            introductory, Offer(kind: .introductory, discount: .payAsYouGo, period: week),
+            Offer(kind: .introductory, discount: .payAsYouGo, period: week)
+        ),
+        // A receipt takes the free period of an offer code for a trial.
+        (
+            trial, Offer(kind: .code, discount: .freeTrial, identifier: "SPRING", period: week),
+            Offer(kind: .code, discount: .freeTrial, identifier: "SPRING", period: week)
+        ),
+        (
+            Offer(kind: .code, identifier: "SPRING"), trial,
+            Offer(kind: .code, discount: .freeTrial, identifier: "SPRING")
+        ),
+        (
+            Offer(kind: .promotional, identifier: "loyal"),
+            Offer(kind: .promotional, discount: .payUpFront, identifier: "old", period: week),
+            Offer(kind: .promotional, discount: .payUpFront, identifier: "loyal", period: week)
+        ),
+        (Offer(kind: .unrecognised("9")), trial, trial),
+    ]
+
+    @Test(arguments: offers)
+    func `an offer once told stays told`(_ newer: Offer?, _ older: Offer?, _ expected: Offer?) {
+        var (term, before) = (Self.poor, Self.poor)
+        (term.offer, before.offer) = (newer, older)
+        #expect(term.completed(by: before).offer == expected)
+    }
+
+    @Test func `an outlook keeps what a poorer one leaves open, but for words of failure`() {
+        let rich = Outlook(
+            renewalDate: "2026-06-01",
+            productId: "monthly",
+            renewsInto: "yearly",
+            willRenew: true,
+            isRetrying: true,
+            graceEnd: "2026-06-17",
+            lapse: .billingError,
+            priceIncreasePending: true,
+            renewalPrice: Money(text: "9.99 USD"),
+            offer: Offer(kind: .winBack, discount: .freeTrial, identifier: "back"),
+            billing: .monthly
+        )
+        let poor = Outlook(renewalDate: "2026-06-01")
+        var expected = Outlook(
+            renewalDate: "2026-06-01",
+            productId: "monthly",
+            renewsInto: "yearly",
+            willRenew: true,
+            renewalPrice: Money(text: "9.99 USD"),
+            billing: .monthly
+        )
+        #expect(poor.completed(by: rich) == expected)
+        #expect(rich.completed(by: poor) == rich)
+        // The price of another product is not this one's.
+        let other = Outlook(renewalDate: "2026-06-01", renewsInto: "basic")
+        expected.renewsInto = "basic"
+        expected.renewalPrice = nil
+        expected.billing = nil
+        #expect(other.completed(by: rich) == expected)
+    }
+
+    // MARK: In standings
+
+    /// Tells a term as a receipt does.
+    private func receipt(_ life: inout Life, signed: Instant) {
+        life.term(
+            "1",
+            from: "2026-05-01",
+            to: "2026-05-04",
+            signed: signed,
+            origin: .unstated
+        )
+    }
+
+    private func sold(with offer: Offer, at signed: Instant, in life: inout Life) {
+        life.term("1", from: "2026-05-01", to: "2026-05-04", signed: signed, offer: offer)
+    }
+
+    @Test func `a receipt made later does not make a paid period of an offer, in whatever order`() {
+        let offer = Offer(kind: .code, discount: .freeTrial, identifier: "SPRING")
+        var life = Life()
+        sold(with: offer, at: "2026-05-01", in: &life)
+        receipt(&life, signed: "2026-05-02")
+        #expect(life.told("2026-05-03") == "active trial in-term confirmed")
+        life.facts.reverse()
+        #expect(life.told("2026-05-03") == "active trial in-term confirmed")
+    }
+
+    @Test func `a receipt alone is enough, and what comes after it tells more`() {
+        var life = Life()
+        receipt(&life, signed: "2026-05-02")
+        #expect(life.told("2026-05-03") == "active paid in-term confirmed")
+        let offer = Offer(kind: .promotional, discount: .payUpFront)
+        sold(with: offer, at: "2026-05-01", in: &life)
+        #expect(life.told("2026-05-03") == "active offer in-term confirmed")
+    }
+
+    @Test func `a relay does not complete what the store left open`() {
+        var life = Life()
+        receipt(&life, signed: "2026-05-02")
+        life.term(
+            "1",
+            from: "2026-05-01",
+            to: "2026-05-04",
+            signed: "2026-05-01",
+            offer: Offer(kind: .introductory, discount: .freeTrial),
+            rank: .relayed
+        )
+        #expect(life.told("2026-05-03") == "active paid in-term confirmed")
+    }
+
+    @Test func `an upgrade that a receipt does not tell of is not forgotten`() {
+        var life = StandingTests.monthly()
+        life.term("1", from: "2026-05-01", to: "2026-06-01", signed: "2026-05-10", upgraded: true)
+        #expect(life.told("2026-05-20") == "active paid superseded presumed")
+        life.term("1", from: "2026-05-01", to: "2026-06-01", signed: "2026-05-15")
+        #expect(life.told("2026-05-20") == "active paid superseded presumed")
+    }
+
+    @Test func `an outlook without a word on renewal does not renew what was cancelled`() {
+        var life = StandingTests.monthly()
+        life.outlook(end: "2026-06-01", signed: "2026-05-10", renews: false)
+        life.outlook(end: "2026-06-01", signed: "2026-05-12", renews: nil)
+        #expect(life.standing("2026-05-20").willRenew == false)
+        #expect(life.told("2026-06-01") == "expired cancelled ended confirmed")
+        // Before it was cancelled, it renewed.
+        #expect(life.standing("2026-05-09").willRenew == true)
+    }
+
+    @Test func `a receipt after a refund takes nothing back, and one that has it again neither`() {
+        var life = StandingTests.monthly()
+        life.term("1", from: "2026-05-01", to: "2026-06-01", signed: "2026-05-10", revoked: true)
+        life.revoke("1", at: "2026-05-10")
+        life.term(
+            "1",
+            from: "2026-05-01",
+            to: "2026-06-01",
+            signed: "2026-05-20",
+            revoked: true,
+            origin: .unstated
+        )
+        life.revoke("1", at: "2026-05-10", signed: "2026-05-20")
+        #expect(life.told("2026-05-25") == "expired refunded revoked confirmed")
+    }
+
+    @Test func `what a receipt builds on is among what an answer rests on`() throws {
+        var life = Life()
+        sold(with: Offer(kind: .code, discount: .freeTrial), at: "2026-05-01", in: &life)
+        sold(with: Offer(kind: .code, discount: .freeTrial), at: "2026-05-02", in: &life)
+        receipt(&life, signed: "2026-05-03")
+        let record = CustomerRecord(
+            customer: SnapshotTests.anna,
+            environment: .production,
+            holdings: [
+                .init(
+                    lineage: life.lineage,
+                    facts: life.facts,
+                    owners: [
+                        OwnershipEntry(
+                            lineage: life.lineage,
+                            customer: SnapshotTests.anna,
+                            from: .distantPast,
+                            why: .claimed
+                        )
+                    ]
+                )
+            ],
+            catalogue: Versioned(life.catalogue),
+            policy: Versioned(life.policy)
+        )
+        let why = try #require(record.explanation(of: "premium", at: "2026-05-03T12:00:00Z"))
+        #expect(why.decision.standing.reason == .trial)
+        #expect(why.used.map(\.roles) == [[.basis], [.term]])
+        #expect(why.used.map(\.fact.assertedAt) == ["2026-05-02", "2026-05-03"])
+        #expect(why.setAside.map(\.reason) == [.olderWord])
+    }
+}
