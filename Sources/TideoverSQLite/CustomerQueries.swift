@@ -33,7 +33,8 @@ final class CustomerQueries {
                 validUntil: row.optionalInstant(2),
                 fingerprint: row.text(3),
                 derivedAt: row.instant(4),
-                pass: Self.pass(row)
+                pass: Self.pass(row),
+                reconciledAt: row.optionalInstant(9)
             )
         }
     }
@@ -54,6 +55,7 @@ final class CustomerQueries {
     func lineages(
         of key: CustomerKey,
         now: Instant,
+        reconciledAt: Instant? = nil,
         known: (String) -> Holding? = { _ in nil }
     ) throws(StorageError) -> CustomerLineages {
         let owned = try lineagesOwned.all(
@@ -77,7 +79,8 @@ final class CustomerQueries {
             answer: answer,
             holdings: holdings,
             told: told,
-            now: now
+            now: now,
+            reconciledAt: reconciledAt
         )
     }
 

@@ -284,7 +284,7 @@ final class Ledger {
             )
         }
         let claimed = intake.claims.filter(leases.hold).map(\.customer)
-        return Set(intake.customers + claimed + owners).sorted()
+        return Set(intake.customers + intake.reconciled + claimed + owners).sorted()
     }
 
     private func deriveAgain(
@@ -293,7 +293,11 @@ final class Ledger {
         _ intake: Intake,
         _ derive: (CustomerLineages) -> Derivation
     ) throws(StorageError) -> (CustomerRow, [Event]) {
-        let lineages = try customers.lineages(of: customer, now: intake.now) { key in
+        let lineages = try customers.lineages(
+            of: customer,
+            now: intake.now,
+            reconciledAt: intake.reconciled.contains(customer) ? intake.now : nil
+        ) { key in
             news[key]?.holding
         }
         let derivation = derive(lineages)
@@ -310,7 +314,8 @@ final class Ledger {
             row.pass.map { .utf8($0.compact) } ?? .null,
             row.pass.map { .text($0.signer) } ?? .null,
             .instant(row.pass?.issuedAt),
-            .instant(row.pass?.renewAt)
+            .instant(row.pass?.renewAt),
+            .instant(row.reconciledAt)
         )
         return (row, derivation.events)
     }

@@ -29,7 +29,7 @@ enum SQL {
         """
     static let customer: StaticString = """
         SELECT version, answer, valid_until, fingerprint, derived_at,
-            pass, pass_signer, pass_issued_at, pass_renew_at FROM customer
+            pass, pass_signer, pass_issued_at, pass_renew_at, reconciled_at FROM customer
         WHERE app = ?1 AND environment = ?2 AND customer = ?3
         """
     static let told: StaticString = """
@@ -81,14 +81,14 @@ enum SQL {
     static let putCustomer: StaticString = """
         INSERT INTO customer
             (app, environment, customer, version, answer, valid_until, fingerprint, derived_at,
-            pass, pass_signer, pass_issued_at, pass_renew_at)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
+            pass, pass_signer, pass_issued_at, pass_renew_at, reconciled_at)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
         ON CONFLICT (app, environment, customer) DO UPDATE SET
             version = excluded.version, answer = excluded.answer,
             valid_until = excluded.valid_until, fingerprint = excluded.fingerprint,
             derived_at = excluded.derived_at, pass = excluded.pass,
             pass_signer = excluded.pass_signer, pass_issued_at = excluded.pass_issued_at,
-            pass_renew_at = excluded.pass_renew_at
+            pass_renew_at = excluded.pass_renew_at, reconciled_at = excluded.reconciled_at
         """
     static let latestEvent: StaticString = """
         SELECT id FROM outbox WHERE app = ?1 ORDER BY id DESC LIMIT 1

@@ -11,14 +11,19 @@ public struct CustomerLineages: Hashable, Sendable {
     public let told: [String]
     /// The instant to derive for.
     public let now: Instant
+    /// When a device first presented all that it had; nil where none did.
+    public let reconciledAt: Instant?
 
+    /// Who was reconciled before stays so, from the instant that the answer says.
     public init(
         key: CustomerKey,
         answer: CustomerRow?,
         holdings: [Holding],
         told: [String] = [],
-        now: Instant
+        now: Instant,
+        reconciledAt: Instant? = nil
     ) {
+        self.reconciledAt = answer?.reconciledAt ?? reconciledAt
         self.key = key
         self.answer = answer
         self.holdings = holdings
@@ -44,7 +49,8 @@ public struct CustomerLineages: Hashable, Sendable {
             validUntil: derivation.validUntil,
             fingerprint: derivation.fingerprint,
             derivedAt: now,
-            pass: derivation.pass
+            pass: derivation.pass,
+            reconciledAt: reconciledAt
         )
     }
 }
@@ -127,6 +133,8 @@ public struct CustomerRow: Hashable, Sendable {
     public let derivedAt: Instant
     /// The pass that goes with the answer; nil where none was issued.
     public let pass: IssuedPass?
+    /// When a device first presented all that it had; nil where none did.
+    public let reconciledAt: Instant?
 
     public init(
         key: CustomerKey,
@@ -135,8 +143,10 @@ public struct CustomerRow: Hashable, Sendable {
         validUntil: Instant?,
         fingerprint: String,
         derivedAt: Instant,
-        pass: IssuedPass? = nil
+        pass: IssuedPass? = nil,
+        reconciledAt: Instant? = nil
     ) {
+        self.reconciledAt = reconciledAt
         self.key = key
         self.version = version
         self.answer = answer

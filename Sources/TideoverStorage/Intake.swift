@@ -27,6 +27,8 @@ public struct Intake: Sendable {
     public let facts: [Fact]
     /// Customers to derive again even if no fact is new.
     public let customers: [CustomerKey]
+    /// Customers for whom a device has presented all that it had; they are derived again, too.
+    public let reconciled: [CustomerKey]
     /// Claims to customers to derive again, each only if it still holds.
     public let claims: [DueClaim]
     /// Customers' claims to lineages; those concerned are derived again.
@@ -46,6 +48,7 @@ public struct Intake: Sendable {
         evidence: Evidence? = nil,
         facts: [Fact] = [],
         customers: [CustomerKey] = [],
+        reconciled: [CustomerKey] = [],
         claims: [DueClaim] = [],
         ownership: OwnershipClaims? = nil,
         transfer: Policy.Transfer = .claim,
@@ -61,7 +64,7 @@ public struct Intake: Sendable {
             "the lineages claimed in an intake are of its environment"
         )
         precondition(
-            (customers + claims.map(\.customer)).allSatisfy {
+            (customers + reconciled + claims.map(\.customer)).allSatisfy {
                 $0.app == app && $0.environment == environment
             },
             "the customers of an intake are of its app and environment"
@@ -71,6 +74,7 @@ public struct Intake: Sendable {
         self.evidence = evidence
         self.facts = facts
         self.customers = customers
+        self.reconciled = reconciled
         self.claims = claims
         self.ownership = ownership
         self.transfer = transfer

@@ -13,7 +13,7 @@ public protocol Storage: Sendable {
     ///
     /// Evidence known by its dedupe key makes the outcome `duplicate`, and nothing else happens.
     /// Otherwise every customer who owns or ever owned a lineage of which something new was learned,
-    /// and every one of `intake.customers`, is derived again from what is then stored: `derive` is a
+    /// and every one of `intake.customers` and `intake.reconciled`, is derived again from what is then stored: `derive` is a
     /// pure function that runs inside the transaction, on the storage's own thread, once for each.
     /// Claims to lineages are ruled on in between, by facts and owners as they then are, and everyone
     /// who owns or ever owned a lineage claimed is derived again too.

@@ -16,6 +16,10 @@ extension StorageLaw {
         StorageLaw("a customer the intake names is derived though nothing is new", namedCustomers),
         StorageLaw("the version rises by one exactly when the answer changes", versions),
         StorageLaw("a pass is kept beside its answer, and a new one is no new version", passes),
+        StorageLaw(
+            "who was reconciled stays so from the first instant, in one environment",
+            reconciling
+        ),
         StorageLaw("ownership that moves derives both customers", ownershipMoves),
         StorageLaw("a term of the same customer adds no owner", ownerStays),
         StorageLaw("ownership does not depend on the order of arrival", ownershipInAnyOrder),
@@ -111,6 +115,52 @@ extension StorageLaw {
             #expect(row?.version == 1)
             before = pass
         }
+    }
+
+    private static func reconciling(_ storage: any Storage) async throws {
+        let key = Sample.key("u_1")
+        func commit(
+            _ environment: Environment = .production,
+            on day: Int64,
+            isReconciled: Bool
+        ) async throws -> Instant? {
+            let key = Sample.key("u_1", environment)
+            let intake = Intake(
+                app: Sample.app,
+                environment: environment,
+                customers: [key],
+                reconciled: isReconciled ? [key] : [],
+                now: Sample.day(day)
+            )
+            let rows = try await storage.commit(intake) { lineages in
+                // What is derived knows it already.
+                Derivation(
+                    answer: Array((lineages.reconciledAt?.rfc3339 ?? "").utf8),
+                    validUntil: nil,
+                    fingerprint: "p1"
+                )
+            }.rows
+            let row = try #require(rows.first)
+            #expect(row.answer == Array((row.reconciledAt?.rfc3339 ?? "").utf8))
+            #expect(try storage.row(of: key) == row)
+            return row.reconciledAt
+        }
+        #expect(try await commit(on: 1, isReconciled: false) == nil)
+        #expect(try await commit(on: 2, isReconciled: true) == Sample.day(2))
+        #expect(try await commit(on: 3, isReconciled: true) == Sample.day(2))
+        #expect(try await commit(on: 4, isReconciled: false) == Sample.day(2))
+        #expect(try storage.lineages(of: key, now: Sample.day(5))?.reconciledAt == Sample.day(2))
+        #expect(try await commit(.sandbox, on: 6, isReconciled: false) == nil)
+        // Somebody of whom nothing else is known is known to have been.
+        let other = Sample.key("u_2")
+        let intake = Intake(
+            app: Sample.app,
+            environment: .production,
+            reconciled: [other],
+            now: Sample.day(7)
+        )
+        #expect(try await storage.commit(intake, derive: Sample.derive).rows.map(\.key) == [other])
+        #expect(try storage.row(of: other)?.reconciledAt == Sample.day(7))
     }
 
     private static func derivationSeesAll(_ storage: any Storage) async throws {

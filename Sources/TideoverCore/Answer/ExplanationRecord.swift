@@ -5,6 +5,8 @@ public struct CustomerRecord: Sendable {
     public let holdings: [Holding]
     public let catalogue: Versioned<Catalogue>
     public let policy: Versioned<Policy>
+    /// When a device first presented all that it had; nil where none did.
+    public let reconciledAt: Instant?
 
     /// One lineage with all that was said of it, and all who ever owned it.
     public struct Holding: Sendable {
@@ -25,8 +27,10 @@ public struct CustomerRecord: Sendable {
         environment: Environment,
         holdings: [Holding],
         catalogue: Versioned<Catalogue>,
-        policy: Versioned<Policy>
+        policy: Versioned<Policy>,
+        reconciledAt: Instant? = nil
     ) {
+        self.reconciledAt = reconciledAt
         self.customer = customer
         self.environment = environment
         self.holdings = holdings
@@ -48,7 +52,8 @@ public struct CustomerRecord: Sendable {
             environment: environment,
             holdings: known,
             catalogue: catalogue.asKnown(at: instant),
-            policy: policy.asKnown(at: instant)
+            policy: policy.asKnown(at: instant),
+            reconciledAt: reconciledAt.flatMap { $0 <= instant ? $0 : nil }
         )
     }
 
@@ -68,7 +73,8 @@ public struct CustomerRecord: Sendable {
                 )
             },
             catalogue: catalogue,
-            policy: policy
+            policy: policy,
+            reconciledAt: reconciledAt
         )
     }
 
@@ -150,7 +156,7 @@ extension OwnershipEntry {
 }
 
 extension Standing {
-    /// The rule's sentence, and the catalogue's where it turned the rule's answer.
+    /// The rule's sentence, and what turned its answer or made sure of it.
     fileprivate var why: [String] {
         switch reason {
         case .changedProduct:
@@ -160,6 +166,11 @@ extension Standing {
             ]
         case .notEntitled:
             [rule.sentence, "No product of this purchase unlocks this entitlement."]
+        case .unknown where confidence == .confirmed:
+            [
+                rule.sentence,
+                "A device has presented all that it had, and nothing of it is this customer's.",
+            ]
         default: [rule.sentence]
         }
     }

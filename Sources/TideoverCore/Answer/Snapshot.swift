@@ -16,6 +16,8 @@ public struct CustomerHistory: Sendable {
     public let holdings: [OwnedHistory]
     public let catalogue: Versioned<Catalogue>
     public let policy: Versioned<Policy>
+    /// When a device first presented all that it had; nil where none did.
+    public let reconciledAt: Instant?
 
     /// Holdings of other environments are left out: environments are never mixed.
     public init(
@@ -23,10 +25,12 @@ public struct CustomerHistory: Sendable {
         environment: Environment,
         holdings: [OwnedHistory],
         catalogue: Versioned<Catalogue>,
-        policy: Versioned<Policy>
+        policy: Versioned<Policy>,
+        reconciledAt: Instant? = nil
     ) {
         self.customer = customer
         self.environment = environment
+        self.reconciledAt = reconciledAt
         self.holdings = holdings.filter { $0.history.lineage.environment == environment }
             .sorted { $0.history.lineage < $1.history.lineage }
         self.catalogue = catalogue
@@ -65,7 +69,12 @@ public struct CustomerHistory: Sendable {
 
     /// The best standing over the customer's lineages.
     func best(of entitlement: String, at instant: Instant) -> Standing {
-        standings(of: entitlement, at: instant).best ?? .unheardOf
+        standings(of: entitlement, at: instant).best
+            ?? .unheardOf(isReconciled: isReconciled(at: instant))
+    }
+
+    private func isReconciled(at instant: Instant) -> Bool {
+        reconciledAt.map { $0 <= instant } ?? false
     }
 
     /// The standing of each lineage that the customer owns at an instant, in the order of keys.
@@ -145,6 +154,7 @@ public struct CustomerHistory: Sendable {
     /// The later instants at which some answer may change if no store says more, in order.
     func boundaries(after instant: Instant) -> [Instant] {
         var all = policy.versions.map(\.effectiveAt) + catalogue.versions.map(\.effectiveAt)
+        if let reconciledAt { all.append(reconciledAt) }
         for holding in holdings {
             for version in policy.versions { all += holding.history.changes(policy: version.value) }
             for entry in holding.owners { all += [entry.from, entry.until].compactMap(\.self) }
@@ -170,13 +180,16 @@ extension Standing {
 }
 
 extension Standing {
-    /// The answer where no purchase is known.
-    static let unheardOf = Standing(
-        state: .never,
-        reason: .unknown,
-        confidence: .unknown,
-        rule: .noFacts
-    )
+    /// The answer where no purchase is known: for certain once a device has presented all that it had,
+    /// and nothing of it was the customer's.
+    static func unheardOf(isReconciled: Bool) -> Standing {
+        Standing(
+            state: .never,
+            reason: .unknown,
+            confidence: isReconciled ? .confirmed : .unknown,
+            rule: .noFacts
+        )
+    }
 }
 
 extension [Standing] {

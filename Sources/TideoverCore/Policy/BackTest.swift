@@ -138,7 +138,8 @@ extension CustomerRecord {
             environment: environment,
             holdings: holdings,
             catalogue: catalogue ?? self.catalogue,
-            policy: policy ?? self.policy
+            policy: policy ?? self.policy,
+            reconciledAt: reconciledAt
         )
     }
 

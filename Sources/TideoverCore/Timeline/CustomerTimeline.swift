@@ -11,6 +11,7 @@ public struct CustomerTimeline: Sendable {
     /// By lineage; only those entered while the customer was the owner.
     public let issues: [BillingIssue]
     private let holdings: [OwnedSteps]
+    private let reconciledAt: Instant?
 
     /// What the customer lived through as known now; as it was known at an instant, from the record
     /// as it stood then.
@@ -41,6 +42,7 @@ public struct CustomerTimeline: Sendable {
         self.until = until
         self.lineages = lineages
         self.holdings = holdings
+        reconciledAt = history.reconciledAt
         transitions = story.transitions.sorted(by: Transition.isEarlier)
         issues = story.issues
     }
@@ -48,7 +50,8 @@ public struct CustomerTimeline: Sendable {
     /// What the customer lived through with one entitlement: at each instant the best answer of
     /// the lineages then theirs.
     public func timeline(of entitlement: String) -> Timeline {
-        let (lived, ahead) = holdings.bestAnswers(of: entitlement).spans(until: until)
+        let (lived, ahead) = holdings.bestAnswers(of: entitlement, reconciledAt)
+            .spans(until: until)
         return Timeline(
             entitlement: entitlement,
             spans: lived,
@@ -101,24 +104,30 @@ extension [OwnedSteps] {
     /// The best standing at an instant over what the customer then owned.
     func best(of entitlement: String, at instant: Instant) -> Standing {
         let owned = filter { $0.isOwned(at: instant) }
-        return owned.map { $0.steps.standing(of: entitlement, at: instant) }.best ?? .unheardOf
+        return owned.map { $0.steps.standing(of: entitlement, at: instant) }.best
+            ?? .unheardOf(isReconciled: false)
     }
 
-    /// The best standing from each boundary of any lineage on.
-    fileprivate func bestAnswers(of entitlement: String) -> [Answer] {
+    /// The best standing from each boundary of any lineage on, and from when a device was heard.
+    fileprivate func bestAnswers(
+        of entitlement: String,
+        _ reconciledAt: Instant?
+    ) -> [Answer] {
         guard let opening = compactMap(\.opening).min() else { return [] }
         var voices = map { Voice(holding: $0, answers: $0.steps.answers(of: entitlement)) }
         let instants = voices.flatMap { voice in
             voice.answers.map(\.from) + voice.holding.edges
         }
-        return Set(instants + [opening]).filter { $0 >= opening }.sorted().map { instant in
-            for position in voices.indices { voices[position].move(to: instant) }
-            let owned = voices.filter { $0.holding.isOwned(at: instant) }
-            return Answer(
-                from: instant,
-                standing: owned.compactMap(\.current).best ?? .unheardOf
-            )
-        }
+        return Set(instants + [opening, reconciledAt ?? opening]).filter { $0 >= opening }.sorted()
+            .map { instant in
+                for position in voices.indices { voices[position].move(to: instant) }
+                let owned = voices.filter { $0.holding.isOwned(at: instant) }
+                return Answer(
+                    from: instant,
+                    standing: owned.compactMap(\.current).best
+                        ?? .unheardOf(isReconciled: reconciledAt.map { $0 <= instant } ?? false)
+                )
+            }
     }
 
     /// One lineage's answers, walked forwards.

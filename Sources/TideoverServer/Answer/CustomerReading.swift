@@ -56,6 +56,7 @@ struct CustomerReading: Sendable {
         writer.field("environment", key.environment.rawValue)
         writer.field("asOf", asOf.rfc3339)
         writer.field("asKnownAt", asKnownAt?.rfc3339)
+        writer.field("reconciledAt", record.reconciledAt?.rfc3339)
     }
 }
 

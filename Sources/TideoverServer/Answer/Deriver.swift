@@ -78,8 +78,9 @@ struct Deriver: Sendable {
             holdings: lineages.holdings.map {
                 CustomerRecord.Holding(lineage: $0.lineage, facts: $0.facts, owners: $0.owners)
             },
-            catalogue: app.catalogue,
-            policy: app.policy
+            catalogue: Versioned(app.catalogue),
+            policy: Versioned(app.policy),
+            reconciledAt: lineages.reconciledAt
         )
     }
 
