@@ -37,6 +37,7 @@ final class TestServer: Sendable {
         policy: Policy = Policy(),
         bundleId: String = "com.example.cards",
         authority: Authority = .pinned(.sandbox),
+        receiptAuthorities: [TrustAnchor: Authority] = [:],
         folder: URL? = nil,
         store: TestStore? = nil,
         instruments: Instruments = Instruments(),
@@ -58,7 +59,8 @@ final class TestServer: Sendable {
                 bundleId: bundleId,
                 environments: [.sandbox, .simulated]
             ),
-            authorities: [try TrustAnchor(name: "test", der: store.root): authority]
+            authorities: [try TrustAnchor(name: "test", der: store.root): authority],
+            receiptAuthorities: receiptAuthorities
         )
         let app = App(
             id: "cards",

@@ -60,6 +60,9 @@ public struct AppStoreTrust: Sendable {
         return authorities
     }
 
+    /// Whether a root of receipts is pinned, without which none can be believed.
+    package var readsReceipts: Bool { !receiptAuthorities.isEmpty }
+
     /// How many chains of certificates are remembered as verified, and how many public-key operations
     /// those cost that were not.
     var chainReading: (remembered: Int, operations: Int) {

@@ -1,20 +1,22 @@
-import TideoverAppStore
-import TideoverHTTP
+package import TideoverAppStore
+package import TideoverHTTP
 import TideoverJSON
 
 /// What a device presents of what the store has signed for it.
-struct DeviceEvidence: Sendable {
+package struct DeviceEvidence: Sendable {
     /// How many pieces one request may carry; what is more goes into another.
-    static let mostItems = 32
+    package static let mostItems = 32
 
-    /// Transactions, then renewal infos, then purchase objects, each in the order given.
-    let items: [DeviceItem]
+    /// Transactions, then renewal infos, purchase objects, receipts and answers of verifyReceipt, each
+    /// in the order given.
+    package let items: [DeviceItem]
 
-    /// Reads `{"transactions": ["eyJ..."], "renewalInfos": ["eyJ..."], "purchases": [{...}]}`, each of
-    /// them optional. Purchases are objects of OpenIAP (react-native-iap, expo-iap) as they are.
+    /// Reads `{"transactions": ["eyJ..."], "renewalInfos": ["eyJ..."], "purchases": [{...}], "receipts":
+    /// ["MII..."], "receiptAnswers": [{...}]}`, each of them optional. Purchases are objects of OpenIAP
+    /// (react-native-iap, expo-iap) as they are, receipts those of StoreKit 1 in base64.
     ///
     /// - Throws: `bad-reconcile-request`, `too-many-items`.
-    init(_ body: [UInt8]) throws(Problem) {
+    package init(_ body: [UInt8]) throws(Problem) {
         let root: JSONNode
         do {
             root = try JSONDocument(body).root
@@ -37,31 +39,36 @@ struct DeviceEvidence: Sendable {
         guard items.count <= Self.mostItems else { throw .tooManyItems(found: items.count) }
         self.items = items
     }
+
+    /// How many requests so many pieces take.
+    static func pages(for count: Int) -> Int { (count + mostItems - 1) / mostItems }
 }
 
 /// One piece of evidence that a device presents, not yet believed.
-struct DeviceItem: Sendable {
-    let kind: Kind
+package struct DeviceItem: Sendable {
+    package let kind: Kind
     /// Its place in its list.
-    let index: Int
+    package let index: Int
     /// Its place among all that was presented.
     let position: Int
-    /// The signed document in it, or why there is none.
-    let signed: Result<[UInt8], DeviceRefusal>
+    /// What is signed in it, or why there is nothing.
+    package let signed: Result<SignedPiece, DeviceRefusal>
 
-    enum Kind: String, Sendable {
-        case transaction, renewalInfo, purchase
+    package enum Kind: String, Sendable {
+        case transaction, renewalInfo, purchase, receipt, receiptAnswer
 
-        static let members: [(Kind, String)] = [
+        package static let members: [(Kind, String)] = [
             (.transaction, "transactions"), (.renewalInfo, "renewalInfos"),
-            (.purchase, "purchases"),
+            (.purchase, "purchases"), (.receipt, "receipts"), (.receiptAnswer, "receiptAnswers"),
         ]
 
-        /// What has to be signed.
-        var reading: AppStoreReading.Kind {
+        /// Whether what is signed in it may be of a kind.
+        func mayBe(_ reading: AppStoreReading.Kind) -> Bool {
             switch self {
-            case .transaction, .purchase: .transaction
-            case .renewalInfo: .renewalInfo
+            case .transaction: reading == .transaction
+            case .renewalInfo: reading == .renewalInfo
+            case .purchase: reading == .transaction || reading == .receipt
+            case .receipt, .receiptAnswer: reading == .receipt
             }
         }
     }
@@ -73,42 +80,76 @@ struct DeviceItem: Sendable {
         signed =
             switch kind {
             case .transaction, .renewalInfo:
-                node.string.map { .success(Array($0.utf8)) } ?? .failure(.notSigned)
+                node.string.map { .success(.document(Array($0.utf8))) } ?? .failure(.notSigned)
+            case .receipt:
+                node.string.map { .success(.receipt(Array($0.utf8))) } ?? .failure(.notSigned)
+            case .receiptAnswer: Self.signed(inAnswer: node)
             case .purchase: Self.signed(in: node)
             }
     }
 
-    /// The JWS of an OpenIAP purchase: only that is believed, no date or state beside it.
+    private static func signed(inAnswer answer: JSONNode) -> Result<SignedPiece, DeviceRefusal> {
+        guard answer.kind == .object else { return .failure(.notSigned) }
+        let receipt = Array((answer["latest_receipt"]?.string ?? "").utf8)
+        return .success(.answer(Array(answer.source), receipt: receipt))
+    }
+
+    /// The JWS of an OpenIAP purchase, in older versions of its libraries the app receipt: only that is
+    /// believed, no date or state beside it.
     ///
     /// https://www.openiap.dev/docs/types#purchase
-    private static func signed(in purchase: JSONNode) -> Result<[UInt8], DeviceRefusal> {
+    private static func signed(in purchase: JSONNode) -> Result<SignedPiece, DeviceRefusal> {
         let store = (purchase["store"] ?? purchase["platform"])?.string ?? "apple"
         guard store == "apple" || store == "ios" else { return .failure(.otherStore) }
         if purchase["purchaseState"]?.string == "pending" { return .failure(.pending) }
-        let token = (purchase["purchaseToken"] ?? purchase["jwsRepresentationIOS"])?.string
-        return token.map { .success(Array($0.utf8)) } ?? .failure(.notSigned)
+        let names = ["purchaseToken", "jwsRepresentationIOS", "transactionReceipt"]
+        let texts = names.lazy.compactMap { purchase[$0]?.string }
+        guard let text = texts.first(where: { !$0.isEmpty }) else { return .failure(.notSigned) }
+        let bytes = Array(text.utf8)
+        return .success(AppStoreInput(bytes) == .receipt ? .receipt(bytes) : .document(bytes))
+    }
+}
+
+/// What is signed in a piece of evidence, by its form.
+package enum SignedPiece: Hashable, Sendable {
+    /// A document in compact serialization (JWS).
+    case document([UInt8])
+    /// An app receipt of StoreKit 1, in base64.
+    case receipt([UInt8])
+    /// An answer of verifyReceipt, and the one thing in it that is signed.
+    case answer([UInt8], receipt: [UInt8])
+
+    /// What is kept as evidence: nothing that nobody vouches for.
+    package var bytes: [UInt8] {
+        switch self {
+        case .document(let bytes), .receipt(let bytes), .answer(_, let bytes): bytes
+        }
     }
 }
 
 /// Why a piece of evidence is not looked into, or says nothing by itself.
-enum DeviceRefusal: Refusal {
+package enum DeviceRefusal: Error, Hashable {
     case notSigned
     case pending
     case otherStore
     case wrongKind(AppStoreReading.Kind)
     case renewalInfoAlone
+    case receiptsNotConfigured
+}
 
-    var code: String {
+extension DeviceRefusal: Refusal {
+    package var code: String {
         switch self {
         case .notSigned: "not-signed"
         case .pending: "purchase-pending"
         case .otherStore: "store-not-served"
         case .wrongKind: "wrong-kind"
         case .renewalInfoAlone: "renewal-info-alone"
+        case .receiptsNotConfigured: "receipts-not-configured"
         }
     }
 
-    var sentence: String {
+    package var sentence: String {
         switch self {
         case .notSigned: "Nothing in it is signed by the store, and nothing else is believed."
         case .pending: "The purchase waits for approval or payment; present it when it is made."
@@ -116,6 +157,8 @@ enum DeviceRefusal: Refusal {
         case .wrongKind(let kind): "What is signed in it is of another kind: \(kind.rawValue)."
         case .renewalInfoAlone:
             "A renewal info does not say which app it is for: present its transaction with it."
+        case .receiptsNotConfigured:
+            "No root of receipts is pinned for the app: the operator sets `appStore.receiptRoot`."
         }
     }
 
@@ -138,8 +181,9 @@ extension Problem {
             "too-many-items",
             status: 413,
             title: "This is more evidence than one request may carry.",
-            detail: "Present at most \(DeviceEvidence.mostItems) pieces at a time, "
-                + "the rest in further requests.",
+            detail: "Present at most \(DeviceEvidence.mostItems) pieces at a time, the rest in "
+                + "further requests: \(DeviceEvidence.pages(for: found)) of them are enough, in any "
+                + "order. Nothing of this one was looked at.",
             members: [
                 "most": .integer(Int64(DeviceEvidence.mostItems)), "found": .integer(Int64(found)),
             ]

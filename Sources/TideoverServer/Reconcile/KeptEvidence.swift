@@ -1,9 +1,11 @@
 import TideoverAppStore
 import TideoverCore
+import TideoverHTTP
 import TideoverJSON
 import TideoverSignatures
+import TideoverStorage
 
-/// A piece of evidence: the document signed and what it says, or why it is refused.
+/// A piece of evidence: what is signed and what it says, or why it is refused.
 struct JudgedItem: Sendable {
     let item: DeviceItem
     let outcome: Result<(signed: [UInt8], reading: AppStoreReading), any Error>
@@ -12,12 +14,11 @@ struct JudgedItem: Sendable {
         self.item = item
         outcome = Result {
             let signed = try item.signed.get()
-            let reader = AppStoreReader(app: trust.identity)
-            let reading = try reader.read(signed, check: trust.check(at: now))
-            guard reading.kind == item.kind.reading else {
+            let reading = try trust.read(signed, at: now)
+            guard item.kind.mayBe(reading.kind) else {
                 throw DeviceRefusal.wrongKind(reading.kind)
             }
-            return (signed, reading)
+            return (signed.bytes, reading)
         }
     }
 
@@ -30,8 +31,9 @@ struct JudgedItem: Sendable {
 /// A piece of evidence that is believed, and durable by now.
 struct AcceptedItem: Sendable {
     let reading: AppStoreReading
-    /// Nil for what states nothing that this version understands.
-    let lineage: Lineage?
+    /// What it speaks of, in order: a receipt of many purchases, of none what states nothing that this
+    /// version understands.
+    let lineages: [Lineage]
     /// Whether it had arrived before.
     let isKnown: Bool
 }
@@ -45,8 +47,13 @@ struct KeptItem: Sendable {
     var word: String {
         switch outcome {
         case .success(let accepted): accepted.isKnown ? "known" : "committed"
-        case .failure: "refused"
+        case .failure: storageError == nil ? "refused" : "failed"
         }
+    }
+
+    /// Why it is believed, but not kept.
+    var storageError: StorageError? {
+        if case .failure(let error) = outcome { error as? StorageError } else { nil }
     }
 
     func write(to writer: inout JSONWriter, _ rulings: [Lineage: ClaimRuling]) {
@@ -55,6 +62,10 @@ struct KeptItem: Sendable {
             writer.field("index", item.index)
             switch outcome {
             case .success(let accepted): accepted.writeFields(to: &writer, rulings)
+            case .failure where storageError != nil:
+                writer.field("verdict", "failed")
+                writer.field("reason", Problem.storageUnavailable.slug)
+                writer.field("detail", "It could not be stored: present it again.")
             case .failure(let error):
                 let refusal = error as? any Refusal
                 writer.field("verdict", "refused")
@@ -70,11 +81,30 @@ extension AcceptedItem {
         writer.field("verdict", "accepted")
         writer.field("isKnown", isKnown)
         writer.field("environment", reading.environment.rawValue)
-        writer.field("transactionId", reading.transaction?.transactionId)
-        writer.field("lineage", lineage?.key)
-        guard let ruling = lineage.flatMap({ rulings[$0] }) else { return }
-        writer.field("ownership", ruling.code)
-        if case .refused(let objection) = ruling { writer.field("detail", objection.sentence) }
+        guard reading.kind == .receipt else {
+            writer.field("transactionId", reading.transaction?.transactionId)
+            writer.field("lineage", lineages.first?.key)
+            lineages.first.flatMap { rulings[$0] }?.writeFields(to: &writer)
+            return
+        }
+        writer.field(
+            "lineages",
+            array: { writer in
+                for lineage in lineages {
+                    writer.object { writer in
+                        writer.field("lineage", lineage.key)
+                        rulings[lineage]?.writeFields(to: &writer)
+                    }
+                }
+            }
+        )
+    }
+}
+
+extension ClaimRuling {
+    fileprivate func writeFields(to writer: inout JSONWriter) {
+        writer.field("ownership", code)
+        if case .refused(let objection) = self { writer.field("detail", objection.sentence) }
     }
 }
 
@@ -91,11 +121,62 @@ struct KeptEvidence: Sendable {
         accepted.max { $0.reading.signedAt < $1.reading.signedAt }?.reading.environment
     }
 
-    /// The lineages that it speaks of, by environment, in order.
-    var lineages: [(Environment, [Lineage])] {
-        let all = Set(accepted.compactMap(\.lineage))
-        return Dictionary(grouping: all, by: \.environment)
-            .map { ($0.key, $0.value.sorted()) }
+    /// The lineages that it speaks of, by environment, in order; of the environment answered for also
+    /// where it speaks of none.
+    func lineages(answering environment: Environment) -> [(Environment, [Lineage])] {
+        let all = Set(accepted.flatMap(\.lineages))
+        var groups = Dictionary(grouping: all, by: \.environment)
+        groups[environment, default: []] += []
+        return groups.map { ($0.key, $0.value.sorted()) }
             .sorted { $0.0.rawValue < $1.0.rawValue }
+    }
+
+    /// Whether nothing was refused: then what the device has in hand is known.
+    var isWhole: Bool { items.count == accepted.count }
+
+    /// Why something that is believed is not kept.
+    var storageError: StorageError? { items.lazy.compactMap(\.storageError).first }
+
+    /// What became of each piece, as a member of a problem.
+    var itemsMember: JSONValue {
+        var writer = JSONWriter()
+        writer.array { writer in for item in items { item.write(to: &writer, [:]) } }
+        return (try? JSONDocument(writer.bytes, limits: .local)).map { JSONValue($0.root) } ?? []
+    }
+}
+
+extension Problem {
+    /// 503: what is `accepted` among the items is durable, and to present it again does no harm.
+    static func notAllKept(_ kept: KeptEvidence) -> Problem {
+        var problem = Problem.storageUnavailable
+        problem.detail =
+            "What `items` calls accepted is stored, though not yet claimed for the customer. Present "
+            + "all of it again: nothing counts twice."
+        problem.members = ["items": kept.itemsMember]
+        return problem
+    }
+}
+
+extension AppStoreTrust {
+    /// Reads what a device presents.
+    ///
+    /// - Throws: a `Refusal`.
+    fileprivate func read(_ piece: SignedPiece, at now: Instant) throws -> AppStoreReading {
+        switch piece {
+        case .document(let bytes):
+            return try AppStoreReader(app: identity).read(bytes, check: check(at: now))
+        case .receipt(let bytes):
+            return try AppStoreReader(app: identity)
+                .readReceipt(bytes, check: configuredReceiptCheck(at: now))
+        case .answer(let bytes, _):
+            return try AppStoreReader(app: identity)
+                .readReceiptAnswer(bytes, check: configuredReceiptCheck(at: now))
+        }
+    }
+
+    /// Without a root each receipt would look forged, and whoever presents it be blamed for it.
+    private func configuredReceiptCheck(at now: Instant) throws -> ReceiptCheck {
+        guard readsReceipts else { throw DeviceRefusal.receiptsNotConfigured }
+        return receiptCheck(at: now)
     }
 }

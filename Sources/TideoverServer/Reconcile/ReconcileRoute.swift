@@ -25,8 +25,10 @@ struct ReconcileRoute: Sendable {
         let now = ingest.clock()
         let judged = try await judge(evidence.items, trust, from: request, at: now)
         let kept = try await keep(judged, at: now)
-        let rulings = try await claim(kept, for: customer, at: now)
         let environment = asked ?? kept.environment ?? app.usualEnvironment
+        let rulings = try await telling(kept) {
+            try await claim(kept, for: customer, answering: environment, at: now)
+        }
         let key = CustomerKey(app: app.id, environment: environment, customer: customer)
         let snapshot = try await SnapshotRoute(
             app: app,
@@ -84,9 +86,36 @@ struct ReconcileRoute: Sendable {
 
     private func keep(_ judged: JudgedItem, at now: Instant) async throws -> KeptItem {
         switch judged.outcome {
-        case .failure(let error): KeptItem(item: judged.item, outcome: .failure(error))
+        case .failure(let error):
+            return KeptItem(item: judged.item, outcome: .failure(error))
         case .success(let (signed, reading)):
-            try await keep(judged.item, signed, reading, at: now)
+            do {
+                return try await keep(judged.item, signed, reading, at: now)
+            } catch let error as StorageError {
+                return KeptItem(item: judged.item, outcome: .failure(error))
+            }
+        }
+    }
+
+    /// What is believed may be stored in part only: then the answer says which part.
+    private func telling<Value>(
+        _ kept: KeptEvidence,
+        _ body: () async throws -> Value
+    ) async throws -> Value {
+        do {
+            if let error = kept.storageError { throw error }
+            return try await body()
+        } catch let error as StorageError {
+            ingest.log(
+                LogLine(
+                    .error,
+                    "storage failed",
+                    app: app.id,
+                    code: "storage",
+                    detail: error.description
+                )
+            )
+            throw Problem.notAllKept(kept)
         }
     }
 
@@ -96,15 +125,16 @@ struct ReconcileRoute: Sendable {
         _ reading: AppStoreReading,
         at now: Instant
     ) async throws -> KeptItem {
-        let lineage = reading.lineages.first
-        if item.kind == .renewalInfo, let lineage,
+        let lineages = reading.lineages.sorted()
+        if item.kind == .renewalInfo, let lineage = lineages.first,
             try ingest.storage.holding(lineage, app: app.id).facts.isEmpty
         {
             return KeptItem(item: item, outcome: .failure(DeviceRefusal.renewalInfoAlone))
         }
-        let evidence = Evidence(signed, of: reading, from: .deviceTransaction, at: now)
+        let source: Source = reading.kind == .receipt ? .appReceipt : .deviceTransaction
+        let evidence = Evidence(signed, of: reading, from: source, at: now)
         let isKnown = try await ingest.commit(reading, evidence) == .duplicate
-        let accepted = AcceptedItem(reading: reading, lineage: lineage, isKnown: isKnown)
+        let accepted = AcceptedItem(reading: reading, lineages: lineages, isKnown: isKnown)
         return KeptItem(item: item, outcome: .success(accepted))
     }
 
@@ -121,19 +151,25 @@ struct ReconcileRoute: Sendable {
 
     // MARK: Claiming
 
-    /// Claims every lineage presented for the customer, in each environment by itself.
+    /// Claims every lineage presented for the customer, in each environment by itself. In the same
+    /// commit the customer is known to have been reconciled, if the device had nothing that was refused.
     private func claim(
         _ kept: KeptEvidence,
         for customer: CustomerID,
+        answering answered: Environment,
         at now: Instant
     ) async throws -> [Lineage: ClaimRuling] {
         var rulings: [Lineage: ClaimRuling] = [:]
-        for (environment, lineages) in kept.lineages {
+        for (environment, lineages) in kept.lineages(answering: answered) {
+            let key = CustomerKey(app: app.id, environment: environment, customer: customer)
+            let isNews = try kept.isWhole && ingest.storage.row(of: key)?.reconciledAt == nil
+            guard isNews || !lineages.isEmpty else { continue }
             let claims = lineages.map { OwnershipClaim(lineage: $0, customer: customer, at: now) }
             let intake = Intake(
                 app: app.id,
                 environment: environment,
-                customers: [CustomerKey(app: app.id, environment: environment, customer: customer)],
+                customers: [key],
+                reconciled: isNews ? [key] : [],
                 ownership: OwnershipClaims(claims, rule: Deriver(app: app).rule),
                 now: now
             )

@@ -37,7 +37,8 @@ struct CounterFamily: Hashable, Sendable {
     )
     static let deviceItems = CounterFamily(
         name: "tideover_device_items_total",
-        help: "Pieces of evidence that devices presented: committed, known already, or refused.",
+        help:
+            "Pieces of evidence of devices: committed, known already, refused, or failed to store.",
         labels: ["app", "outcome"]
     )
     static let ownershipClaims = CounterFamily(
@@ -158,7 +159,7 @@ final class Metrics: Sendable {
         for outcome in ["committed", "duplicate", "refused", "failed"] {
             count(.notifications, app.id, outcome, by: 0)
         }
-        for outcome in ["committed", "known", "refused"] {
+        for outcome in ["committed", "known", "refused", "failed"] {
             count(.deviceItems, app.id, outcome, by: 0)
         }
         for ruling in ["held", "claimed", "transferred"] {

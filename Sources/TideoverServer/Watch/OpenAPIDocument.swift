@@ -138,7 +138,7 @@ enum OpenAPIDocument {
                 "tags": ["customers"],
                 "operationId": "reconcile",
                 "summary": "What a device has in hand goes in, what the customer may use comes out",
-                "description": "Each piece of evidence is believed or refused by itself. What is accepted is durable before the answer goes out, so that its transaction may be finished, and the lineages it speaks of are claimed for the customer. The answer is that of the environment asked about, else of the newest evidence accepted, else of production.",
+                "description": "Each piece of evidence is believed or refused by itself. What is accepted is durable before the answer goes out, so that its transaction may be finished, and the lineages it speaks of are claimed for the customer. The answer is that of the environment asked about, else of the newest evidence accepted, else of production. More than 32 pieces are presented in several requests, in any order; to present one again changes nothing. Once nothing was refused, also of nothing at all, a customer without purchases is `never` for certain.",
                 "security": [{ "key": ["public"] }],
                 "parameters": [
                   { "$ref": "#/components/parameters/app" },
@@ -849,7 +849,15 @@ enum OpenAPIDocument {
                   },
                   "purchases": {
                     "type": "array", "items": { "type": "object" },
-                    "description": "Purchase objects of OpenIAP as they are; the JWS in `purchaseToken` is what is believed"
+                    "description": "Purchase objects of OpenIAP as they are; the JWS in `purchaseToken`, or else the receipt in `transactionReceipt`, is what is believed"
+                  },
+                  "receipts": {
+                    "type": "array", "items": { "type": "string" },
+                    "description": "App receipts of StoreKit 1 (PKCS #7), each in base64; every purchase in one counts"
+                  },
+                  "receiptAnswers": {
+                    "type": "array", "items": { "type": "object" },
+                    "description": "Answers of verifyReceipt as they are; the receipt in `latest_receipt` is what is believed"
                   }
                 }
               },
@@ -881,9 +889,15 @@ enum OpenAPIDocument {
                 "type": "object",
                 "required": ["kind", "index", "verdict"],
                 "properties": {
-                  "kind": { "type": "string", "enum": ["transaction", "renewalInfo", "purchase"] },
+                  "kind": {
+                    "type": "string",
+                    "enum": ["transaction", "renewalInfo", "purchase", "receipt", "receiptAnswer"]
+                  },
                   "index": { "type": "integer", "description": "Its place in its list" },
-                  "verdict": { "type": "string", "enum": ["accepted", "refused"] },
+                  "verdict": {
+                    "type": "string", "enum": ["accepted", "refused", "failed"],
+                    "description": "`failed` stands in the problem `storage-unavailable` only: present it again"
+                  },
                   "isKnown": { "type": "boolean", "description": "Whether it had arrived before" },
                   "environment": { "type": "string", "enum": ["production", "sandbox", "simulated"] },
                   "transactionId": { "type": ["string", "null"] },
@@ -891,6 +905,19 @@ enum OpenAPIDocument {
                   "ownership": {
                     "type": "string",
                     "description": "held, claimed, transferred, or why the claim to it came to nothing"
+                  },
+                  "lineages": {
+                    "type": "array",
+                    "description": "Of a receipt: every subscription and purchase in it, and what became of the claim to it",
+                    "items": {
+                      "type": "object",
+                      "required": ["lineage"],
+                      "properties": {
+                        "lineage": { "type": "string" },
+                        "ownership": { "type": "string" },
+                        "detail": { "type": "string" }
+                      }
+                    }
                   },
                   "reason": { "type": "string", "description": "Why it is refused: a stable code" },
                   "detail": { "type": ["string", "null"], "description": "The same for people" }
@@ -1120,6 +1147,10 @@ enum OpenAPIDocument {
                   "asKnownAt": {
                     "oneOf": [{ "$ref": "#/components/schemas/Instant" }, { "type": "null" }]
                   },
+                  "reconciledAt": {
+                    "description": "When a device first presented all that it had; null where none did",
+                    "oneOf": [{ "$ref": "#/components/schemas/Instant" }, { "type": "null" }]
+                  },
                   "entitlements": {
                     "type": "object",
                     "description": "By name: decision, why, used, setAside, others, next and reply",
@@ -1138,6 +1169,10 @@ enum OpenAPIDocument {
                   "environment": { "type": "string", "enum": ["production", "sandbox", "simulated"] },
                   "asOf": { "$ref": "#/components/schemas/Instant" },
                   "asKnownAt": {
+                    "oneOf": [{ "$ref": "#/components/schemas/Instant" }, { "type": "null" }]
+                  },
+                  "reconciledAt": {
+                    "description": "When a device first presented all that it had; null where none did",
                     "oneOf": [{ "$ref": "#/components/schemas/Instant" }, { "type": "null" }]
                   },
                   "entitlements": {
