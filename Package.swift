@@ -237,8 +237,9 @@ if Context.environment["TIDEOVER_BENCHMARKS"] != nil {
             name: "TideoverBenchmarks",
             dependencies: [
                 "CTideoverAllocations", "TideoverAppStore", "TideoverCommandLine", "TideoverCore",
-                "TideoverHTTP", "TideoverHTTPServer", "TideoverJSON", "TideoverSandbox",
-                "TideoverServer", "TideoverSignatures", "TideoverSQLite", "TideoverStorage",
+                "TideoverHTTP", "TideoverHTTPServer", "TideoverJSON", "TideoverLocks",
+                "TideoverSandbox", "TideoverServer", "TideoverSignatures", "TideoverSQLite",
+                "TideoverStorage",
             ],
             path: "Benchmarks/TideoverBenchmarks",
             resources: [.embedInCode("load.lua")],
@@ -267,7 +268,7 @@ if Context.environment["TIDEOVER_FUZZ"] != nil {
             dependencies: [
                 "CTideoverFuzzing", "TideoverAppStore", "TideoverASN1", "TideoverCore",
                 "TideoverHTTP", "TideoverJSON", "TideoverLocks", "TideoverSandbox",
-                "TideoverSignatures",
+                "TideoverServer", "TideoverSignatures",
             ],
             path: "Fuzz/TideoverFuzz",
             swiftSettings: settings

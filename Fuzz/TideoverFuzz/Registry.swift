@@ -2,7 +2,7 @@
 enum Registry {
     static let all: [Fuzzer] = [
         .strictJSON, .relaxedJSON, .base64, .jws, .signed, .chain, .pass, .notification, .apiAnswer,
-        .http, .receipt, .receiptContent, .canaryOfOracles, .canaryOfMemory,
+        .http, .receipt, .receiptContent, .reconcile, .openIAP, .canaryOfOracles, .canaryOfMemory,
     ]
 
     /// The one that this process runs.
