@@ -62,7 +62,7 @@ public struct CustomerRecord: Sendable {
         CustomerHistory(
             customer: customer,
             environment: environment,
-            holdings: holdings.map { holding in
+            holdings: answering.map { holding in
                 OwnedHistory(
                     history: LineageHistory(
                         lineage: holding.lineage,
@@ -109,7 +109,7 @@ public struct CustomerRecord: Sendable {
             policy: policy,
             catalogue: catalogue.value(at: instant)
         )
-        let facts = holdings.first { $0.lineage == standing.lineage }?.facts ?? []
+        let facts = answering.first { $0.lineage == standing.lineage }?.facts ?? []
         let sieve = ground.map { FactSieve(facts: facts, ground: $0, standing: standing) }
         return Explanation(
             asOf: instant,

@@ -21,7 +21,7 @@ public struct CustomerTimeline: Sendable {
 
     /// The same from the record's own history, for who has it already.
     public init(_ record: CustomerRecord, _ history: CustomerHistory, until: Instant) {
-        let held = record.holdings.filter { $0.lineage.environment == record.environment }
+        let held = record.answering.filter { $0.lineage.environment == record.environment }
             .sorted { $0.lineage < $1.lineage }
         let lineages = zip(held, history.holdings).map { holding, known in
             LineageTimeline(

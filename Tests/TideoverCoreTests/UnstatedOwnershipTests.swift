@@ -1,0 +1,92 @@
+import Testing
+import TideoverCore
+import TideoverLives
+
+/// A receipt does not say whether the customer bought it or a family shares it.
+/// https://developer.apple.com/documentation/appstoreserverapi/inappownershiptype
+@Suite struct UnstatedOwnershipTests {
+    /// A month that a family shares and whose renewal failed, as signed transactions tell it.
+    private static func shared() -> Life {
+        var life = StandingTests.failing()
+        life.lineage.ownership = .familyShared
+        for position in life.facts.indices { life.facts[position].lineage = life.lineage }
+        return life
+    }
+
+    /// The same month as a receipt tells it.
+    private static func receipt(signed: Instant = "2026-05-20") -> Life {
+        var life = Life()
+        life.term(
+            "1",
+            from: "2026-05-01",
+            to: "2026-06-01",
+            signed: signed,
+            origin: .unstated
+        )
+        for position in life.facts.indices { life.facts[position].source = .appReceipt }
+        return life
+    }
+
+    private func record(_ lives: Life...) -> CustomerRecord {
+        CustomerRecord(
+            customer: SnapshotTests.anna,
+            environment: .production,
+            holdings: lives.map { life in
+                CustomerRecord.Holding(
+                    lineage: life.lineage,
+                    facts: life.facts,
+                    owners: [
+                        OwnershipEntry(
+                            lineage: life.lineage,
+                            customer: SnapshotTests.anna,
+                            from: .distantPast,
+                            why: .claimed
+                        )
+                    ]
+                )
+            },
+            catalogue: Versioned(Life().catalogue),
+            policy: Versioned(Policy())
+        )
+    }
+
+    @Test func `a receipt of what a family shares is no purchase of the customer's own`() throws {
+        for record in [
+            record(Self.shared(), Self.receipt()), record(Self.receipt(), Self.shared()),
+        ] {
+            let history = record.history
+            #expect(history.holdings.map(\.history.lineage.ownership) == [.familyShared])
+            // In grace and in retry nobody asks a family member to pay.
+            for instant in ["2026-06-10", "2026-06-20"] as [Instant] {
+                let snapshot = history.snapshot(at: instant)
+                let standing = try #require(snapshot["premium"]?.standing)
+                #expect(standing.lineage?.ownership == .familyShared)
+                #expect(standing.told == Self.shared().told(instant))
+                #expect(snapshot.prompt == nil)
+            }
+            let why = try #require(record.explanation(of: "premium", at: "2026-06-10"))
+            #expect(why.others.isEmpty)
+            #expect(why.used.count + why.setAside.count == 5)
+            let spans = CustomerTimeline(record, until: "2026-06-20").timeline(of: "premium").spans
+            #expect(spans.map(\.lineage?.ownership).allSatisfy { $0 == .familyShared })
+        }
+    }
+
+    @Test func `a receipt alone, and one of what was bought, is the customer's`() {
+        #expect(
+            record(Self.receipt()).history.holdings.map(\.history.lineage.ownership)
+                == [.purchased]
+        )
+        var bought = Self.receipt()
+        bought.facts += StandingTests.monthly().facts
+        let both = record(bought, Self.shared()).history.holdings.map(\.history.lineage.ownership)
+        #expect(both == [.purchased, .familyShared])
+    }
+
+    @Test func `before the store said so, it was answered as the customer's`() {
+        var shared = Self.shared()
+        for position in shared.facts.indices { shared.facts[position].learnedAt = "2026-05-25" }
+        let known = record(Self.receipt(), shared).asKnown(at: "2026-05-24")
+        #expect(known.history.holdings.map(\.history.lineage.ownership) == [.purchased])
+    }
+}
