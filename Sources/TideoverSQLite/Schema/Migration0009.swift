@@ -1,0 +1,26 @@
+extension Migration {
+    /// Where a device and we differed: from when a difference was found until it ended.
+    ///
+    /// Of one entitlement of a customer one difference at most is open.
+    static let ninth = Migration(
+        number: 9,
+        sql: """
+            CREATE TABLE drift (
+                app TEXT NOT NULL,
+                environment TEXT NOT NULL,
+                customer TEXT NOT NULL,
+                id TEXT NOT NULL,
+                entitlement TEXT NOT NULL,
+                opened_at INTEGER NOT NULL,
+                healed_at INTEGER,
+                form TEXT NOT NULL,
+                PRIMARY KEY (app, environment, customer, id)
+            ) STRICT, WITHOUT ROWID;
+
+            CREATE UNIQUE INDEX drift_open ON drift (app, environment, customer, entitlement)
+            WHERE healed_at IS NULL;
+
+            PRAGMA user_version = 9;
+            """
+    )
+}
