@@ -10,6 +10,9 @@ final class CustomerQueries {
     private let lineagesOwned: Statement
     private let customer: Statement
     private let told: Statement
+    private let openDrift: Statement
+    private let driftOf: Statement
+    private let driftAfter: Statement
 
     init(_ connection: Connection) throws(StorageError) {
         place = connection.place
@@ -18,6 +21,9 @@ final class CustomerQueries {
         lineagesOwned = try Statement(SQL.lineagesOwned, on: connection)
         customer = try Statement(SQL.customer, on: connection)
         told = try Statement(SQL.told, on: connection)
+        openDrift = try Statement(SQL.openDrift, on: connection)
+        driftOf = try Statement(SQL.driftOf, on: connection)
+        driftAfter = try Statement(SQL.driftAfter, on: connection)
     }
 
     func row(of key: CustomerKey) throws(StorageError) -> CustomerRow? {
@@ -72,17 +78,62 @@ final class CustomerQueries {
             }
         }
         let answer = try row(of: key)
-        // Who was never derived was never told of.
+        // Who was never derived was never told of, nor compared with.
         let told = answer == nil ? [] : try told(of: key)
+        let openDrift = answer == nil ? [] : try openDrift(of: key)
         return CustomerLineages(
             key: key,
             answer: answer,
             holdings: holdings,
             told: told,
+            openDrift: openDrift,
             now: now,
             reconciledAt: reconciledAt
         )
     }
+
+    // MARK: Drift
+
+    private func openDrift(of key: CustomerKey) throws(StorageError) -> [Drift] {
+        try openDrift.all(
+            .text(key.app),
+            .text(key.environment.rawValue),
+            .text(key.customer.text),
+            read: drift
+        )
+    }
+
+    func drift(of key: CustomerKey, limit: Int) throws(StorageError) -> [Drift] {
+        try driftOf.all(
+            .text(key.app),
+            .text(key.environment.rawValue),
+            .text(key.customer.text),
+            .integer(Int64(max(0, limit))),
+            read: drift
+        )
+    }
+
+    func drift(
+        app: String,
+        _ environment: Environment,
+        after: Drift?,
+        limit: Int
+    ) throws(StorageError) -> [Drift] {
+        try driftAfter.all(
+            .text(app),
+            .text(environment.rawValue),
+            .text(after?.customer.text ?? ""),
+            .text(after?.id ?? ""),
+            .integer(Int64(max(0, limit))),
+            read: drift
+        )
+    }
+
+    private func drift(_ row: Row) throws(StorageError) -> Drift {
+        try stored(row.bytes(0)) { json throws(FormError) in try Drift(json: json) }
+    }
+
+    // MARK: Lineages
 
     private func told(of key: CustomerKey) throws(StorageError) -> [String] {
         try told.all(

@@ -19,6 +19,8 @@ final class Ledger {
     private let latestEvent: Statement
     private let insertEvent: Statement
     private let insertTold: Statement
+    private let changeDrift: Statement
+    private let insertDrift: Statement
     private let due: Statement
     private let addTally: Statement
     private let putBookmark: Statement
@@ -51,6 +53,8 @@ final class Ledger {
         latestEvent = try Statement(SQL.latestEvent, on: connection)
         insertEvent = try Statement(SQL.insertEvent, on: connection)
         insertTold = try Statement(SQL.insertTold, on: connection)
+        changeDrift = try Statement(SQL.changeDrift, on: connection)
+        insertDrift = try Statement(SQL.insertDrift, on: connection)
         due = try Statement(SQL.due, on: connection)
         addTally = try Statement(SQL.addTally, on: connection)
         putBookmark = try Statement(SQL.putBookmark, on: connection)
@@ -317,7 +321,31 @@ final class Ledger {
             .instant(row.pass?.renewAt),
             .instant(row.reconciledAt)
         )
+        for drift in derivation.drift { try put(drift, of: customer) }
         return (row, derivation.events)
+    }
+
+    /// Changes what is open, else adds it, unless it is stored or another one is open.
+    private func put(_ drift: Drift, of key: CustomerKey) throws(StorageError) {
+        let changed = try changeDrift.run(
+            .text(key.app),
+            .text(key.environment.rawValue),
+            .text(key.customer.text),
+            .text(drift.id),
+            .instant(drift.healing?.at),
+            .utf8(drift.form)
+        )
+        guard changed == 0 else { return }
+        try insertDrift.run(
+            .text(key.app),
+            .text(key.environment.rawValue),
+            .text(key.customer.text),
+            .text(drift.id),
+            .text(drift.entitlement),
+            .instant(drift.openedAt),
+            .instant(drift.healing?.at),
+            .utf8(drift.form)
+        )
     }
 
     private func append(

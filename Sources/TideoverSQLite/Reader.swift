@@ -152,6 +152,19 @@ final class Reader {
         }
     }
 
+    func drift(of customer: CustomerKey, limit: Int) throws(StorageError) -> [Drift] {
+        try customers.drift(of: customer, limit: limit)
+    }
+
+    func drift(
+        app: String,
+        environment: Environment,
+        after: Drift?,
+        limit: Int
+    ) throws(StorageError) -> [Drift] {
+        try customers.drift(app: app, environment, after: after, limit: limit)
+    }
+
     func bookmark(_ key: BookmarkKey) throws(StorageError) -> [UInt8]? {
         try bookmark.first(
             .text(key.app),

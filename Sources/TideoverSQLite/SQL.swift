@@ -36,6 +36,32 @@ enum SQL {
         SELECT name FROM told WHERE app = ?1 AND environment = ?2 AND customer = ?3 ORDER BY event
         """
 
+    // MARK: Drift
+
+    static let openDrift: StaticString = """
+        SELECT form FROM drift
+        WHERE app = ?1 AND environment = ?2 AND customer = ?3 AND healed_at IS NULL ORDER BY id
+        """
+    static let driftOf: StaticString = """
+        SELECT form FROM drift WHERE app = ?1 AND environment = ?2 AND customer = ?3
+        ORDER BY id DESC LIMIT ?4
+        """
+    static let driftAfter: StaticString = """
+        SELECT form FROM drift
+        WHERE app = ?1 AND environment = ?2 AND (customer, id) > (?3, ?4)
+        ORDER BY customer, id LIMIT ?5
+        """
+    /// What has ended stays as it is.
+    static let changeDrift: StaticString = """
+        UPDATE drift SET healed_at = ?5, form = ?6
+        WHERE app = ?1 AND environment = ?2 AND customer = ?3 AND id = ?4 AND healed_at IS NULL
+        """
+    static let insertDrift: StaticString = """
+        INSERT INTO drift (app, environment, customer, id, entitlement, opened_at, healed_at, form)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+        ON CONFLICT DO NOTHING
+        """
+
     // MARK: What is due
 
     static let due: StaticString = """

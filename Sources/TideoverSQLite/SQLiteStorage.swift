@@ -186,6 +186,23 @@ public final class SQLiteStorage: Storage {
         }
     }
 
+    public func drift(of customer: CustomerKey, limit: Int) throws(StorageError) -> [Drift] {
+        try readers.read { reader throws(StorageError) in
+            try reader.drift(of: customer, limit: limit)
+        }
+    }
+
+    public func drift(
+        app: String,
+        environment: Environment,
+        after: Drift?,
+        limit: Int
+    ) throws(StorageError) -> [Drift] {
+        try readers.read { reader throws(StorageError) in
+            try reader.drift(app: app, environment: environment, after: after, limit: limit)
+        }
+    }
+
     public func bookmark(_ key: BookmarkKey) throws(StorageError) -> [UInt8]? {
         try readers.read { reader throws(StorageError) in try reader.bookmark(key) }
     }

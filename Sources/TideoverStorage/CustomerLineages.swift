@@ -9,6 +9,8 @@ public struct CustomerLineages: Hashable, Sendable {
     public let holdings: [Holding]
     /// The names of the events told of the customer so far, in the order of their commits.
     public let told: [String]
+    /// The differences from what a device saw that have not ended, oldest first.
+    public let openDrift: [Drift]
     /// The instant to derive for.
     public let now: Instant
     /// When a device first presented all that it had; nil where none did.
@@ -20,6 +22,7 @@ public struct CustomerLineages: Hashable, Sendable {
         answer: CustomerRow?,
         holdings: [Holding],
         told: [String] = [],
+        openDrift: [Drift] = [],
         now: Instant,
         reconciledAt: Instant? = nil
     ) {
@@ -28,6 +31,7 @@ public struct CustomerLineages: Hashable, Sendable {
         self.answer = answer
         self.holdings = holdings
         self.told = told
+        self.openDrift = openDrift
         self.now = now
     }
 
@@ -83,19 +87,24 @@ public struct Derivation: Hashable, Sendable {
     public let events: [Event]
     /// The pass that goes with the answer; nil where none is issued.
     public let pass: IssuedPass?
+    /// Differences from what a device saw: those that ended or of which more is known, then those that
+    /// begin. One that has ended is not changed again, and of an entitlement one at most is open.
+    public let drift: [Drift]
 
     public init(
         answer: [UInt8],
         validUntil: Instant?,
         fingerprint: String,
         events: [Event] = [],
-        pass: IssuedPass? = nil
+        pass: IssuedPass? = nil,
+        drift: [Drift] = []
     ) {
         self.answer = answer
         self.validUntil = validUntil
         self.fingerprint = fingerprint
         self.events = events
         self.pass = pass
+        self.drift = drift
     }
 }
 

@@ -82,6 +82,15 @@ extension OwnershipEntry {
     }
 }
 
+extension Drift {
+    /// The drift in its JSON form.
+    package var form: [UInt8] {
+        var writer = JSONWriter()
+        write(to: &writer)
+        return writer.bytes
+    }
+}
+
 extension EvidenceID {
     /// The id of evidence: the digest of what was received.
     public init(of received: some Collection<UInt8>) {

@@ -9,7 +9,7 @@ public import TideoverCore
 /// Reads are synchronous, so that a request can be answered on the thread it arrived on. They see
 /// every commit that has returned, never a part of one, and wait at most a moment for a free reader.
 public protocol Storage: Sendable {
-    /// Commits evidence, facts, ownership, derived rows, events and counts as one transaction.
+    /// Commits evidence, facts, ownership, derived rows, drift, events and counts as one transaction.
     ///
     /// Evidence known by its dedupe key makes the outcome `duplicate`, and nothing else happens.
     /// Otherwise every customer who owns or ever owned a lineage of which something new was learned,
@@ -91,6 +91,18 @@ public protocol Storage: Sendable {
         app: String,
         limit: Int
     ) throws(StorageError) -> [Holding]
+
+    /// A customer's differences from what devices saw, newest first, at most `limit` of them.
+    func drift(of customer: CustomerKey, limit: Int) throws(StorageError) -> [Drift]
+
+    /// All such differences of an app in an environment in the order of customers and ids, those
+    /// behind `after`, at most `limit` of them.
+    func drift(
+        app: String,
+        environment: Environment,
+        after: Drift?,
+        limit: Int
+    ) throws(StorageError) -> [Drift]
 
     /// What a bookmark says, as JSON text; nil where none was kept.
     func bookmark(_ key: BookmarkKey) throws(StorageError) -> [UInt8]?

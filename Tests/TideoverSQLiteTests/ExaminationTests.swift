@@ -125,10 +125,12 @@ import TideoverStorageConformance
 
     @Test func `damage is told`() async throws {
         let storage = try SQLiteStorage(path: folder.database)
-        for number in 0..<200 {
-            let tally = Tally(environment: nil, kind: "k", name: "\(number)")
-            try await storage.add([tally: 1], app: "cards")
-        }
+        // As many as make theirs the last page of the file.
+        let tallies = (0..<2_000).map { Tally(environment: nil, kind: "k", name: "\($0)") }
+        try await storage.add(
+            Dictionary(uniqueKeysWithValues: tallies.map { ($0, 1) }),
+            app: "cards"
+        )
         await storage.close()
         let file = try FileHandle(forUpdating: URL(filePath: folder.database))
         let size = try file.seekToEnd()

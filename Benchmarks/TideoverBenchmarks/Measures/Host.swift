@@ -121,6 +121,15 @@ struct ForgetfulStorage: Storage {
         limit: Int
     ) throws(StorageError) -> [Holding] { [] }
 
+    func drift(of customer: CustomerKey, limit: Int) throws(StorageError) -> [Drift] { [] }
+
+    func drift(
+        app: String,
+        environment: Environment,
+        after: Drift?,
+        limit: Int
+    ) throws(StorageError) -> [Drift] { [] }
+
     func bookmark(_ key: BookmarkKey) throws(StorageError) -> [UInt8]? { nil }
 
     func keep(_ form: [UInt8], as key: BookmarkKey) async throws(StorageError) {}

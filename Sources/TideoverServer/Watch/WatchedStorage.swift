@@ -138,6 +138,23 @@ struct WatchedStorage: Storage {
         }
     }
 
+    func drift(of customer: CustomerKey, limit: Int) throws(StorageError) -> [Drift] {
+        try read { storage throws(StorageError) in
+            try storage.drift(of: customer, limit: limit)
+        }
+    }
+
+    func drift(
+        app: String,
+        environment: Environment,
+        after: Drift?,
+        limit: Int
+    ) throws(StorageError) -> [Drift] {
+        try read { storage throws(StorageError) in
+            try storage.drift(app: app, environment: environment, after: after, limit: limit)
+        }
+    }
+
     func bookmark(_ key: BookmarkKey) throws(StorageError) -> [UInt8]? {
         try read { storage throws(StorageError) in try storage.bookmark(key) }
     }
