@@ -310,6 +310,20 @@ import TideoverLives
         #expect(found.allSatisfy { $0.timeToHeal == .zero && $0.server == Self.denies })
     }
 
+    @Test func `what ended a drift that was open is not found a second time`() throws {
+        let word = DeviceWord(access: true, end: .at(Self.nextEnd))
+        let judge = DriftJudge(
+            customer: try #require(CustomerID("u_42")),
+            environment: .production,
+            now: Self.now,
+            report: DeviceReport(said(word), mended: ["premium"]),
+            before: ["premium": Self.denies],
+            after: ["premium": Self.allows],
+            news: [.presented()]
+        )
+        #expect(judge.drifts(open: []).isEmpty)
+    }
+
     // MARK: What is open
 
     private func open(

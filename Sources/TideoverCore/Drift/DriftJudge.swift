@@ -95,15 +95,19 @@ public struct DeviceReport: Hashable, Sendable {
     public var purchases: [String: Purchase]
     /// What it presented and could not have: what a word is taken for that names no purchase.
     public var refused: Lineage?
+    /// Entitlements of which drift has just ended by what it presented: the same is not found again.
+    public var mended: Set<String>
 
     public init(
         _ conclusion: DeviceConclusion,
         purchases: [String: Purchase] = [:],
-        refused: Lineage? = nil
+        refused: Lineage? = nil,
+        mended: Set<String> = []
     ) {
         self.conclusion = conclusion
         self.purchases = purchases
         self.refused = refused
+        self.mended = mended
     }
 
     public struct Purchase: Hashable, Sendable {
@@ -174,7 +178,9 @@ extension DriftJudge {
         if let direction = direction(word, server) {
             return drift(name, word, server, direction, cause(of: direction, name, word, server))
         }
-        guard let former = before[name], let direction = direction(word, former) else { return nil }
+        guard report?.mended.contains(name) != true, let former = before[name],
+            let direction = direction(word, former)
+        else { return nil }
         guard let news = mending(name, server), news.since + Self.arrivalTime < now else {
             return nil
         }
