@@ -130,7 +130,10 @@ targets += [
     library("TideoverSandbox", ["TideoverHTTP", "TideoverJSON", "TideoverSignatures"]),
     tests(
         "TideoverSandboxTests",
-        ["TideoverSandbox", "TideoverHTTP", "TideoverJSON", "TideoverSignatures"]
+        [
+            "TideoverSandbox", "TideoverHTTP", "TideoverJSON", "TideoverLocks",
+            "TideoverSignatures",
+        ]
     ),
     library("TideoverRevenueCat", ["TideoverCore", "TideoverHTTP", "TideoverJSON"]),
     tests(

@@ -111,6 +111,36 @@ import TideoverSandbox
         #expect("\(try fault("{ \(step) }"))".contains(words))
     }
 
+    @Test func `a visit says what the device does not do as it should`() throws {
+        let steps = try scenario(
+            """
+            { do: "openApp", customer: "anna" },
+            { do: "openApp", customer: "anna", looks: false, presents: false, verifies: false,
+              finishes: false, behind: "2 h", account: "ben", environment: "sandbox" },
+            { do: "loseNotifications" },
+            { do: "deliverNotifications" },
+            """,
+            customers: "anna: {}, ben: {}"
+        ).steps
+        var visit = DeviceVisit()
+        visit.looks = false
+        visit.presents = false
+        visit.verifies = false
+        visit.finishes = false
+        visit.clockOffset = -7_200_000
+        visit.account = "ben"
+        visit.environment = "sandbox"
+        #expect(
+            steps.map(\.action) == [
+                .openApp(DeviceVisit()), .openApp(visit), .loseNotifications(true),
+                .loseNotifications(false),
+            ]
+        )
+        #expect(steps.map(\.customer) == ["anna", "anna", nil, nil])
+        let wrong = try fault(#"{ do: "openApp", looks: "no" }"#)
+        #expect(wrong.line == 9)
+    }
+
     @Test func `expectations name places of the answer`() throws {
         let step = try #require(
             try scenario(

@@ -1,6 +1,7 @@
 import Testing
 import TideoverHTTP
 import TideoverJSON
+import TideoverLocks
 import TideoverSandbox
 import TideoverSignatures
 
@@ -100,6 +101,82 @@ import TideoverSignatures
         let second = try await play(life, against: .right)
         #expect(words(first) == words(second))
         #expect(first.moments == second.moments)
+    }
+
+    /// What devices sent, and nothing else, answered with the path they sent it to.
+    private func reports(_ steps: String) async throws -> [JSONValue] {
+        let backEnd = try FakeBackEnd(.right, trusting: authority)
+        var target = backEnd.target
+        let heard = Locked<[JSONValue]>([])
+        let readBack = target.readBack
+        target.readBack = { request in
+            guard request.method == "POST" else { return try await readBack(request) }
+            let report = JSONValue(try JSONDocument(request.body).root)
+            heard.withLock { $0.append(report) }
+            return .json(["path": .string(request.path)])
+        }
+        let report = try await ScenarioRunner(target: target, authority: authority)
+            .run(try scenario(steps))
+        #expect(report.passed)
+        return heard.withLock { $0 }
+    }
+
+    @Test func `a device presents what it saw, and says what it concluded`() async throws {
+        let reports = try await reports(
+            """
+            { do: "subscribe" },
+            { after: "1 d", do: "openApp",
+              expect: { answer: { path: { present: true } } } },
+            { at: "2026-06-02T10:00:00Z", do: "openApp", looks: false, presents: false },
+            { do: "openApp", verifies: false, ahead: "40 d", finishes: false },
+            { do: "openApp", environment: "sandbox" },
+            """
+        )
+        let words = reports.map { $0["device"]?["entitlements"]?["premium"] }
+        #expect(words.map { $0?["access"]?.bool } == [true, false, false, false])
+        #expect(
+            words.map { $0?["until"]?.string } == [
+                "2026-06-01T10:00:00.000Z", "2026-06-01T10:00:00.000Z",
+                "2026-07-01T10:00:00.000Z", nil,
+            ]
+        )
+        #expect(words.map { $0?["verified"]?.bool } == [true, true, false, nil])
+        #expect(words.map { $0?["unfinished"]?.array?.count } == [nil, nil, 1, nil])
+        #expect(reports.map { $0["transactions"]?.array?.count } == [1, nil, 1, 0])
+        #expect(reports.map { $0["renewalInfos"]?.array?.count } == [1, nil, 1, 0])
+        let devices = reports.map { $0["device"] }
+        #expect(
+            devices.map { $0?["askedAt"]?.string } == [
+                "2026-05-02T10:00:00.000Z", "2026-05-02T10:00:00.000Z",
+                "2026-06-02T10:00:00.000Z", "2026-06-02T10:00:00.000Z",
+            ]
+        )
+        #expect(devices[2]?["deviceTime"]?.string == "2026-07-12T10:00:00.000Z")
+        #expect(
+            devices.map { $0?["environment"]?.string } == [
+                "simulated", "simulated", "simulated", "sandbox",
+            ]
+        )
+    }
+
+    @Test func `what is lost is not delivered, and not sent again`() async throws {
+        let lost = try await play(
+            scenario(
+                """
+                { do: "loseNotifications" },
+                { after: "1 min", do: "subscribe" },
+                { after: "1 d", do: "deliverNotifications" },
+                { after: "5 d", do: "cancel" },
+                """
+            ),
+            against: .right
+        )
+        let heard = lost.moments.compactMap { moment -> String? in
+            guard case .notification(let delivery) = moment.happening else { return nil }
+            return delivery.notification.event.notificationType
+        }
+        #expect(heard == ["DID_CHANGE_RENEWAL_STATUS"])
+        #expect(lost.passed)
     }
 
     @Test func `a message that is not accepted is sent again, and fails the scenario`()

@@ -87,6 +87,19 @@ public actor SimulatedAppStore {
     }
 }
 
+// MARK: - Devices
+
+extension SimulatedAppStore {
+    /// What StoreKit shows of a customer's subscriptions, signed now; nothing of an unknown customer.
+    ///
+    /// - Throws: `tooLarge` for content that no receiver would read.
+    public func device(
+        of customer: String
+    ) throws(SignatureRefusal) -> [AppStoreDevicePurchase] {
+        try service.device(of: customer)
+    }
+}
+
 // MARK: - Time and the post
 
 extension SimulatedAppStore {

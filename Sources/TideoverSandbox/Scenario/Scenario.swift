@@ -52,4 +52,30 @@ public enum ScenarioAction: Hashable, Sendable {
     case store(AppStoreAction)
     /// The operator asks the store for a test notification.
     case requestTestNotification
+    /// What the store sends is lost from now on, though the store takes it for delivered; or is not.
+    case loseNotifications(Bool)
+    /// The customer opens the app, and the device reconciles.
+    case openApp(DeviceVisit)
+}
+
+/// One time that a customer opens the app: what the device does of what it should.
+public struct DeviceVisit: Hashable, Sendable {
+    /// Whether it looks at what its store tells now; else it concludes from what it saw last.
+    public var looks = true
+    /// Whether it presents what the store has signed for it.
+    public var presents = true
+    /// Whether it can verify what it sees.
+    public var verifies = true
+    /// Whether it has finished its transactions.
+    public var finishes = true
+    /// How far its clock is ahead, in milliseconds; negative for one that is behind.
+    public var clockOffset: Int64 = 0
+    /// The customer whose store account is signed in on it; nil for the customer's own.
+    public var account: String?
+    /// The environment it says it looks at; nil for that of the system under test. In another one there
+    /// is nothing to see.
+    public var environment: String?
+
+    /// One that does everything right.
+    public init() {}
 }

@@ -34,6 +34,9 @@ private struct ScenarioPlay {
     /// What the store's clock shows.
     private var now: Int64
     private var naive: [String: NaiveCheck] = [:]
+    /// By customer.
+    private var devices: [String: ScenarioDevice] = [:]
+    private var losesNotifications = false
 
     init(_ scenario: Scenario, _ target: ScenarioTarget, _ authority: SandboxAuthority) async {
         self.scenario = scenario
@@ -60,10 +63,11 @@ private struct ScenarioPlay {
     /// A step happens at its instant, or as soon after it as the answers to the step before were read.
     mutating func take(_ step: ScenarioStep) async throws(SignatureRefusal) {
         try await pass(until: max(step.at, now))
-        if let action = step.action { await perform(action, step) }
+        var visited: Reading?
+        if let action = step.action { visited = try await perform(action, step) }
         guard !step.expectations.isEmpty, let customer = customer(step.customer) else { return }
         try await settle()
-        await check(step, customer)
+        await check(step, customer, visited)
     }
 
     /// Waits until everything the store has said so far was sent once.
@@ -93,15 +97,54 @@ private struct ScenarioPlay {
 // MARK: - Doing
 
 extension ScenarioPlay {
-    private mutating func perform(_ action: ScenarioAction, _ step: ScenarioStep) async {
+    /// What a device was answered, where the step has one ask.
+    private mutating func perform(
+        _ action: ScenarioAction,
+        _ step: ScenarioStep
+    ) async throws(SignatureRefusal) -> Reading? {
         switch action {
         case .requestTestNotification:
             note(nil, .action(deed(step, "The operator asks for a test notification.", nil)))
             await store.requestTestNotification()
+        case .loseNotifications(let isLosing):
+            losesNotifications = isLosing
+            let words =
+                isLosing ? "Notifications are lost from now on." : "Notifications arrive again."
+            note(nil, .action(deed(step, words, nil)))
         case .store(let action):
-            guard let customer = step.customer else { return }
+            guard let customer = step.customer else { return nil }
             await perform(action, by: customer, step)
+        case .openApp(let visit):
+            guard let customer = customer(step.customer) else { return nil }
+            return try await open(visit, customer, step)
         }
+        return nil
+    }
+
+    private mutating func open(
+        _ visit: DeviceVisit,
+        _ customer: StoreCustomer,
+        _ step: ScenarioStep
+    ) async throws(SignatureRefusal) -> Reading {
+        var device = devices[customer.name] ?? ScenarioDevice()
+        if visit.looks {
+            device.look(try await store.device(of: visit.account ?? customer.name), at: now)
+        }
+        devices[customer.name] = device
+        note(customer.name, .action(deed(step, "\(customer.name) opens the app.", nil)))
+        await target.setClock(now)
+        let body = device.report(
+            visit,
+            unlocking: scenario.app.entitlements,
+            in: target.environment,
+            at: now
+        )
+        let request = target.reconciliation(
+            of: JSONValue.object(body).encoded(),
+            by: customer,
+            app: scenario.app.id
+        )
+        return await reading(of: customer, await answer(to: request))
     }
 
     private mutating func perform(
@@ -150,6 +193,7 @@ extension ScenarioPlay {
 
 extension ScenarioPlay {
     private mutating func deliver(_ attempt: SimulatedAppStore.Attempt) async {
+        guard !losesNotifications else { return await store.end(attempt, .success) }
         let notification = attempt.notification
         await target.setClock(now)
         let request = target.delivery(of: attempt.body, app: scenario.app.id)
@@ -174,8 +218,13 @@ extension ScenarioPlay {
         }
     }
 
-    private mutating func check(_ step: ScenarioStep, _ customer: StoreCustomer) async {
-        let reading = await read(customer)
+    private mutating func check(
+        _ step: ScenarioStep,
+        _ customer: StoreCustomer,
+        _ visited: Reading?
+    ) async {
+        let reading: Reading
+        if let visited { reading = visited } else { reading = await read(customer) }
         let verdicts = step.expectations.map { expectation in
             let actual = reading.document.flatMap(expectation.actual)
             return Verdict(
@@ -196,8 +245,14 @@ extension ScenarioPlay {
 
     private func read(_ customer: StoreCustomer) async -> Reading {
         await target.setClock(now)
-        let answer = await answer(to: target.question(about: customer, app: scenario.app.id))
-        return Reading(
+        return await reading(
+            of: customer,
+            await answer(to: target.question(about: customer, app: scenario.app.id))
+        )
+    }
+
+    private func reading(of customer: StoreCustomer, _ answer: Reading.Answer) async -> Reading {
+        Reading(
             at: now,
             customer: customer.name,
             answer: answer,

@@ -43,7 +43,7 @@ struct StepReader {
         return ScenarioStep(
             line: node.position.line,
             at: try instant(reader, after: previous),
-            customer: verb == .requestTestNotification && node["expect"] == nil
+            customer: (verb?.concernsNobody ?? false) && node["expect"] == nil
                 ? nil : try customer(reader),
             action: try verb.map { (verb) throws(ScenarioError) in try action(verb, reader) },
             refusal: refusal,
@@ -91,7 +91,15 @@ extension StepReader {
         case subscribe, failPayments, fixPayments, cancel, reenable, refund, reverseRefund
         case share, stopSharing, changePlan, extendRenewal, raisePrice, acceptPrice, requestRefund,
             declineRefund
-        case requestTestNotification
+        case requestTestNotification, loseNotifications, deliverNotifications, openApp
+
+        /// Whether it is nobody's doing in particular.
+        var concernsNobody: Bool {
+            switch self {
+            case .requestTestNotification, .loseNotifications, .deliverNotifications: true
+            default: false
+            }
+        }
 
         /// What a step may say beside what every step may.
         var keys: [String] {
@@ -103,7 +111,10 @@ extension StepReader {
             case .extendRenewal: ["product", "days"]
             case .share, .stopSharing: ["product", "with"]
             case .raisePrice: ["product", "to", "consent"]
-            case .failPayments, .fixPayments, .requestTestNotification: []
+            case .openApp: StepReader.visitKeys
+            case .failPayments, .fixPayments, .requestTestNotification, .loseNotifications,
+                .deliverNotifications:
+                []
             }
         }
     }
@@ -134,6 +145,34 @@ extension StepReader {
         case .requestRefund: return .store(try refundRequest(of: product, reader))
         case .declineRefund: return .store(.declineRefund(product: product))
         case .requestTestNotification: return .requestTestNotification
+        case .loseNotifications: return .loseNotifications(true)
+        case .deliverNotifications: return .loseNotifications(false)
+        case .openApp: return .openApp(try visit(reader))
+        }
+    }
+
+    private static let visitKeys = [
+        "looks", "presents", "verifies", "finishes", "ahead", "behind", "account", "environment",
+    ]
+
+    private func visit(_ reader: ObjectReader) throws(ScenarioError) -> DeviceVisit {
+        var visit = DeviceVisit()
+        visit.looks = try flag("looks", reader) ?? true
+        visit.presents = try flag("presents", reader) ?? true
+        visit.verifies = try flag("verifies", reader) ?? true
+        visit.finishes = try flag("finishes", reader) ?? true
+        let ahead = try reader.optional("ahead", readSpan)?.end(of: 1, from: 0) ?? 0
+        visit.clockOffset =
+            ahead - (try reader.optional("behind", readSpan)?.end(of: 1, from: 0) ?? 0)
+        visit.account = try reader.optional("account", member)
+        visit.environment = try reader.optional("environment", readString)
+        return visit
+    }
+
+    private func flag(_ key: String, _ reader: ObjectReader) throws(ScenarioError) -> Bool? {
+        try reader.optional(key) { (node) throws(ScenarioError) -> Bool in
+            guard let value = node.bool else { throw fault(.expected(.bool, for: key), node) }
+            return value
         }
     }
 

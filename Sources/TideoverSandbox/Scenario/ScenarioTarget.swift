@@ -17,6 +17,10 @@ public struct ScenarioTarget: Sendable {
     /// Where answers are read; `{customer}` stands for the customer's `appAccountToken`, or without one
     /// for the name.
     public var readPath: String
+    /// Where a device reconciles; the same names stand in braces.
+    public var reconcilePath = "/v1/apps/{app}/customers/{customer}/reconcile?environment=simulated"
+    /// The environment in which a device of the system under test looks.
+    public var environment = "simulated"
     /// Sent with each question, such as `Authorization`.
     public var readHeaders: Headers
 
@@ -44,6 +48,20 @@ public struct ScenarioTarget: Sendable {
             deliverPath,
             ["app": app],
             headers: ["Content-Type": "application/json", "Content-Length": length],
+            body: body
+        )
+    }
+
+    func reconciliation(of body: [UInt8], by customer: StoreCustomer, app: String) -> Request {
+        var headers = readHeaders
+        headers["Content-Type"] = "application/json"
+        headers["Content-Length"] = String(body.count)
+        let id = customer.appAccountToken ?? customer.name
+        return request(
+            "POST",
+            reconcilePath,
+            ["app": app, "customer": id],
+            headers: headers,
             body: body
         )
     }
