@@ -13,9 +13,17 @@ enum Report {
             Example(
                 "tideover report arrival --app cards --config tideover.json",
                 "how much the store pushed to us, and how much was found only by asking"
-            )
+            ),
+            Example(
+                "tideover report drift --app cards --config tideover.json",
+                "where devices and we differed, why, and how long it took to heal"
+            ),
+            Example(
+                "tideover report lockouts --app cards --config tideover.json",
+                "how long customers were denied what the store vouched for"
+            ),
         ],
-        subcommands: [arrival]
+        subcommands: [arrival, drift, lockouts]
     )
 
     private static let app = Parameter.option("--app", "ID", "One app instead of all")
@@ -43,12 +51,65 @@ enum Report {
                 + "only by asking, from when the store dates it.",
             Errand.note,
         ],
-        run: runArrival
+        run: { arguments, output in
+            try await run("arrival", arguments, output, ArrivalPrinter.print, ArrivalPrinter.csv)
+        }
     )
 
-    private static func runArrival(
+    private static let drift = Command(
+        "drift",
+        summary: "where devices and we differed, why, and how long it took to heal",
+        examples: [
+            Example(
+                "tideover report drift --app cards --config tideover.json",
+                "a table for one app, a line for each direction and cause"
+            ),
+            Example("tideover report drift --config tideover.json --csv", "all apps, for a sheet"),
+        ],
+        parameters: [app, ConfigurationFile.required, Errand.server, json, csv],
+        notes: [
+            "A drift is a difference between what a device concluded by itself, as it says when it "
+                + "reconciles, and what we answer. The time to heal is from when it was found until "
+                + "it was no more.",
+            Errand.note,
+        ],
+        run: { arguments, output in
+            try await run("drift", arguments, output, DriftPrinter.print, DriftPrinter.csv)
+        }
+    )
+
+    private static let lockouts = Command(
+        "lockouts",
+        summary: "how long customers were denied what the store vouched for",
+        examples: [
+            Example(
+                "tideover report lockouts --app cards --config tideover.json",
+                "a table for one app, a line for each judge"
+            ),
+            Example(
+                "tideover report lockouts --config tideover.json --csv",
+                "all apps, for a sheet"
+            ),
+        ],
+        parameters: [app, ConfigurationFile.required, Errand.server, json, csv],
+        notes: [
+            "A lockout is a time in which we denied what the store, by all that is known now, "
+                + "vouched for. Beside it stands what a check of the newest expiry date would have "
+                + "denied, and what a relay such as RevenueCat had told us. Minutes are of every "
+                + "purchase and each entitlement that it unlocks.",
+            Errand.note,
+        ],
+        run: { arguments, output in
+            try await run("lockouts", arguments, output, LockoutPrinter.print, LockoutPrinter.csv)
+        }
+    )
+
+    private static func run(
+        _ name: String,
         _ arguments: Arguments,
-        _ output: Output
+        _ output: Output,
+        _ print: (JSONValue, Output) -> Void,
+        _ sheet: (JSONValue) -> String
     ) async throws -> ExitCode {
         if arguments[json], arguments[csv] {
             throw arguments.usageError(.conflict("--json", "--csv"))
@@ -60,7 +121,7 @@ enum Report {
         let answer = JSONValue(
             try await errand.run(
                 Request(
-                    path: "/v1/reports/arrival",
+                    path: "/v1/reports/\(name)",
                     query: app.map { [QueryItem(name: "app", value: $0.id)] } ?? []
                 )
             )
@@ -68,11 +129,28 @@ enum Report {
         if arguments[json] {
             output.write(answer.encoded(pretty: true) + [UInt8(ascii: "\n")])
         } else if arguments[csv] {
-            output.write(Array(ArrivalPrinter.csv(answer).utf8))
+            output.write(Array(sheet(answer).utf8))
         } else {
-            ArrivalPrinter.print(answer, output)
+            print(answer, output)
         }
         return .success
+    }
+}
+
+/// Lines of comma-separated values.
+enum Sheet {
+    static func text(head: [String], rows: [[JSONValue?]]) -> String {
+        ([head] + rows.map { $0.map(text) }).map { $0.joined(separator: ",") + "\r\n" }.joined()
+    }
+
+    /// A cell; none of ours needs quotes: app ids, words, instants and numbers.
+    private static func text(_ value: JSONValue?) -> String {
+        switch value {
+        case .string(let text): text
+        case .integer(let number): "\(number)"
+        case .double(let number): "\(number)"
+        case .null, .bool, .array, .object, nil: ""
+        }
     }
 }
 
@@ -155,21 +233,10 @@ enum ArrivalPrinter {
             }
             return cells + figures(row["timeToHeal"]) + [row["earlier"]]
         }
-        return ([head] + rows.map { $0.map(text) }).map { $0.joined(separator: ",") + "\r\n" }
-            .joined()
+        return Sheet.text(head: head, rows: rows)
     }
 
     private static func figures(_ lengths: JSONValue?) -> [JSONValue?] {
         ["of", "medianSeconds", "p95Seconds"].map { lengths?[$0] }
-    }
-
-    /// A cell; none of ours needs quotes: app ids, words, instants and numbers.
-    private static func text(_ value: JSONValue?) -> String {
-        switch value {
-        case .string(let text): text
-        case .integer(let number): "\(number)"
-        case .double(let number): "\(number)"
-        case .null, .bool, .array, .object, nil: ""
-        }
     }
 }

@@ -8,6 +8,8 @@ struct Deriver: Sendable {
     let app: App
     /// False where what is derived is not stored: then nothing is signed either.
     var issuesPasses = true
+    /// What a device has just reported.
+    var heard: HeardReport?
 
     func derive(_ lineages: CustomerLineages) -> Derivation {
         let record = record(of: lineages)
@@ -27,7 +29,8 @@ struct Deriver: Sendable {
             fingerprint: app.fingerprint,
             events: bodies.corrections(of: news, at: now)
                 + (bodies.happenings(in: news) + changes.events).inOrder,
-            pass: pass(on: snapshot, answer, of: history, lineages)
+            pass: pass(on: snapshot, answer, of: history, lineages),
+            drift: drift(lineages, record, history, snapshot)
         )
     }
 

@@ -9,6 +9,15 @@ extension Backfiller {
     /// - Throws: `StorageError`; `BackfillStop` for what is dated in our future, since our clock may be
     ///   slow.
     func take(_ items: [AppStoreAnswerItem], in step: BackfillStep) async throws {
+        let sum = try await keep(items, in: step)
+        note(step) { $0.add(sum) }
+    }
+
+    /// The same, without a word in the report of a run.
+    func keep(
+        _ items: [AppStoreAnswerItem],
+        in step: BackfillStep
+    ) async throws -> BackfillReport.Sum {
         let now = timing.clock()
         for case .success(let reading) in items.map(\.reading)
         where reading.latestSignedAt > now + Ingest.clockTolerance {
@@ -17,12 +26,11 @@ extension Backfiller {
                 sentence: "The store's answer is dated in our future: put the clock right."
             )
         }
-        let sum = try await withThrowingTaskGroup(of: BackfillReport.Sum.self) { group in
+        return try await withThrowingTaskGroup(of: BackfillReport.Sum.self) { group in
             // Together, so that the storage confirms many of them at once.
             for item in items { group.addTask { try await self.take(item, at: now, in: step) } }
             return try await group.reduce(into: BackfillReport.Sum()) { $0.add($1) }
         }
-        note(step) { $0.add(sum) }
     }
 
     private func take(

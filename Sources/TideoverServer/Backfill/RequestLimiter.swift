@@ -31,6 +31,9 @@ actor RequestLimiter {
     /// The longest single sleep while the store is left alone; clocks may be put right meanwhile.
     private static let longestSleep = Milliseconds.minutes(1)
 
+    /// How long somebody is kept waiting, in nanoseconds.
+    private static let soon: Int64 = 2_000_000_000
+
     private let environment: Environment
     private let timing: Timing
     /// By kind, the earliest instant of the next request, in nanoseconds of uptime.
@@ -53,6 +56,17 @@ actor RequestLimiter {
             next[kind] = turn + kind.interval(in: environment)
             if turn > now { try await timing.sleep(.nanoseconds(turn - now)) }
         } while isPaused
+    }
+
+    /// The same for a request that somebody waits for; false, and nothing may be asked, where its turn
+    /// is not soon.
+    func admitSoon(_ kind: RequestKind) async throws -> Bool {
+        let now = timing.uptime()
+        let turn = max(now, next[kind] ?? now)
+        guard !isPaused, turn <= now + Self.soon else { return false }
+        next[kind] = turn + kind.interval(in: environment)
+        if turn > now { try await timing.sleep(.nanoseconds(turn - now)) }
+        return !isPaused
     }
 
     /// Leaves the store alone until an instant.

@@ -58,7 +58,12 @@ extension Backfiller {
             catalogue: app.catalogue
         )
         guard history.standing(at: now, policy: app.policy).asksStore else { return false }
-        return !holding.facts.contains { fact in
+        return !isResting(holding, at: now)
+    }
+
+    /// Whether the store answered about it so lately that it is not asked again.
+    func isResting(_ holding: Holding, at now: Instant) -> Bool {
+        holding.facts.contains { fact in
             guard case .inquiry(let inquiry) = fact.assertion else { return false }
             return now < fact.learnedAt + rest(after: inquiry.outcome)
         }

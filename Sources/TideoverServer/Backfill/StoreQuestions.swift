@@ -43,7 +43,7 @@ extension Backfiller {
     /// Leaves the store alone if it wants that, and remembers it for a process that comes after.
     ///
     /// - Returns: until when.
-    private func pause(after failure: AppStoreAPIFailure) async throws -> Instant? {
+    func pause(after failure: AppStoreAPIFailure) async throws -> Instant? {
         guard case .throttled = failure.reason else { return nil }
         let until = failure.retryAt ?? timing.clock() + Self.usualPause
         await limiter.pause(until: until)
@@ -53,7 +53,7 @@ extension Backfiller {
 }
 
 extension AppStoreAPIFailure {
-    fileprivate var metricWord: String {
+    var metricWord: String {
         switch reason {
         case .throttled: "throttled"
         case .unauthorised, .unsigned: "unauthorised"

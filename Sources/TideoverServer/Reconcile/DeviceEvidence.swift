@@ -1,4 +1,5 @@
 package import TideoverAppStore
+import TideoverCore
 package import TideoverHTTP
 import TideoverJSON
 
@@ -10,10 +11,13 @@ package struct DeviceEvidence: Sendable {
     /// Transactions, then renewal infos, purchase objects, receipts and answers of verifyReceipt, each
     /// in the order given.
     package let items: [DeviceItem]
+    /// What the device concluded by itself, to be compared; nil where it does not say.
+    let conclusion: DeviceConclusion?
 
     /// Reads `{"transactions": ["eyJ..."], "renewalInfos": ["eyJ..."], "purchases": [{...}], "receipts":
-    /// ["MII..."], "receiptAnswers": [{...}]}`, each of them optional. Purchases are objects of OpenIAP
-    /// (react-native-iap, expo-iap) as they are, receipts those of StoreKit 1 in base64.
+    /// ["MII..."], "receiptAnswers": [{...}]}`, each of them optional, and `{"device": {...}}` as
+    /// ``DeviceConclusion`` has it. Purchases are objects of OpenIAP (react-native-iap, expo-iap) as they
+    /// are, receipts those of StoreKit 1 in base64.
     ///
     /// - Throws: `bad-reconcile-request`, `too-many-items`.
     package init(_ body: [UInt8]) throws(Problem) {
@@ -38,6 +42,23 @@ package struct DeviceEvidence: Sendable {
         }
         guard items.count <= Self.mostItems else { throw .tooManyItems(found: items.count) }
         self.items = items
+        conclusion = try Self.conclusion(in: root)
+    }
+
+    private static func conclusion(
+        in root: JSONNode
+    ) throws(Problem) -> DeviceConclusion? {
+        guard let device = root["device"], !device.isNull else { return nil }
+        do {
+            return try DeviceConclusion(json: device)
+        } catch {
+            switch error {
+            case .missing(let field):
+                throw .badReconcileRequest("`device` lacks `\(field)`.")
+            case .wrongType(let field), .unknownWord(let field, _):
+                throw .badReconcileRequest("`\(field)` of `device` cannot be read.")
+            }
+        }
     }
 
     /// How many requests so many pieces take.

@@ -12,6 +12,7 @@ import TideoverStorage
 /// its own.
 struct ReconcileRoute: Sendable {
     let ingest: Ingest
+    let backfillers: [Backfiller]
 
     private var app: App { ingest.app }
 
@@ -30,12 +31,14 @@ struct ReconcileRoute: Sendable {
             try await claim(kept, for: customer, answering: environment, at: now)
         }
         let key = CustomerKey(app: app.id, environment: environment, customer: customer)
+        let drift = try await DriftWatch(ingest: ingest, backfillers: backfillers)
+            .hear(evidence.conclusion, of: key, rulings, at: now)
         let snapshot = try await SnapshotRoute(
             app: app,
             storage: ingest.storage,
             clock: ingest.clock
         ).body(of: key, at: now)
-        return respond(snapshot, kept, rulings)
+        return respond(snapshot, kept, rulings, drift)
     }
 
     // MARK: Believing
@@ -188,7 +191,8 @@ struct ReconcileRoute: Sendable {
     private func respond(
         _ snapshot: [UInt8],
         _ kept: KeptEvidence,
-        _ rulings: [Lineage: ClaimRuling]
+        _ rulings: [Lineage: ClaimRuling],
+        _ drift: [Drift]
     ) -> Response {
         var writer = JSONWriter()
         writer.object { writer in
@@ -196,6 +200,12 @@ struct ReconcileRoute: Sendable {
                 "items",
                 array: { writer in
                     for item in kept.items { item.write(to: &writer, rulings) }
+                }
+            )
+            writer.field(
+                "drift",
+                array: { writer in
+                    for drift in drift { drift.write(to: &writer) }
                 }
             )
         }

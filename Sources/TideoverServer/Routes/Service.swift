@@ -238,6 +238,20 @@ public struct Service: Sendable {
                 clock: service.clock
             ).respond()
         },
+        Route("GET", "/v1/reports/drift", needs: .secret) { service, call in
+            try await DriftReportRoute(
+                apps: service.reportedApps(call),
+                storage: service.storage,
+                clock: service.clock
+            ).respond()
+        },
+        Route("GET", "/v1/reports/lockouts", needs: .secret) { service, call in
+            try await LockoutReportRoute(
+                apps: service.reportedApps(call),
+                storage: service.storage,
+                clock: service.clock
+            ).respond()
+        },
         // Public keys: whoever holds a pass may check it.
         Route("GET", "/v1/apps/{app}/pass-keys", needs: .nothing) { service, call in
             PassKeysRoute(app: try service.app(call["app"])).respond()
@@ -266,8 +280,11 @@ public struct Service: Sendable {
         Route("POST", "/v1/apps/{app}/customers/{customer}/reconcile", needs: .read) {
             service,
             call in
-            try await ReconcileRoute(ingest: service.ingest(call))
-                .respond(to: call.request, customer: call["customer"])
+            try await ReconcileRoute(
+                ingest: service.ingest(call),
+                backfillers: service.backfillers
+            )
+            .respond(to: call.request, customer: call["customer"])
         },
         Route("GET", "/v1/keys", needs: .admin) { service, call in
             service.keysRoutes(call).list()

@@ -46,6 +46,11 @@ struct CounterFamily: Hashable, Sendable {
         help: "Customers' claims to purchases, by what became of them.",
         labels: ["app", "ruling"]
     )
+    static let drift = CounterFamily(
+        name: "tideover_drift_total",
+        help: "Differences found between what a device saw and what we answered.",
+        labels: ["app", "direction", "cause"]
+    )
     static let commits = CounterFamily(
         name: "tideover_storage_commits_total",
         help: "Commits asked of the storage, by outcome.",
@@ -92,7 +97,8 @@ struct CounterFamily: Hashable, Sendable {
 
     static let all = [
         requests, keyRefusals, notifications, refusals, unrecognisedWords, unknownProducts,
-        deviceItems, ownershipClaims, commits, storageFailures, deadlineBatches, deadlineEvents,
+        deviceItems, ownershipClaims, drift, commits, storageFailures, deadlineBatches,
+        deadlineEvents,
         backfills, backfillItems, storeRequests,
     ]
 }

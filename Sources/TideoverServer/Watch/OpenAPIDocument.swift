@@ -486,6 +486,64 @@ enum OpenAPIDocument {
                 }
               }
             },
+            "/v1/reports/drift": {
+              "get": {
+                "tags": ["reports"],
+                "operationId": "getDriftReport",
+                "summary": "Where devices and we differed, why, and how long it took to heal",
+                "description": "A row for each environment of each app, of those that the key opens.",
+                "security": [{ "key": ["secret"] }],
+                "parameters": [
+                  {
+                    "name": "app", "in": "query",
+                    "description": "One app instead of all that the key opens",
+                    "schema": { "type": "string" }
+                  }
+                ],
+                "responses": {
+                  "200": {
+                    "description": "Differences by direction and cause",
+                    "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
+                    "content": {
+                      "application/json": { "schema": { "$ref": "#/components/schemas/DriftReport" } }
+                    }
+                  },
+                  "401": { "$ref": "#/components/responses/unauthorised" },
+                  "403": { "$ref": "#/components/responses/problem" },
+                  "404": { "$ref": "#/components/responses/problem" },
+                  "503": { "$ref": "#/components/responses/tryAgain" }
+                }
+              }
+            },
+            "/v1/reports/lockouts": {
+              "get": {
+                "tags": ["reports"],
+                "operationId": "getLockoutReport",
+                "summary": "How long customers were denied what the store vouched for",
+                "description": "A row for each environment of each app, of those that the key opens. All facts are read, page by page: it takes as long as there are some.",
+                "security": [{ "key": ["secret"] }],
+                "parameters": [
+                  {
+                    "name": "app", "in": "query",
+                    "description": "One app instead of all that the key opens",
+                    "schema": { "type": "string" }
+                  }
+                ],
+                "responses": {
+                  "200": {
+                    "description": "Minutes by judge and cause, with their denominator",
+                    "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
+                    "content": {
+                      "application/json": { "schema": { "$ref": "#/components/schemas/LockoutReport" } }
+                    }
+                  },
+                  "401": { "$ref": "#/components/responses/unauthorised" },
+                  "403": { "$ref": "#/components/responses/problem" },
+                  "404": { "$ref": "#/components/responses/problem" },
+                  "503": { "$ref": "#/components/responses/tryAgain" }
+                }
+              }
+            },
             "/v1/keys": {
               "get": {
                 "tags": ["keys"],
@@ -858,14 +916,15 @@ enum OpenAPIDocument {
                   "receiptAnswers": {
                     "type": "array", "items": { "type": "object" },
                     "description": "Answers of verifyReceipt as they are; the receipt in `latest_receipt` is what is believed"
-                  }
+                  },
+                  "device": { "$ref": "#/components/schemas/DeviceConclusion" }
                 }
               },
               "Reconciled": {
                 "type": "object",
                 "required": [
                   "app", "customer", "environment", "asOf", "customerVersion", "entitlements", "prompt",
-                  "items"
+                  "items", "drift"
                 ],
                 "properties": {
                   "app": { "type": "string" },
@@ -882,6 +941,162 @@ enum OpenAPIDocument {
                     "type": "array",
                     "description": "What became of each piece, in the order presented",
                     "items": { "$ref": "#/components/schemas/ReconciledItem" }
+                  },
+                  "drift": {
+                    "type": "array",
+                    "description": "What is open between devices and us, and what this report opened or healed; newest first",
+                    "items": { "$ref": "#/components/schemas/Drift" }
+                  }
+                }
+              },
+              "DeviceConclusion": {
+                "type": "object",
+                "description": "What the device concluded by itself: compared with what we answer, never believed",
+                "properties": {
+                  "deviceTime": { "$ref": "#/components/schemas/Instant" },
+                  "askedAt": {
+                    "description": "When the device last looked at what its store tells",
+                    "$ref": "#/components/schemas/Instant"
+                  },
+                  "environment": { "type": "string", "description": "The one it looked at, such as Production" },
+                  "entitlements": {
+                    "type": "object",
+                    "additionalProperties": { "$ref": "#/components/schemas/DeviceWord" }
+                  }
+                }
+              },
+              "DeviceWord": {
+                "type": "object",
+                "required": ["access"],
+                "properties": {
+                  "access": { "type": "boolean" },
+                  "until": {
+                    "description": "Until when it gives access, or since when it is over; null is for ever",
+                    "oneOf": [{ "$ref": "#/components/schemas/Instant" }, { "type": "null" }]
+                  },
+                  "productId": { "type": "string", "maxLength": 255 },
+                  "originalTransactionId": { "type": "string", "maxLength": 255 },
+                  "verified": { "type": "boolean", "default": true },
+                  "unfinished": {
+                    "type": "array", "items": { "type": "string", "maxLength": 255 }, "maxItems": 32,
+                    "description": "Ids of transactions that the device has not finished"
+                  }
+                }
+              },
+              "Drift": {
+                "type": "object",
+                "required": [
+                  "id", "customer", "environment", "entitlement", "direction", "cause", "sentence",
+                  "openedAt", "device", "server"
+                ],
+                "properties": {
+                  "id": { "type": "string" },
+                  "customer": { "type": "string" },
+                  "environment": { "type": "string", "enum": ["production", "sandbox", "simulated"] },
+                  "entitlement": { "type": "string" },
+                  "lineage": { "type": "object" },
+                  "direction": {
+                    "type": "string",
+                    "enum": [
+                      "device-denies-server-allows",
+                      "device-allows-server-denies",
+                      "until-differs"
+                    ]
+                  },
+                  "cause": {
+                    "type": "string",
+                    "enum": [
+                      "stale-device-cache", "missed-notification", "unverified-on-device", "other-customer",
+                      "environment", "clock", "unfinished-transaction", "unclaimed-purchase"
+                    ]
+                  },
+                  "sentence": { "type": "string", "description": "The cause, and what ends it, for people" },
+                  "openedAt": { "$ref": "#/components/schemas/Instant" },
+                  "healedAt": { "$ref": "#/components/schemas/Instant" },
+                  "healedBy": {
+                    "type": "string",
+                    "enum": ["device", "notification", "asked", "operator", "ownership", "time"]
+                  },
+                  "device": { "$ref": "#/components/schemas/DeviceWord" },
+                  "server": { "type": "object", "description": "What we said when it was found" }
+                }
+              },
+              "DriftReport": {
+                "type": "object",
+                "required": ["asOf", "rows"],
+                "properties": {
+                  "asOf": { "$ref": "#/components/schemas/Instant" },
+                  "rows": { "type": "array", "items": { "$ref": "#/components/schemas/DriftRow" } }
+                }
+              },
+              "DriftRow": {
+                "type": "object",
+                "required": [
+                  "app", "environment", "found", "open", "openSince", "healedBy", "timeToHeal", "kinds"
+                ],
+                "properties": {
+                  "app": { "type": "string" },
+                  "environment": { "type": "string", "enum": ["production", "sandbox", "simulated"] },
+                  "found": { "type": "integer" },
+                  "open": { "type": "integer" },
+                  "openSince": {
+                    "description": "When the oldest that is open was found",
+                    "oneOf": [{ "$ref": "#/components/schemas/Instant" }, { "type": "null" }]
+                  },
+                  "healedBy": { "type": "object", "additionalProperties": { "type": "integer" } },
+                  "timeToHeal": { "$ref": "#/components/schemas/HealingTimes" },
+                  "kinds": {
+                    "type": "array",
+                    "description": "The same for each direction and cause that occurred",
+                    "items": { "type": "object" }
+                  }
+                }
+              },
+              "HealingTimes": {
+                "type": "object",
+                "required": ["of", "medianSeconds", "p90Seconds"],
+                "properties": {
+                  "of": { "type": "integer" },
+                  "medianSeconds": { "oneOf": [{ "type": "number" }, { "type": "null" }] },
+                  "p90Seconds": { "oneOf": [{ "type": "number" }, { "type": "null" }] }
+                }
+              },
+              "LockoutReport": {
+                "type": "object",
+                "required": ["asOf", "rows"],
+                "properties": {
+                  "asOf": { "$ref": "#/components/schemas/Instant" },
+                  "rows": { "type": "array", "items": { "$ref": "#/components/schemas/LockoutRow" } }
+                }
+              },
+              "LockoutRow": {
+                "type": "object",
+                "required": [
+                  "app", "environment", "purchases", "entitledMinutes", "ours", "expiryCheck", "relay"
+                ],
+                "properties": {
+                  "app": { "type": "string" },
+                  "environment": { "type": "string", "enum": ["production", "sandbox", "simulated"] },
+                  "purchases": {
+                    "type": "integer",
+                    "description": "Purchases, once for each entitlement, that the store ever vouched for"
+                  },
+                  "entitledMinutes": { "type": "number", "description": "How long it did: the denominator" },
+                  "ours": { "$ref": "#/components/schemas/LockoutPart" },
+                  "expiryCheck": { "$ref": "#/components/schemas/LockoutPart" },
+                  "relay": { "$ref": "#/components/schemas/LockoutPart" }
+                }
+              },
+              "LockoutPart": {
+                "type": "object",
+                "required": ["minutes", "purchases", "causes"],
+                "properties": {
+                  "minutes": { "type": "number" },
+                  "purchases": { "type": "integer", "description": "How many were denied for a while" },
+                  "causes": {
+                    "type": "object",
+                    "description": "Minutes by cause: grace, notHeard, saidLater, judgement",
+                    "additionalProperties": { "type": "number" }
                   }
                 }
               },
@@ -1138,7 +1353,9 @@ enum OpenAPIDocument {
               },
               "Explanation": {
                 "type": "object",
-                "required": ["app", "customer", "environment", "asOf", "asKnownAt", "entitlements"],
+                "required": [
+                  "app", "customer", "environment", "asOf", "asKnownAt", "entitlements", "drift", "lockouts"
+                ],
                 "properties": {
                   "app": { "type": "string" },
                   "customer": { "type": "string" },
@@ -1154,6 +1371,16 @@ enum OpenAPIDocument {
                   "entitlements": {
                     "type": "object",
                     "description": "By name: decision, why, used, setAside, others, next and reply",
+                    "additionalProperties": { "type": "object" }
+                  },
+                  "drift": {
+                    "type": "array",
+                    "description": "Open, or healed within thirty days; newest first",
+                    "items": { "$ref": "#/components/schemas/Drift" }
+                  },
+                  "lockouts": {
+                    "type": "object",
+                    "description": "By entitlement, of all purchases held: minutes as in the report",
                     "additionalProperties": { "type": "object" }
                   }
                 }

@@ -1,0 +1,111 @@
+import TideoverCore
+import TideoverStorage
+
+/// What a device reported of a customer, for the derivation that runs inside `commit`.
+struct HeardReport: Sendable {
+    let key: CustomerKey
+    let report: DeviceReport
+}
+
+extension Deriver {
+    /// What begins or ends of a customer's drift, or is better known; nothing without a report unless
+    /// some is open.
+    func drift(
+        _ lineages: CustomerLineages,
+        _ record: CustomerRecord,
+        _ history: CustomerHistory,
+        _ snapshot: Snapshot
+    ) -> [Drift] {
+        let report = heard.flatMap { $0.key == lineages.key ? $0.report : nil }
+        guard report != nil || !lineages.openDrift.isEmpty else { return [] }
+        let before = report.map { _ in record.asKnown(at: lineages.now - Milliseconds(1)) }
+        let judge = DriftJudge(
+            customer: lineages.key.customer,
+            environment: lineages.key.environment,
+            now: lineages.now,
+            report: report,
+            before: before.map { $0.words(in: $0.history.snapshot(at: snapshot.asOf)) } ?? [:],
+            after: record.words(in: snapshot),
+            byDeviceClock: report?.conclusion.at.map {
+                record.words(in: history.snapshot(at: $0))
+            } ?? [:],
+            news: record.news(at: lineages.now),
+            asked: record.asked
+        )
+        return judge.drifts(open: lineages.openDrift)
+    }
+}
+
+extension CustomerRecord {
+    /// What a snapshot says of each entitlement, with the date of the store's newest word on it.
+    fileprivate func words(in snapshot: Snapshot) -> [String: ServerWord] {
+        let pairs = snapshot.entitlements.map { entitlement in
+            let standing = entitlement.standing
+            let word = ServerWord(
+                state: standing.state,
+                confidence: standing.confidence,
+                until: entitlement.accessUntil,
+                productId: standing.productId,
+                lineage: standing.lineage,
+                saidAt: standing.lineage.flatMap(newestWord)
+            )
+            return (entitlement.name, word)
+        }
+        return Dictionary(uniqueKeysWithValues: pairs)
+    }
+
+    private func newestWord(on lineage: Lineage) -> Instant? {
+        holdings.first { $0.lineage == lineage }?.facts.lazy.filter(\.isAnswered)
+            .map(\.assertedAt).max()
+    }
+
+    /// When the store last answered a question about each lineage.
+    fileprivate var asked: [Lineage: Instant] {
+        var asked: [Lineage: Instant] = [:]
+        for holding in holdings {
+            asked[holding.lineage] =
+                holding.facts.lazy.filter { $0.isInquiry && $0.isAnswered }.map(\.learnedAt).max()
+        }
+        return asked
+    }
+
+    /// What was learned at an instant, of each lineage.
+    fileprivate func news(at instant: Instant) -> [DriftJudge.News] {
+        holdings.compactMap { holding in
+            let new = holding.facts.filter { $0.learnedAt == instant }
+            let owner = holding.owners.last {
+                $0.decidedAt == instant && $0.customer == customer
+            }
+            guard !new.isEmpty || owner != nil else { return nil }
+            return DriftJudge.News(
+                lineage: holding.lineage,
+                source: (new.first { !$0.isInquiry } ?? new.first)?.source,
+                since: holding.newestStart(by: instant) ?? instant,
+                wasKnown: holding.facts.contains { $0.learnedAt < instant },
+                ownership: owner?.why
+            )
+        }
+    }
+}
+
+extension CustomerRecord.Holding {
+    /// When the newest period began; without one, when the store last spoke.
+    fileprivate func newestStart(by instant: Instant) -> Instant? {
+        let starts = facts.compactMap { fact -> Instant? in
+            guard case .term(let term) = fact.assertion, term.start <= instant else { return nil }
+            return term.start
+        }
+        return starts.max() ?? facts.map(\.assertedAt).max()
+    }
+}
+
+extension Fact {
+    fileprivate var isInquiry: Bool {
+        if case .inquiry = assertion { true } else { false }
+    }
+
+    /// False for a question of ours that the store did not answer.
+    fileprivate var isAnswered: Bool {
+        if case .inquiry(let inquiry) = assertion { inquiry.outcome == .answered } else { true }
+    }
+}

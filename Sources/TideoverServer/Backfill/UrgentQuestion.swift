@@ -1,0 +1,57 @@
+import TideoverAppStore
+import TideoverCore
+import TideoverStorage
+
+/// A question that somebody waits for the answer of.
+extension Backfiller {
+    /// Asks about one purchase that we know, once, if the store may be asked about now and did not
+    /// answer about it lately. Where it cannot be reached, a run is wanted that asks again.
+    ///
+    /// - Throws: `StorageError`.
+    func askAtOnce(about lineage: Lineage) async throws {
+        let holding = try ingest.storage.holding(lineage, app: app.id)
+        let now = timing.clock()
+        guard !holding.facts.isEmpty, !isResting(holding, at: now),
+            try await limiter.admitSoon(.subscriptionStatuses)
+        else { return }
+        do {
+            let answer = try await api.subscriptionStatuses(of: lineage.id)
+            count(.subscriptionStatuses, "answered")
+            let (trust, content) = (trust, answer.content)
+            let items = try await onPool { [api] in
+                api.reader.read(content, check: trust.check(at: now))
+            }
+            _ = try await keep(items, in: .statuses)
+            try await note(lineage, answer.exchange, .answered)
+        } catch let failure as AppStoreAPIFailure {
+            try await tell(failure, about: lineage)
+        } catch let stop as BackfillStop {
+            log(stop.code, stop.sentence)
+        }
+    }
+
+    private func tell(_ failure: AppStoreAPIFailure, about lineage: Lineage) async throws {
+        count(.subscriptionStatuses, failure.metricWord)
+        _ = try await pause(after: failure)
+        if let outcome = failure.outcome { try await note(lineage, failure.exchange, outcome) }
+        log(failure.code, failure.sentence)
+        if failure.isRetryable { want() }
+    }
+
+    private func count(_ kind: RequestKind, _ outcome: String) {
+        ingest.metrics.count(.storeRequests, app.id, kind.rawValue, outcome)
+    }
+
+    private func log(_ code: String, _ detail: String) {
+        ingest.log(
+            LogLine(
+                .warning,
+                "a purchase could not be asked about",
+                app: app.id,
+                environment: environment,
+                code: code,
+                detail: detail
+            )
+        )
+    }
+}

@@ -1,0 +1,106 @@
+import TideoverCore
+import TideoverStorage
+
+/// Compares what a device concluded with what we answer, in a commit of its own, and has the store asked
+/// where that may mend a difference.
+struct DriftWatch: Sendable {
+    let ingest: Ingest
+    let backfillers: [Backfiller]
+
+    /// How much of a customer's drift is looked at: what is open, and what has just ended.
+    private static let mostDrift = 50
+
+    private var app: App { ingest.app }
+
+    /// What is open of the customer's drift, and what began or ended with this report.
+    ///
+    /// - Throws: `StorageError`.
+    func hear(
+        _ conclusion: DeviceConclusion?,
+        of key: CustomerKey,
+        _ rulings: [Lineage: ClaimRuling],
+        at now: Instant
+    ) async throws -> [Drift] {
+        guard let conclusion else { return try recent(key, since: now) }
+        try await commit(try report(conclusion, key, rulings, at: now), key, at: now)
+        let found = try recent(key, since: now)
+        for drift in found where drift.openedAt == now {
+            ingest.metrics.count(.drift, app.id, drift.direction.rawValue, drift.cause.rawValue)
+        }
+        let questions = Set(found.filter(\.asksStore).compactMap(\.lineage)).sorted()
+        guard !questions.isEmpty, let backfiller = backfillers.first(app.id, key.environment) else {
+            return found
+        }
+        for lineage in questions { try await backfiller.askAtOnce(about: lineage) }
+        return try recent(key, since: now)
+    }
+
+    /// Newest first.
+    private func recent(_ key: CustomerKey, since now: Instant) throws -> [Drift] {
+        try ingest.storage.drift(of: key, limit: Self.mostDrift).filter { drift in
+            drift.openedAt >= now || drift.healing.map { $0.at >= now } ?? true
+        }
+    }
+
+    private func commit(_ report: DeviceReport, _ key: CustomerKey, at now: Instant) async throws {
+        let intake = Intake(
+            app: app.id,
+            environment: key.environment,
+            customers: [key],
+            now: now
+        )
+        let deriver = Deriver(app: app, heard: HeardReport(key: key, report: report))
+        _ = try await ingest.storage.commit(intake, derive: deriver.derive)
+    }
+
+    // MARK: Whose the purchases are
+
+    private func report(
+        _ conclusion: DeviceConclusion,
+        _ key: CustomerKey,
+        _ rulings: [Lineage: ClaimRuling],
+        at now: Instant
+    ) throws -> DeviceReport {
+        var conclusion = conclusion
+        let known = Set(app.catalogue.entitlements)
+        conclusion.words = conclusion.words.filter { known.contains($0.key) }
+        let refused = rulings.filter { $0.key.environment == key.environment && $0.value.isRefusal }
+        let mended = try recent(key, since: now).filter { !$0.isOpen }.map(\.entitlement)
+        var report = DeviceReport(conclusion, refused: refused.keys.min(), mended: Set(mended))
+        for id in Set(conclusion.words.values.compactMap(\.originalTransactionId)) {
+            report.purchases[id] = try purchase(id, key, refused, at: now)
+        }
+        return report
+    }
+
+    private func purchase(
+        _ id: String,
+        _ key: CustomerKey,
+        _ refused: [Lineage: ClaimRuling],
+        at now: Instant
+    ) throws -> DeviceReport.Purchase? {
+        for ownership in [Ownership.purchased, .familyShared] {
+            let lineage = Lineage(
+                store: .appStore,
+                environment: key.environment,
+                id: id,
+                ownership: ownership
+            )
+            let holding = try ingest.storage.holding(lineage, app: app.id)
+            guard !holding.facts.isEmpty else { continue }
+            let owner = holding.owners.owner(at: now)
+            return DeviceReport.Purchase(
+                lineage: lineage,
+                holder: owner == key.customer
+                    ? .customer : owner == nil && refused[lineage] == nil ? .nobody : .another
+            )
+        }
+        return nil
+    }
+}
+
+extension ClaimRuling {
+    fileprivate var isRefusal: Bool {
+        if case .refused = self { true } else { false }
+    }
+}

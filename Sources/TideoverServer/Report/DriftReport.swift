@@ -1,0 +1,96 @@
+package import TideoverCore
+import TideoverJSON
+
+/// Where devices and we differed in one app and environment, by direction and cause, and how long it took
+/// to heal.
+package struct DriftReport: Hashable, Sendable {
+    /// All of it.
+    package private(set) var all = Group()
+    /// By direction and cause; without those that never occurred.
+    package private(set) var groups: [Kind: Group] = [:]
+
+    package struct Kind: Hashable, Sendable, Comparable {
+        package var direction: Drift.Direction
+        package var cause: Drift.Cause
+
+        package init(_ direction: Drift.Direction, _ cause: Drift.Cause) {
+            self.direction = direction
+            self.cause = cause
+        }
+
+        package static func < (a: Kind, b: Kind) -> Bool {
+            (a.direction.rawValue, a.cause.rawValue) < (b.direction.rawValue, b.cause.rawValue)
+        }
+    }
+
+    package struct Group: Hashable, Sendable {
+        package private(set) var found = 0
+        package private(set) var open = 0
+        /// Since when the oldest is open that has not ended.
+        package private(set) var openSince: Instant?
+        package private(set) var healers: [Drift.Healer: Int] = [:]
+        package private(set) var healing = DelayDistribution()
+
+        fileprivate mutating func add(_ drift: Drift) {
+            found += 1
+            guard let healing = drift.healing, let length = drift.timeToHeal else {
+                open += 1
+                openSince = min(openSince ?? drift.openedAt, drift.openedAt)
+                return
+            }
+            healers[healing.by, default: 0] += 1
+            self.healing.add(length)
+        }
+    }
+
+    package init() {}
+
+    package mutating func add(_ drift: Drift) {
+        all.add(drift)
+        groups[Kind(drift.direction, drift.cause), default: Group()].add(drift)
+    }
+}
+
+// MARK: - JSON
+
+extension DriftReport {
+    func writeFields(to writer: inout JSONWriter) {
+        all.writeFields(to: &writer)
+        writer.field(
+            "kinds",
+            array: { writer in
+                for (kind, group) in groups.sorted(by: { $0.key < $1.key }) {
+                    writer.object { writer in
+                        writer.field("direction", kind.direction.rawValue)
+                        writer.field("cause", kind.cause.rawValue)
+                        group.writeFields(to: &writer)
+                    }
+                }
+            }
+        )
+    }
+}
+
+extension DriftReport.Group {
+    fileprivate func writeFields(to writer: inout JSONWriter) {
+        writer.field("found", found)
+        writer.field("open", open)
+        writer.field("openSince", openSince?.rfc3339)
+        writer.field(
+            "healedBy",
+            object: { writer in
+                for healer in Drift.Healer.allCases {
+                    writer.field(healer.rawValue, healers[healer] ?? 0)
+                }
+            }
+        )
+        writer.field(
+            "timeToHeal",
+            object: { writer in
+                writer.field("of", healing.count)
+                writer.field("medianSeconds", healing.quantile(percent: 50)?.seconds)
+                writer.field("p90Seconds", healing.quantile(percent: 90)?.seconds)
+            }
+        )
+    }
+}

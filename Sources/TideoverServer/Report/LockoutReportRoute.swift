@@ -1,0 +1,64 @@
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+import TideoverStorage
+
+/// Answers `GET /v1/reports/lockouts`: a row for each environment of each app, over every purchase and
+/// each entitlement that it unlocked.
+struct LockoutReportRoute {
+    let apps: [App]
+    let storage: any Storage
+    let clock: Clock
+
+    func respond() async throws -> Response {
+        let now = clock()
+        let storage = storage
+        var writer = JSONWriter()
+        try await writer.report(of: apps, at: now) { app, environment in
+            let sum = try await onPool {
+                try LockoutSum(app, environment, until: now, in: storage)
+            }
+            return { sum.writeFields(to: &$0) }
+        }
+        return .json(bytes: writer.bytes, headers: ["Cache-Control": "private, no-store"])
+    }
+}
+
+extension LockoutSum {
+    /// Walks the storage page by page; it blocks its thread.
+    init(
+        _ app: App,
+        _ environment: Environment,
+        until now: Instant,
+        in storage: any Storage
+    ) throws {
+        self.init()
+        var sum = self
+        try storage.eachHolding(app: app.id, environment: environment) { holding in
+            for entitlement in app.catalogue.entitlements(ofTermsIn: holding.facts) {
+                sum.add(
+                    Lockouts(
+                        lineage: holding.lineage,
+                        facts: holding.facts,
+                        entitlement: entitlement,
+                        until: now,
+                        catalogue: app.catalogue,
+                        policy: app.policy
+                    )
+                )
+            }
+        }
+        self = sum
+    }
+}
+
+extension Catalogue {
+    /// What the products of a purchase unlock, by name.
+    fileprivate func entitlements(ofTermsIn facts: [Fact]) -> [String] {
+        var names: Set<String> = []
+        for case .term(let term) in facts.map(\.assertion) {
+            names.formUnion(self[term.productId]?.entitlements ?? [])
+        }
+        return names.sorted()
+    }
+}
