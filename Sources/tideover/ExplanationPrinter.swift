@@ -21,6 +21,7 @@ struct ExplanationPrinter {
         let entitlements = answer["entitlements"]?.members.map { $0 } ?? []
         if entitlements.isEmpty { paragraph("No product unlocks anything.") }
         for (name, explanation) in entitlements { print(explanation, name) }
+        DriftPrinter.printOfCustomer(answer, title: title, paragraph: { paragraph($0) })
     }
 
     private func print(_ explanation: JSONNode, _ name: String) {

@@ -6,10 +6,16 @@ struct CustomerExplanation: Sendable {
     let reading: CustomerReading
     /// One for each entitlement of the catalogue, by name.
     let explanations: [Explanation]
+    let drift: CustomerDrift
 
-    init(_ reading: CustomerReading) {
+    init(_ reading: CustomerReading, _ drift: CustomerDrift) {
         self.reading = reading
-        explanations = reading.record.explanations(at: reading.asOf)
+        self.drift = drift
+        explanations = reading.record.explanations(at: reading.asOf).map { explanation in
+            var explanation = explanation
+            explanation.reply += drift.reply(on: explanation.decision.name)
+            return explanation
+        }
     }
 
     /// Writes the explanation as one JSON object.
@@ -25,6 +31,7 @@ struct CustomerExplanation: Sendable {
                     }
                 }
             )
+            drift.writeFields(to: &writer)
         }
     }
 }

@@ -16,7 +16,8 @@ struct ExplainRoute: Sendable {
             bytes: try await onPool {
                 let reading = try CustomerReading(question, in: app, storage: storage)
                 var writer = JSONWriter()
-                CustomerExplanation(reading).write(to: &writer)
+                let drift = try CustomerDrift(reading, of: app, storage: storage)
+                CustomerExplanation(reading, drift).write(to: &writer)
                 return writer.bytes
             },
             headers: ["Cache-Control": "private, no-store"]

@@ -1,0 +1,81 @@
+import TideoverCore
+import TideoverJSON
+import TideoverStorage
+
+/// Where a customer's devices and we differ or lately did, and how long the customer was locked out.
+struct CustomerDrift: Sendable {
+    /// Open ones, and those healed within the last thirty days; newest first.
+    let drift: [Drift]
+    /// By entitlement, of every purchase that the customer holds; without those that are not sold.
+    let lockouts: [(entitlement: String, of: LockoutSum)]
+
+    private static let recent = Milliseconds.days(30)
+    private static let mostDrift = 200
+
+    /// - Throws: `StorageError` when the storage cannot be read.
+    init(
+        _ reading: CustomerReading,
+        of app: App,
+        storage: some Storage
+    ) throws(StorageError) {
+        let (asOf, asKnownAt) = (reading.asOf, reading.asKnownAt)
+        drift = try storage.drift(of: reading.key, limit: Self.mostDrift)
+            .filter { $0.openedAt <= min(asOf, asKnownAt ?? asOf) }
+            .map { $0.asKnown(at: min(asOf, asKnownAt ?? asOf)) }
+            .filter { $0.healing.map { $0.at >= asOf - Self.recent } ?? true }
+        lockouts = app.catalogue.entitlements.compactMap { entitlement in
+            var sum = LockoutSum()
+            for holding in reading.record.holdings
+            where holding.owners.owner(at: asOf) == reading.key.customer {
+                sum.add(
+                    Lockouts(
+                        lineage: holding.lineage,
+                        facts: holding.facts,
+                        entitlement: entitlement,
+                        until: asOf,
+                        catalogue: app.catalogue,
+                        policy: app.policy
+                    )
+                )
+            }
+            return sum.purchases == 0 ? nil : (entitlement, sum)
+        }
+    }
+
+    /// What a reply to the customer says of them: of the newest difference, and of lockouts.
+    func reply(on entitlement: String) -> [String] {
+        let newest =
+            drift.first { $0.entitlement == entitlement && $0.isOpen }
+            ?? drift.first { $0.entitlement == entitlement }
+        let sum = lockouts.first { $0.entitlement == entitlement }?.of
+        return (newest?.reply ?? []) + (sum?.reply.map { [$0] } ?? [])
+    }
+
+    /// Writes `drift` and `lockouts`.
+    func writeFields(to writer: inout JSONWriter) {
+        writer.field(
+            "drift",
+            array: { writer in
+                for drift in drift { drift.write(to: &writer) }
+            }
+        )
+        writer.field(
+            "lockouts",
+            object: { writer in
+                for (entitlement, sum) in lockouts {
+                    writer.field(entitlement, object: { sum.writeFields(to: &$0) })
+                }
+            }
+        )
+    }
+}
+
+extension Drift {
+    /// As it stood at an instant: what had not ended then was open.
+    fileprivate func asKnown(at instant: Instant) -> Drift {
+        guard let healing, healing.at > instant else { return self }
+        var drift = self
+        drift.healing = nil
+        return drift
+    }
+}

@@ -1,0 +1,145 @@
+import Foundation
+import Testing
+import TideoverCore
+import TideoverJSON
+import TideoverSandbox
+import TideoverSignatures
+
+/// What the reports say of each rehearsal of drift: no person had a hand in any.
+@Suite struct DriftScenarioTests {
+    struct Outcome: Sendable, CustomTestStringConvertible {
+        /// `drift-NAME.json5`.
+        let name: String
+        let direction: Drift.Direction
+        let cause: Drift.Cause
+        let healer: Drift.Healer
+        /// From the step that finds it to the step that ends it.
+        let timeToHeal: Milliseconds
+        /// What we denied, all of it before the drift healed; each file goes on after that.
+        var lockout = Milliseconds.zero
+
+        var testDescription: String { name }
+        var file: String { "drift-\(name).json5" }
+    }
+
+    /// Written from the scenario files: their steps say when, the rules how long we denied.
+    static let outcomes = [
+        Outcome(
+            name: "stale-device-cache",
+            direction: .deviceDeniesServerAllows,
+            cause: .staleDeviceCache,
+            healer: .device,
+            timeToHeal: .hours(1)
+        ),
+        // The leeway of 24 hours ends on 2 June at 10:00; the device comes a day later.
+        Outcome(
+            name: "missed-notification",
+            direction: .deviceAllowsServerDenies,
+            cause: .missedNotification,
+            healer: .asked,
+            timeToHeal: .zero,
+            lockout: .days(1)
+        ),
+        Outcome(
+            name: "missed-refund",
+            direction: .deviceDeniesServerAllows,
+            cause: .missedNotification,
+            healer: .asked,
+            timeToHeal: .zero
+        ),
+        Outcome(
+            name: "missed-extension",
+            direction: .untilDiffers,
+            cause: .missedNotification,
+            healer: .asked,
+            timeToHeal: .zero
+        ),
+        Outcome(
+            name: "other-customers-purchase",
+            direction: .deviceAllowsServerDenies,
+            cause: .otherCustomer,
+            healer: .device,
+            timeToHeal: .hours(2)
+        ),
+        Outcome(
+            name: "wrong-environment",
+            direction: .deviceDeniesServerAllows,
+            cause: .environment,
+            healer: .device,
+            timeToHeal: .hours(3)
+        ),
+        Outcome(
+            name: "device-clock",
+            direction: .deviceDeniesServerAllows,
+            cause: .clock,
+            healer: .device,
+            timeToHeal: .minutes(15)
+        ),
+        Outcome(
+            name: "unverified-on-device",
+            direction: .deviceDeniesServerAllows,
+            cause: .unverifiedOnDevice,
+            healer: .device,
+            timeToHeal: .days(2)
+        ),
+        // Bought on 1 May at 10:01 and presented on the 2nd at 11:00.
+        Outcome(
+            name: "unfinished-transaction",
+            direction: .deviceAllowsServerDenies,
+            cause: .unfinishedTransaction,
+            healer: .device,
+            timeToHeal: .hours(1),
+            lockout: .minutes(24 * 60 + 59)
+        ),
+        Outcome(
+            name: "unclaimed-purchase",
+            direction: .deviceAllowsServerDenies,
+            cause: .unclaimedPurchase,
+            healer: .ownership,
+            timeToHeal: .minutes(10)
+        ),
+    ]
+
+    @Test func `every cause and every file of drift is rehearsed here`() {
+        #expect(Set(Self.outcomes.map(\.cause)) == Set(Drift.Cause.allCases))
+        #expect(Set(Self.outcomes.map(\.direction)) == Set(Drift.Direction.allCases))
+        let files = ScenarioTests.files.filter { $0.hasPrefix("drift-") }
+        #expect(Set(Self.outcomes.map(\.file)) == Set(files))
+    }
+
+    @Test(arguments: outcomes)
+    func `drift heals without a person, and nobody is locked out afterwards`(
+        _ outcome: Outcome
+    ) async throws {
+        let folder = ScenarioTests.folder
+        let bytes = Array(try Data(contentsOf: folder.appending(path: outcome.file)))
+        let scenario = try Scenario(reading: bytes)
+        let authority = try SandboxAuthority()
+        let rehearsal = try Rehearsal(scenario, root: authority.root)
+        let report = try await ScenarioRunner(target: rehearsal.target, authority: authority)
+            .run(scenario)
+        #expect(report.passed)
+        rehearsal.clock.now = rehearsal.clock.now + .days(2)
+
+        let drift = try await rehearsal.get("/v1/reports/drift?app=cards")["rows"]?[0]
+        #expect(drift?["found"]?.int64 == 1)
+        #expect(drift?["open"]?.int64 == 0)
+        #expect(drift?["openSince"] == .null)
+        #expect(drift?["healedBy"]?[outcome.healer.rawValue]?.int64 == 1)
+        #expect(drift?["kinds"]?.array?.count == 1)
+        let kind = drift?["kinds"]?[0]
+        #expect(kind?["direction"]?.string == outcome.direction.rawValue)
+        #expect(kind?["cause"]?.string == outcome.cause.rawValue)
+        let median = try #require(kind?["timeToHeal"]?["medianSeconds"]?.double)
+        let truth = Double(outcome.timeToHeal.count) / 1_000
+        // A quantile is at most 0.2 % too short.
+        #expect(median <= truth && median >= truth * 0.998)
+
+        let lockouts = try await rehearsal.get("/v1/reports/lockouts?app=cards")["rows"]?[0]
+        let minutes = try #require(lockouts?["ours"]?["minutes"]?.double)
+        // The simulated post takes a second to bring what was signed.
+        #expect(abs(minutes - Double(outcome.lockout.count) / 60_000) < 0.1)
+        #expect(try #require(lockouts?["entitledMinutes"]?.double) > 0)
+        await rehearsal.close()
+    }
+}
