@@ -63,6 +63,23 @@ import TideoverServer
         await server.close()
     }
 
+    @Test func `a report that agrees is not stored, nor is a stranger's`() async throws {
+        let server = try TestServer()
+        _ = try await server.post(.purchase())
+        let commits = "tideover_storage_commits_total{outcome=\"committed\"}"
+        func committed() async throws -> [String] {
+            try await server.samples().filter { $0.hasPrefix(commits) }
+        }
+        let before = try await committed()
+        #expect(before.count == 1)
+        _ = try await reconcile(server, says(true, until: Message.end))
+        _ = try await reconcile(server, says(false), customer: "u_9")
+        #expect(try await committed() == before)
+        _ = try await reconcile(server, says(false))
+        #expect(try await committed() != before)
+        await server.close()
+    }
+
     @Test func `it is told while it is open, healed by a later report, and then told no more`()
         async throws
     {
@@ -140,8 +157,9 @@ import TideoverServer
         #expect(server.logged.contains { $0.contains("a purchase could not be asked about") })
         #expect(!server.logged.contains { $0.contains(TestServer.anna) })
         let samples = try await server.samples()
-        let name = "tideover_drift_total"
-        #expect(samples.contains { $0.hasPrefix(name) && $0.contains("missed-notification") })
+        let labels =
+            #"app="cards",direction="device-allows-server-denies",cause="missed-notification""#
+        #expect(samples.contains("tideover_drift_total{\(labels)} 1"))
         await server.close()
     }
 

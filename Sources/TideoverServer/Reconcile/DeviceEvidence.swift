@@ -16,7 +16,7 @@ package struct DeviceEvidence: Sendable {
 
     /// Reads `{"transactions": ["eyJ..."], "renewalInfos": ["eyJ..."], "purchases": [{...}], "receipts":
     /// ["MII..."], "receiptAnswers": [{...}]}`, each of them optional, and `{"device": {...}}` as
-    /// ``DeviceConclusion`` has it. Purchases are objects of OpenIAP (react-native-iap, expo-iap) as they
+    /// `DeviceConclusion` has it. Purchases are objects of OpenIAP (react-native-iap, expo-iap) as they
     /// are, receipts those of StoreKit 1 in base64.
     ///
     /// - Throws: `bad-reconcile-request`, `too-many-items`.

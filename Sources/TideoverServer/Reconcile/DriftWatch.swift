@@ -42,14 +42,19 @@ struct DriftWatch: Sendable {
         }
     }
 
+    /// Commits a report that changes something; most agree, and cost a read.
     private func commit(_ report: DeviceReport, _ key: CustomerKey, at now: Instant) async throws {
+        let heard = HeardReport(key: key, report: report)
+        let known = try ingest.storage.knownLineages(of: key, now: now)
+        let foreseen = Deriver(app: app, issuesPasses: false, heard: heard).derive(known)
+        guard !foreseen.drift.isEmpty else { return }
         let intake = Intake(
             app: app.id,
             environment: key.environment,
             customers: [key],
             now: now
         )
-        let deriver = Deriver(app: app, heard: HeardReport(key: key, report: report))
+        let deriver = Deriver(app: app, heard: heard)
         _ = try await ingest.storage.commit(intake, derive: deriver.derive)
     }
 

@@ -171,6 +171,11 @@ final class Metrics: Sendable {
         for ruling in ["held", "claimed", "transferred"] {
             count(.ownershipClaims, app.id, ruling, by: 0)
         }
+        for direction in Drift.Direction.allCases {
+            for cause in [Drift.Cause.staleDeviceCache, .missedNotification] {
+                count(.drift, app.id, direction.rawValue, cause.rawValue, by: 0)
+            }
+        }
         for outcome in ["committed", "duplicate", "failed"] { count(.commits, outcome, by: 0) }
         count(.unknownProducts, app.id, by: 0)
         for outcome in ["committed", "failed"] { count(.deadlineBatches, outcome, by: 0) }

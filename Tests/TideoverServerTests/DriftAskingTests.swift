@@ -1,0 +1,133 @@
+import Testing
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+import TideoverLocks
+import TideoverSandbox
+import TideoverServer
+
+/// What a device knows better has the store asked, and no more often than is right.
+@Suite struct DriftAskingTests {
+    private static let renewedUntil: Instant = "2026-03-05T10:00:00Z"
+
+    private struct StoreIsDown: Error {}
+
+    /// A store that has told of a purchase and of nothing since; it is three days past the renewal.
+    private struct Stage {
+        let rehearsed: RehearsedStore
+        let time = TestTime()
+        let backEnd: RehearsedBackEnd
+        let isUp = Locked(true)
+        let calls = Locked(0)
+
+        init(_ action: AppStoreAction? = nil) async throws {
+            let rehearsed = try RehearsedStore(grace: .off)
+            let (isUp, calls) = (isUp, calls)
+            let access = rehearsed.access { _ in
+                calls.withLock { $0 += 1 }
+                guard isUp.withLock({ $0 }) else { throw StoreIsDown() }
+            }
+            backEnd = try RehearsedBackEnd(rehearsed, time, access: access)
+            self.rehearsed = rehearsed
+            let store = rehearsed.store
+            try await store.register(StoreCustomer(name: "anna", appAccountToken: TestServer.anna))
+            try await store.perform(
+                .subscribe(product: "cards.pro.monthly", trial: .declined),
+                by: "anna"
+            )
+            let backEnd = backEnd
+            try await pass(.minutes(1)) { try await backEnd.post($0) }
+            if let action { try await store.perform(action, by: "anna") }
+            try await pass(.days(34)) { _ in 200 }
+        }
+
+        func pass(
+            _ length: Milliseconds,
+            _ receiver: @Sendable (_ body: [UInt8]) async throws -> Int = { _ in 200 }
+        ) async throws {
+            time.clock.now = time.clock.now + length
+            let now = time.clock.now.millisecondsSince1970
+            try await rehearsed.store.advance(to: now, posting: receiver)
+        }
+
+        /// `cause healer` of the drift that a device is answered which says it has the next period.
+        func report() async throws -> [String] {
+            let body: JSONValue = [
+                "device": [
+                    "entitlements": [
+                        "premium": [
+                            "access": true, "until": .string(renewedUntil.rfc3339),
+                        ]
+                    ]
+                ]
+            ]
+            let response = try await backEnd.service.handler(
+                Request(
+                    method: "POST",
+                    path: "/v1/apps/cards/customers/\(TestServer.anna)/reconcile",
+                    query: [QueryItem(name: "environment", value: "simulated")],
+                    headers: TestServer.credentials,
+                    body: body.encoded()
+                )
+            )
+            #expect(response.status == 200)
+            let drift = JSONValue(try JSONDocument(response.body).root)["drift"]?.array ?? []
+            return drift.map { drift in
+                [drift["cause"], drift["healedBy"]].compactMap { $0?.string }
+                    .joined(separator: " ")
+            }
+        }
+    }
+
+    @Test func `a store that answers heals it before the answer goes out`() async throws {
+        let stage = try await Stage()
+        #expect(try await stage.report() == ["missed-notification asked"])
+        #expect(stage.calls.withLock { $0 } == 1)
+        #expect(try await stage.report() == ["missed-notification asked"], "told, not found again")
+        #expect(stage.calls.withLock { $0 } == 1)
+        try await stage.pass(.minutes(1))
+        #expect(try await stage.report() == [])
+        await stage.backEnd.close()
+    }
+
+    @Test func `a store that cannot be reached is asked again by the next report`() async throws {
+        let stage = try await Stage()
+        stage.isUp.withLock { $0 = false }
+        #expect(try await stage.report() == ["missed-notification"])
+        try await stage.pass(.hours(1))
+        stage.isUp.withLock { $0 = true }
+        #expect(try await stage.report() == ["missed-notification asked"])
+        let row = try await stage.backEnd.get("/v1/reports/drift?app=cards")["rows"]?[0]
+        #expect(row?["found"]?.int64 == 1)
+        let seconds = try #require(row?["timeToHeal"]?["medianSeconds"]?.double)
+        #expect(seconds <= 3_600 && seconds >= 3_600 * 0.998)
+        await stage.backEnd.close()
+    }
+
+    @Test func `or a backfill heals it, without any report`() async throws {
+        let stage = try await Stage()
+        stage.isUp.withLock { $0 = false }
+        #expect(try await stage.report() == ["missed-notification"])
+        try await stage.pass(.hours(2))
+        stage.isUp.withLock { $0 = true }
+        #expect(try await stage.backEnd.backfill()?["status"]?.string == "completed")
+        let row = try await stage.backEnd.get("/v1/reports/drift?app=cards")["rows"]?[0]
+        #expect(row?["open"]?.int64 == 0)
+        #expect(row?["healedBy"]?["asked"]?.int64 == 1)
+        await stage.backEnd.close()
+    }
+
+    @Test func `a store that upholds us is asked once, and it is the device's cache`() async throws
+    {
+        let stage = try await Stage(.cancel(product: nil))
+        #expect(try await stage.report() == ["stale-device-cache"])
+        try await stage.pass(.minutes(10))
+        #expect(try await stage.report() == ["stale-device-cache"])
+        #expect(stage.calls.withLock { $0 } == 1)
+        // What the device holds is over by then on both sides.
+        try await stage.pass(.days(40))
+        _ = await stage.backEnd.service.meetDueDeadlines()
+        #expect(try await stage.backEnd.get("/v1/reports/drift")["rows"]?[0]?["found"]?.int64 == 1)
+        await stage.backEnd.close()
+    }
+}
