@@ -1,6 +1,7 @@
 import TideoverAppStore
 import TideoverCommandLine
 import TideoverCore
+import TideoverHTTP
 import TideoverHTTPServer
 import TideoverLocks
 import TideoverSQLite
@@ -15,6 +16,12 @@ struct Rehearsal {
     let service: Service
     let clock: StoryClock
     private let authority: SandboxAuthority
+    /// The key with which the server asks the store.
+    private let key = P256PrivateKey.generate()
+    private let storeAPI = Locked<Handler?>(nil)
+
+    private static let issuerId = "57246542-96fe-1a63-e053-0824d011072a"
+    private static let keyId = "REHEARSAL1"
 
     init(_ scenario: Scenario, _ folder: TemporaryFolder) throws {
         let authority = try SandboxAuthority()
@@ -30,6 +37,20 @@ struct Rehearsal {
             )
         )
         let storage = try SQLiteStorage(path: "\(folder.path)/tideover.db")
+        let (key, storeAPI) = (key, storeAPI)
+        let access = StoreAccess(
+            environment: .simulated,
+            key: TideoverAppStore.AppStoreAPIKey(
+                issuerId: Self.issuerId,
+                keyId: Self.keyId,
+                bundleId: scenario.app.store.bundleId
+            ),
+            signer: { key.sign($0) },
+            handler: { request in
+                guard let ask = storeAPI.withLock({ $0 }) else { return Response(status: 503) }
+                return try await ask(request)
+            }
+        )
         self.scenario = scenario
         self.authority = authority
         self.clock = clock
@@ -47,16 +68,28 @@ struct Rehearsal {
             storage: storage,
             version: Tideover.version,
             clock: clock.now,
-            log: { _ in }
+            log: { _ in },
+            access: [scenario.app.id: [access]],
+            // A rehearsal's time does not pass while anybody waits.
+            sleep: { _ in await Task.yield() }
         )
     }
 
     func play() async throws -> ScenarioReport {
-        let target = ScenarioTarget(
+        var target = ScenarioTarget(
             deliver: service.handler,
             readBack: service.handler,
             setClock: clock.set
         )
+        let storeAPI = storeAPI
+        target.meetStore = { handler in storeAPI.withLock { $0 = handler } }
+        target.storeKeys = [
+            TideoverSandbox.AppStoreAPIKey(
+                issuerId: Self.issuerId,
+                keyId: Self.keyId,
+                publicKey: key.publicKey
+            )
+        ]
         return try await ScenarioRunner(target: target, authority: authority).run(scenario)
     }
 

@@ -79,6 +79,13 @@ final class SandboxProgramTests {
         #expect(missing.code == 66)
     }
 
+    @Test func `every rehearsal of the project passes`() throws {
+        let files = ScenarioTests.files.map { ScenarioTests.folder.appending(path: $0).path }
+        let said = try Executable.run(["sandbox", "run"] + files)
+        #expect(said.code == 0, "\(said.results)")
+        #expect(said.results.contains("\(files.count) of \(files.count) scenarios passed."))
+    }
+
     @Test func `the story is there for people and for programs`() throws {
         let path = try file("a.json5", expecting: "grace")
         let told = try Executable.run(["sandbox", "run", path, "--story"])
