@@ -1,7 +1,8 @@
 import TideoverCommandLine
 
 /// Trials of the built server from outside: it is killed, starved of space and abused, and then asked
-/// what it lost. Not a part of any product; the scripts `kill-test.sh` and `fault-trials.sh` run it.
+/// what it lost. Not a part of any product; the scripts `kill-test.sh`, `kill-backfill.sh` and
+/// `fault-trials.sh` run it.
 @main
 enum Trials {
     static func main() async {
@@ -23,6 +24,9 @@ enum Trials {
                 "take its disk space away and give it back"
             ),
         ],
-        commands: [KillCommand.command, FaultsCommand.command, HastyServer.command]
+        commands: [
+            KillCommand.command, BackfillCommand.command, FaultsCommand.command,
+            HastyServer.command,
+        ]
     )
 }

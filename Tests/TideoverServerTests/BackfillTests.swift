@@ -234,6 +234,31 @@ import TideoverStorage
         await backEnd.close()
     }
 
+    @Test func `a process that comes after another keeps the distance from what that asked`()
+        async throws
+    {
+        let rehearsed = try RehearsedStore()
+        let time = TestTime(movesClock: true)
+        try await silence(rehearsed, time, days: 40)
+        let first = try RehearsedBackEnd(rehearsed, time, access: following(rehearsed, time))
+        #expect(try await first.backfill()?["status"]?.string == "completed")
+        await first.storage.close()
+        let earlier = await rehearsed.store.calls.count
+        time.clock.now = time.clock.now + Milliseconds(1)
+        let next = try RehearsedBackEnd(
+            rehearsed,
+            time,
+            folder: first.folder,
+            access: following(rehearsed, time)
+        )
+        let begun = time.clock.now.millisecondsSince1970
+        #expect(try await next.backfill()?["status"]?.string == "completed")
+        let later = await rehearsed.store.calls.dropFirst(earlier)
+        // A tenth of a second for the history, as between any two.
+        #expect(try #require(later.first).at - begun >= 100)
+        await next.close()
+    }
+
     @Test func `who went silent is asked about, and each question is remembered`() async throws {
         let rehearsed = try RehearsedStore()
         let time = TestTime(movesClock: true)

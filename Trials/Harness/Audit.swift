@@ -40,6 +40,11 @@ struct Audit {
         )
     }
 
+    /// What a statement without values finds.
+    func rows<Result>(_ sql: StaticString, _ read: (Row) -> Result) throws -> [Result] {
+        try Statement(sql, on: connection).all(read: read)
+    }
+
     /// Whether a notification is stored.
     func holds(_ uuid: String) throws -> Bool {
         try hasEvidence.first(.text("notification:\(uuid)")) { $0.integer(0) } == 1

@@ -1,5 +1,6 @@
 import Glibc
 import TideoverSandbox
+import TideoverSignatures
 
 /// What a server under trial runs on: a folder with its configuration, the root of a simulated store
 /// that it believes, and its database.
@@ -7,39 +8,57 @@ struct Site: Sendable {
     static let app = "trials"
     static let notifications = "/v1/apps/trials/notifications/app-store"
 
+    /// How the server asks the store.
+    struct API {
+        let url: String
+        let issuerId: String
+        let keyId: String
+        let key: P256PrivateKey
+    }
+
     let folder: String
     let authority: SandboxAuthority
     let configuration: String
     let database: String
 
-    /// Writes the files; the database may stand in another folder.
-    init(folder: String, database: String? = nil) throws {
+    /// Writes the files; the database may stand in another folder. Without an API the server cannot ask.
+    init(
+        folder: String,
+        database: String? = nil,
+        authority: SandboxAuthority? = nil,
+        api: API? = nil
+    ) throws {
         self.folder = folder
         self.database = database ?? "\(folder)/tideover.db"
         configuration = "\(folder)/tideover.json"
-        authority = try SandboxAuthority()
-        try writeFile(authority.root, to: "\(folder)/root.der")
-        try writeFile(Array(Self.text(database: self.database).utf8), to: configuration)
+        self.authority = try authority ?? SandboxAuthority()
+        try writeFile(self.authority.root, to: "\(folder)/root.der")
+        if let api { try writeFile(Array(api.key.pem.utf8), to: "\(folder)/key.p8") }
+        try writeFile(Array(Self.text(database: self.database, api).utf8), to: configuration)
     }
 
-    private static func text(database: String) -> String {
-        """
-        {
-          server: { listen: "127.0.0.1:0" },
-          storage: "sqlite:\(database)",
-          apps: [{
-            id: "\(app)",
-            environments: ["simulated"],
-            appStore: { bundleId: "\(Store.bundleId)" },
-            simulatedStore: { root: "root.der" },
-            products: {
-              "\(Store.listed)": {
-                entitlements: ["premium"], group: "main", period: "P1M", price: "9.99 USD",
-              },
-            },
-          }],
+    private static func text(database: String, _ api: API?) -> String {
+        let key = api.map {
+            #", issuerId: "\#($0.issuerId)", keyId: "\#($0.keyId)", privateKeyFile: "key.p8""#
         }
-        """
+        let url = api.map { #", url: "\#($0.url)""# }
+        return """
+            {
+              server: { listen: "127.0.0.1:0" },
+              storage: "sqlite:\(database)",
+              apps: [{
+                id: "\(app)",
+                environments: ["simulated"],
+                appStore: { bundleId: "\(Store.bundleId)"\(key ?? "") },
+                simulatedStore: { root: "root.der"\(url ?? "") },
+                products: {
+                  "\(Store.listed)": {
+                    entitlements: ["premium"], group: "main", period: "P1M", price: "9.99 USD",
+                  },
+                },
+              }],
+            }
+            """
     }
 
     /// Starts a server on these files; what it says goes to a log of that name.
@@ -61,6 +80,10 @@ struct Site: Sendable {
 
     static func snapshot(of customer: String) -> String {
         "/v1/apps/\(app)/customers/\(customer)?environment=simulated"
+    }
+
+    static func timeline(of customer: String) -> String {
+        "/v1/apps/\(app)/customers/\(customer)/timeline?environment=simulated"
     }
 }
 

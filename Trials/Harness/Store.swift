@@ -35,7 +35,7 @@ struct Store: Sendable {
         var random = SeededRandom(seed: seed ^ UInt64(number) &* 0x9E37_79B9_7F4A_7C15)
         let customer = random.uuid()
         let begin = end - 3 * spacing
-        var machine = AppStoreMachine(app: Self.app, seed: random.next(), now: begin)
+        var machine = AppStoreMachine(app: Self.app(in: .sandbox), seed: random.next(), now: begin)
         do {
             try machine.register(StoreCustomer(name: "c", appAccountToken: customer))
             let product = isListed ? Self.listed : Self.unlisted
@@ -54,11 +54,13 @@ struct Store: Sendable {
         }
     }
 
-    private static let app = AppStoreApp(
-        bundleId: bundleId,
-        environment: .sandbox,
-        products: [product(listed, group: "main"), product(unlisted, group: "other")]
-    )
+    static func app(in environment: AppStoreEnvironment) -> AppStoreApp {
+        AppStoreApp(
+            bundleId: bundleId,
+            environment: environment,
+            products: [product(listed, group: "main"), product(unlisted, group: "other")]
+        )
+    }
 
     private static func product(_ id: String, group: String) -> AppStoreProduct {
         guard let month = StorePeriod(iso: "P1M"), let price = StorePrice("9.99 USD") else {

@@ -11,6 +11,16 @@ struct Threads {
         return started
     }
 
+    /// What blocking work on a thread of its own returns, or throws.
+    static func one<Result: Sendable>(
+        _ work: @escaping @Sendable () throws -> Result
+    ) async throws -> Result {
+        try await withCheckedThrowingContinuation { continuation in
+            var thread = Threads()
+            thread.add { continuation.resume(with: Swift.Result(catching: work)) }
+        }
+    }
+
     private mutating func add(_ work: @escaping @Sendable () -> Void) {
         var thread = pthread_t()
         let code = pthread_create(
@@ -44,9 +54,9 @@ func pause(_ milliseconds: Int) {
 }
 
 /// Whether something became so before the patience, in milliseconds, was over; looked at every 10 ms.
-func waited(upTo patience: Int, until isSo: () -> Bool) -> Bool {
+func waited(upTo patience: Int, until isSo: () throws -> Bool) rethrows -> Bool {
     let deadline = ContinuousClock.now + .milliseconds(patience)
-    while !isSo() {
+    while try !isSo() {
         if ContinuousClock.now > deadline { return false }
         pause(10)
     }

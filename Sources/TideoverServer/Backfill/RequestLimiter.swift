@@ -37,7 +37,7 @@ actor RequestLimiter {
     private let environment: Environment
     private let timing: Timing
     /// By kind, the earliest instant of the next request, in nanoseconds of uptime.
-    private var next: [RequestKind: Int64] = [:]
+    private var next: [RequestKind: Int64]
     /// Until when the store wants to be left alone, by our clock.
     private(set) var pausedUntil: Instant?
 
@@ -45,6 +45,13 @@ actor RequestLimiter {
         self.environment = environment
         self.timing = timing
         self.pausedUntil = pausedUntil
+        // What a process before this one has just asked is not known: the distance is kept to that too.
+        let now = timing.uptime()
+        next = Dictionary(
+            uniqueKeysWithValues: RequestKind.allCases.map {
+                ($0, now + $0.interval(in: environment))
+            }
+        )
     }
 
     /// Returns when one request of a kind may be made; throws when cancelled.

@@ -1,0 +1,101 @@
+import Glibc
+import TideoverHTTP
+import TideoverJSON
+import TideoverSQLite
+
+/// A server that asks the store from the beginning, and what it leaves behind.
+struct BackEnd {
+    /// The longest that a whole backfill may take, in milliseconds.
+    private static let patience = 120_000
+
+    let site: Site
+    let door: StoreDoor
+    private let command: ServerCommand
+
+    /// Makes a folder with all that such a server stands on.
+    init(folder: String, _ store: AskedStore, _ command: ServerCommand) throws {
+        guard mkdir(folder, 0o700) == 0 else {
+            throw KillTrial.Failure(message: "\(folder): \(String(cString: strerror(errno)))")
+        }
+        door = try StoreDoor(store)
+        self.command = command
+        let api = Site.API(
+            url: door.url,
+            issuerId: AskedStore.issuerId,
+            keyId: AskedStore.keyId,
+            key: store.key
+        )
+        site = try Site(folder: folder, authority: store.authority, api: api)
+    }
+
+    /// Starts the server, which begins at once to ask where the one before it had come to.
+    func start() throws -> ServerProcess {
+        try site.start(command, ["--clock", door.clock])
+    }
+
+    /// Whether it has said that everything was asked.
+    static func isThrough(_ server: ServerProcess) throws -> Bool {
+        let said = text(of: server.log, atMost: 1 << 20)
+        guard !said.contains("backfill stopped"), !server.hasEnded else {
+            throw KillTrial.Failure(message: "the backfill did not go on: \(server.lastWords)")
+        }
+        return said.contains("backfill completed")
+    }
+
+    /// Waits until everything was asked, and asks about everybody; then it is stopped and its file read.
+    func traces(of server: ServerProcess, _ customers: [String]) throws -> BackfillTraces {
+        var isThrough = false
+        _ = try waited(upTo: Self.patience) {
+            isThrough = try Self.isThrough(server)
+            return isThrough
+        }
+        guard isThrough else {
+            throw KillTrial.Failure(message: "it is not through: \(server.lastWords)")
+        }
+        let wire = try Wire(server.port())
+        var answers: [String: [String]] = [:]
+        for customer in customers {
+            let snapshot = try json(wire.get(Site.snapshot(of: customer)).body)
+            let timeline = try json(wire.get(Site.timeline(of: customer)).body)
+            // The rest of an answer tells how often it changed, and when and by which bytes we heard: it is
+            // drawn up to the date of the newest signature.
+            answers[customer] = [
+                plain(snapshot["entitlements"]), plain(snapshot["prompt"]),
+                plain(timeline).replacing(timeline["asOf"]?.string ?? "", with: "now"),
+            ]
+        }
+        guard server.stop() == .exited(0) else {
+            throw KillTrial.Failure(message: "it did not stop in order: \(server.lastWords)")
+        }
+        return try BackfillTraces(Audit(site.database), answers)
+    }
+
+    private func json(_ body: [UInt8]) throws -> JSONValue {
+        JSONValue(try JSONDocument(body, limits: .local).root)
+    }
+
+    private func plain(_ value: JSONValue?) -> String {
+        String(
+            decoding: (value ?? .null).without(["learnedAt", "evidence"]).encoded(),
+            as: UTF8.self
+        )
+    }
+}
+
+extension JSONValue {
+    /// The same without the members of these names, however deep.
+    fileprivate func without(_ names: Set<String>) -> JSONValue {
+        switch self {
+        case .array(let elements): .array(elements.map { $0.without(names) })
+        case .object(let object):
+            .object(
+                object.reduce(into: JSONObject()) { kept, member in
+                    if !names.contains(member.key) {
+                        kept[member.key] = member.value.without(names)
+                    }
+                }
+            )
+        case .null, .bool, .integer, .double, .string: self
+        }
+    }
+}
