@@ -13,6 +13,8 @@ public struct App: Sendable {
     public let fingerprint: String
     /// Nil when the app does not sell on the App Store.
     public let appStore: AppStoreTrust?
+    /// When its stores are asked for what has not arrived by itself.
+    public let backfill: BackfillSchedule
     /// How long after a renewal fell due no notification may arrive before that is raised; zero for
     /// ever.
     public let silence: Milliseconds
@@ -25,6 +27,7 @@ public struct App: Sendable {
         catalogue: Catalogue,
         policy: Policy,
         appStore: AppStoreTrust?,
+        backfill: BackfillSchedule = BackfillSchedule(),
         silence: Milliseconds = .hours(6),
         passes: PassIssuer? = nil
     ) {
@@ -33,6 +36,7 @@ public struct App: Sendable {
         self.catalogue = catalogue
         self.policy = policy
         self.appStore = appStore
+        self.backfill = backfill
         self.silence = silence
         self.passes = passes
         fingerprint = Self.fingerprint(of: catalogue, policy)

@@ -30,6 +30,7 @@ extension App {
             catalogue: configured.catalogue,
             policy: configured.policy,
             appStore: trust,
+            backfill: configured.appStore?.backfill ?? BackfillSchedule(),
             silence: configured.silence,
             passes: passes
         )

@@ -28,7 +28,7 @@ enum Backfill {
         notes: [
             Errand.note,
             "It goes on where the last one came to, and can be interrupted anywhere: what is told "
-                + "twice is one. `tideover serve` does the same at its start and every six hours.",
+                + "twice is one. `tideover serve` does the same at its start and as appStore.backfill says.",
             "Exit code 0 when all was asked, 1 when the store did not answer everything.",
         ],
         run: run

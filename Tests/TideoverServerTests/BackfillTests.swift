@@ -343,6 +343,84 @@ import TideoverStorage
         await backEnd.close()
     }
 
+    /// The hours, since the beginning, in which the store was asked while a service ran for so long.
+    private func hoursOfAsking(
+        _ schedule: BackfillSchedule,
+        until end: Milliseconds,
+        faults: SQLiteFaults = SQLiteFaults(),
+        _ meanwhile: (RehearsedStore, TestTime, RehearsedBackEnd) async throws -> Void = {
+            _,
+            _,
+            _ in
+        }
+    ) async throws -> Set<Int64> {
+        let rehearsed = try RehearsedStore()
+        let time = TestTime(movesClock: true)
+        let backEnd = try RehearsedBackEnd(
+            rehearsed,
+            time,
+            access: following(rehearsed, time),
+            schedule: schedule,
+            faults: faults
+        )
+        let begun = time.clock.now
+        let asking = Task { await backEnd.service.backfill() }
+        while !backEnd.logged.contains(where: { $0.contains("backfill completed") }) {
+            try await Task.sleep(for: .milliseconds(1))
+        }
+        try await meanwhile(rehearsed, time, backEnd)
+        while time.clock.now < begun + end { try await Task.sleep(for: .milliseconds(5)) }
+        asking.cancel()
+        await asking.value
+        let calls = await rehearsed.store.calls
+        await backEnd.close()
+        return Set(calls.map { ($0.at - begun.millisecondsSince1970) / 3_600_000 })
+    }
+
+    @Test func `how often the store is asked is the operator's choice`() async throws {
+        let often = BackfillSchedule(interval: .hours(2))
+        #expect(try await hoursOfAsking(often, until: .minutes(270)) == [0, 2, 4])
+        let never = BackfillSchedule(interval: .zero)
+        #expect(try await hoursOfAsking(never, until: .hours(30)) == [0])
+    }
+
+    @Test func `after a gap it is asked when the operator says, and a shorter one is none`()
+        async throws
+    {
+        let schedule = BackfillSchedule(interval: .zero, gap: .minutes(30), afterGap: .hours(3))
+        let leapt = try await hoursOfAsking(schedule, until: .hours(12)) { _, time, _ in
+            time.clock.now = time.clock.now + .hours(2)
+        }
+        #expect(leapt == [0, 5])
+        let short = try await hoursOfAsking(schedule, until: .hours(12)) { _, time, _ in
+            time.clock.now = time.clock.now + .minutes(20)
+        }
+        #expect(short == [0])
+    }
+
+    @Test func `a notification that could not be taken in is a gap`() async throws {
+        let isFailing = Locked(false)
+        let faults = SQLiteFaults { _ throws(StorageError) in
+            if isFailing.withLock({ $0 }) { throw StorageError(.full, place: "disk") }
+        }
+        let schedule = BackfillSchedule(interval: .zero, afterGap: .hours(2))
+        let hours = try await hoursOfAsking(schedule, until: .hours(12), faults: faults) {
+            rehearsed,
+            _,
+            backEnd in
+            try await rehearsed.store.register(StoreCustomer(name: "a", appAccountToken: nil))
+            let said = try await rehearsed.store.perform(
+                .subscribe(product: "cards.pro.monthly", trial: .declined),
+                by: "a"
+            )
+            let body = try rehearsed.authority.body(of: try #require(said.first))
+            isFailing.withLock { $0 = true }
+            #expect(try await backEnd.post(body) == 503)
+            isFailing.withLock { $0 = false }
+        }
+        #expect(hours == [0, 2])
+    }
+
     /// The store's clock follows ours, since we wait on the way.
     private func following(_ rehearsed: RehearsedStore, _ time: TestTime) -> StoreAccess {
         rehearsed.access { _ in

@@ -233,4 +233,30 @@ import TideoverSignatures
         let configuration = try load("{ apps: [\(apps.joined(separator: ", "))] }")
         #expect(configuration.apps.map(\.id) == ids)
     }
+
+    @Test func `when the store is asked can be said, in the file and by variables`() throws {
+        let standard = try load(app(#"appStore: { bundleId: "com.example.cards" }"#))
+        #expect(
+            standard.apps[0].appStore?.backfill
+                == BackfillSchedule(interval: .hours(6), gap: .minutes(15), afterGap: .minutes(1))
+        )
+        let said = try load(
+            app(
+                """
+                appStore: { bundleId: "com.example.cards",
+                            backfill: { interval: "90m", gap: "1h", afterGap: "30s" } }
+                """
+            ),
+            ["TIDEOVER_APPS_CARDS_APP_STORE_BACKFILL_GAP": "0s"]
+        )
+        #expect(
+            said.apps[0].appStore?.backfill
+                == BackfillSchedule(interval: .minutes(90), gap: .zero, afterGap: .seconds(30))
+        )
+        #expect(try App(said.apps[0]).backfill == said.apps[0].appStore?.backfill)
+        let found = expectations(
+            app(#"appStore: { bundleId: "com.example.cards", backfill: { interval: "soon" } }"#)
+        )
+        #expect(found == [.duration])
+    }
 }

@@ -120,6 +120,7 @@ final class RehearsedBackEnd: Sendable {
         _ time: TestTime,
         folder: URL? = nil,
         access: StoreAccess? = nil,
+        schedule: BackfillSchedule = BackfillSchedule(),
         faults: SQLiteFaults = SQLiteFaults()
     ) throws {
         let folder =
@@ -147,7 +148,8 @@ final class RehearsedBackEnd: Sendable {
                 authorities: try AppStoreTrust.roots(
                     simulated: TrustAnchor(name: "simulated", der: rehearsed.authority.root)
                 )
-            )
+            ),
+            backfill: schedule
         )
         self.folder = folder
         self.storage = storage

@@ -2,44 +2,48 @@ public import TideoverCore
 
 /// When the stores are asked for what has not arrived by itself.
 public struct BackfillSchedule: Hashable, Sendable {
-    /// From the end of one run to the next.
-    public var every: Milliseconds
-    /// How far the clock may leap, or how long notifications may fail, before there was a gap.
+    /// From the end of one run to the next; zero for none but those of a start, a gap and a wish.
+    public var interval: Milliseconds
+    /// How far the clock may leap, as it does when a machine stood still, before there was a gap; zero
+    /// for ever.
     public var gap: Milliseconds
-    /// How soon a run that stopped is taken up again; doubled each time it stops again.
-    public var retry: Milliseconds
-    /// How often it is looked whether a run is due.
-    public var look: Duration
+    /// How long after a gap they are asked, and after a notification that we could not take in.
+    public var afterGap: Milliseconds
 
+    /// What is asked for unless the operator says otherwise.
     public init(
-        every: Milliseconds = .hours(6),
+        interval: Milliseconds = .hours(6),
         gap: Milliseconds = .minutes(15),
-        retry: Milliseconds = .minutes(1),
-        look: Duration = .seconds(1)
+        afterGap: Milliseconds = .minutes(1)
     ) {
-        self.every = every
+        self.interval = interval
         self.gap = gap
-        self.retry = retry
-        self.look = look
+        self.afterGap = afterGap
     }
+
+    /// How soon a run that stopped is taken up again; doubled each time it stops again.
+    static let retry = Milliseconds.minutes(1)
+    /// The longest that it is doubled to.
+    static let longestRetry = Milliseconds.hours(6)
+    /// How often it is looked whether a run is due.
+    static let look = Duration.seconds(1)
 }
 
-/// Has one backfiller run when it is due: at the start, by the schedule, when somebody wants it, and
-/// after a gap in which notifications may have been missed.
+/// Has one backfiller run when it is due: at the start, by the schedule of its app, when somebody wants
+/// it, and after a gap in which notifications may have been missed.
 struct BackfillWorker: Sendable {
     let backfiller: Backfiller
-    let schedule: BackfillSchedule
 
     /// Runs until cancelled.
     func run() async {
         let timing = backfiller.timing
-        var plan = Plan(now: timing.clock(), failures: failedNotifications, schedule)
+        var plan = Plan(now: timing.clock(), failures: failedNotifications, backfiller.app.backfill)
         while !Task.isCancelled {
             plan.look(at: timing.clock(), failures: failedNotifications)
             if plan.isDue || backfiller.isWanted, let report = await backfiller.run() {
                 plan.ended(report, at: timing.clock())
             }
-            do { try await timing.sleep(schedule.look) } catch { return }
+            do { try await timing.sleep(BackfillSchedule.look) } catch { return }
         }
     }
 
@@ -65,10 +69,12 @@ struct BackfillWorker: Sendable {
         }
 
         mutating func look(at now: Instant, failures: Int) {
-            if now - lookedAt >= schedule.gap { next = min(next, now) }
-            if failures > self.failures { next = min(next, now + schedule.retry) }
+            let isBehindGap = schedule.gap > .zero && now - lookedAt >= schedule.gap
+            if isBehindGap || failures > self.failures { next = min(next, now + schedule.afterGap) }
             // A clock that was put back must not put off the next run.
-            next = min(next, now + max(schedule.every, .hours(24)))
+            if schedule.interval > .zero {
+                next = min(next, now + max(schedule.interval, .hours(24)))
+            }
             self.failures = failures
             lookedAt = now
             isDue = now >= next
@@ -79,11 +85,11 @@ struct BackfillWorker: Sendable {
             switch report.outcome {
             case .running, .completed:
                 stops = 0
-                next = now + schedule.every
+                next = schedule.interval > .zero ? now + schedule.interval : .distantFuture
             case .stopped(let stop):
-                let wait = Milliseconds(schedule.retry.count << min(stops, 16))
+                let wait = Milliseconds(BackfillSchedule.retry.count << min(stops, 16))
                 stops += 1
-                next = max(now + min(wait, schedule.every), stop.retryAt ?? now)
+                next = max(now + min(wait, BackfillSchedule.longestRetry), stop.retryAt ?? now)
             }
         }
     }

@@ -3,12 +3,12 @@ public import TideoverHTTP
 
 /// Asking the stores, by schedule and at once.
 extension Service {
-    /// Asks the stores for what has not arrived by itself: at once, then by the schedule, on demand and
-    /// after a gap, until cancelled.
-    public func backfill(_ schedule: BackfillSchedule = BackfillSchedule()) async {
+    /// Asks the stores for what has not arrived by itself: at once, then by each app's schedule, on demand
+    /// and after a gap, until cancelled.
+    public func backfill() async {
         await withTaskGroup { group in
             for backfiller in backfillers {
-                let worker = BackfillWorker(backfiller: backfiller, schedule: schedule)
+                let worker = BackfillWorker(backfiller: backfiller)
                 group.addTask { await worker.run() }
             }
         }

@@ -203,18 +203,22 @@ extension Configuration {
         public let apiKey: AppStoreKey?
         /// Apple's root of receipts, under the name `receipts`; nil if none is believed.
         public let receiptRoot: TrustAnchor?
+        /// When the store, real or simulated, is asked for what has not arrived by itself.
+        public let backfill: BackfillSchedule
 
         /// An app in the App Store.
         public init(
             bundleId: String,
             appAppleId: Int64? = nil,
             apiKey: AppStoreKey? = nil,
-            receiptRoot: TrustAnchor? = nil
+            receiptRoot: TrustAnchor? = nil,
+            backfill: BackfillSchedule = BackfillSchedule()
         ) {
             self.bundleId = bundleId
             self.appAppleId = appAppleId
             self.apiKey = apiKey
             self.receiptRoot = receiptRoot
+            self.backfill = backfill
         }
     }
 

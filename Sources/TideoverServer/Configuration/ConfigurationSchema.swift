@@ -137,6 +137,7 @@ extension ConfigurationSection {
         let appAppleId = store.value("appAppleId", .appAppleId, isNeeded: isReal)
         let apiKey = store.readAPIKey(in: folder)
         let receiptRoot = store.value("receiptRoot", .fileName)
+        let backfill = store.section("backfill").readBackfill()
         guard store.close() else {
             note(.noStore(path: path))
             return nil
@@ -148,9 +149,20 @@ extension ConfigurationSection {
                 apiKey: apiKey,
                 receiptRoot: receiptRoot.flatMap { file in
                     store.readRoot("receiptRoot", folder.path(of: file), "receipts", .rsa, readFile)
-                }
+                },
+                backfill: backfill
             )
         }
+    }
+
+    private func readBackfill() -> BackfillSchedule {
+        let schedule = BackfillSchedule(
+            interval: value("interval", .duration, default: "6h"),
+            gap: value("gap", .duration, default: "15m"),
+            afterGap: value("afterGap", .duration, default: "1m")
+        )
+        close()
+        return schedule
     }
 
     /// A key of the App Store Server API: all of it or nothing.
