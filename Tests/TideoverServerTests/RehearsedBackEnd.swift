@@ -79,6 +79,15 @@ struct RehearsedStore {
     }
 }
 
+extension RehearsedStore {
+    /// The same access where the store's clock follows that of a test, which goes on while somebody waits.
+    func following(_ time: TestTime) -> StoreAccess {
+        access { _ in
+            _ = try await store.advance(to: time.clock.now.millisecondsSince1970) { _ in 500 }
+        }
+    }
+}
+
 /// A clock and a stopwatch that only tests move.
 final class TestTime: Sendable {
     let clock = TestClock()
@@ -171,6 +180,12 @@ final class RehearsedBackEnd: Sendable {
 
     private let log: LineBox
     var logged: [String] { log.lines }
+
+    /// The samples of `/metrics`, a line each.
+    func samples() async throws -> [String] {
+        let body = try await service.handler(Request(path: "/metrics")).body
+        return String(decoding: body, as: UTF8.self).split(separator: "\n").map(String.init)
+    }
 
     func post(_ body: [UInt8]) async throws -> Int {
         try await service.handler(

@@ -13,7 +13,7 @@ import TideoverStorage
     private func bought() async throws -> (RehearsedStore, TestTime, RehearsedBackEnd) {
         let rehearsed = try RehearsedStore()
         let time = TestTime(movesClock: true)
-        let backEnd = try RehearsedBackEnd(rehearsed, time)
+        let backEnd = try RehearsedBackEnd(rehearsed, time, access: rehearsed.following(time))
         try await rehearsed.store.register(
             StoreCustomer(name: "anna", appAccountToken: TestServer.anna)
         )
@@ -85,6 +85,95 @@ import TideoverStorage
         await backEnd.close()
     }
 
+    private func found(_ backEnd: RehearsedBackEnd) -> [String] {
+        backEnd.logged.filter { $0.contains("asked the store about the silence") }
+    }
+
+    private func sample(_ found: String, _ count: Int) -> String {
+        let labels = #"app="cards",environment="simulated",found="\#(found)""#
+        return "tideover_silences_total{\(labels)} \(count)"
+    }
+
+    @Test func `a silence has the store asked once, which heals what went astray and is told`()
+        async throws
+    {
+        let (rehearsed, time, backEnd) = try await bought()
+        try await pass(to: Self.due + .hours(5), rehearsed, time) { _ in 500 }
+        #expect(try await backEnd.samples().contains(sample("missed", 0)))
+        await watch(backEnd, time, until: Self.due + .hours(8))
+        #expect(alarms(backEnd).count == 1)
+        #expect(found(backEnd).count == 1)
+        #expect(found(backEnd).first?.contains(#""code":"missed""#) == true)
+        #expect(found(backEnd).first?.contains(#""level":"warning""#) == true)
+        #expect(try await backEnd.samples().contains(sample("missed", 1)))
+        let premium = try await backEnd.answer(TestServer.anna)["entitlements"]?["premium"]
+        #expect(premium?["confidence"]?.string == "confirmed")
+        // The silence goes on; nobody asks again.
+        let calls = await rehearsed.store.calls.count
+        #expect(calls > 0)
+        await watch(backEnd, time, until: Self.due + .days(3))
+        #expect(await rehearsed.store.calls.count == calls)
+        #expect(found(backEnd).count == 1)
+        // It ends; the next one is another.
+        try await pass(to: Self.due + .days(4), rehearsed, time) { body in
+            try await backEnd.post(body)
+        }
+        let next = RehearsedStore.start + Period(months: 2)
+        time.clock.now = max(time.clock.now, next + .hours(5))
+        await watch(backEnd, time, until: next + .hours(12))
+        #expect(try await backEnd.samples().contains(sample("missed", 2)))
+        #expect(found(backEnd).count == 2)
+        await backEnd.close()
+    }
+
+    @Test func `what the store had told already is nothing new`() async throws {
+        let (rehearsed, time, backEnd) = try await bought()
+        try await pass(to: Self.due + .hours(5), rehearsed, time) { _ in 500 }
+        _ = try await backEnd.backfill()
+        await watch(backEnd, time, until: Self.due + .hours(8))
+        #expect(found(backEnd).count == 1)
+        #expect(found(backEnd).first?.contains(#""code":"nothing""#) == true)
+        #expect(try await backEnd.samples().contains(sample("nothing", 1)))
+        await backEnd.close()
+    }
+
+    @Test func `a store that does not answer leaves the question open, and is not pestered`()
+        async throws
+    {
+        let (rehearsed, time, backEnd) = try await bought()
+        try await pass(to: Self.due + .hours(5), rehearsed, time) { _ in 500 }
+        await rehearsed.store.add(AppStoreFaultRule(.unavailable(status: 503), times: nil))
+        await watch(backEnd, time, until: Self.due + .days(2))
+        #expect(alarms(backEnd).count == 1)
+        #expect(found(backEnd).count == 1)
+        #expect(found(backEnd).first?.contains(#""code":"unknown""#) == true)
+        #expect(try await backEnd.samples().contains(sample("unknown", 1)))
+        // As often as one question is asked before a run gives up.
+        #expect(await rehearsed.store.calls.count == 4)
+        await backEnd.close()
+    }
+
+    @Test func `a server that ends while it asks does not ask for the same silence again`()
+        async throws
+    {
+        let (rehearsed, time, backEnd) = try await bought()
+        try await pass(to: Self.due + .hours(5), rehearsed, time) { _ in 500 }
+        await watch(backEnd, time, until: Self.due + .hours(8))
+        #expect(found(backEnd).count == 1)
+        await backEnd.storage.close()
+        let calls = await rehearsed.store.calls.count
+        let next = try RehearsedBackEnd(
+            rehearsed,
+            time,
+            folder: backEnd.folder,
+            access: rehearsed.following(time)
+        )
+        await watch(next, time, until: time.clock.now + .hours(24))
+        #expect(found(next) == [])
+        #expect(await rehearsed.store.calls.count == calls)
+        await next.close()
+    }
+
     @Test func `while nothing is due, silence is no alarm`() async throws {
         let (_, time, backEnd) = try await bought()
         time.clock.now = Self.due - .hours(20)
@@ -129,7 +218,7 @@ import TideoverStorage
         #expect(alarms(next) == [])
         let told = try await next.get("/v1/apps/cards/arrivals?environment=simulated")
         #expect(told["alarmSince"]?.string != nil)
-        #expect(try #require(told["silenceSeconds"]?.int64) > 30 * 86_400)
+        #expect(try #require(told["silenceSeconds"]?.double) > 30 * 86_400)
         await next.close()
     }
 

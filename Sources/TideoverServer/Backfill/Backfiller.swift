@@ -96,6 +96,14 @@ final class Backfiller: Sendable {
         return end(first.map { .stopped(stop(for: $0)) } ?? .completed)
     }
 
+    /// Runs once, behind a run that is under way; nil when cancelled while it waits for that.
+    func runNext() async -> BackfillReport? {
+        while true {
+            if let report = await run() { return report }
+            do { try await timing.sleep(.seconds(1)) } catch { return nil }
+        }
+    }
+
     /// A run is not to sit out the better part of an hour.
     private func requirePatience() async throws {
         guard let until = await limiter.pausedUntil, until > timing.clock() + Self.patience else {

@@ -148,7 +148,8 @@ public struct Service: Sendable {
                     book: arrivals,
                     storage: storage,
                     clock: clock,
-                    log: log
+                    log: log,
+                    backfiller: backfillers.first(place.app, place.environment)
                 )
             }
         }

@@ -95,11 +95,17 @@ struct CounterFamily: Hashable, Sendable {
         labels: ["app", "operation", "outcome"]
     )
 
+    static let silences = CounterFamily(
+        name: "tideover_silences_total",
+        help:
+            "Silences of a store that was asked then, by what it had: missed, nothing, or unknown.",
+        labels: ["app", "environment", "found"]
+    )
+
     static let all = [
         requests, keyRefusals, notifications, refusals, unrecognisedWords, unknownProducts,
         deviceItems, ownershipClaims, drift, commits, storageFailures, deadlineBatches,
-        deadlineEvents,
-        backfills, backfillItems, storeRequests,
+        deadlineEvents, backfills, backfillItems, storeRequests, silences,
     ]
 }
 
@@ -189,6 +195,9 @@ final class Metrics: Sendable {
     func expectBackfill(of app: App, _ environment: Environment) {
         for outcome in ["completed", "stopped"] {
             count(.backfills, app.id, environment.rawValue, outcome, by: 0)
+        }
+        for found in SilenceFinding.Word.allCases {
+            count(.silences, app.id, environment.rawValue, found.rawValue, by: 0)
         }
         for step in BackfillStep.allCases {
             for outcome in ["committed", "known", "refused"] {

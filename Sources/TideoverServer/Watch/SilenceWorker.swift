@@ -2,7 +2,8 @@ import TideoverCore
 import TideoverStorage
 
 /// Raises an alarm when a renewal fell due and for so long no notification of any kind has arrived:
-/// nothing else tells that the store's messages go astray.
+/// nothing else tells that the store's messages go astray. Then the store is asked, once for each silence,
+/// for what did not arrive.
 ///
 /// What it knows is kept in the storage, so that a silence is raised once, however often the server is
 /// started.
@@ -13,6 +14,8 @@ struct SilenceWorker: Sendable {
     let storage: any Storage
     let clock: Clock
     let log: Log
+    /// Who asks the store; nil where it cannot be asked.
+    let backfiller: Backfiller?
 
     /// How often it looks; what it keeps is at most so old.
     static let interval = Duration.seconds(60)
@@ -47,8 +50,10 @@ struct SilenceWorker: Sendable {
 
     private func look(_ memory: inout Memory) async {
         do {
-            try await judge(&memory)
+            let isRaised = try await judge(&memory)
+            // Before the store is asked: a server that ends meanwhile does not ask for this silence again.
             try await keep(&memory)
+            if isRaised { await askStore() }
         } catch {
             let detail =
                 (error as? StorageError)?.description ?? String(reflecting: type(of: error))
@@ -65,21 +70,22 @@ struct SilenceWorker: Sendable {
         }
     }
 
-    private func judge(_ memory: inout Memory) async throws {
+    /// Whether a silence was raised now.
+    private func judge(_ memory: inout Memory) async throws -> Bool {
         let now = clock()
         guard app.silence > .zero, let silence = book.page(place)?.silence,
             silence.raisedAt == nil
-        else { return }
+        else { return false }
         let unheardSince = silence.unheardSince
         if memory.walkedSince != unheardSince { memory.nextWalk = unheardSince + app.silence }
         memory.walkedSince = unheardSince
-        guard now >= memory.nextWalk, now - unheardSince >= app.silence else { return }
+        guard now >= memory.nextWalk, now - unheardSince >= app.silence else { return false }
         let due = try await firstRenewalDue(after: unheardSince)
         guard let due, due <= now - app.silence else {
             memory.nextWalk = min(due.map { $0 + app.silence } ?? .distantFuture, now + Self.rest)
-            return
+            return false
         }
-        guard book.raise(at: now, in: place, unheardSince: unheardSince) else { return }
+        guard book.raise(at: now, in: place, unheardSince: unheardSince) else { return false }
         log(
             LogLine(
                 .error,
@@ -89,6 +95,29 @@ struct SilenceWorker: Sendable {
                 code: "silence",
                 detail: "none since \(unheardSince.rfc3339), though a renewal fell due at "
                     + "\(due.rfc3339); `tideover doctor` asks for a test notification"
+            )
+        )
+        return true
+    }
+
+    /// Asks the store for what did not arrive, and tells what that found.
+    private func askStore() async {
+        guard let backfiller, let report = await backfiller.runNext() else { return }
+        let finding = SilenceFinding(report)
+        backfiller.ingest.metrics.count(
+            .silences,
+            app.id,
+            environment.rawValue,
+            finding.word.rawValue
+        )
+        log(
+            LogLine(
+                finding.word == .nothing ? .info : .warning,
+                "asked the store about the silence",
+                app: app.id,
+                environment: environment,
+                code: finding.word.rawValue,
+                detail: finding.sentence
             )
         )
     }
