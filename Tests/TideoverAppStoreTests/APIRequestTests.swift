@@ -190,6 +190,49 @@ import TideoverJSON
             _ = try await api.extendRenewalDate(of: "1", order)
         },
         Case(
+            name: "an extension for all subscribers",
+            method: "POST",
+            path: "/inApps/v1/subscriptions/extend/mass",
+            body: [
+                "extendByDays": 45, "extendReasonCode": 3, "requestIdentifier": "fdf964a4",
+                "productId": "com.example.monthly",
+            ]
+        ) { api in
+            let order = RenewalExtension(
+                days: 45,
+                reason: .serviceIssue,
+                requestIdentifier: "fdf964a4"
+            )
+            let product = "com.example.monthly"
+            _ = try await api.extendRenewalDates(ofAllSubscribersTo: product, order)
+        },
+        Case(
+            name: "an extension for all subscribers of two storefronts",
+            method: "POST",
+            path: "/inApps/v1/subscriptions/extend/mass",
+            body: [
+                "extendByDays": 1, "extendReasonCode": 2, "requestIdentifier": "a",
+                "productId": "b", "storefrontCountryCodes": ["USA", "MEX"],
+            ]
+        ) { api in
+            let order = RenewalExtension(days: 1, reason: .other, requestIdentifier: "a")
+            _ = try await api.extendRenewalDates(
+                ofAllSubscribersTo: "b",
+                order,
+                in: ["USA", "MEX"]
+            )
+        },
+        Case(
+            name: "how far the store is with that",
+            method: "GET",
+            path: "/inApps/v1/subscriptions/extend/mass/com.example.monthly/20fba8a0-2b80"
+        ) { api in
+            _ = try await api.massExtensionStatus(
+                of: "com.example.monthly",
+                requestIdentifier: "20fba8a0-2b80"
+            )
+        },
+        Case(
             name: "consumption, as little as possible",
             method: "PUT",
             path: "/inApps/v2/transactions/consumption/1",
@@ -310,6 +353,21 @@ import TideoverJSON
                 _ = try await api.sendConsumption(of: "1", information)
             }
         }
+        func extendAll(_ product: String, _ days: Int64) async -> AppStoreQuestionFault? {
+            await fault {
+                let order = RenewalExtension(days: days, reason: .other, requestIdentifier: "a")
+                _ = try await api.extendRenewalDates(ofAllSubscribersTo: product, order)
+            }
+        }
+        func status(_ product: String, _ id: String) async -> AppStoreQuestionFault? {
+            await fault {
+                _ = try await api.massExtensionStatus(of: product, requestIdentifier: id)
+            }
+        }
+        #expect(await extendAll("b", 91) == .outOfRange(field: "extendByDays", 1...90))
+        #expect(await extendAll("b/c", 1) == .identifier("b/c"))
+        #expect(await status("b/c", "a") == .identifier("b/c"))
+        #expect(await status("b", "../a") == .identifier("../a"))
         for days: Int64 in [0, 91, -1] {
             #expect(await extend(days) == .outOfRange(field: "extendByDays", 1...90))
         }
@@ -331,6 +389,7 @@ import TideoverJSON
         let hourly: [(AppStoreRate, Int)] = [
             (.purchases, 180_000), (.extensions, 72_000), (.orderLookup, 36_000),
             (.refundHistory, 36_000), (.testNotifications, 3600),
+            (.massExtensions, 3600),
         ]
         #expect(hourly.map(\.0) == AppStoreRate.allCases)
         for (rate, count) in hourly {

@@ -51,6 +51,13 @@ struct APIVectorTests {
             let order = RenewalExtension(days: 1, reason: .other, requestIdentifier: "a")
             return try await $0.extendRenewalDate(of: "1", order).content.wireForm
         },
+        Case(name: "extendRenewalDateForAllActiveSubscribersResponse") {
+            let order = RenewalExtension(days: 1, reason: .other, requestIdentifier: "a")
+            return try await $0.extendRenewalDates(ofAllSubscribersTo: "b", order).content.wireForm
+        },
+        Case(name: "getStatusOfSubscriptionRenewalDateExtensionsResponse") {
+            try await $0.massExtensionStatus(of: "b", requestIdentifier: "a").content.wireForm
+        },
     ]
 
     @Test(arguments: cases)

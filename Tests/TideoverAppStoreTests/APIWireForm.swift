@@ -112,3 +112,23 @@ extension RenewalExtended {
         return json
     }
 }
+
+extension MassExtensionOrdered {
+    var wireForm: JSONObject {
+        var json: JSONObject = [:]
+        json["requestIdentifier"] = wire(requestIdentifier)
+        return json
+    }
+}
+
+extension MassExtensionStatus {
+    var wireForm: JSONObject {
+        var json: JSONObject = [:]
+        json["requestIdentifier"] = wire(requestIdentifier)
+        json["complete"] = wire(complete)
+        json["completeDate"] = wire(completeDate)
+        json["succeededCount"] = wire(succeededCount)
+        json["failedCount"] = wire(failedCount)
+        return json
+    }
+}

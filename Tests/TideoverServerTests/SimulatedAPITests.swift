@@ -101,6 +101,40 @@ import TideoverSignatures
         #expect(none.content.data.flatMap(\.lastTransactions).isEmpty)
     }
 
+    @Test func `everybody's renewal is moved by one order, of which the store tells in the end`()
+        async throws
+    {
+        let world = try await World()
+        let order = RenewalExtension(days: 7, reason: .serviceIssue, requestIdentifier: "a-1")
+        let product = "cards.pro.monthly"
+        func status() async throws -> MassExtensionStatus {
+            try await world.api.massExtensionStatus(of: product, requestIdentifier: "a-1").content
+        }
+        let ordered = try await world.api.extendRenewalDates(ofAllSubscribersTo: product, order)
+        #expect(ordered.content.requestIdentifier == "a-1")
+        #expect(try await status().complete == false)
+        #expect(try await status().completeDate == nil)
+        try await world.pass(until: Self.start + .hours(1))
+        let done = try await status()
+        #expect(done.complete == true)
+        #expect(done.succeededCount == 1)
+        #expect(done.failedCount == 0)
+        let filter = NotificationHistoryFilter(from: Self.start, to: world.clock.now)
+        let page = try await world.api.notificationHistory(filter).content
+        let items = world.api.reader.read(page, check: world.check)
+        let readings = try items.map { try $0.reading.get() }
+        #expect(
+            readings.map(\.notificationType) == [
+                "SUBSCRIBED", "RENEWAL_EXTENDED", "RENEWAL_EXTENSION",
+            ]
+        )
+        let ends = try world.facts(items).compactMap { fact -> Instant? in
+            guard case .term(let term) = fact.assertion else { return nil }
+            return term.end
+        }
+        #expect(ends == ["2026-06-01T10:00:00Z", "2026-06-08T10:00:00Z"])
+    }
+
     @Test func `histories are walked page by page, and tell every period once`() async throws {
         let world = try await World()
         try await world.pass(until: Self.start + .days(800))

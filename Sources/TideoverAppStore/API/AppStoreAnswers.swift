@@ -131,7 +131,42 @@ public struct RenewalExtended: Hashable, Sendable {
     public let effectiveDate: Instant?
 }
 
+/// The name under which an extension for all subscribers can be asked for.
+/// https://developer.apple.com/documentation/appstoreserverapi/massextendrenewaldateresponse
+public struct MassExtensionOrdered: Hashable, Sendable {
+    public let requestIdentifier: String?
+}
+
+/// How far the store is with an extension for all subscribers of a product.
+/// https://developer.apple.com/documentation/appstoreserverapi/massextendrenewaldatestatusresponse
+public struct MassExtensionStatus: Hashable, Sendable {
+    public let requestIdentifier: String?
+    /// Whether it is done; the rest is there only then.
+    public let complete: Bool?
+    public let completeDate: Instant?
+    /// Subscriptions that were extended.
+    public let succeededCount: Int64?
+    /// Subscriptions that could not be.
+    public let failedCount: Int64?
+}
+
 // MARK: - Reading
+
+extension MassExtensionOrdered {
+    init(_ fields: WireFields) throws(AppStoreRefusal) {
+        requestIdentifier = try fields.string("requestIdentifier")
+    }
+}
+
+extension MassExtensionStatus {
+    init(_ fields: WireFields) throws(AppStoreRefusal) {
+        requestIdentifier = try fields.string("requestIdentifier")
+        complete = try fields.flag("complete")
+        completeDate = try fields.date("completeDate")
+        succeededCount = try fields.integer("succeededCount")
+        failedCount = try fields.integer("failedCount")
+    }
+}
 
 extension SignedAnswer {
     init(_ fields: WireFields, _ part: SignedPart) throws(AppStoreRefusal) {

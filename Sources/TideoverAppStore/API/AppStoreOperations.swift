@@ -109,6 +109,39 @@ extension AppStoreAPI {
         return try await ask(question, RenewalExtended.init)
     }
 
+    /// Moves the renewals of everybody who subscribes to a product. The store takes the order at once,
+    /// carries it out later and tells of that by a notification; until then it can be asked how far it is.
+    public func extendRenewalDates(
+        ofAllSubscribersTo productId: String,
+        _ order: RenewalExtension,
+        in storefrontCountryCodes: [String] = []
+    ) async throws -> AppStoreAnswer<MassExtensionOrdered> {
+        try require(isIdentifier(productId) ? nil : .identifier(productId))
+        try require(order.fault)
+        var body = order.body
+        body["productId"] = .string(productId)
+        if !storefrontCountryCodes.isEmpty {
+            body["storefrontCountryCodes"] = .array(storefrontCountryCodes.map { .string($0) })
+        }
+        let question = AppStoreQuestion(
+            method: "POST",
+            path: "/inApps/v1/subscriptions/extend/mass",
+            body: body
+        )
+        return try await ask(question, MassExtensionOrdered.init)
+    }
+
+    /// How far the store is with an order for everybody who subscribes to a product.
+    public func massExtensionStatus(
+        of productId: String,
+        requestIdentifier: String
+    ) async throws -> AppStoreAnswer<MassExtensionStatus> {
+        try require(isIdentifier(requestIdentifier) ? nil : .identifier(requestIdentifier))
+        let root = "/inApps/v1/subscriptions/extend/mass"
+        let question = AppStoreQuestion(path: try path(root, productId, "/\(requestIdentifier)"))
+        return try await ask(question, MassExtensionStatus.init)
+    }
+
     /// Answers a request for consumption information, within 12 hours and with the customer's
     /// consent.
     public func sendConsumption(

@@ -11,6 +11,8 @@ public enum AppStoreRate: Hashable, Sendable, CaseIterable {
     case refundHistory
     /// Test notifications, and what became of them.
     case testNotifications
+    /// Extensions for all subscribers, and what became of them.
+    case massExtensions
 
     /// How many an app may ask in an hour: the limit is told by the second and kept by the hour. In the sandbox it
     /// is a tenth; a simulated store is taken for a production one.
@@ -20,7 +22,7 @@ public enum AppStoreRate: Hashable, Sendable, CaseIterable {
             case .purchases: 50
             case .extensions: 20
             case .orderLookup, .refundHistory: 10
-            case .testNotifications: 1
+            case .testNotifications, .massExtensions: 1
             }
         let perHour = perSecond * 3600
         switch environment {

@@ -12,6 +12,9 @@ public enum AppStoreEvent: Hashable, Sendable {
     case refunded(reason: AppStoreAction.RefundReason)
     case refundReversed(until: Int64)
     case renewalExtended(until: Int64)
+    /// One of those whom an extension of all subscribers of a product was to reach.
+    case extensionFailed
+    case extensionsCompleted(succeeded: Int64, failed: Int64)
     /// At once; with what is given back of the payment for the old product.
     case upgraded(to: String, until: Int64, refund: StorePrice)
     /// At the next renewal; a crossgrade to another length too.
@@ -46,6 +49,7 @@ public enum AppStoreEvent: Hashable, Sendable {
         case .refunded: "REFUND"
         case .refundReversed: "REFUND_REVERSED"
         case .renewalExtended: "RENEWAL_EXTENDED"
+        case .extensionFailed, .extensionsCompleted: "RENEWAL_EXTENSION"
         case .upgraded, .downgraded, .changeDropped: "DID_CHANGE_RENEWAL_PREF"
         case .priceRaised, .priceAccepted: "PRICE_INCREASE"
         case .refundRequested: "CONSUMPTION_REQUEST"
@@ -70,6 +74,8 @@ public enum AppStoreEvent: Hashable, Sendable {
         case .downgraded: "DOWNGRADE"
         case .priceRaised(_, let needsConsent): needsConsent ? "PENDING" : "ACCEPTED"
         case .priceAccepted: "ACCEPTED"
+        case .extensionFailed: "FAILURE"
+        case .extensionsCompleted: "SUMMARY"
         case .changeDropped, .refundRequested, .refundDeclined, .shareRevoked: nil
         case .renewed, .graceEnded, .refunded, .refundReversed, .renewalExtended, .tested: nil
         }

@@ -24,11 +24,13 @@ public struct AppStoreMachine: Sendable {
     private(set) var accounts: [Account] = []
     /// What accounts were before their latest changes, for reads that lag behind.
     var past: [[Version]] = []
+    /// What was asked for all subscribers of a product, done or not.
+    var massExtensions: [MassExtension] = []
     /// Which account a transaction, or an account's copy of the app, belongs to.
     private(set) var owners: [String: Int] = [:]
     /// The transactions of each order.
     private(set) var orders: [String: [String]] = [:]
-    private var identifiers: AppStoreIdentifiers
+    var identifiers: AppStoreIdentifiers
     private var lastSigned: Int64
     /// A stream of its own, so that reads change nothing of what the store gives away.
     private var reading: SeededRandom
@@ -72,14 +74,21 @@ public struct AppStoreMachine: Sendable {
 
 extension AppStoreMachine {
     /// When the store will next do something by itself.
-    public var nextEvent: Int64? { nextDue?.at }
+    public var nextEvent: Int64? {
+        [nextDue?.at, nextMassExtension?.at].compactMap(\.self).min()
+    }
 
     /// Lets time pass, and does on the way whatever falls due up to and including the instant.
     public mutating func advance(to instant: Int64) -> [AppStoreNotification] {
         precondition(instant >= now, "the store's clock never runs backwards")
         var notifications: [AppStoreNotification] = []
-        while let due = nextDue, due.at <= instant {
-            now = due.at
+        while let next = nextEvent, next <= instant {
+            now = next
+            if let order = nextMassExtension, order.at <= now {
+                notifications += extendAll(order.index)
+                continue
+            }
+            guard let due = nextDue else { break }
             let event = happen(due.what, at: due.place)
             notifications.append(notify(event, of: due.place))
             notifications += tellFamily(of: due.place.account)
@@ -487,7 +496,7 @@ extension AppStoreMachine {
     mutating func signForReading() -> Int64 { sign(after: reading.number(in: 1...40)) }
 
     /// The date of a signature: later than what it speaks of, and than every signature before it.
-    private mutating func sign(after milliseconds: Int64) -> Int64 {
+    mutating func sign(after milliseconds: Int64) -> Int64 {
         lastSigned = max(now, lastSigned) + milliseconds
         return lastSigned
     }

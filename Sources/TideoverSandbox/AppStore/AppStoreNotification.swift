@@ -15,10 +15,34 @@ public struct AppStoreNotification: Hashable, Sendable {
     public let customer: String?
     /// The payload's `data` without the two signed parts.
     public let data: JSONObject
+    /// What stands in the place of `data` when it is about no single subscription.
+    public let summary: JSONObject?
     /// The content of `signedTransactionInfo`.
     public let transaction: JSONObject?
     /// The content of `signedRenewalInfo`.
     public let renewal: JSONObject?
+
+    init(
+        at: Int64,
+        signedDate: Int64,
+        uuid: String,
+        event: AppStoreEvent,
+        customer: String?,
+        data: JSONObject = [:],
+        summary: JSONObject? = nil,
+        transaction: JSONObject? = nil,
+        renewal: JSONObject? = nil
+    ) {
+        self.at = at
+        self.signedDate = signedDate
+        self.uuid = uuid
+        self.event = event
+        self.customer = customer
+        self.data = data
+        self.summary = summary
+        self.transaction = transaction
+        self.renewal = renewal
+    }
 
     /// The whole content as JSON, with the two signed parts as plain objects: everything a receiver will
     /// learn, and the same for the same seed, which signatures are not.
@@ -36,7 +60,11 @@ public struct AppStoreNotification: Hashable, Sendable {
         payload["notificationType"] = .string(event.notificationType)
         payload["subtype"] = event.subtype.map(JSONValue.string)
         payload["notificationUUID"] = .string(uuid)
-        payload["data"] = .object(data)
+        if let summary {
+            payload["summary"] = .object(summary)
+        } else {
+            payload["data"] = .object(data)
+        }
         payload["version"] = "2.0"
         payload["signedDate"] = .integer(signedDate)
         return payload

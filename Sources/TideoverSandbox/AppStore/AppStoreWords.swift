@@ -57,6 +57,10 @@ extension AppStoreEvent {
         case .priceAccepted: return "\(customer) agrees to the higher price."
         case .refundRequested: return "\(customer) asks for a refund."
         case .shareRevoked: return "\(customer) no longer has a share of the family's purchase."
+        case .extensionFailed:
+            return "\(customer)'s renewal date could not be extended with the others'."
+        case .extensionsCompleted(let succeeded, let failed):
+            return "The renewal dates of \(succeeded) are extended, those of \(failed) are not."
         case .refundDeclined: return "\(customer) is not refunded."
         case .tested: return "The store sends a test notification."
         }

@@ -25,6 +25,8 @@ public enum AppStoreAPIError: Int64, Error, CaseIterable, Hashable, Sendable {
     case productId = 4_000_023
     case subscriptionGroup = 4_000_024
     case ownershipType = 4_000_026
+    case noStorefrontCountryCodes = 4_000_027
+    case storefrontCountryCode = 4_000_028
     case revoked = 4_000_030
     case status = 4_000_031
     case accountTenure = 4_000_032
@@ -53,6 +55,7 @@ public enum AppStoreAPIError: Int64, Error, CaseIterable, Hashable, Sendable {
     case originalTransactionNotFoundRetryable = 4_040_006
     case noNotificationURL = 4_040_007
     case testNotificationNotFound = 4_040_008
+    case massExtensionNotFound = 4_040_009
     case transactionNotFound = 4_040_010
     case appTransactionNotFound = 4_040_019
     case rateLimitExceeded = 4_290_000

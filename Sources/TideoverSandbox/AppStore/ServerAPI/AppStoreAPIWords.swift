@@ -25,6 +25,8 @@ extension AppStoreAPIError {
         case .productId: "The product id is malformed."
         case .subscriptionGroup: "The subscription group identifier is malformed."
         case .ownershipType: "The ownership is PURCHASED or FAMILY_SHARED."
+        case .noStorefrontCountryCodes: "The list of storefronts is empty."
+        case .storefrontCountryCode: "A storefront is a country by its three letters."
         case .revoked: "The filter for revoked transactions is true or false."
         case .status: "The status is a number from 1 to 5."
         case .accountTenure: "The account tenure is missing or unknown."
@@ -55,6 +57,7 @@ extension AppStoreAPIError {
         case .noNotificationURL: "The app has no URL for notifications in this environment."
         case .testNotificationNotFound:
             "Nothing is known of this test notification yet, or any more."
+        case .massExtensionNotFound: "There is no such request for this product."
         case .transactionNotFound: "There is no such transaction."
         case .appTransactionNotFound: "The customer has no app transaction."
         case .rateLimitExceeded: "Too many requests."

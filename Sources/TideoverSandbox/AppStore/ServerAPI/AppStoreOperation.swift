@@ -15,6 +15,8 @@ public enum AppStoreOperation: String, CaseIterable, Hashable, Sendable {
     case orderLookup
     case refundHistory
     case extendRenewalDate
+    case extendAllRenewalDates
+    case massExtensionStatus
     case notificationHistory
     case requestTestNotification
     case testNotificationStatus
@@ -33,6 +35,8 @@ public enum AppStoreOperation: String, CaseIterable, Hashable, Sendable {
         case .orderLookup: ("GET", "inApps/v1/lookup/*")
         case .refundHistory: ("GET", "inApps/v2/refund/lookup/*")
         case .extendRenewalDate: ("PUT", "inApps/v1/subscriptions/extend/*")
+        case .extendAllRenewalDates: ("POST", "inApps/v1/subscriptions/extend/mass")
+        case .massExtensionStatus: ("GET", "inApps/v1/subscriptions/extend/mass/*/*")
         case .notificationHistory: ("POST", "inApps/v1/notifications/history")
         case .requestTestNotification: ("POST", "inApps/v1/notifications/test")
         case .testNotificationStatus: ("GET", "inApps/v1/notifications/test/*")
@@ -43,34 +47,37 @@ public enum AppStoreOperation: String, CaseIterable, Hashable, Sendable {
 /// A request, recognised.
 struct AppStoreCall {
     let operation: AppStoreOperation
-    /// The id in the path, empty where there is none.
-    let id: String
+    /// What stands in the path where it is open, in order.
+    let ids: [String]
     let request: Request
+
+    /// The first id in the path, empty where there is none.
+    var id: String { ids.first ?? "" }
 
     /// Nil for a path or a method that the API does not have.
     init?(_ request: Request) {
         guard let segments = request.segments else { return nil }
         for operation in AppStoreOperation.allCases where operation.route.method == request.method {
-            guard let id = AppStoreCall.id(in: segments, operation.route.path) else { continue }
+            guard let ids = AppStoreCall.ids(in: segments, operation.route.path) else { continue }
             self.operation = operation
-            self.id = id
+            self.ids = ids
             self.request = request
             return
         }
         return nil
     }
 
-    private static func id(in segments: [String], _ path: String) -> String? {
+    private static func ids(in segments: [String], _ path: String) -> [String]? {
         let pattern = path.split(separator: "/")
         guard pattern.count == segments.count else { return nil }
-        var id = ""
+        var ids: [String] = []
         for (part, segment) in zip(pattern, segments) {
             if part == "*" {
-                id = segment
+                ids.append(segment)
             } else if part != segment {
                 return nil
             }
         }
-        return id
+        return ids
     }
 }

@@ -163,6 +163,8 @@ extension AppStoreService {
             return Response(status: 200)
         case .consumptionInfo, .consumptionInfoV1:
             try keepConsumption(call)
+        case .extendAllRenewalDates: return json(try extendAll(call))
+        case .massExtensionStatus: return json(try massExtensionStatus(call))
             return Response(status: 202)
         }
     }

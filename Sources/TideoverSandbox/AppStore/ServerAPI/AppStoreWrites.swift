@@ -35,16 +35,7 @@ extension AppStoreService {
 
     /// https://developer.apple.com/documentation/appstoreserverapi/extend-a-subscription-renewal-date
     mutating func extendRenewalDate(_ call: AppStoreCall) throws(Failure) -> JSONObject {
-        let wish = try body(of: call)
-        guard let days = wish["extendByDays"]?.int64, (1...90).contains(days) else {
-            throw .api(.extendByDays)
-        }
-        guard let reason = wish["extendReasonCode"]?.int64, (0...3).contains(reason) else {
-            throw .api(.extendReasonCode)
-        }
-        guard let id = wish["requestIdentifier"]?.string, (1...128).contains(id.utf8.count) else {
-            throw .api(.requestIdentifier)
-        }
+        let days = try extensionWish(try body(of: call)).days
         try checkTransactionId(call.id, .originalTransactionId)
         guard let place = machine.place(ofOriginal: call.id) else {
             throw .api(.originalTransactionNotFound)
@@ -65,6 +56,79 @@ extension AppStoreService {
             "success": true,
             "webOrderLineItemId": .string(term.ids.webOrderLineItemId),
         ]
+    }
+}
+
+// MARK: - Extending all
+
+extension AppStoreService {
+    /// What every order of an extension says.
+    private func extensionWish(
+        _ wish: JSONNode
+    ) throws(Failure) -> (days: Int64, requestIdentifier: String) {
+        guard let days = wish["extendByDays"]?.int64, (1...90).contains(days) else {
+            throw .api(.extendByDays)
+        }
+        guard let reason = wish["extendReasonCode"]?.int64, (0...3).contains(reason) else {
+            throw .api(.extendReasonCode)
+        }
+        guard let id = wish["requestIdentifier"]?.string, (1...128).contains(id.utf8.count) else {
+            throw .api(.requestIdentifier)
+        }
+        return (days, id)
+    }
+
+    /// An order that is repeated under its identifier is the same order.
+    /// https://developer.apple.com/documentation/appstoreserverapi/extend-subscription-renewal-dates-for-all-active-subscribers
+    mutating func extendAll(_ call: AppStoreCall) throws(Failure) -> JSONObject {
+        let body = try body(of: call)
+        let (days, id) = try extensionWish(body)
+        guard let productId = body["productId"]?.string, machine.app.product(productId) != nil
+        else { throw .api(.productId) }
+        let countries = try countries(in: body)
+        if machine.massExtension(of: productId, id) == nil {
+            machine.massExtensions.append(
+                MassExtension(
+                    productId: productId,
+                    requestIdentifier: id,
+                    countries: countries,
+                    days: days,
+                    at: now + MassExtension.delay
+                )
+            )
+        }
+        return ["requestIdentifier": .string(id)]
+    }
+
+    private func countries(in body: JSONNode) throws(Failure) -> [String]? {
+        guard let list = body["storefrontCountryCodes"] else { return nil }
+        guard list.kind == .array else { throw .api(.storefrontCountryCode) }
+        var countries: [String] = []
+        for element in list.elements {
+            guard let code = element.string, code.utf8.count == 3,
+                code.utf8.allSatisfy({ (0x41...0x5A).contains($0) })
+            else { throw .api(.storefrontCountryCode) }
+            countries.append(code)
+        }
+        guard !countries.isEmpty else { throw .api(.noStorefrontCountryCodes) }
+        return countries
+    }
+
+    /// https://developer.apple.com/documentation/appstoreserverapi/get-status-of-subscription-renewal-date-extensions
+    func massExtensionStatus(_ call: AppStoreCall) throws(Failure) -> JSONObject {
+        guard let order = machine.massExtension(of: call.ids[0], call.ids[1]) else {
+            throw .api(.massExtensionNotFound)
+        }
+        var answer: JSONObject = [
+            "requestIdentifier": .string(order.requestIdentifier),
+            "complete": .bool(order.result != nil),
+        ]
+        if let result = order.result {
+            answer["completeDate"] = .integer(order.at)
+            answer["succeededCount"] = .integer(result.succeeded)
+            answer["failedCount"] = .integer(result.failed)
+        }
+        return answer
     }
 }
 
