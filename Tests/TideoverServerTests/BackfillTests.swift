@@ -234,6 +234,29 @@ import TideoverStorage
         await backEnd.close()
     }
 
+    @Test func `a backfill never runs into the limits that the store enforces`() async throws {
+        let rehearsed = try RehearsedStore(limits: .byTheSecond)
+        let time = TestTime(movesClock: true)
+        for number in 0..<30 {
+            let name = "customer-\(number)"
+            try await rehearsed.store.register(StoreCustomer(name: name, appAccountToken: nil))
+            try await rehearsed.store.perform(
+                .subscribe(product: "cards.pro.monthly", trial: .declined),
+                by: name
+            )
+        }
+        time.clock.now = time.clock.now + .days(100)
+        try await rehearsed.store.advance(to: time.clock.now.millisecondsSince1970) { _ in 500 }
+        let backEnd = try RehearsedBackEnd(rehearsed, time, access: following(rehearsed, time))
+        #expect(try await backEnd.backfill()?["status"]?.string == "completed")
+        let calls = await rehearsed.store.calls
+        #expect(calls.allSatisfy { $0.status == 200 })
+        // At once they would have been too many.
+        let refunds = calls.count { $0.operation == .refundHistory }
+        #expect(Int64(refunds) > AppStoreOperation.refundHistory.callsPerSecond)
+        await backEnd.close()
+    }
+
     @Test func `a process that comes after another keeps the distance from what that asked`()
         async throws
     {

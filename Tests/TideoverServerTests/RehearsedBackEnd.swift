@@ -24,7 +24,8 @@ struct RehearsedStore {
         seed: UInt64 = 7,
         trial: String? = nil,
         grace: BillingGrace = .sixteenDays,
-        environment: AppStoreEnvironment = .production
+        environment: AppStoreEnvironment = .production,
+        limits: AppStoreRateLimits = .byTheHour
     ) throws {
         authority = try SandboxAuthority()
         guard let month = StorePeriod(iso: "P1M"), let price = StorePrice("9.99 USD") else {
@@ -54,6 +55,7 @@ struct RehearsedStore {
                     publicKey: key.publicKey
                 )
             ],
+            limits: limits,
             wait: { _ in }
         )
     }

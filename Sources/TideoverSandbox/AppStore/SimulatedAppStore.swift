@@ -16,6 +16,7 @@ public actor SimulatedAppStore {
     ///   - authority: What everything it says is signed with.
     ///   - lag: How long after its signature a notification is sent, in milliseconds.
     ///   - keys: Whose tokens open the Server API.
+    ///   - limits: Over which time its calls are counted before it answers 429.
     ///   - wait: How a slow answer is waited for; without one in real time.
     public init(
         _ app: AppStoreApp,
@@ -24,6 +25,7 @@ public actor SimulatedAppStore {
         authority: SandboxAuthority,
         lag: Int64 = 1000,
         keys: [AppStoreAPIKey] = [],
+        limits: AppStoreRateLimits = .byTheHour,
         wait: @escaping @Sendable (_ milliseconds: Int64) async throws -> Void = {
             try await Task.sleep(for: .milliseconds($0))
         }
@@ -33,6 +35,7 @@ public actor SimulatedAppStore {
             seed: seed,
             lag: lag,
             keys: keys,
+            limits: limits,
             authority: authority
         )
         self.wait = wait

@@ -20,6 +20,7 @@ struct StoreClient {
         at start: String = "2026-05-01T10:00:00Z",
         environment: AppStoreEnvironment = .production,
         seed: UInt64 = 7,
+        limits: AppStoreRateLimits = .byTheHour,
         wait: @escaping @Sendable (Int64) async throws -> Void = { _ in }
     ) async throws {
         let authority = try SandboxAuthority()
@@ -42,6 +43,7 @@ struct StoreClient {
                     publicKey: key.publicKey
                 )
             ],
+            limits: limits,
             wait: wait
         )
         try await store.register(.anna)

@@ -22,6 +22,7 @@ struct AppStoreService: Sendable {
     var post: AppStorePost
     var keys: [AppStoreAPIKey]
     var faults: AppStoreFaultPlan
+    private var allowance: AppStoreAllowance
     let authority: SandboxAuthority
     /// Whether App Store Connect has a URL to send notifications to.
     var hasNotificationURL = true
@@ -37,12 +38,14 @@ struct AppStoreService: Sendable {
         seed: UInt64,
         lag: Int64,
         keys: [AppStoreAPIKey],
+        limits: AppStoreRateLimits = .byTheHour,
         authority: SandboxAuthority
     ) {
         self.machine = machine
         post = AppStorePost(environment: machine.app.environment, lag: lag)
         self.keys = keys
         faults = AppStoreFaultPlan(seed: seed)
+        allowance = AppStoreAllowance(limits, machine.app.environment)
         self.authority = authority
     }
 
@@ -75,9 +78,12 @@ struct AppStoreService: Sendable {
         guard let bearer = AppStoreBearer(request), bearer.isValid(for: bundleId, keys, at: now)
         else { return Answer(response: AppStoreService.unauthorized) }
         guard let call else { return Answer(response: Response(status: 404)) }
+        if let until = allowance.spend(on: call.operation, at: now) {
+            return Answer(response: rateLimited(until: until))
+        }
         switch fault {
         case nil: return Answer(response: try response(to: call, asOf: now))
-        case .rateLimited(let length): return Answer(response: rateLimited(for: length))
+        case .rateLimited(let length): return Answer(response: rateLimited(until: now + length))
         case .unauthorized: return Answer(response: AppStoreService.unauthorized)
         case .refused(let error): return Answer(response: error.response)
         case .unavailable(let status): return Answer(response: Response(status: status))
@@ -98,9 +104,11 @@ struct AppStoreService: Sendable {
         body: Array("Unauthenticated\n".utf8)
     )
 
-    private func rateLimited(for length: Int64) -> Response {
+    /// The header is an instant in milliseconds since 1970, unlike everybody else's.
+    /// https://developer.apple.com/documentation/appstoreserverapi/identifying-rate-limits
+    private func rateLimited(until instant: Int64) -> Response {
         var response = AppStoreAPIError.rateLimitExceeded.response
-        response.headers["Retry-After"] = String(now + length)
+        response.headers["Retry-After"] = String(instant)
         return response
     }
 }
@@ -155,6 +163,8 @@ extension AppStoreService {
         case .requestTestNotification: return json(try requestTest())
         case .testNotificationStatus: return json(try testStatus(call))
         case .extendRenewalDate: return json(try extendRenewalDate(call))
+        case .extendAllRenewalDates: return json(try extendAll(call))
+        case .massExtensionStatus: return json(try massExtensionStatus(call))
         case .setAppAccountToken:
             try setAppAccountToken(call)
             return Response(status: 200)
@@ -163,8 +173,6 @@ extension AppStoreService {
             return Response(status: 200)
         case .consumptionInfo, .consumptionInfoV1:
             try keepConsumption(call)
-        case .extendAllRenewalDates: return json(try extendAll(call))
-        case .massExtensionStatus: return json(try massExtensionStatus(call))
             return Response(status: 202)
         }
     }

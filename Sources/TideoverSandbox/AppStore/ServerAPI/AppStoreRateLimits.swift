@@ -1,0 +1,70 @@
+/// Over which time the store counts calls before it answers 429. Apple states its limits by the second and
+/// enforces them by the hour. https://developer.apple.com/documentation/appstoreserverapi/identifying-rate-limits
+public enum AppStoreRateLimits: Hashable, Sendable {
+    /// As Apple does: an hour may bring 3,600 times what a second may.
+    case byTheHour
+    /// Stricter than Apple: who keeps these limits keeps Apple's.
+    case byTheSecond
+
+    /// In milliseconds.
+    fileprivate var window: Int64 {
+        switch self {
+        case .byTheHour: 3_600_000
+        case .byTheSecond: 1_000
+        }
+    }
+}
+
+extension AppStoreOperation {
+    /// How many calls a second Apple allows an app in production. Where its page names no limit, it is the
+    /// one of most others.
+    public var callsPerSecond: Int64 {
+        switch self {
+        case .subscriptionStatuses, .transactionHistory, .transactionInfo, .consumptionInfo,
+            .consumptionInfoV1, .notificationHistory, .appTransaction, .setAppAccountToken,
+            .finishTransaction:
+            50
+        case .extendRenewalDate: 20
+        case .orderLookup, .refundHistory: 10
+        case .extendAllRenewalDates, .massExtensionStatus, .requestTestNotification,
+            .testNotificationStatus:
+            1
+        }
+    }
+}
+
+/// What is left of the calls that the store allows, operation by operation.
+struct AppStoreAllowance: Sendable {
+    private struct Spent {
+        /// Windows are counted from 1970.
+        var window: Int64
+        var calls: Int64
+    }
+
+    private let limits: AppStoreRateLimits
+    private let environment: AppStoreEnvironment
+    private var spent: [AppStoreOperation: Spent] = [:]
+
+    init(_ limits: AppStoreRateLimits, _ environment: AppStoreEnvironment) {
+        self.limits = limits
+        self.environment = environment
+    }
+
+    /// Counts a call; where no more are allowed, from when on there are, in milliseconds since 1970.
+    mutating func spend(on operation: AppStoreOperation, at now: Int64) -> Int64? {
+        let window = floorDivide(now, limits.window)
+        let calls = spent[operation].map { $0.window == window ? $0.calls : 0 } ?? 0
+        guard calls < most(operation) else { return (window + 1) * limits.window }
+        spent[operation] = Spent(window: window, calls: calls + 1)
+        return nil
+    }
+
+    /// In the sandbox a tenth, and in however short a window one.
+    private func most(_ operation: AppStoreOperation) -> Int64 {
+        let calls = operation.callsPerSecond * limits.window / 1_000
+        return switch environment {
+        case .production: calls
+        case .sandbox: max(1, calls / 10)
+        }
+    }
+}
