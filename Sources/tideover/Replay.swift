@@ -28,6 +28,8 @@ enum Replay {
         ],
         notes: [
             Errand.note,
+            "A server reads on when the command is gone, and after a restart of its own; asked again it "
+                + "tells how far it has come. Exit code 1 when it stopped before the end.",
             "Without --apply nothing is changed. Facts are only ever added: what no evidence states "
                 + "any more is told of, and stays.",
         ],
@@ -38,25 +40,48 @@ enum Replay {
         let asked = try AppErrand(arguments, output)
         var reports: [JSONValue] = []
         for environment in asked.environments(arguments) {
-            let request = Request(
-                method: "POST",
-                path: "/v1/apps/\(asked.app.id)/replay",
-                query: [
-                    QueryItem(name: "environment", value: environment.rawValue),
-                    QueryItem(name: "apply", value: arguments[apply] ? "true" : "false"),
-                ]
+            let question = Question(
+                app: asked.app.id,
+                environment: environment,
+                apply: arguments[apply]
             )
-            let report = JSONValue(try await asked.errand.run(request))
+            let report = try await asked.errand.run(replay: question) { told in
+                output.message("tideover: \(Self.progress(told))")
+            }
             reports.append(report)
             if !arguments[json] { print(report, output) }
         }
         if arguments[json] {
             output.write(JSONValue.array(reports).encoded(pretty: true) + [UInt8(ascii: "\n")])
         }
-        return .success
+        return reports.allSatisfy { $0["status"]?.string == "completed" } ? .success : .failure
+    }
+
+    /// What is asked about.
+    struct Question {
+        let app: String
+        let environment: Environment
+        let apply: Bool
+
+        func request(_ method: String) -> Request {
+            Request(
+                method: method,
+                path: "/v1/apps/\(app)/replay",
+                query: [
+                    QueryItem(name: "environment", value: environment.rawValue),
+                    QueryItem(name: "apply", value: apply ? "true" : "false"),
+                ]
+            )
+        }
     }
 
     // MARK: Words
+
+    /// How far a run has come, in one line.
+    private static func progress(_ report: JSONValue) -> String {
+        "\(report["environment"]?.string ?? ""): \(report["evidence"]?.int64 ?? 0) pieces of evidence "
+            + "read, \(report["added"]?["count"]?.int64 ?? 0) facts new"
+    }
 
     private static func print(_ report: JSONValue, _ output: Output) {
         var lines = [
@@ -70,12 +95,18 @@ enum Replay {
         lines += list(report["added"], isApplied ? "facts were added" : "facts would be added") {
             "\($0["kind"]?.string ?? "") of \($0["assertedAt"]?.string ?? "")"
         }
-        lines += list(report["unread"], "stored facts are stated by no evidence any more") {
-            "\($0["kind"]?.string ?? "") of \($0["assertedAt"]?.string ?? "")"
+        // A run that went on where another had come to has not seen all of the evidence.
+        if let unread = report["unread"], unread != .null {
+            lines += list(unread, "stored facts are stated by no evidence any more") {
+                "\($0["kind"]?.string ?? "") of \($0["assertedAt"]?.string ?? "")"
+            }
         }
         lines += list(report["changed"], isApplied ? "answers changed" : "answers would change") {
             "\($0["customer"]?.string ?? "") \($0["entitlement"]?.string ?? ""): "
                 + "\($0["from"]?.string ?? "nothing") -> \($0["to"]?.string ?? "")"
+        }
+        if let detail = report["stopped"]?["detail"]?.string {
+            lines.append("  stopped: \(detail)")
         }
         for line in lines { output.write(Array("\(TextLayout.visible(line))\n".utf8)) }
     }
@@ -90,5 +121,36 @@ enum Replay {
         let rest = count - Int64(first.count)
         return ["  \(count) \(words)"] + first.map { "    " + line($0) }
             + (rest > 0 ? ["    and \(rest) more"] : [])
+    }
+}
+
+extension Errand {
+    /// Has the evidence read again, by the server or by a service of the command's own, and returns what
+    /// that found; `telling` is told how far it has come.
+    fileprivate func run(
+        replay question: Replay.Question,
+        telling: (JSONValue) -> Void
+    ) async throws -> JSONValue {
+        // A running server only begins it: it takes longer than a request may. While nobody has the
+        // database, the command does the work itself.
+        var answer = JSONValue(
+            try await run(question.request("POST")) { service in
+                await service.replayNow(
+                    app: question.app,
+                    environment: question.environment,
+                    apply: question.apply
+                )
+            }
+        )
+        var told: JSONValue?
+        while answer["wanted"]?.bool == true || answer["last"]?["status"]?.string == "running" {
+            if let last = answer["last"], last["status"]?.string == "running", last != told {
+                telling(last)
+                told = last
+            }
+            try await Task.sleep(for: .seconds(1))
+            answer = JSONValue(try await run(question.request("GET")))
+        }
+        return answer["last"] ?? .null
     }
 }

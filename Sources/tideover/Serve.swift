@@ -138,6 +138,7 @@ enum Serve {
         let counting = Task { await service.run() }
         let meeting = Task { await service.meetDeadlines() }
         let asking = Task { await service.backfill() }
+        let replaying = Task { await service.replay() }
         let listening = Task { await service.watchForSilence() }
         await stop.arrival()
         output.message("tideover: stopping")
@@ -145,10 +146,12 @@ enum Serve {
         counting.cancel()
         meeting.cancel()
         asking.cancel()
+        replaying.cancel()
         listening.cancel()
         await counting.value
         await meeting.value
         await asking.value
+        await replaying.value
         await listening.value
         await service.flushTallies()
     }

@@ -3,6 +3,7 @@ import TideoverAppStore
 import TideoverCore
 import TideoverHTTP
 import TideoverJSON
+import TideoverLocks
 import TideoverSQLite
 import TideoverSandbox
 import TideoverServer
@@ -37,13 +38,77 @@ import TideoverStorage
 
     private func replay(_ backEnd: RehearsedBackEnd, apply: Bool = false) async throws -> JSONValue
     {
-        let target = "/v1/apps/cards/replay?environment=simulated&apply=\(apply)"
+        let response = await backEnd.service.replayNow(
+            app: "cards",
+            environment: .simulated,
+            apply: apply
+        )
+        #expect(response.status == 200)
+        let answer = JSONValue(try JSONDocument(response.body).root)
+        #expect(answer["last"]?["status"] == "completed")
+        return try #require(answer["last"])
+    }
+
+    private static let target = "/v1/apps/cards/replay?environment=simulated"
+
+    /// Has a server begin a replay.
+    private func want(_ backEnd: RehearsedBackEnd, apply: Bool) async throws {
         let request = try #require(
-            Request(method: "POST", target: target, headers: TestServer.credentials, body: [])
+            Request(
+                method: "POST",
+                target: "\(Self.target)&apply=\(apply)",
+                headers: TestServer.credentials,
+                body: []
+            )
         )
         let response = try await backEnd.service.handler(request)
-        #expect(response.status == 200)
-        return JSONValue(try JSONDocument(response.body).root)
+        #expect(response.status == 202)
+        #expect(try JSONDocument(response.body).root["wanted"]?.bool == true)
+    }
+
+    /// Lets a server work until the run that was wanted has ended.
+    private func work(_ backEnd: RehearsedBackEnd) async throws -> JSONValue {
+        let working = Task { await backEnd.service.replay() }
+        var answer = try await backEnd.get(Self.target)
+        while answer["wanted"] == true || answer["last"]?["endedAt"]?.string == nil {
+            try await Task.sleep(for: .milliseconds(5))
+            answer = try await backEnd.get(Self.target)
+        }
+        working.cancel()
+        await working.value
+        return try #require(answer["last"])
+    }
+
+    /// A database with the evidence of another, as an older version would have left it, which read no fact
+    /// in anything.
+    private func older(
+        _ backEnd: RehearsedBackEnd,
+        _ rehearsed: RehearsedStore,
+        _ time: TestTime,
+        faults: SQLiteFaults = SQLiteFaults()
+    ) async throws -> RehearsedBackEnd {
+        let older = try RehearsedBackEnd(rehearsed, time, faults: faults)
+        for piece in try evidence(backEnd) {
+            let intake = Intake(
+                app: "cards",
+                environment: .simulated,
+                evidence: piece,
+                now: time.clock.now
+            )
+            _ = try await older.storage.commit(intake) { _ in
+                preconditionFailure("nobody is known")
+            }
+        }
+        return older
+    }
+
+    private func evidence(_ backEnd: RehearsedBackEnd) throws -> [Evidence] {
+        try backEnd.storage.evidence(
+            app: "cards",
+            environment: .simulated,
+            after: nil,
+            limit: 1_000
+        )
     }
 
     @Test func `by the same rules nothing changes, of what was asked for too`() async throws {
@@ -63,30 +128,7 @@ import TideoverStorage
         let rehearsed = try RehearsedStore()
         let time = TestTime()
         let backEnd = try await lived(rehearsed, time)
-        // As an older version would have left it, which read no fact in anything.
-        let older = try RehearsedBackEnd(rehearsed, time)
-        var last: EvidenceID?
-        while true {
-            let page = try backEnd.storage.evidence(
-                app: "cards",
-                environment: .simulated,
-                after: last,
-                limit: 10
-            )
-            for piece in page {
-                let intake = Intake(
-                    app: "cards",
-                    environment: .simulated,
-                    evidence: piece,
-                    now: time.clock.now
-                )
-                _ = try await older.storage.commit(intake) { _ in
-                    preconditionFailure("nobody is known")
-                }
-            }
-            guard page.count == 10 else { break }
-            last = page.last?.id
-        }
+        let older = try await older(backEnd, rehearsed, time)
         let report = try await replay(older)
         #expect(try #require(report["added"]?["count"]?.int64) > 5)
         #expect(report["changed"]?["count"] == 1)
@@ -100,6 +142,117 @@ import TideoverStorage
         for list in ["added", "unread", "changed"] { #expect(again[list]?["count"] == 0) }
         #expect(try await older.answer(TestServer.anna) == backEnd.answer(TestServer.anna))
         await older.close()
+        await backEnd.close()
+    }
+
+    @Test func `a server reads on when the request that wanted it is answered`() async throws {
+        let rehearsed = try RehearsedStore()
+        let time = TestTime()
+        let backEnd = try await lived(rehearsed, time)
+        let older = try await older(backEnd, rehearsed, time)
+        #expect(try await older.get(Self.target) == ["wanted": false, "last": nil])
+        try await want(older, apply: false)
+        let told = try await work(older)
+        #expect(told["status"] == "completed")
+        #expect(told["applied"] == false)
+        #expect(told == (try await replay(older)))
+        try await want(older, apply: true)
+        let applied = try await work(older)
+        #expect(applied["applied"] == true)
+        #expect(applied["changed"] == told["changed"])
+        #expect(try await older.answer(TestServer.anna) == backEnd.answer(TestServer.anna))
+        await older.close()
+        await backEnd.close()
+    }
+
+    /// Most of a year of fourteen customers: more than a page of evidence.
+    private func crowded(
+        _ rehearsed: RehearsedStore,
+        _ time: TestTime
+    ) async throws -> RehearsedBackEnd {
+        let backEnd = try RehearsedBackEnd(rehearsed, time)
+        let store = rehearsed.store
+        for number in 0..<14 {
+            let name = "customer-\(number)"
+            let token = "7e3fb20b-4cdb-47cc-936d-99d65f6081\(10 + number)"
+            try await store.register(StoreCustomer(name: name, appAccountToken: token))
+            try await store.perform(
+                .subscribe(product: "cards.pro.monthly", trial: .declined),
+                by: name
+            )
+        }
+        time.clock.now = time.clock.now + .days(300)
+        try await store.advance(to: time.clock.now.millisecondsSince1970) { body in
+            try await backEnd.post(body)
+        }
+        #expect(try evidence(backEnd).count > 120)
+        return backEnd
+    }
+
+    private func facts(_ backEnd: RehearsedBackEnd) throws -> Int {
+        let holdings = try backEnd.storage.lineages(
+            app: "cards",
+            environment: .simulated,
+            after: nil,
+            limit: 1_000
+        )
+        return holdings.reduce(0) { $0 + $1.facts.count }
+    }
+
+    @Test
+    func `a server that is killed while it adds goes on behind the last page when it is back`()
+        async throws
+    {
+        let rehearsed = try RehearsedStore()
+        let time = TestTime()
+        let backEnd = try await crowded(rehearsed, time)
+        let all = try evidence(backEnd).count
+        // The disk fails for good in the second page, as it does for a process that is killed: the first
+        // takes a commit for each customer, and one before and behind them for the bookmark.
+        let (isFailing, commits) = (Locked(false), Locked(0))
+        let dying = try await older(
+            backEnd,
+            rehearsed,
+            time,
+            faults: SQLiteFaults { _ throws(StorageError) in
+                guard isFailing.withLock({ $0 }) else { return }
+                let number = commits.withLock { commits in
+                    commits += 1
+                    return commits
+                }
+                if number > 20 { throw StorageError(.io, place: "killed") }
+            }
+        )
+        isFailing.withLock { $0 = true }
+        try await want(dying, apply: true)
+        let stopped = try await work(dying)
+        #expect(stopped["stopped"]?["code"] == "storage")
+        #expect(stopped["resumed"] == false)
+        await dying.storage.close()
+        let read = try #require(stopped["evidence"]?.int64)
+        #expect((1..<Int64(all)).contains(read))
+
+        let next = try RehearsedBackEnd(rehearsed, time, folder: dying.folder)
+        let resumed = try await work(next)
+        #expect(resumed["status"] == "completed")
+        #expect(resumed["resumed"] == true)
+        #expect(resumed["applied"] == true)
+        #expect(resumed["unread"] == .null)
+        // Not all over again.
+        #expect(try #require(resumed["evidence"]?.int64) < Int64(all))
+        #expect(try facts(next) == facts(backEnd))
+        let again = try await replay(next)
+        for list in ["added", "unread", "changed"] { #expect(again[list]?["count"] == 0) }
+        await next.storage.close()
+
+        // Nothing is left to be taken up.
+        let last = try RehearsedBackEnd(rehearsed, time, folder: dying.folder)
+        let working = Task { await last.service.replay() }
+        try await Task.sleep(for: .milliseconds(50))
+        #expect(try await last.get(Self.target) == ["wanted": false, "last": nil])
+        working.cancel()
+        await working.value
+        await last.close()
         await backEnd.close()
     }
 

@@ -17,6 +17,21 @@ struct HistoryBookmark: Equatable {
     }
 }
 
+/// How far a replay has come.
+struct ReplayBookmark: Equatable {
+    /// Whether it adds what is new.
+    let applies: Bool
+    /// The piece of evidence up to which what is new has been added; nil at the beginning.
+    let after: EvidenceID?
+    /// Of the program by whose rules it read.
+    let version: String
+
+    /// Whether a run of that kind by that program can go on behind this place.
+    func goesOn(apply: Bool, _ version: String) -> Bool {
+        applies && apply && self.version == version
+    }
+}
+
 /// The bookmarks of one app in one environment.
 struct Bookmarks: Sendable {
     let app: String
@@ -68,6 +83,31 @@ struct Bookmarks: Sendable {
     }
 
     private static let silence = "silence"
+
+    /// How far a replay has come that did not come to its end; nil if there is none.
+    func replay() throws(StorageError) -> ReplayBookmark? {
+        guard let root = try form(Self.replay)?.root, let applies = root["applies"]?.string else {
+            return nil
+        }
+        return ReplayBookmark(
+            applies: applies == "yes",
+            after: root["after"]?.string.map { EvidenceID(hex: $0) },
+            version: root["version"]?.string ?? ""
+        )
+    }
+
+    func keep(_ mark: ReplayBookmark?) async throws(StorageError) {
+        try await keep(
+            [:],
+            [
+                "applies": mark.map { $0.applies ? "yes" : "no" }, "after": mark?.after?.hex,
+                "version": mark?.version,
+            ],
+            Self.replay
+        )
+    }
+
+    private static let replay = "replay"
 
     func text(_ name: String) throws(StorageError) -> String? {
         try form(name)?.root["value"]?.string

@@ -1,25 +1,29 @@
 import TideoverAppStore
 import TideoverCore
 import TideoverJSON
+import TideoverLocks
 import TideoverStorage
 
 /// Reads the stored evidence of one app in one environment again, by the rules of this version, and
 /// tells what that would change; on demand it then adds what is new, through the one door.
 ///
-/// It keeps a short digest of every stored fact in memory, 16 bytes each, and otherwise works through
-/// the storage page by page. It blocks its thread between two pages.
+/// It works through the storage page by page, and adds what is new of a page before it says that it has
+/// come behind it: whoever is stopped in between goes on from there. It keeps a short digest of every
+/// stored fact in memory, 16 bytes each.
 struct Replay: Sendable {
     let app: App
     let environment: Environment
     let storage: any Storage
     let clock: Clock
+    /// Whether what is new is added.
+    let apply: Bool
 
     private static let pageLength = 100
     /// How many customers one transaction derives again.
     private static let batch = 32
 
     /// What a walk gathers.
-    private struct Findings: Sendable {
+    fileprivate struct Findings: Sendable {
         var report: ReplayReport
         /// Digests of the stored facts that no evidence has stated yet.
         var unseen: Set<FactDigest> = []
@@ -29,22 +33,67 @@ struct Replay: Sendable {
         var news: [String: [Fact]] = [:]
         /// Customers whose stored answers were derived by other rules.
         var outdated: [CustomerKey] = []
+        var changes: [ChangeName: ReplayReport.Change] = [:]
     }
 
-    /// - Throws: `StorageError`.
-    func run(apply: Bool) async throws -> ReplayReport {
-        var findings = try await onPool { try find() }
-        guard apply else { return findings.report }
-        for facts in findings.news.sorted(by: { $0.key < $1.key }).map(\.value) {
+    fileprivate struct ChangeName: Hashable, Comparable {
+        let customer: CustomerID
+        let entitlement: String
+
+        static func < (one: Self, other: Self) -> Bool {
+            (one.customer, one.entitlement) < (other.customer, other.entitlement)
+        }
+    }
+
+    /// - Parameters:
+    ///   - report: What is known of the run so far; its counts go on.
+    ///   - place: The piece of evidence behind which to go on; nil for the beginning.
+    ///   - told: Is told how far it has come, and behind which piece.
+    /// - Returns: what was found, not yet said to be completed.
+    /// - Throws: `StorageError`, `CancellationError`, or what `told` throws.
+    func run(
+        _ report: ReplayReport,
+        after place: EvidenceID? = nil,
+        told: (ReplayReport, EvidenceID?) async throws -> Void
+    ) async throws -> ReplayReport {
+        let findings = Locked(Findings(report: report))
+        try await onPool { try findings.withLock { try begin(&$0) } }
+        var place = place
+        while true {
+            try Task.checkCancellation()
+            let (storage, app, environment, after) = (storage, app.id, environment, place)
+            let page = try await onPool {
+                try storage.evidence(
+                    app: app,
+                    environment: environment,
+                    after: after,
+                    limit: Self.pageLength
+                )
+            }
+            try await onPool { try findings.withLock { try read(page, &$0) } }
+            if apply { try await add(findings.withLock { $0.takeNews() }) }
+            place = page.last?.id ?? place
+            try await told(findings.withLock { $0.report }, place)
+            guard page.count == Self.pageLength else { break }
+        }
+        try await onPool { try findings.withLock { try finish(&$0) } }
+        if apply { try await derive(findings.withLock { $0.outdated }) }
+        return findings.withLock { $0.report }
+    }
+
+    private func add(_ news: [String: [Fact]]) async throws {
+        for facts in news.sorted(by: { $0.key < $1.key }).map(\.value) {
             try await commit(facts: facts)
         }
-        var outdated = findings.outdated[...]
-        while !outdated.isEmpty {
-            try await commit(customers: Array(outdated.prefix(Self.batch)))
-            outdated = outdated.dropFirst(Self.batch)
+    }
+
+    private func derive(_ outdated: [CustomerKey]) async throws {
+        var rest = outdated[...]
+        while !rest.isEmpty {
+            try Task.checkCancellation()
+            try await commit(customers: Array(rest.prefix(Self.batch)))
+            rest = rest.dropFirst(Self.batch)
         }
-        findings.report.isApplied = true
-        return findings.report
     }
 
     private func commit(facts: [Fact] = [], customers: [CustomerKey] = []) async throws {
@@ -62,15 +111,29 @@ struct Replay: Sendable {
 
     // MARK: Finding
 
-    private func find() throws -> Findings {
-        var findings = Findings(report: ReplayReport(app: app.id, environment: environment))
+    private func begin(_ findings: inout Findings) throws {
         try storage.eachHolding(app: app.id, environment: environment) { holding in
             for fact in holding.facts { findings.stored.insert(FactDigest(fact)) }
             findings.owners.formUnion(holding.owners.map(\.customer))
         }
         findings.unseen = findings.stored
-        try eachPiece { read($0, &findings) }
-        if !findings.unseen.isEmpty {
+    }
+
+    private func read(_ page: [Evidence], _ findings: inout Findings) throws {
+        for piece in page { read(piece, &findings) }
+        guard apply else { return }
+        // Before they are added: afterwards nobody knows what was answered without them.
+        var concerned = Set(findings.news.values.joined().compactMap { $0.claim?.customer })
+        for lineage in Set(findings.news.values.compactMap { $0.first?.lineage }) {
+            let holding = try storage.holding(lineage, app: app.id)
+            concerned.formUnion(holding.owners.map(\.customer))
+        }
+        for owner in concerned.sorted() { try judge(owner, &findings) }
+        findings.owners.formUnion(concerned)
+    }
+
+    private func finish(_ findings: inout Findings) throws {
+        if !findings.report.isResumed, !findings.unseen.isEmpty {
             try storage.eachHolding(app: app.id, environment: environment) { holding in
                 for fact in holding.facts
                 where fact.isReadFromEvidence && findings.unseen.contains(FactDigest(fact)) {
@@ -81,22 +144,11 @@ struct Replay: Sendable {
         for facts in findings.news.values {
             findings.owners.formUnion(facts.compactMap { $0.claim?.customer })
         }
+        findings.outdated = []
         for owner in findings.owners.sorted() { try judge(owner, &findings) }
-        return findings
-    }
-
-    private func eachPiece(_ body: (Evidence) throws -> Void) throws {
-        var last: EvidenceID?
-        while true {
-            let page = try storage.evidence(
-                app: app.id,
-                environment: environment,
-                after: last,
-                limit: Self.pageLength
-            )
-            for piece in page { try body(piece) }
-            guard page.count == Self.pageLength else { return }
-            last = page.last?.id
+        for (_, change) in findings.changes.sorted(by: { $0.key < $1.key })
+        where change.from != change.to {
+            findings.report.changed.add(change)
         }
     }
 
@@ -154,8 +206,14 @@ struct Replay: Sendable {
         for (name, to) in new.sorted(by: { $0.key < $1.key }) {
             let from = old[name]
             guard from != to else { continue }
-            findings.report.changed.add(
-                ReplayReport.Change(customer: owner, entitlement: name, from: from, to: to)
+            // What an earlier page has changed is changed from what was before that.
+            let name = ChangeName(customer: owner, entitlement: name)
+            let first = findings.changes[name].map(\.from) ?? from
+            findings.changes[name] = ReplayReport.Change(
+                customer: owner,
+                entitlement: name.entitlement,
+                from: first,
+                to: to
             )
         }
     }
@@ -170,6 +228,13 @@ struct Replay: Sendable {
                 return (name, words.joined(separator: " "))
             }
         ) { first, _ in first }
+    }
+}
+
+extension Replay.Findings {
+    fileprivate mutating func takeNews() -> [String: [Fact]] {
+        defer { news = [:] }
+        return news
     }
 }
 

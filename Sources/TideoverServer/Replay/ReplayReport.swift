@@ -34,8 +34,28 @@ struct ReplayReport: Sendable {
         }
     }
 
+    enum Outcome: Hashable, Sendable {
+        case running, completed
+        case stopped(Stop)
+    }
+
+    /// Why a run did not come to its end.
+    struct Stop: Hashable, Sendable {
+        /// One word that never changes, such as `storage`.
+        let code: String
+        /// For people.
+        let sentence: String
+    }
+
     let app: String
     let environment: Environment
+    /// Whether what is new is added.
+    let applies: Bool
+    let startedAt: Instant
+    /// Whether it went on where a server before had come to: what that read is not counted.
+    let isResumed: Bool
+    var endedAt: Instant?
+    var outcome = Outcome.running
     /// Pieces of evidence that were read.
     var evidence = 0
     /// Facts that they state.
@@ -44,15 +64,26 @@ struct ReplayReport: Sendable {
     var unreadable: [String: Int] = [:]
     /// Facts that the evidence states and that are not stored.
     var added = Listed<Named>()
-    /// Facts that are stored and that no evidence states any more. They stay.
+    /// Facts that are stored and that no evidence states any more. They stay. A resumed run cannot tell.
     var unread = Listed<Named>()
     var changed = Listed<Change>()
-    var isApplied = false
 
-    init(app: String, environment: Environment) {
+    init(
+        app: String,
+        environment: Environment,
+        applies: Bool,
+        startedAt: Instant,
+        isResumed: Bool = false
+    ) {
         self.app = app
         self.environment = environment
+        self.applies = applies
+        self.startedAt = startedAt
+        self.isResumed = isResumed
     }
+
+    /// Whether everything that is new has been added.
+    var isApplied: Bool { applies && outcome == .completed }
 }
 
 extension ReplayReport.Named {
@@ -68,6 +99,13 @@ extension ReplayReport {
         writer.object { writer in
             writer.field("app", app)
             writer.field("environment", environment.rawValue)
+            writer.field("status", outcome.word)
+            writer.field("startedAt", startedAt.rfc3339)
+            writer.field("endedAt", endedAt?.rfc3339)
+            writer.key("stopped")
+            if case .stopped(let stop) = outcome { stop.write(to: &writer) } else { writer.null() }
+            writer.field("apply", applies)
+            writer.field("resumed", isResumed)
             writer.field("evidence", evidence)
             writer.field("facts", facts)
             writer.field(
@@ -79,9 +117,33 @@ extension ReplayReport {
                 }
             )
             writer.field("added", object: { added.write(to: &$0) { $0.write(to: &$1) } })
-            writer.field("unread", object: { unread.write(to: &$0) { $0.write(to: &$1) } })
+            writer.key("unread")
+            if isResumed {
+                writer.null()
+            } else {
+                writer.object { unread.write(to: &$0) { $0.write(to: &$1) } }
+            }
             writer.field("changed", object: { changed.write(to: &$0) { $0.write(to: &$1) } })
             writer.field("applied", isApplied)
+        }
+    }
+}
+
+extension ReplayReport.Outcome {
+    fileprivate var word: String {
+        switch self {
+        case .running: "running"
+        case .completed: "completed"
+        case .stopped: "stopped"
+        }
+    }
+}
+
+extension ReplayReport.Stop {
+    fileprivate func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.field("code", code)
+            writer.field("detail", sentence)
         }
     }
 }

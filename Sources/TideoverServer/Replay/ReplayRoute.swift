@@ -1,25 +1,48 @@
 import TideoverCore
 import TideoverHTTP
 import TideoverJSON
-import TideoverStorage
 
-/// Answers `POST /v1/apps/{app}/replay`: what the stored evidence says by the rules of this version.
+/// Answers `POST /v1/apps/{app}/replay`, which has the stored evidence read again soon, and `GET`, which
+/// tells how far that has come and what it found.
 struct ReplayRoute {
     let app: App
-    let storage: any Storage
-    let clock: Clock
+    let replayers: [Replayer]
 
-    func respond(to request: Request) async throws -> Response {
-        let replay = Replay(
-            app: app,
-            environment: try app.environment(askedIn: request),
-            storage: storage,
-            clock: clock
-        )
-        let report = try await replay.run(apply: try request.flag("apply"))
+    func begin(_ request: Request) throws -> Response {
+        let replayer = try replayer(askedIn: request)
+        replayer.want(apply: try request.flag("apply"))
+        var response = Self.answer(replayer.report, isWanted: replayer.isWanted)
+        response.status = 202
+        return response
+    }
+
+    func tell(_ request: Request) throws -> Response {
+        let replayer = try replayer(askedIn: request)
+        return Self.answer(replayer.report, isWanted: replayer.isWanted)
+    }
+
+    private func replayer(askedIn request: Request) throws -> Replayer {
+        let environment = try app.environment(askedIn: request)
+        guard let replayer = replayers.first(app.id, environment) else {
+            preconditionFailure("there is a replayer for every environment that is served")
+        }
+        return replayer
+    }
+
+    static func answer(_ report: ReplayReport?, isWanted: Bool) -> Response {
         var writer = JSONWriter()
-        report.write(to: &writer)
+        writer.object { writer in
+            writer.field("wanted", isWanted)
+            writer.key("last")
+            if let report { report.write(to: &writer) } else { writer.null() }
+        }
         return .json(bytes: writer.bytes, headers: ["Cache-Control": "private, no-store"])
+    }
+}
+
+extension [Replayer] {
+    func first(_ app: String, _ environment: Environment) -> Replayer? {
+        first { $0.app.id == app && $0.environment == environment }
     }
 }
 

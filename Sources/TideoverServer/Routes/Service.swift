@@ -30,7 +30,9 @@ public struct Service: Sendable {
     let arrivals: ArrivalBook
     /// Those who ask the stores, of every app and environment that can be asked about.
     let backfillers: [Backfiller]
-    private let sleep: Sleep
+    /// Those who read stored evidence again, of every app and environment.
+    let replayers: [Replayer]
+    let sleep: Sleep
 
     /// A service over a storage, of which the keys are read at once. `adminKey` is accepted without
     /// being stored; `access` is how the stores are asked, by app; `random` gives bits that nobody can
@@ -89,6 +91,18 @@ public struct Service: Sendable {
             }
         }
         self.backfillers = backfillers
+        replayers = apps.flatMap { app in
+            app.environments.map { environment in
+                Replayer(
+                    app,
+                    environment,
+                    storage: storage,
+                    clock: clock,
+                    log: log,
+                    version: version
+                )
+            }
+        }
         for app in apps { metrics.expect(app) }
     }
 
@@ -261,12 +275,11 @@ public struct Service: Sendable {
             try await EventsRoute(app: service.app(call["app"]), storage: service.storage)
                 .respond(to: call.request)
         },
+        Route("GET", "/v1/apps/{app}/replay", needs: .admin) { service, call in
+            try service.replayRoute(call).tell(call.request)
+        },
         Route("POST", "/v1/apps/{app}/replay", needs: .admin) { service, call in
-            try await ReplayRoute(
-                app: service.app(call["app"]),
-                storage: service.storage,
-                clock: service.clock
-            ).respond(to: call.request)
+            try service.replayRoute(call).begin(call.request)
         },
         Route("GET", "/v1/apps/{app}/backfill", needs: .admin) { service, call in
             try service.backfillRoute(call).tell(call.request)
@@ -344,6 +357,10 @@ public struct Service: Sendable {
             budget: budget,
             arrivals: arrivals
         )
+    }
+
+    private func replayRoute(_ call: Call) throws -> ReplayRoute {
+        ReplayRoute(app: try app(call["app"]), replayers: replayers)
     }
 
     private func backfillRoute(_ call: Call) throws -> BackfillRoute {

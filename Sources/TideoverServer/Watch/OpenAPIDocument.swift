@@ -373,11 +373,35 @@ enum OpenAPIDocument {
               }
             },
             "/v1/apps/{app}/replay": {
+              "get": {
+                "tags": ["backfill"],
+                "operationId": "getReplay",
+                "summary": "How far reading the stored evidence again has come",
+                "description": "The run under way, or the last one since the server's start, and what it found.",
+                "security": [{ "key": ["admin"] }],
+                "parameters": [
+                  { "$ref": "#/components/parameters/app" },
+                  { "$ref": "#/components/parameters/environment" }
+                ],
+                "responses": {
+                  "200": {
+                    "description": "The last run, if there was one",
+                    "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
+                    "content": {
+                      "application/json": { "schema": { "$ref": "#/components/schemas/Replay" } }
+                    }
+                  },
+                  "400": { "$ref": "#/components/responses/problem" },
+                  "401": { "$ref": "#/components/responses/unauthorised" },
+                  "403": { "$ref": "#/components/responses/problem" },
+                  "404": { "$ref": "#/components/responses/problem" }
+                }
+              },
               "post": {
                 "tags": ["backfill"],
                 "operationId": "postReplay",
-                "summary": "Read all stored evidence again",
-                "description": "By the rules of this version. Facts are only ever added; it takes as long as there is evidence.",
+                "summary": "Have all stored evidence read again",
+                "description": "By the rules of this version. It begins within a second or so and goes on when the answer is sent, after a restart too. Facts are only ever added.",
                 "security": [{ "key": ["admin"] }],
                 "parameters": [
                   { "$ref": "#/components/parameters/app" },
@@ -389,8 +413,8 @@ enum OpenAPIDocument {
                   }
                 ],
                 "responses": {
-                  "200": {
-                    "description": "What that would change, or has changed",
+                  "202": {
+                    "description": "It will begin, or is under way",
                     "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
                     "content": {
                       "application/json": { "schema": { "$ref": "#/components/schemas/Replay" } }
@@ -399,8 +423,7 @@ enum OpenAPIDocument {
                   "400": { "$ref": "#/components/responses/problem" },
                   "401": { "$ref": "#/components/responses/unauthorised" },
                   "403": { "$ref": "#/components/responses/problem" },
-                  "404": { "$ref": "#/components/responses/problem" },
-                  "503": { "$ref": "#/components/responses/tryAgain" }
+                  "404": { "$ref": "#/components/responses/problem" }
                 }
               }
             },
@@ -1148,13 +1171,43 @@ enum OpenAPIDocument {
               },
               "Replay": {
                 "type": "object",
+                "required": ["wanted", "last"],
+                "properties": {
+                  "wanted": { "type": "boolean", "description": "Whether a run is to begin" },
+                  "last": { "oneOf": [{ "$ref": "#/components/schemas/ReplayRun" }, { "type": "null" }] }
+                }
+              },
+              "ReplayRun": {
+                "type": "object",
                 "required": [
-                  "app", "environment", "evidence", "facts", "unreadable", "added", "unread", "changed",
-                  "applied"
+                  "app", "environment", "status", "startedAt", "endedAt", "stopped", "apply", "resumed",
+                  "evidence", "facts", "unreadable", "added", "unread", "changed", "applied"
                 ],
                 "properties": {
                   "app": { "type": "string" },
                   "environment": { "type": "string", "enum": ["production", "sandbox", "simulated"] },
+                  "status": { "type": "string", "enum": ["running", "completed", "stopped"] },
+                  "startedAt": { "$ref": "#/components/schemas/Instant" },
+                  "endedAt": { "oneOf": [{ "$ref": "#/components/schemas/Instant" }, { "type": "null" }] },
+                  "stopped": {
+                    "description": "Why it ended early; the server's next start takes it up",
+                    "oneOf": [
+                      {
+                        "type": "object",
+                        "required": ["code", "detail"],
+                        "properties": {
+                          "code": { "type": "string" },
+                          "detail": { "type": "string" }
+                        }
+                      },
+                      { "type": "null" }
+                    ]
+                  },
+                  "apply": { "type": "boolean", "description": "Whether it adds what is new" },
+                  "resumed": {
+                    "type": "boolean",
+                    "description": "Whether it went on where a server before had come to; what that read is not counted"
+                  },
                   "evidence": { "type": "integer", "description": "Pieces that were read" },
                   "facts": { "type": "integer", "description": "What they state" },
                   "unreadable": {
@@ -1163,7 +1216,10 @@ enum OpenAPIDocument {
                     "additionalProperties": { "type": "integer" }
                   },
                   "added": { "$ref": "#/components/schemas/ReplayList" },
-                  "unread": { "$ref": "#/components/schemas/ReplayList" },
+                  "unread": {
+                    "description": "A resumed run cannot tell",
+                    "oneOf": [{ "$ref": "#/components/schemas/ReplayList" }, { "type": "null" }]
+                  },
                   "changed": { "$ref": "#/components/schemas/ReplayList" },
                   "applied": { "type": "boolean" }
                 }

@@ -1,0 +1,177 @@
+import TideoverCore
+import TideoverLocks
+import TideoverStorage
+
+/// Replays of one app in one environment, one at a time, apart from the requests that want them: reading
+/// a large storage again takes longer than any request may.
+///
+/// Behind each page it is kept how far a run has come. A server that comes after one that was killed takes
+/// the run up: where what is new is added, behind that page; else from the beginning, since what was
+/// found is gone.
+final class Replayer: Sendable {
+    let app: App
+    let environment: Environment
+    private let storage: any Storage
+    private let clock: Clock
+    private let log: Log
+    /// Of the program: what another one has read has to be read again.
+    private let version: String
+    private let bookmarks: Bookmarks
+    private let state = Locked(State())
+
+    private struct State {
+        var report: ReplayReport?
+        /// Whether the run that is wanted is to add what is new; nil if none is.
+        var wish: Bool?
+    }
+
+    init(
+        _ app: App,
+        _ environment: Environment,
+        storage: any Storage,
+        clock: @escaping Clock,
+        log: @escaping Log,
+        version: String
+    ) {
+        self.app = app
+        self.environment = environment
+        self.storage = storage
+        self.clock = clock
+        self.log = log
+        self.version = version
+        bookmarks = Bookmarks(app: app.id, environment: environment, storage: storage)
+    }
+
+    // MARK: What is known from outside
+
+    /// The run under way, or the last one since the start of the process.
+    var report: ReplayReport? { state.withLock { $0.report } }
+
+    var isWanted: Bool { state.withLock { $0.wish != nil } }
+
+    /// Wants a run as soon as can be; one of the kind that is under way will do.
+    func want(apply: Bool) {
+        state.withLock { state in
+            guard state.report?.outcome != .running || state.report?.applies != apply else {
+                return
+            }
+            state.wish = apply
+        }
+    }
+
+    // MARK: Runs
+
+    /// Works until cancelled, which `sleep` tells by throwing.
+    func work(sleep: Sleep) async {
+        takeUp()
+        while !Task.isCancelled {
+            if let apply = state.withLock({ $0.wish }) { _ = await run(apply: apply, isKept: true) }
+            do { try await sleep(.seconds(1)) } catch { return }
+        }
+    }
+
+    /// Wants the run that a server before this one did not end.
+    private func takeUp() {
+        do {
+            guard let mark = try bookmarks.replay() else { return }
+            want(apply: mark.applies)
+        } catch {
+            tell(.error, "replay not taken up", code: "storage", error.description)
+        }
+    }
+
+    /// Runs once; nil if a run is under way already. A run that is kept goes on after a restart.
+    func run(apply: Bool, isKept: Bool) async -> ReplayReport? {
+        do {
+            let mark = isKept ? try bookmarks.replay() : nil
+            let place = mark.flatMap { $0.goesOn(apply: apply, version) ? $0.after : nil }
+            guard let report = begin(apply, isResumed: place != nil) else { return nil }
+            let done = try await replay(report, after: place, isKept: isKept)
+            if isKept { try await bookmarks.keep(nil as ReplayBookmark?) }
+            return end(done, .completed)
+        } catch {
+            return end(report, .stopped(stop(for: error)))
+        }
+    }
+
+    private func replay(
+        _ report: ReplayReport,
+        after place: EvidenceID?,
+        isKept: Bool
+    ) async throws -> ReplayReport {
+        let replay = Replay(
+            app: app,
+            environment: environment,
+            storage: storage,
+            clock: clock,
+            apply: report.applies
+        )
+        if isKept { try await keep(report, place) }
+        return try await replay.run(report, after: place) { report, place in
+            state.withLock { $0.report = report }
+            if isKept { try await keep(report, place) }
+        }
+    }
+
+    private func keep(_ report: ReplayReport, _ place: EvidenceID?) async throws {
+        // Of a run that only tells nothing remains that another could go on from.
+        let after = report.applies ? place : nil
+        try await bookmarks.keep(
+            ReplayBookmark(applies: report.applies, after: after, version: version)
+        )
+    }
+
+    private func begin(_ apply: Bool, isResumed: Bool) -> ReplayReport? {
+        let now = clock()
+        return state.withLock { state in
+            guard state.report?.outcome != .running else { return nil }
+            state.wish = nil
+            state.report = ReplayReport(
+                app: app.id,
+                environment: environment,
+                applies: apply,
+                startedAt: now,
+                isResumed: isResumed
+            )
+            return state.report
+        }
+    }
+
+    private func end(
+        _ report: ReplayReport?,
+        _ outcome: ReplayReport.Outcome
+    ) -> ReplayReport? {
+        guard var report else { return nil }
+        report.outcome = outcome
+        report.endedAt = clock()
+        state.withLock { $0.report = report }
+        if case .stopped(let stop) = outcome {
+            tell(.warning, "replay stopped", code: stop.code, stop.sentence)
+        } else {
+            let detail = "evidence \(report.evidence), new facts \(report.added.count)"
+            tell(.info, "replay completed", code: nil, detail)
+        }
+        return report
+    }
+
+    private func stop(for error: any Error) -> ReplayReport.Stop {
+        switch error {
+        case let error as StorageError: .init(code: "storage", sentence: error.description)
+        case is CancellationError: .init(code: "cancelled", sentence: "The server stops.")
+        default: .init(code: "internal", sentence: String(reflecting: type(of: error)))
+        }
+    }
+
+    private func tell(_ level: LogLine.Level, _ event: String, code: String?, _ detail: String) {
+        log(
+            LogLine(
+                level,
+                event,
+                app: app.id,
+                environment: environment,
+                code: code,
+                detail: detail
+            )
+        )
+    }
+}
