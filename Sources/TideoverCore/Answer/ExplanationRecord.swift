@@ -1,6 +1,7 @@
 /// What is known of one customer in one environment, fact by fact: what "why?" is answered from.
 public struct CustomerRecord: Sendable {
-    public let customer: CustomerID
+    /// The customer asked about, with the other ids of theirs.
+    public let identity: CustomerIdentity
     public let environment: Environment
     public let holdings: [Holding]
     public let catalogue: Versioned<Catalogue>
@@ -24,6 +25,7 @@ public struct CustomerRecord: Sendable {
 
     public init(
         customer: CustomerID,
+        aliases: [CustomerAlias] = [],
         environment: Environment,
         holdings: [Holding],
         catalogue: Versioned<Catalogue>,
@@ -31,15 +33,17 @@ public struct CustomerRecord: Sendable {
         reconciledAt: Instant? = nil
     ) {
         self.reconciledAt = reconciledAt
-        self.customer = customer
+        identity = CustomerIdentity(customer, aliases: aliases)
         self.environment = environment
         self.holdings = holdings
         self.catalogue = catalogue
         self.policy = policy
     }
 
+    public var customer: CustomerID { identity.customer }
+
     /// The record as it stood at an instant: without the facts, policies and catalogues learned of
-    /// later, and without the owners that only those facts name.
+    /// later, and without the owners that only those facts name, and aliases declared later.
     public func asKnown(at instant: Instant) -> CustomerRecord {
         let known = holdings.compactMap { holding -> Holding? in
             let facts = holding.facts.filter { $0.learnedAt <= instant }
@@ -49,6 +53,7 @@ public struct CustomerRecord: Sendable {
         }
         return CustomerRecord(
             customer: customer,
+            aliases: identity.asKnown(at: instant).aliases,
             environment: environment,
             holdings: known,
             catalogue: catalogue.asKnown(at: instant),
@@ -61,6 +66,7 @@ public struct CustomerRecord: Sendable {
     public var history: CustomerHistory {
         CustomerHistory(
             customer: customer,
+            aliases: identity.aliases,
             environment: environment,
             holdings: answering.map { holding in
                 OwnedHistory(
@@ -130,7 +136,7 @@ public struct CustomerRecord: Sendable {
         at instant: Instant
     ) -> [Explanation.Voice] {
         history.holdings.filter { $0.history.lineage != deciding }.map { holding in
-            let isOwned = holding.owners.owner(at: instant) == customer
+            let isOwned = identity.owns(holding.owners, at: instant)
             let standing = holding.history.standing(
                 of: entitlement,
                 at: instant,

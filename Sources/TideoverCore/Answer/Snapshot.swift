@@ -11,7 +11,8 @@ public struct OwnedHistory: Sendable {
 
 /// Everything that answers for one customer in one environment.
 public struct CustomerHistory: Sendable {
-    public let customer: CustomerID
+    /// The customer asked about, with the other ids of theirs.
+    public let identity: CustomerIdentity
     public let environment: Environment
     public let holdings: [OwnedHistory]
     public let catalogue: Versioned<Catalogue>
@@ -22,13 +23,14 @@ public struct CustomerHistory: Sendable {
     /// Holdings of other environments are left out: environments are never mixed.
     public init(
         customer: CustomerID,
+        aliases: [CustomerAlias] = [],
         environment: Environment,
         holdings: [OwnedHistory],
         catalogue: Versioned<Catalogue>,
         policy: Versioned<Policy>,
         reconciledAt: Instant? = nil
     ) {
-        self.customer = customer
+        identity = CustomerIdentity(customer, aliases: aliases)
         self.environment = environment
         self.reconciledAt = reconciledAt
         self.holdings = holdings.filter { $0.history.lineage.environment == environment }
@@ -36,6 +38,8 @@ public struct CustomerHistory: Sendable {
         self.catalogue = catalogue
         self.policy = policy
     }
+
+    public var customer: CustomerID { identity.customer }
 
     /// What the customer may use at an instant, for every entitlement of the catalogue.
     public func snapshot(
@@ -81,7 +85,7 @@ public struct CustomerHistory: Sendable {
     func standings(of entitlement: String, at instant: Instant) -> [Standing] {
         let policy = policy.value(at: instant)
         let catalogue = catalogue.value(at: instant)
-        return holdings.filter { $0.owners.owner(at: instant) == customer }.map {
+        return holdings.filter { identity.owns($0.owners, at: instant) }.map {
             $0.history.standing(
                 of: entitlement,
                 at: instant,
@@ -111,7 +115,7 @@ public struct CustomerHistory: Sendable {
     /// What the customer waits for: of one product only while no purchase of it has begun since.
     func pending(for entitlement: String, at instant: Instant) -> [Snapshot.Pending] {
         let catalogue = catalogue.value(at: instant)
-        let own = holdings.filter { $0.owners.owner(at: instant) == customer }
+        let own = holdings.filter { identity.owns($0.owners, at: instant) }
         let open = own.flatMap { holding in
             holding.history.pending.filter { span in
                 span.isOpen(at: instant) && catalogue.unlocks(span.productId, entitlement)
@@ -155,6 +159,7 @@ public struct CustomerHistory: Sendable {
     func boundaries(after instant: Instant) -> [Instant] {
         var all = policy.versions.map(\.effectiveAt) + catalogue.versions.map(\.effectiveAt)
         if let reconciledAt { all.append(reconciledAt) }
+        all += identity.instants
         for holding in holdings {
             for version in policy.versions { all += holding.history.changes(policy: version.value) }
             for entry in holding.owners { all += [entry.from, entry.until].compactMap(\.self) }

@@ -135,6 +135,7 @@ extension CustomerRecord {
     ) -> CustomerRecord {
         CustomerRecord(
             customer: customer,
+            aliases: identity.aliases,
             environment: environment,
             holdings: holdings,
             catalogue: catalogue ?? self.catalogue,

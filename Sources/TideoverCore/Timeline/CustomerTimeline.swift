@@ -33,7 +33,7 @@ public struct CustomerTimeline: Sendable {
             )
         }
         let holdings = zip(lineages, held).map {
-            OwnedSteps(steps: $0.steps, owners: $1.owners, customer: record.customer)
+            OwnedSteps(steps: $0.steps, owners: $1.owners, identity: record.identity)
         }
         var story = CustomerStory(lineages: lineages, holdings: holdings, until: until)
         story.findNewPurchases()
@@ -86,18 +86,22 @@ public struct CustomerTimeline: Sendable {
 struct OwnedSteps: Sendable {
     let steps: LineageSteps
     let owners: [OwnershipEntry]
-    let customer: CustomerID
+    let identity: CustomerIdentity
 
-    func isOwned(at instant: Instant) -> Bool { owners.owner(at: instant) == customer }
+    func isOwned(at instant: Instant) -> Bool { identity.owns(owners, at: instant) }
 
     /// From when on anything is known of the lineage as the customer's.
     fileprivate var opening: Instant? {
-        let owned = owners.filter { $0.customer == customer }.map(\.from).min()
+        let owned = owners.compactMap { entry in
+            identity.start(of: entry.customer).map { max($0, entry.from) }
+        }.min()
         guard let first = steps.all.first?.from, let owned else { return nil }
         return max(first, owned)
     }
 
-    fileprivate var edges: [Instant] { owners.flatMap { [$0.from, $0.until].compactMap(\.self) } }
+    fileprivate var edges: [Instant] {
+        owners.flatMap { [$0.from, $0.until].compactMap(\.self) } + identity.instants
+    }
 }
 
 extension [OwnedSteps] {
