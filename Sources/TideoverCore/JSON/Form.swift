@@ -90,6 +90,16 @@ enum Field {
         try parsed(node, field) { CustomerID($0) }
     }
 
+    static func customers(
+        _ node: JSONNode,
+        _ field: String
+    ) throws(FormError) -> [CustomerID] {
+        guard node.kind == .array else { throw .wrongType(field: field) }
+        var customers: [CustomerID] = []
+        for element in node.elements { customers.append(try customer(element, field)) }
+        return customers
+    }
+
     static func termKey(_ node: JSONNode, _ field: String) throws(FormError) -> TermKey {
         TermKey(try text(node, field))
     }

@@ -58,6 +58,9 @@ extension Policy {
             writer.field("renewalLeeway", renewalLeeway.text)
             writer.field("unreachable", unreachable.text)
             writer.field("sandbox", sandbox.rawValue)
+            if !testers.isEmpty {
+                writer.field("testers", .array(testers.map { .string($0.text) }))
+            }
             writer.field("transfer", transfer.text)
             writer.field("reminders", object: reminders.writeMembers)
             writer.field("prompts", object: prompts.writeMembers)
@@ -75,6 +78,7 @@ extension Policy {
                 ?? standard.renewalLeeway,
             unreachable: try node.optional("unreachable", Field.length) ?? standard.unreachable,
             sandbox: try node.optional("sandbox", Field.word) ?? standard.sandbox,
+            testers: try node.optional("testers", Field.customers) ?? standard.testers,
             transfer: try node.optional("transfer", Field.transfer) ?? standard.transfer,
             reminders: try node.optional("reminders", Reminders.read) ?? standard.reminders,
             prompts: try node.optional("prompts", Prompts.read) ?? standard.prompts

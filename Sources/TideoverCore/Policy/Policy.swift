@@ -9,6 +9,8 @@ public struct Policy: Hashable, Sendable {
     public var unreachable: Milliseconds
     /// Whom purchases of an app's sandbox serve.
     public var sandbox: Sandbox
+    /// The customers whom the operator names as testers.
+    public var testers: [CustomerID]
     /// What happens when a customer claims a purchase that another one holds.
     public var transfer: Transfer
     /// How long before an end the customer is reminded of it.
@@ -21,6 +23,7 @@ public struct Policy: Hashable, Sendable {
         renewalLeeway: Milliseconds = .hours(24),
         unreachable: Milliseconds = .hours(24),
         sandbox: Sandbox = .testers,
+        testers: [CustomerID] = [],
         transfer: Transfer = .claim,
         reminders: Reminders = Reminders(),
         prompts: Prompts = Prompts()
@@ -29,6 +32,7 @@ public struct Policy: Hashable, Sendable {
         self.renewalLeeway = renewalLeeway
         self.unreachable = unreachable
         self.sandbox = sandbox
+        self.testers = testers
         self.transfer = transfer
         self.reminders = reminders
         self.prompts = prompts

@@ -1,0 +1,54 @@
+import Testing
+import TideoverCore
+
+/// When the sandbox answers where production is asked.
+@Suite struct SandboxRulingTests {
+    private static let anna = CustomerID("anna")
+    private static let ben = CustomerID("ben")
+
+    private func ruling(
+        _ sandbox: Policy.Sandbox,
+        for customer: String = "ben",
+        production: Bool = false,
+        known: Bool = false,
+        gives: Bool = true
+    ) -> SandboxRuling {
+        let testers = [Self.anna].compactMap(\.self)
+        return SandboxRuling(
+            Policy(sandbox: sandbox, testers: testers),
+            for: [CustomerID(customer)].compactMap(\.self),
+            SandboxRuling.Reading(
+                productionGivesAccess: production,
+                isKnownInProduction: known,
+                sandboxGivesAccess: gives
+            )
+        )
+    }
+
+    @Test(arguments: [
+        (Policy.Sandbox.testers, "anna", SandboxRuling.tester), (.testers, "ben", .notTester),
+        (.review, "anna", .tester), (.review, "ben", .review),
+        (.deny, "anna", .denied), (.deny, "ben", .denied),
+    ])
+    func `policy says whom it serves`(
+        _ policy: Policy.Sandbox,
+        _ customer: String,
+        _ expected: SandboxRuling
+    ) {
+        #expect(ruling(policy, for: customer) == expected)
+        #expect(expected.sandboxAnswers == [.tester, .review].contains(expected))
+    }
+
+    @Test func `who bought in production reviews nothing, and may still test`() {
+        #expect(ruling(.review, known: true) == .knownCustomer)
+        #expect(ruling(.review, for: "anna", known: true) == .tester)
+        #expect(ruling(.testers, for: "anna", known: true) == .tester)
+    }
+
+    @Test func `production answers where it gives access, and the sandbox only where it does`() {
+        for policy in Policy.Sandbox.allCases {
+            #expect(ruling(policy, for: "anna", production: true) == .productionServes)
+            #expect(ruling(policy, for: "anna", gives: false) == .noPurchase)
+        }
+    }
+}
