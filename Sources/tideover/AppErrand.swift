@@ -91,7 +91,7 @@ enum CustomerQuestion {
 
 extension Configuration.App {
     /// An environment asked about, if the app is served in it.
-    fileprivate func served(_ environment: Environment) throws(CommandFailure) -> Environment {
+    func served(_ environment: Environment) throws(CommandFailure) -> Environment {
         guard environments.contains(environment) else {
             throw CommandFailure(
                 .configuration,

@@ -56,6 +56,15 @@ import TideoverStorage
             let id = try JSONDocument(made.body).root["id"]?.string
             path = path.replacing("{id}", with: try #require(id))
         }
+        if path.contains("{grant}") {
+            let given = try await server.send(
+                "POST",
+                "/v1/apps/cards/customers/\(TestServer.anna)/grants?environment=sandbox",
+                body: Self.grant
+            )
+            let id = try JSONDocument(given.body).root["grants"]?[0]?["id"]?.string
+            path = path.replacing("{grant}", with: try #require(id))
+        }
         if QueryNames.documented[route].contains("environment") {
             path += "?environment=sandbox"
         }
@@ -75,6 +84,8 @@ import TideoverStorage
     private func body(for route: Route, _ server: TestServer) throws -> [UInt8] {
         switch route.template.split(separator: "/").last {
         case "keys": Self.wish
+        case "grants": Self.grant
+        case "revocation": Array(#"{"why": "a slip"}"#.utf8)
         case "reconcile":
             JSONValue.object([
                 "transactions": [.string(try server.store.sign(Message.transaction())), "x"]
@@ -83,6 +94,9 @@ import TideoverStorage
         }
     }
 
+    private static let grant = Array(
+        #"{"entitlement": "premium", "days": 7, "why": "a gift"}"#.utf8
+    )
     private static let wish = Array(#"{"kind": "secret", "apps": ["cards"]}"#.utf8)
 
     @Test func `the document says of every route which key opens it, and what happens without`()

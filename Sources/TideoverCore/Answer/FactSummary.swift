@@ -8,7 +8,7 @@ extension Assertion {
             [condition.status?.word, condition.notice?.rawValue].compactMap(\.self)
                 .joined(separator: ", ")
         case .revocation(let revocation):
-            "\(revocation.cause.word), from \(revocation.date.rfc3339)"
+            revocation.summary
         case .reversal: "the refund is taken back"
         case .grant(let grant): grant.summary
         case .inquiry(let inquiry): "asked, \(inquiry.outcome.word)"
@@ -59,7 +59,16 @@ extension Term.Commitment {
 
 extension Grant {
     fileprivate var summary: String {
-        "\(entitlement), \(start.rfc3339) to \(end?.rfc3339 ?? "no end"), \(why)"
+        let span = "\(start.rfc3339) to \(end?.rfc3339 ?? "no end")"
+        return [entitlement, span, why, by.map { "by \($0)" }].compactMap(\.self)
+            .joined(separator: ", ")
+    }
+}
+
+extension Revocation {
+    fileprivate var summary: String {
+        ["\(cause.word), from \(date.rfc3339)", why, by.map { "by \($0)" }].compactMap(\.self)
+            .joined(separator: ", ")
     }
 }
 

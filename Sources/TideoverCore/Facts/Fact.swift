@@ -363,12 +363,25 @@ public struct Revocation: Hashable, Sendable {
     public var cause: Cause
     /// Thousandths of a percent of the price given back, where stated.
     public var percentage: Int64?
+    /// In the operator's words; nil for what a store says.
+    public var why: String?
+    /// Which operator took it back, by the name of a key; nil for what a store says.
+    public var by: String?
 
-    public init(term: TermKey, date: Instant, cause: Cause, percentage: Int64? = nil) {
+    public init(
+        term: TermKey,
+        date: Instant,
+        cause: Cause,
+        percentage: Int64? = nil,
+        why: String? = nil,
+        by: String? = nil
+    ) {
         self.term = term
         self.date = date
         self.cause = cause
         self.percentage = percentage
+        self.why = why
+        self.by = by
     }
 
     public enum Cause: Hashable, Sendable {

@@ -10,6 +10,8 @@ public struct Grant: Hashable, Sendable {
     public var end: Instant?
     /// In the operator's words.
     public var why: String
+    /// Who gave it, as far as the server knows: the name of a key. Nil where nobody said.
+    public var by: String?
 
     public init(
         id: String,
@@ -17,7 +19,8 @@ public struct Grant: Hashable, Sendable {
         entitlement: String,
         start: Instant,
         end: Instant?,
-        why: String
+        why: String,
+        by: String? = nil
     ) {
         self.id = id
         self.customer = customer
@@ -25,6 +28,7 @@ public struct Grant: Hashable, Sendable {
         self.start = start
         self.end = end
         self.why = why
+        self.by = by
     }
 
     /// What names its term.

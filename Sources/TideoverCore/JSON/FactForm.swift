@@ -318,6 +318,8 @@ extension Revocation {
         writer.field("date", date)
         writer.field("cause", cause.word)
         writer.said("percentage", percentage)
+        writer.said("why", why)
+        writer.said("by", by)
     }
 
     static func read(_ node: JSONNode, _ field: String) throws(FormError) -> Revocation {
@@ -325,7 +327,9 @@ extension Revocation {
             term: try node.required("term", Field.termKey),
             date: try node.required("date", Field.instant),
             cause: try node.required("cause", Field.open),
-            percentage: try node.optional("percentage", Field.integer)
+            percentage: try node.optional("percentage", Field.integer),
+            why: try node.optional("why", Field.text),
+            by: try node.optional("by", Field.text)
         )
     }
 }
@@ -353,6 +357,7 @@ extension Grant {
         writer.field("start", start)
         writer.said("end", end)
         writer.field("why", why)
+        writer.said("by", by)
     }
 
     static func read(_ node: JSONNode, _ field: String) throws(FormError) -> Grant {
@@ -362,7 +367,8 @@ extension Grant {
             entitlement: try node.required("entitlement", Field.text),
             start: try node.required("start", Field.instant),
             end: try node.optional("end", Field.instant),
-            why: try node.required("why", Field.text)
+            why: try node.required("why", Field.text),
+            by: try node.optional("by", Field.text)
         )
     }
 }

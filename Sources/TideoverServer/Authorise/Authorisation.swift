@@ -89,4 +89,10 @@ extension KeyTable {
         guard token.utf8.count <= APIKey.mostBytes else { return .unknown }
         return grant(for: KeyDigest(of: token)).map(Presented.key) ?? .unknown
     }
+
+    /// What the key of a request that was let in is called: its name, else its id; for a request that
+    /// needed none, that.
+    func name(of request: Request) -> String {
+        request.bearerToken.flatMap { name(for: KeyDigest(of: $0)) } ?? "nobody in particular"
+    }
 }

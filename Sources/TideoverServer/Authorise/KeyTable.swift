@@ -5,7 +5,12 @@ package struct KeyTable: Sendable {
     private struct Usable: Sendable {
         let digest: KeyDigest
         let grant: Grant
+        /// What people call it.
+        let name: String
     }
+
+    /// What the admin key of the configuration is called, which has no name.
+    static let configuredName = "admin key of the configuration"
 
     private var records: [String: KeyRecord] = [:]
     private var usable: [Usable] = []
@@ -36,6 +41,13 @@ package struct KeyTable: Sendable {
         }
     }
 
+    /// What the key of this digest is called; nil where it opens nothing.
+    func name(for digest: KeyDigest) -> String? {
+        usable.reduce(String?.none) { found, key in
+            key.digest.isSame(as: digest) ? key.name : found
+        }
+    }
+
     /// Whether the configuration's admin key was stored too, and revoked there: then it opens nothing.
     package var isConfiguredKeyRevoked: Bool {
         guard let configured else { return false }
@@ -53,11 +65,18 @@ package struct KeyTable: Sendable {
         usable = records.values.filter { $0.revokedAt == nil }.map { record in
             Usable(
                 digest: KeyDigest(record.digest),
-                grant: Grant(kind: record.kind, apps: record.apps)
+                grant: Grant(kind: record.kind, apps: record.apps),
+                name: record.name.isEmpty ? record.id : record.name
             )
         }
         if let configured, !isConfiguredKeyRevoked {
-            usable.append(Usable(digest: configured, grant: Grant(kind: .admin)))
+            usable.append(
+                Usable(
+                    digest: configured,
+                    grant: Grant(kind: .admin),
+                    name: Self.configuredName
+                )
+            )
         }
     }
 }

@@ -179,6 +179,12 @@ struct Replay: Sendable {
             }
             return [record.fact]
         }
+        if piece.source == .operator {
+            guard let record = OperatorRecord(piece.bytes) else {
+                throw AppStoreRefusal.unrecognisedContent
+            }
+            return record.facts
+        }
         guard let trust = app.appStore else { throw AppStoreRefusal.unrecognisedContent }
         let reading = try trust.read(piece.bytes, at: piece.receivedAt)
         return reading.facts(
@@ -257,12 +263,11 @@ private struct FactDigest: Hashable {
 }
 
 extension Fact {
-    /// What an operator says, or a file brought in, has no evidence to be read again.
+    /// What a file brought in has no evidence to be read again.
     fileprivate var isReadFromEvidence: Bool {
         switch source {
-        case .appStoreNotification, .appStoreAPI, .deviceTransaction, .appReceipt: true
-        case .playNotification, .playAPI, .revenueCatWebhook, .revenueCatAPI, .imported,
-            .operator, .server:
+        case .appStoreNotification, .appStoreAPI, .deviceTransaction, .appReceipt, .operator: true
+        case .playNotification, .playAPI, .revenueCatWebhook, .revenueCatAPI, .imported, .server:
             false
         }
     }

@@ -227,6 +227,24 @@ public struct Service: Sendable {
                 clock: service.clock
             ).respond(to: call.request, customer: call["customer"])
         },
+        Route("GET", "/v1/apps/{app}/customers/{customer}/grants", needs: .secret) {
+            service,
+            call in
+            try await service.grantsRoute(call).list(call.request, customer: call["customer"])
+        },
+        Route("POST", "/v1/apps/{app}/customers/{customer}/grants", needs: .secret) {
+            service,
+            call in
+            try await service.grantsRoute(call).give(call.request, customer: call["customer"])
+        },
+        Route(
+            "POST",
+            "/v1/apps/{app}/customers/{customer}/grants/{grant}/revocation",
+            needs: .secret
+        ) { service, call in
+            try await service.grantsRoute(call)
+                .revoke(call.request, customer: call["customer"], grant: call["grant"])
+        },
         Route("GET", "/v1/apps/{app}/lookup", needs: .secret) { service, call in
             try await LookupRoute(
                 app: service.app(call["app"]),
@@ -365,6 +383,16 @@ public struct Service: Sendable {
 
     private func backfillRoute(_ call: Call) throws -> BackfillRoute {
         BackfillRoute(app: try app(call["app"]), backfillers: backfillers)
+    }
+
+    private func grantsRoute(_ call: Call) throws -> GrantsRoute {
+        GrantsRoute(
+            app: try app(call["app"]),
+            storage: storage,
+            clock: clock,
+            random: random,
+            presenter: keys.withLock { $0.name(of: call.request) }
+        )
     }
 
     private func keysRoutes(_ call: Call) -> KeysRoutes {

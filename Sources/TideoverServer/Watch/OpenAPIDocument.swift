@@ -207,6 +207,123 @@ enum OpenAPIDocument {
                 }
               }
             },
+            "/v1/apps/{app}/customers/{customer}/grants": {
+              "get": {
+                "tags": ["customers"],
+                "operationId": "listGrants",
+                "summary": "What access a customer was given by hand",
+                "security": [{ "key": ["secret"] }],
+                "parameters": [
+                  { "$ref": "#/components/parameters/app" },
+                  { "$ref": "#/components/parameters/customer" },
+                  { "$ref": "#/components/parameters/environment" }
+                ],
+                "responses": {
+                  "200": {
+                    "description": "Every grant, the oldest first, ended and revoked ones too",
+                    "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
+                    "content": {
+                      "application/json": { "schema": { "$ref": "#/components/schemas/Grants" } }
+                    }
+                  },
+                  "400": { "$ref": "#/components/responses/problem" },
+                  "401": { "$ref": "#/components/responses/unauthorised" },
+                  "403": { "$ref": "#/components/responses/problem" },
+                  "404": { "$ref": "#/components/responses/problem" },
+                  "503": { "$ref": "#/components/responses/tryAgain" }
+                }
+              },
+              "post": {
+                "tags": ["customers"],
+                "operationId": "giveGrant",
+                "summary": "Give a customer access by hand",
+                "description": "From now on, of what the catalogue calls an entitlement; beside what is bought, never in its place. The name of the key is kept with it.",
+                "security": [{ "key": ["secret"] }],
+                "parameters": [
+                  { "$ref": "#/components/parameters/app" },
+                  { "$ref": "#/components/parameters/customer" },
+                  { "$ref": "#/components/parameters/environment" },
+                  {
+                    "name": "Idempotency-Key", "in": "header",
+                    "description": "What names this grant: sent again under the same key it is given once",
+                    "schema": { "type": "string", "minLength": 1, "maxLength": 100 }
+                  }
+                ],
+                "requestBody": {
+                  "required": true,
+                  "content": {
+                    "application/json": { "schema": { "$ref": "#/components/schemas/GrantWish" } }
+                  }
+                },
+                "responses": {
+                  "200": {
+                    "description": "Given before, under the same key",
+                    "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
+                    "content": {
+                      "application/json": { "schema": { "$ref": "#/components/schemas/Grants" } }
+                    }
+                  },
+                  "201": {
+                    "description": "Given: a grant for each entitlement",
+                    "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
+                    "content": {
+                      "application/json": { "schema": { "$ref": "#/components/schemas/Grants" } }
+                    }
+                  },
+                  "400": { "$ref": "#/components/responses/problem" },
+                  "401": { "$ref": "#/components/responses/unauthorised" },
+                  "403": { "$ref": "#/components/responses/problem" },
+                  "404": { "$ref": "#/components/responses/problem" },
+                  "409": { "$ref": "#/components/responses/problem" },
+                  "503": { "$ref": "#/components/responses/tryAgain" }
+                }
+              }
+            },
+            "/v1/apps/{app}/customers/{customer}/grants/{grant}/revocation": {
+              "post": {
+                "tags": ["customers"],
+                "operationId": "revokeGrant",
+                "summary": "Take a grant back, from now on",
+                "description": "One taken back before is answered in the same way, with the first why.",
+                "security": [{ "key": ["secret"] }],
+                "parameters": [
+                  { "$ref": "#/components/parameters/app" },
+                  { "$ref": "#/components/parameters/customer" },
+                  {
+                    "name": "grant", "in": "path", "required": true,
+                    "description": "The grant's id, as `listGrants` shows it",
+                    "schema": { "type": "string" }
+                  },
+                  { "$ref": "#/components/parameters/environment" }
+                ],
+                "requestBody": {
+                  "required": true,
+                  "content": {
+                    "application/json": {
+                      "schema": {
+                        "type": "object", "required": ["why"],
+                        "properties": { "why": { "type": "string", "maxLength": 500 } }
+                      }
+                    }
+                  }
+                },
+                "responses": {
+                  "200": {
+                    "description": "The grant, revoked",
+                    "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
+                    "content": {
+                      "application/json": { "schema": { "$ref": "#/components/schemas/Grants" } }
+                    }
+                  },
+                  "400": { "$ref": "#/components/responses/problem" },
+                  "401": { "$ref": "#/components/responses/unauthorised" },
+                  "403": { "$ref": "#/components/responses/problem" },
+                  "404": { "$ref": "#/components/responses/problem" },
+                  "409": { "$ref": "#/components/responses/problem" },
+                  "503": { "$ref": "#/components/responses/tryAgain" }
+                }
+              }
+            },
             "/v1/apps/{app}/lookup": {
               "get": {
                 "tags": ["customers"],
@@ -875,6 +992,65 @@ enum OpenAPIDocument {
                   "kid": { "type": "string", "description": "The key's thumbprint (RFC 7638), as headers of passes name it" },
                   "use": { "type": "string", "enum": ["sig"] },
                   "alg": { "type": "string", "enum": ["EdDSA"] }
+                }
+              },
+              "GrantWish": {
+                "type": "object",
+                "description": "Of `entitlement` and `product` at least one, of `days` and `until` exactly one",
+                "required": ["why"],
+                "properties": {
+                  "entitlement": { "type": "string" },
+                  "product": {
+                    "type": "string",
+                    "description": "Alone it stands for all that it unlocks now"
+                  },
+                  "days": { "type": "integer", "minimum": 1, "maximum": 3660 },
+                  "until": { "$ref": "#/components/schemas/Instant" },
+                  "why": {
+                    "type": "string", "minLength": 1, "maxLength": 500,
+                    "description": "In one line; support reads it in every explanation"
+                  }
+                }
+              },
+              "Grants": {
+                "type": "object",
+                "required": ["app", "customer", "environment", "grants"],
+                "properties": {
+                  "app": { "type": "string" },
+                  "customer": { "type": "string" },
+                  "environment": { "type": "string", "enum": ["production", "sandbox", "simulated"] },
+                  "grants": {
+                    "type": "array",
+                    "items": {
+                      "type": "object",
+                      "required": [
+                        "id", "customer", "entitlement", "start", "end", "why", "by", "grantedAt",
+                        "revoked"
+                      ],
+                      "properties": {
+                        "id": { "type": "string" },
+                        "customer": { "type": "string" },
+                        "entitlement": { "type": "string" },
+                        "start": { "$ref": "#/components/schemas/Instant" },
+                        "end": { "type": ["string", "null"] },
+                        "why": { "type": "string" },
+                        "by": {
+                          "type": ["string", "null"],
+                          "description": "The name of the key it was given with, else the key's id"
+                        },
+                        "grantedAt": { "$ref": "#/components/schemas/Instant" },
+                        "revoked": {
+                          "type": ["object", "null"],
+                          "required": ["at", "why", "by"],
+                          "properties": {
+                            "at": { "$ref": "#/components/schemas/Instant" },
+                            "why": { "type": ["string", "null"] },
+                            "by": { "type": ["string", "null"] }
+                          }
+                        }
+                      }
+                    }
+                  }
                 }
               },
               "Lookup": {
@@ -1895,6 +2071,12 @@ enum OpenAPIDocument {
                       "urn:tideover:problem:bad-reconcile-request",
                       "urn:tideover:problem:too-many-items",
                       "urn:tideover:problem:bad-lookup",
+                      "urn:tideover:problem:bad-grant",
+                      "urn:tideover:problem:bad-idempotency-key",
+                      "urn:tideover:problem:idempotency-key-reused",
+                      "urn:tideover:problem:too-many-grants",
+                      "urn:tideover:problem:unknown-grant",
+                      "urn:tideover:problem:grant-ended",
                       "urn:tideover:problem:store-did-not-answer",
                       "urn:tideover:problem:not-found",
                       "urn:tideover:problem:method-not-allowed",

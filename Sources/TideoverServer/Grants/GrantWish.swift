@@ -1,0 +1,184 @@
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+
+/// What somebody who may give access asks to be given.
+struct GrantWish: Hashable, Sendable {
+    /// By name, at least one.
+    let entitlements: [String]
+    let length: Length
+    /// In the operator's words.
+    let why: String
+
+    enum Length: Hashable, Sendable {
+        case days(Int64)
+        case until(Instant)
+
+        /// The end of what begins at an instant.
+        func end(from start: Instant) -> Instant {
+            switch self {
+            case .days(let count): start + .days(count)
+            case .until(let end): end
+            }
+        }
+    }
+
+    /// In Unicode scalars.
+    static let longestWhy = 500
+    /// Ten years.
+    static let mostDays: Int64 = 3_660
+
+    private static let known = ["entitlement", "product", "days", "until", "why"]
+
+    /// Reads `{"entitlement": "premium", "days": 7, "why": "..."}`; `product` in the place of
+    /// `entitlement` means all that it unlocks, `until` in the place of `days` an instant.
+    ///
+    /// Members of other names are refused: a slip in `until` would give another length.
+    init(_ body: [UInt8], _ catalogue: Catalogue, at now: Instant) throws(Problem) {
+        let root = try Self.object(body, known: Self.known)
+        entitlements = try Self.entitlements(root, catalogue)
+        length = try Self.length(root, at: now)
+        why = try Self.why(root)
+    }
+
+    private static func entitlements(
+        _ root: JSONNode,
+        _ catalogue: Catalogue
+    ) throws(Problem) -> [String] {
+        let product = root["product"]?.string
+        let entitlement = root["entitlement"]?.string
+        guard (root["product"] == nil) == (product == nil),
+            (root["entitlement"] == nil) == (entitlement == nil),
+            product != nil || entitlement != nil
+        else {
+            throw .badGrant(
+                "`entitlement` names what is given, or `product` a product that unlocks it."
+            )
+        }
+        if let entitlement, !catalogue.entitlements.contains(entitlement) {
+            throw .badGrant(
+                "The catalogue has no such entitlement; it has "
+                    + catalogue.entitlements.sorted().joined(separator: ", ") + "."
+            )
+        }
+        guard let product else { return [entitlement].compactMap(\.self) }
+        let unlocked = catalogue.products[product]?.entitlements ?? []
+        guard !unlocked.isEmpty else {
+            throw .badGrant("The catalogue has no product of this name that unlocks anything.")
+        }
+        guard let entitlement else { return unlocked }
+        guard unlocked.contains(entitlement) else {
+            throw .badGrant("The product does not unlock the entitlement.")
+        }
+        return [entitlement]
+    }
+
+    private static func length(_ root: JSONNode, at now: Instant) throws(Problem) -> Length {
+        let latest = now + .days(mostDays)
+        switch (root["days"], root["until"]) {
+        case (let days?, nil):
+            guard let count = days.int64, (1...mostDays).contains(count) else {
+                throw .badGrant("`days` is a whole number from 1 to \(mostDays).")
+            }
+            return .days(count)
+        case (nil, let until?):
+            guard let end = until.string.flatMap({ Instant(rfc3339: $0) }), now < end, end <= latest
+            else {
+                throw .badGrant(
+                    "`until` is an RFC 3339 time after now, at most \(mostDays) days ahead."
+                )
+            }
+            return .until(end)
+        default: throw .badGrant("Exactly one of `days` and `until` says how long it lasts.")
+        }
+    }
+
+    /// The object that a body is, if it has no members but these.
+    static func object(_ body: [UInt8], known: [String]) throws(Problem) -> JSONNode {
+        let root: JSONNode
+        do {
+            root = try JSONDocument(body).root
+        } catch {
+            throw .badGrant("The body is not strict JSON: \(error).")
+        }
+        guard root.kind == .object else { throw .badGrant("The body is not an object.") }
+        guard root.members.allSatisfy({ known.contains($0.key) }) else {
+            let names = known.map { "`\($0)`" }.joined(separator: ", ")
+            throw .badGrant("The members are \(names), and no others.")
+        }
+        return root
+    }
+
+    static func why(_ root: JSONNode) throws(Problem) -> String {
+        guard let why = root["why"]?.string, !why.isEmpty,
+            why.unicodeScalars.count <= longestWhy,
+            !why.unicodeScalars.contains(where: \.isControl)
+        else {
+            throw .badGrant(
+                "`why` says in one line why it is done, in at most \(longestWhy) characters."
+            )
+        }
+        return why
+    }
+}
+
+extension Problem {
+    static func badGrant(_ detail: String) -> Problem {
+        Problem("bad-grant", status: 400, title: "This cannot be granted.", detail: detail)
+    }
+
+    static let badIdempotencyKey = Problem(
+        "bad-idempotency-key",
+        status: 400,
+        title: "This is no idempotency key.",
+        detail: "`Idempotency-Key` is one line of 1 to \(IdempotencyKey.longest) visible ASCII "
+            + "characters, another one for each grant."
+    )
+
+    static let idempotencyKeyReused = Problem(
+        "idempotency-key-reused",
+        status: 409,
+        title: "The idempotency key was used for another grant.",
+        detail: "Nothing was granted now. Make a new key for each grant, and use it again only to "
+            + "repeat the very same one."
+    )
+
+    static let tooManyGrants = Problem(
+        "too-many-grants",
+        status: 409,
+        title: "The customer has as many grants as one can have.",
+        detail: "A customer has at most \(GrantsRoute.most) grants, revoked and ended ones too. A "
+            + "longer `until` does with fewer."
+    )
+
+    static let unknownGrant = Problem(
+        "unknown-grant",
+        status: 404,
+        title: "The customer has no such grant.",
+        detail: "`GET .../grants` lists the customer's grants with their ids."
+    )
+
+    static let grantEnded = Problem(
+        "grant-ended",
+        status: 409,
+        title: "The grant has ended by itself.",
+        detail: "There is nothing left to revoke."
+    )
+}
+
+/// What a client names a request by, so that it is done once however often it is sent.
+struct IdempotencyKey: Hashable, Sendable {
+    static let longest = 100
+
+    let text: String
+
+    /// Reads `Idempotency-Key`; nil where there is none.
+    static func read(_ request: Request) throws(Problem) -> IdempotencyKey? {
+        let lines = request.headers.all("Idempotency-Key")
+        guard let text = lines.first else { return nil }
+        guard lines.count == 1, (1...longest).contains(text.utf8.count),
+            text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+        else { throw .badIdempotencyKey }
+        return IdempotencyKey(text: text)
+    }
+}

@@ -1,0 +1,184 @@
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+import TideoverSignatures
+import TideoverStorage
+
+/// Answers what concerns an operator's gifts of access: `GET` and `POST
+/// /v1/apps/{app}/customers/{customer}/grants`, and the revocation of one.
+///
+/// A gift is a fact with evidence of its own, and goes through the one door as everything else does.
+struct GrantsRoute: Sendable {
+    let app: App
+    let storage: any Storage
+    let clock: Clock
+    let random: @Sendable () -> UInt64
+    /// The name of the key that was presented.
+    let presenter: String
+
+    /// How many a customer has at most, ended ones too.
+    static let most = 100
+
+    private static let headers: Headers = ["Cache-Control": "private, no-store"]
+
+    func list(_ request: Request, customer: String) async throws -> Response {
+        let key = try customerKey(request, customer)
+        let grants = try await onPool { try given(to: key, at: clock()) }
+        return respond(key, grants, status: 200)
+    }
+
+    func give(_ request: Request, customer: String) async throws -> Response {
+        let key = try customerKey(request, customer)
+        let now = clock()
+        let wish = try GrantWish(request.body, app.catalogue, at: now)
+        let name = try IdempotencyKey.read(request)
+        let id = name.map { grantID(of: $0, key) } ?? newID()
+        let known = try await onPool { try given(to: key, at: now) }
+        if let repeated = try repeated(wish, id, among: known) {
+            return respond(key, repeated, status: 200)
+        }
+        guard known.count + wish.entitlements.count <= Self.most else {
+            throw Problem.tooManyGrants
+        }
+        try await commit(record(of: wish, id, key, at: now), "grant:\(id)", key, at: now)
+        // Another request of the same key may have been first.
+        let after = try await onPool { try given(to: key, at: now) }
+        guard let mine = try repeated(wish, id, among: after) else {
+            throw Problem.idempotencyKeyReused
+        }
+        return respond(key, mine, status: 201)
+    }
+
+    func revoke(_ request: Request, customer: String, grant id: String) async throws -> Response {
+        let key = try customerKey(request, customer)
+        let now = clock()
+        let why = try GrantWish.why(try GrantWish.object(request.body, known: ["why"]))
+        let known = try await onPool { try given(to: key, at: now) }
+        guard let found = known.first(where: { $0.grant.id == id }) else {
+            throw Problem.unknownGrant
+        }
+        if found.revocation != nil { return respond(key, [found], status: 200) }
+        if let end = found.grant.end, end <= now { throw Problem.grantEnded }
+        let word = Revocation(
+            term: found.grant.key,
+            date: now,
+            cause: .withdrawn,
+            why: why,
+            by: presenter
+        )
+        let record = OperatorRecord([(found.lineage, .revocation(word))], at: now)
+        try await commit(record, "grant-revocation:\(id)", key, at: now)
+        let after = try await onPool { try given(to: key, at: now) }
+        return respond(key, after.filter { $0.grant.id == id }, status: 200)
+    }
+
+    // MARK: Reading
+
+    private func customerKey(_ request: Request, _ customer: String) throws -> CustomerKey {
+        guard let customer = CustomerID(customer) else { throw Problem.badCustomer }
+        return CustomerKey(
+            app: app.id,
+            environment: try app.environment(askedIn: request),
+            customer: customer
+        )
+    }
+
+    /// Every grant of a customer, the oldest first.
+    private func given(to key: CustomerKey, at now: Instant) throws -> [GivenGrant] {
+        let lineages = try storage.knownLineages(of: key, now: now)
+        return lineages.holdings.compactMap(GivenGrant.init).sorted {
+            ($0.grantedAt, $0.grant.id) < ($1.grantedAt, $1.grant.id)
+        }
+    }
+
+    /// The grants of an id, if it has been used; throws where it was used for something else.
+    private func repeated(
+        _ wish: GrantWish,
+        _ id: String,
+        among known: [GivenGrant]
+    ) throws(Problem) -> [GivenGrant]? {
+        let found = known.filter { $0.grant.id == id || $0.grant.id.hasPrefix("\(id)-") }
+        guard !found.isEmpty else { return nil }
+        let isSame =
+            Set(found.map(\.grant.entitlement)) == Set(wish.entitlements)
+            && found.allSatisfy { given in
+                given.grant.why == wish.why
+                    && given.grant.end == wish.length.end(from: given.grant.start)
+            }
+        guard isSame else { throw .idempotencyKeyReused }
+        return found
+    }
+
+    // MARK: Giving
+
+    private func grantID(of name: IdempotencyKey, _ key: CustomerKey) -> String {
+        var writer = JSONWriter()
+        writer.array { writer in
+            for part in [key.app, key.environment.rawValue, key.customer.text, name.text] {
+                writer.value(part)
+            }
+        }
+        return Hexadecimal.text(SHA256.hash(writer.bytes).prefix(12))
+    }
+
+    private func newID() -> String {
+        let bytes = (0..<2).flatMap { _ in withUnsafeBytes(of: random()) { Array($0) } }
+        return Hexadecimal.text(bytes.prefix(12))
+    }
+
+    private func record(
+        of wish: GrantWish,
+        _ id: String,
+        _ key: CustomerKey,
+        at now: Instant
+    ) -> OperatorRecord {
+        let several = wish.entitlements.count > 1
+        let said = wish.entitlements.enumerated().map { index, entitlement in
+            let id = several ? "\(id)-\(index + 1)" : id
+            let grant = TideoverCore.Grant(
+                id: id,
+                customer: key.customer,
+                entitlement: entitlement,
+                start: now,
+                end: wish.length.end(from: now),
+                why: wish.why,
+                by: presenter
+            )
+            let lineage = Lineage(store: .tideover, environment: key.environment, id: id)
+            return (lineage, Assertion.grant(grant))
+        }
+        return OperatorRecord(said, at: now)
+    }
+
+    private func commit(
+        _ record: OperatorRecord,
+        _ name: String,
+        _ key: CustomerKey,
+        at now: Instant
+    ) async throws {
+        let intake = Intake(
+            app: app.id,
+            environment: key.environment,
+            evidence: record.evidence(dedupeKey: name),
+            facts: record.facts,
+            customers: [key],
+            transfer: app.policy.transfer,
+            now: now
+        )
+        _ = try await storage.commit(intake, derive: Deriver(app: app).derive)
+    }
+
+    // MARK: Answering
+
+    private func respond(_ key: CustomerKey, _ grants: [GivenGrant], status: Int) -> Response {
+        .json(status: status, headers: Self.headers) { writer in
+            writer.field("app", key.app)
+            writer.field("customer", key.customer.text)
+            writer.field("environment", key.environment.rawValue)
+            writer.field(
+                "grants",
+                array: { writer in for grant in grants { grant.write(to: &writer) } }
+            )
+        }
+    }
+}

@@ -1,0 +1,132 @@
+import TideoverCommandLine
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+import TideoverServer
+
+/// `tideover grant`: gives a customer access by hand, and takes such a gift back.
+enum GiveAccess {
+    private static let entitlement = Parameter.option(
+        "--entitlement",
+        "NAME",
+        "What to give, as the catalogue calls it"
+    )
+    private static let product = Parameter.option(
+        "--product",
+        "ID",
+        "A product of the catalogue, for all that it unlocks"
+    )
+    private static let days = Parameter.option(
+        "--days",
+        "N",
+        "How many days it lasts, from now",
+        as: .integer(in: 1...3_660)
+    )
+    private static let until = Parameter.option(
+        "--until",
+        "INSTANT",
+        "The RFC 3339 time at which it ends",
+        as: ValueForm("an RFC 3339 time such as 2026-05-06T10:00:00Z") { Instant(rfc3339: $0) }
+    )
+    private static let why = Parameter.requiredOption(
+        "--why",
+        "TEXT",
+        "Why, in one line: explanations show it"
+    )
+    private static let revoke = Parameter.option(
+        "--revoke",
+        "GRANT",
+        "Take back the grant of this id instead"
+    )
+    private static let json = Parameter.flag("--json", "Write one JSON object")
+
+    static let command = Command(
+        "grant",
+        summary: "give a customer access by hand",
+        examples: [
+            Example(
+                "tideover grant u_42 --app cards --entitlement premium --days 7 "
+                    + "--why \"outage of 5 May\" --config tideover.json",
+                "a week of premium, from now"
+            ),
+            Example(
+                "tideover grant u_42 --app cards --revoke 5f0c1e9a7b3d2c4e6f8a0b1c "
+                    + "--why \"given by mistake\" --config tideover.json",
+                "take it back"
+            ),
+        ],
+        parameters: [
+            CustomerQuestion.customer, AppErrand.app, entitlement, product, days, until, why,
+            revoke,
+            ConfigurationFile.required, CustomerQuestion.environment, Errand.server, json,
+        ],
+        notes: [
+            "What is bought is not touched: of a purchase and a grant the better one answers. Who gave "
+                + "it, why and when is kept, and `tideover explain` tells it.",
+            Errand.note,
+        ],
+        run: run
+    )
+
+    private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
+        let (path, wish) = try wish(arguments)
+        let asked = try AppErrand(arguments, output)
+        let customer = PercentEncoding.encode(arguments[CustomerQuestion.customer].text)
+        let environment = try asked.app.served(arguments[CustomerQuestion.environment].environment)
+        let request = Request(
+            method: "POST",
+            path: "/v1/apps/\(asked.app.id)/customers/\(customer)/grants\(path)",
+            query: [QueryItem(name: "environment", value: environment.rawValue)],
+            body: JSONValue.object(wish).encoded()
+        )
+        let answer = try await asked.errand.run(
+            request,
+            needsKey: asked.app.environments != [.simulated],
+            makesDatabase: false
+        )
+        if arguments[json] {
+            output.write(JSONValue(answer).encoded(pretty: true) + [UInt8(ascii: "\n")])
+        } else {
+            for grant in answer["grants"]?.elements.map({ $0 }) ?? [] {
+                output.print(TextLayout.visible(sentence(grant)))
+            }
+        }
+        return .success
+    }
+
+    /// What is asked for: a path under the customer's grants, and what is sent there.
+    private static func wish(_ arguments: Arguments) throws -> (path: String, body: JSONObject) {
+        let reason = JSONValue.string(arguments[why])
+        if let grant = arguments[revoke] {
+            let others = [
+                (arguments.has(entitlement), "--entitlement"),
+                (arguments.has(product), "--product"),
+                (arguments.has(days), "--days"), (arguments.has(until), "--until"),
+            ]
+            if let other = others.first(where: \.0) {
+                throw arguments.usageError(.conflict("--revoke", other.1))
+            }
+            return ("/\(PercentEncoding.encode(grant))/revocation", ["why": reason])
+        }
+        guard arguments.has(entitlement) || arguments.has(product) else {
+            throw arguments.usageError(.missingOneOf(["--entitlement", "--product"]))
+        }
+        var body: JSONObject = ["why": reason]
+        body["entitlement"] = arguments[entitlement].map(JSONValue.string)
+        body["product"] = arguments[product].map(JSONValue.string)
+        switch (arguments[days], arguments[until]) {
+        case (let count?, nil): body["days"] = .integer(Int64(count))
+        case (nil, let end?): body["until"] = .string(end.rfc3339)
+        case (_?, _?): throw arguments.usageError(.conflict("--days", "--until"))
+        case (nil, nil): throw arguments.usageError(.missingOneOf(["--days", "--until"]))
+        }
+        return ("", body)
+    }
+
+    private static func sentence(_ grant: JSONNode) -> String {
+        func text(_ node: JSONNode?) -> String { node?.string ?? "?" }
+        let given = "grant \(text(grant["id"])) of \(text(grant["entitlement"]))"
+        if let at = grant["revoked"]?["at"]?.string { return "\(given): revoked at \(at)" }
+        return "\(given): until \(text(grant["end"]))"
+    }
+}

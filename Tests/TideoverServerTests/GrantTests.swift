@@ -1,0 +1,318 @@
+import Testing
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+import TideoverSQLite
+import TideoverServer
+import TideoverStorage
+
+/// Access given by hand.
+@Suite struct GrantTests {
+    private static let path = "/v1/apps/cards/customers/u_42/grants"
+    private static let wish: JSONObject = [
+        "entitlement": "premium", "days": 7, "why": "outage of 5 May",
+    ]
+
+    private static let catalogue = Catalogue(products: [
+        "cards.pro.monthly": Product(
+            entitlements: ["premium"],
+            group: "pro",
+            period: Period(months: 1)
+        ),
+        "cards.all": Product(entitlements: ["archive", "premium"], kind: .nonConsumable),
+    ])
+
+    private func post(
+        _ server: TestServer,
+        _ wish: JSONObject,
+        to path: String = path,
+        as name: String? = nil
+    ) async throws -> (status: Int, answer: JSONValue) {
+        let headers: Headers = name.map { ["Idempotency-Key": $0] } ?? [:]
+        let response = try await server.send(
+            "POST",
+            "\(path)?environment=sandbox",
+            headers: headers,
+            body: JSONValue.object(wish).encoded()
+        )
+        return (response.status, JSONValue(try JSONDocument(response.body).root))
+    }
+
+    /// Puts grants into the storage at once, as nobody can by the route.
+    private func give(_ count: Int, to customer: String, _ server: TestServer) async throws {
+        let customer = try #require(CustomerID(customer))
+        let facts = (0..<count).map { n in
+            Fact(
+                lineage: Lineage(store: .tideover, environment: .sandbox, id: "g\(n)"),
+                assertion: .grant(
+                    TideoverCore.Grant(
+                        id: "g\(n)",
+                        customer: customer,
+                        entitlement: "premium",
+                        start: server.now,
+                        end: server.now + .days(1),
+                        why: "x"
+                    )
+                ),
+                effectiveAt: server.now,
+                assertedAt: server.now,
+                learnedAt: server.now,
+                source: .operator,
+                evidence: EvidenceID(hex: "00")
+            )
+        }
+        let intake = Intake(app: "cards", environment: .sandbox, facts: facts, now: server.now)
+        _ = try await server.storage.commit(intake) { _ in
+            Derivation(answer: Array("{}".utf8), validUntil: nil, fingerprint: "")
+        }
+    }
+
+    private func listed(_ server: TestServer) async throws -> [JSONValue] {
+        let response = try await server.get("\(Self.path)?environment=sandbox")
+        #expect(response.status == 200)
+        return JSONValue(try JSONDocument(response.body).root)["grants"]?.array ?? []
+    }
+
+    @Test func `what is given is there at once, and over when its days are`() async throws {
+        let server = try TestServer()
+        let now = server.now
+        let (status, answer) = try await post(server, Self.wish)
+        #expect(status == 201)
+        let grant = try #require(answer["grants"]?.array?.first)
+        #expect(grant["start"]?.string == now.rfc3339)
+        #expect(grant["end"]?.string == (now + .days(7)).rfc3339)
+        #expect(grant["by"]?.string == "admin key of the configuration")
+        #expect(grant["revoked"] == .null)
+        #expect(try await server.premium("u_42") == "active granted access")
+        #expect(try await server.premium("u_43") == "never unknown none")
+        server.set(now + .days(7) + Milliseconds(-1))
+        #expect(try await server.premium("u_42") == "active granted access")
+        server.set(now + .days(7))
+        #expect(try await server.premium("u_42") == "expired ended none")
+        #expect(try await listed(server) == [grant])
+        await server.close()
+    }
+
+    @Test func `one key gives once, however often it is sent`() async throws {
+        let server = try TestServer()
+        let first = try await post(server, Self.wish, as: "ticket-17")
+        server.set(server.now + .days(1))
+        let again = try await post(server, Self.wish, as: "ticket-17")
+        #expect(first.status == 201)
+        #expect(again.status == 200)
+        #expect(again.answer["grants"] == first.answer["grants"])
+        var other = Self.wish
+        other["days"] = 8
+        let reused = try await post(server, other, as: "ticket-17")
+        #expect(reused.status == 409)
+        #expect(reused.answer["type"]?.string == "urn:tideover:problem:idempotency-key-reused")
+        #expect(try await listed(server).count == 1)
+        #expect(try await post(server, Self.wish, as: "ticket-18").status == 201)
+        #expect(try await listed(server).count == 2)
+        #expect(try await post(server, Self.wish, as: "two words").status == 400)
+        await server.close()
+    }
+
+    @Test func `a key of one customer names nothing of another's`() async throws {
+        let server = try TestServer()
+        #expect(try await post(server, Self.wish, as: "k").status == 201)
+        let other = "/v1/apps/cards/customers/u_43/grants"
+        #expect(try await post(server, Self.wish, to: other, as: "k").status == 201)
+        #expect(try await server.premium("u_43") == "active granted access")
+        await server.close()
+    }
+
+    @Test func `a product gives all that it unlocks, and a catalogue nothing that it has not`()
+        async throws
+    {
+        let server = try TestServer(catalogue: Self.catalogue)
+        let until = server.now + .days(3)
+        let all = try await post(
+            server,
+            ["product": "cards.all", "until": .string(until.rfc3339), "why": "a gift"],
+            as: "k"
+        )
+        let given = (all.answer["grants"]?.array ?? []).compactMap { $0["entitlement"]?.string }
+        #expect(given == ["archive", "premium"])
+        #expect(
+            try await post(
+                server,
+                ["product": "cards.all", "until": .string(until.rfc3339), "why": "a gift"],
+                as: "k"
+            ).status == 200
+        )
+        let part = try await post(
+            server,
+            ["product": "cards.all", "entitlement": "archive", "days": 1, "why": "a gift"]
+        )
+        #expect(part.answer["grants"]?.array?.count == 1)
+        await server.close()
+    }
+
+    @Test(arguments: [
+        #"{"entitlement": "gold", "days": 7, "why": "x"}"#,
+        #"{"product": "cards.gold", "days": 7, "why": "x"}"#,
+        #"{"product": "cards.pro.monthly", "entitlement": "archive", "days": 7, "why": "x"}"#,
+        #"{"days": 7, "why": "x"}"#,
+        #"{"entitlement": "premium", "why": "x"}"#,
+        #"{"entitlement": "premium", "days": 0, "why": "x"}"#,
+        #"{"entitlement": "premium", "days": 3661, "why": "x"}"#,
+        #"{"entitlement": "premium", "days": 1, "until": "2026-06-01T00:00:00Z", "why": "x"}"#,
+        #"{"entitlement": "premium", "until": "2026-04-01T00:00:00Z", "why": "x"}"#,
+        #"{"entitlement": "premium", "until": "2066-04-01T00:00:00Z", "why": "x"}"#,
+        #"{"entitlement": "premium", "days": 7}"#,
+        #"{"entitlement": "premium", "days": 7, "why": ""}"#,
+        #"{"entitlement": "premium", "days": 7, "why": "a\nb"}"#,
+        #"{"entitlement": "premium", "days": 7, "why": "x", "untill": 1}"#,
+        #"{"entitlement": 7, "days": 7, "why": "x"}"#,
+        "[]", "",
+    ])
+    func `what cannot be granted is refused, and nothing is kept`(_ body: String) async throws {
+        let server = try TestServer(catalogue: Self.catalogue)
+        let response = try await server.send(
+            "POST",
+            "\(Self.path)?environment=sandbox",
+            body: Array(body.utf8)
+        )
+        #expect(response.status == 400)
+        let problem = try JSONDocument(response.body).root
+        #expect(problem["type"]?.string == "urn:tideover:problem:bad-grant")
+        #expect(problem["detail"]?.string?.isEmpty == false)
+        #expect(try await listed(server).isEmpty)
+        await server.close()
+    }
+
+    @Test func `a customer has a hundred grants at most`() async throws {
+        let server = try TestServer()
+        try await give(99, to: "u_42", server)
+        #expect(try await post(server, Self.wish, as: "k99").status == 201)
+        let more = try await post(server, Self.wish, as: "k100")
+        #expect(more.status == 409)
+        #expect(more.answer["type"]?.string == "urn:tideover:problem:too-many-grants")
+        #expect(try await post(server, Self.wish, as: "k99").status == 200)
+        await server.close()
+    }
+
+    @Test func `a grant is taken back once, and says by whom and why`() async throws {
+        let server = try TestServer()
+        let given = try await post(server, Self.wish).answer["grants"]?.array?.first
+        let id = try #require(given?["id"]?.string)
+        let bought = server.now
+        server.set(bought + .days(2))
+        let path = "\(Self.path)/\(id)/revocation"
+        let (status, answer) = try await post(server, ["why": "by mistake"], to: path)
+        #expect(status == 200)
+        let revoked = answer["grants"]?.array?.first?["revoked"]
+        #expect(revoked?["at"]?.string == (bought + .days(2)).rfc3339)
+        #expect(revoked?["why"]?.string == "by mistake")
+        #expect(revoked?["by"]?.string == "admin key of the configuration")
+        #expect(try await server.premium("u_42") == "expired revoked none")
+        let again = try await post(server, ["why": "another why"], to: path)
+        #expect(again.status == 200)
+        #expect(again.answer == answer)
+        #expect(try await post(server, [:], to: path).status == 400)
+        let unknown = try await post(server, ["why": "x"], to: "\(Self.path)/nothing/revocation")
+        #expect(unknown.status == 404)
+        // Another customer's grant is none of theirs.
+        let other = "/v1/apps/cards/customers/u_43/grants/\(id)/revocation"
+        #expect(try await post(server, ["why": "x"], to: other).status == 404)
+        await server.close()
+    }
+
+    @Test func `what has ended by itself cannot be taken back`() async throws {
+        let server = try TestServer()
+        let given = try await post(server, Self.wish).answer["grants"]?.array?.first
+        let id = try #require(given?["id"]?.string)
+        server.set(server.now + .days(7))
+        let path = "\(Self.path)/\(id)/revocation"
+        #expect(try await post(server, ["why": "late"], to: path).status == 409)
+        #expect(try await server.premium("u_42") == "expired ended none")
+        await server.close()
+    }
+
+    @Test func `explain tells who gave it and why, from evidence of its own`() async throws {
+        let server = try TestServer()
+        _ = try await post(server, Self.wish)
+        let response = try await server.get(
+            "/v1/apps/cards/customers/u_42/explain?environment=sandbox"
+        )
+        let premium = JSONValue(try JSONDocument(response.body).root)["entitlements"]?["premium"]
+        let used = try #require(premium?["used"]?.array?.first)
+        #expect(
+            used["says"]?.string?.hasSuffix(
+                "outage of 5 May, by admin key of the configuration"
+            ) == true
+        )
+        #expect(used["fact"]?["source"]?.string == "operator")
+        let evidence = EvidenceID(hex: try #require(used["fact"]?["evidence"]?.string))
+        let kept = try #require(try server.storage.evidence(evidence, app: "cards"))
+        #expect(kept.source == .operator)
+        await server.close()
+    }
+
+    @Test func `who gave it is named as the key is`() async throws {
+        let server = try TestServer()
+        let made = try await server.send(
+            "POST",
+            "/v1/keys",
+            body: Array(#"{"kind": "secret", "apps": ["cards"], "name": "support desk"}"#.utf8)
+        )
+        let key = try #require(try JSONDocument(made.body).root["key"]?.string)
+        let response = try await server.ask(
+            "POST",
+            "\(Self.path)?environment=sandbox",
+            headers: ["Authorization": "Bearer \(key)"],
+            body: JSONValue.object(Self.wish).encoded()
+        )
+        #expect(response.status == 201)
+        #expect(try await listed(server).first?["by"]?.string == "support desk")
+        let device = try await server.send(
+            "POST",
+            "/v1/keys",
+            body: Array(#"{"kind": "public"}"#.utf8)
+        )
+        let publicKey = try #require(try JSONDocument(device.body).root["key"]?.string)
+        let refused = try await server.ask(
+            "POST",
+            "\(Self.path)?environment=sandbox",
+            headers: ["Authorization": "Bearer \(publicKey)"],
+            body: JSONValue.object(Self.wish).encoded()
+        )
+        #expect(refused.status == 403)
+        await server.close()
+    }
+
+    @Test func `events tell of it, and its end`() async throws {
+        let server = try TestServer()
+        let now = server.now
+        _ = try await post(server, Self.wish)
+        server.set(now + .days(7))
+        _ = try await server.premium("u_42")
+        let response = try await server.get("/v1/apps/cards/events")
+        let events = JSONValue(try JSONDocument(response.body).root)["events"]?.array ?? []
+        let changes = events.filter { $0["kind"]?.string == "entitlement_changed" }
+        #expect(
+            changes.compactMap { $0["effectiveAt"]?.string } == [
+                now.rfc3339, (now + .days(7)).rfc3339,
+            ]
+        )
+        await server.close()
+    }
+
+    @Test func `a grant read again from its evidence is the same`() async throws {
+        let server = try TestServer()
+        let given = try await post(server, Self.wish).answer["grants"]?.array?.first
+        let id = try #require(given?["id"]?.string)
+        _ = try await post(server, ["why": "x"], to: "\(Self.path)/\(id)/revocation")
+        let response = try await server.send(
+            "POST",
+            "/v1/apps/cards/replay?environment=sandbox&apply=false"
+        )
+        let report = JSONValue(try JSONDocument(response.body).root)
+        #expect(report["evidence"] == 2)
+        #expect(report["facts"] == 2)
+        #expect(report["unreadable"] == [:])
+        for list in ["added", "unread", "changed"] { #expect(report[list]?["count"] == 0) }
+        await server.close()
+    }
+}
