@@ -140,6 +140,7 @@ enum Serve {
         let asking = Task { await service.backfill() }
         let replaying = Task { await service.replay() }
         let listening = Task { await service.watchForSilence() }
+        let weighing = Task { await service.watchForLockouts() }
         await stop.arrival()
         output.message("tideover: stopping")
         await server.stop()
@@ -148,11 +149,13 @@ enum Serve {
         asking.cancel()
         replaying.cancel()
         listening.cancel()
+        weighing.cancel()
         await counting.value
         await meeting.value
         await asking.value
         await replaying.value
         await listening.value
+        await weighing.value
         await service.flushTallies()
     }
 

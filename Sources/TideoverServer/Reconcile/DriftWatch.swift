@@ -26,6 +26,16 @@ struct DriftWatch: Sendable {
         let found = try recent(key, since: now)
         for drift in found where drift.openedAt == now {
             ingest.metrics.count(.drift, app.id, drift.direction.rawValue, drift.cause.rawValue)
+            ingest.log(
+                LogLine(
+                    .info,
+                    "drift found",
+                    app: app.id,
+                    environment: key.environment,
+                    code: drift.cause.rawValue,
+                    detail: drift.direction.rawValue
+                )
+            )
         }
         let questions = Set(found.filter(\.asksStore).compactMap(\.lineage)).sorted()
         guard !questions.isEmpty, let backfiller = backfillers.first(app.id, key.environment) else {

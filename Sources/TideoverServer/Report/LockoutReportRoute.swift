@@ -54,7 +54,7 @@ extension LockoutSum {
 
 extension Catalogue {
     /// What the products of a purchase unlock, by name.
-    fileprivate func entitlements(ofTermsIn facts: [Fact]) -> [String] {
+    func entitlements(ofTermsIn facts: [Fact]) -> [String] {
         var names: Set<String> = []
         for case .term(let term) in facts.map(\.assertion) {
             names.formUnion(self[term.productId]?.entitlements ?? [])

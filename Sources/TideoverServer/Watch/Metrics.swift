@@ -51,6 +51,11 @@ struct CounterFamily: Hashable, Sendable {
         help: "Differences found between what a device saw and what we answered.",
         labels: ["app", "direction", "cause"]
     )
+    static let lockoutMinutes = CounterFamily(
+        name: "tideover_lockout_minutes_total",
+        help: "Minutes that became known in which we denied what the store vouched for.",
+        labels: ["app", "cause"]
+    )
     static let commits = CounterFamily(
         name: "tideover_storage_commits_total",
         help: "Commits asked of the storage, by outcome.",
@@ -104,8 +109,8 @@ struct CounterFamily: Hashable, Sendable {
 
     static let all = [
         requests, keyRefusals, notifications, refusals, unrecognisedWords, unknownProducts,
-        deviceItems, ownershipClaims, drift, commits, storageFailures, deadlineBatches,
-        deadlineEvents, backfills, backfillItems, storeRequests, silences,
+        deviceItems, ownershipClaims, drift, lockoutMinutes, commits, storageFailures,
+        deadlineBatches, deadlineEvents, backfills, backfillItems, storeRequests, silences,
     ]
 }
 
@@ -181,6 +186,9 @@ final class Metrics: Sendable {
             for cause in [Drift.Cause.staleDeviceCache, .missedNotification] {
                 count(.drift, app.id, direction.rawValue, cause.rawValue, by: 0)
             }
+        }
+        for cause in Lockouts.Cause.allCases {
+            count(.lockoutMinutes, app.id, cause.rawValue, by: 0)
         }
         for outcome in ["committed", "duplicate", "failed"] { count(.commits, outcome, by: 0) }
         count(.unknownProducts, app.id, by: 0)

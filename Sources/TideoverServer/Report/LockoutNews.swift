@@ -1,0 +1,71 @@
+package import TideoverCore
+package import TideoverStorage
+
+/// What has become known of our own lockouts between two instants: those that all facts known at the
+/// second show, less those that were known at the first.
+package struct LockoutNews: Hashable, Sendable {
+    package let since: Instant
+    package let now: Instant
+    /// How many purchases were denied for longer than was known.
+    package private(set) var purchases = 0
+    package private(set) var causes: [Lockouts.Cause: Milliseconds] = [:]
+
+    /// A denial that is no longer is the way a message takes.
+    private static let shortest = Milliseconds.minutes(5)
+
+    package init(since: Instant, now: Instant) {
+        self.since = since
+        self.now = now
+    }
+
+    package mutating func add(_ holding: Holding, of app: App) {
+        guard holding.facts.contains(where: { since < $0.learnedAt && $0.learnedAt <= now }) else {
+            return
+        }
+        let former = holding.facts.filter { $0.learnedAt <= since }
+        var isLonger = false
+        for entitlement in app.catalogue.entitlements(ofTermsIn: holding.facts) {
+            let before = denials(former, holding.lineage, entitlement, until: since, app)
+            let after = denials(holding.facts, holding.lineage, entitlement, until: now, app)
+            for (cause, length) in after {
+                let more = length - (before[cause] ?? 0)
+                guard more > 0 else { continue }
+                causes[cause] = Milliseconds((causes[cause]?.count ?? 0) + more)
+                isLonger = true
+            }
+        }
+        if isLonger { purchases += 1 }
+    }
+
+    /// In milliseconds.
+    private func denials(
+        _ facts: [Fact],
+        _ lineage: Lineage,
+        _ entitlement: String,
+        until instant: Instant,
+        _ app: App
+    ) -> [Lockouts.Cause: Int64] {
+        let lockouts = Lockouts(
+            lineage: lineage,
+            facts: facts,
+            entitlement: entitlement,
+            until: instant,
+            catalogue: app.catalogue,
+            policy: app.policy
+        )
+        var denials: [Lockouts.Cause: Int64] = [:]
+        for stretch in lockouts.stretches
+        where stretch.judge == .ours && stretch.length >= Self.shortest {
+            denials[stretch.cause, default: 0] += stretch.length.count
+        }
+        return denials
+    }
+
+    /// For the log.
+    var sentence: String {
+        let minutes = causes.sorted { $0.key.rawValue < $1.key.rawValue }
+            .map { "\($0.key.rawValue) \($0.value.count / Milliseconds.minutes(1).count) min" }
+        return "purchases \(purchases), \(minutes.joined(separator: ", ")), known since "
+            + "\(since.rfc3339); `tideover report lockouts` tells all"
+    }
+}
