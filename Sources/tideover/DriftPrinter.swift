@@ -10,7 +10,7 @@ enum DriftPrinter {
             Table.Column("app"), Table.Column("environment"), Table.Column("direction"),
             Table.Column("cause"), Table.Column("found", .trailing),
             Table.Column("open", .trailing), Table.Column("time to heal (median, p90)"),
-            Table.Column("healed by"),
+            Table.Column("lockout minutes", .trailing), Table.Column("healed by"),
         ])
         for (row, kind) in lines(report) {
             table.add(
@@ -21,6 +21,7 @@ enum DriftPrinter {
                 Table.Cell("\(kind["found"]?.int64 ?? 0)"),
                 Table.Cell("\(kind["open"]?.int64 ?? 0)"),
                 Table.Cell(lengths(kind["timeToHeal"])),
+                Table.Cell(LockoutPrinter.number(kind["lockoutMinutes"])),
                 Table.Cell(healers(kind["healedBy"]))
             )
         }
@@ -69,16 +70,25 @@ enum DriftPrinter {
             [
                 "app", "environment", "direction", "cause", "found", "open", "open_since",
                 "time_to_heal_of", "time_to_heal_median_seconds", "time_to_heal_p90_seconds",
+                "lockout_minutes",
             ] + healerNames.map { "healed_by_\($0)" }
         let rows = (report["rows"]?.array ?? []).flatMap { row in
-            (row["kinds"]?.array ?? []).map { kind in
-                [row["app"], row["environment"]]
-                    + ["direction", "cause", "found", "open", "openSince"].map { kind[$0] }
-                    + ["of", "medianSeconds", "p90Seconds"].map { kind["timeToHeal"]?[$0] }
-                    + healerNames.map { kind["healedBy"]?[$0] }
-            }
+            (row["kinds"]?.array ?? []).map { cells($0, of: row) }
         }
         return Sheet.text(head: head, rows: rows)
+    }
+
+    private static func cells(_ kind: JSONValue, of row: JSONValue) -> [JSONValue?] {
+        var cells = [row["app"], row["environment"]]
+        for name in ["direction", "cause", "found", "open", "openSince"] {
+            cells.append(kind[name])
+        }
+        for name in ["of", "medianSeconds", "p90Seconds"] {
+            cells.append(kind["timeToHeal"]?[name])
+        }
+        cells.append(kind["lockoutMinutes"])
+        for name in healerNames { cells.append(kind["healedBy"]?[name]) }
+        return cells
     }
 
     // MARK: One customer

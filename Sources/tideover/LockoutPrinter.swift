@@ -57,7 +57,7 @@ enum LockoutPrinter {
     }
 
     /// To a tenth.
-    private static func number(_ value: JSONValue?) -> String {
+    static func number(_ value: JSONValue?) -> String {
         let tenths = Int64(((value?.double ?? 0) * 10).rounded())
         return tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(tenths % 10)"
     }

@@ -356,7 +356,7 @@ import TideoverLives
         let healed = try judge(nil, Self.allows, news: [news(source)], at: later)
             .drifts(open: [drift])
         #expect(healed.map(\.id) == [drift.id])
-        #expect(healed.first?.healing == Drift.Healing(at: later, by: healer))
+        #expect(healed.first?.healing == Drift.Healing(at: later, by: healer, access: true))
         #expect(healed.first?.timeToHeal == .hours(5))
     }
 
@@ -368,7 +368,7 @@ import TideoverLives
             Self.allows,
             at: later
         ).drifts(open: [drift])
-        #expect(healed.map(\.healing) == [Drift.Healing(at: later, by: .device)])
+        #expect(healed.map(\.healing) == [Drift.Healing(at: later, by: .device, access: true)])
     }
 
     @Test func `a device that turns round heals one and opens another`() throws {
@@ -388,6 +388,34 @@ import TideoverLives
         #expect(before.drifts(open: [drift]).isEmpty)
         let then = try judge(nil, Self.denies, at: Self.nextEnd).drifts(open: [drift])
         #expect(then.map(\.healing?.by) == [.time])
+    }
+
+    @Test(arguments: [
+        (Drift.Direction.deviceDeniesServerAllows, true, Milliseconds.hours(3)),
+        (.deviceDeniesServerAllows, false, .zero), (.deviceAllowsServerDenies, true, .hours(3)),
+        (.deviceAllowsServerDenies, false, .zero), (.untilDiffers, true, .zero),
+    ])
+    func `who denied what both then gave had locked the customer out`(
+        _ direction: Drift.Direction,
+        _ access: Bool,
+        _ lockout: Milliseconds
+    ) throws {
+        var drift = try open()
+        drift.direction = direction
+        #expect(drift.lockout == nil)
+        drift.healing = Drift.Healing(at: Self.now + .hours(3), by: .device, access: access)
+        #expect(drift.lockout == lockout)
+    }
+
+    @Test func `a device that gives in was not locked out by us`() throws {
+        let drift = try open()
+        let healed = try judge(
+            said(DeviceWord(access: false)),
+            Self.denies,
+            at: Self.now + .hours(1)
+        ).drifts(open: [drift])
+        #expect(healed.map(\.healing?.access) == [false])
+        #expect(healed.map(\.lockout) == [.zero])
     }
 
     @Test func `a store that upholds us makes it the device's cache`() throws {
@@ -418,7 +446,7 @@ import TideoverLives
             Self.denies
         )
         #expect(try readBack(drift) == drift)
-        drift.healing = Drift.Healing(at: Self.now + .days(1), by: .operator)
+        drift.healing = Drift.Healing(at: Self.now + .days(1), by: .operator, access: false)
         drift.lineage = nil
         drift.device = DeviceWord(access: false)
         drift.server = ServerWord(state: .never, confidence: .unknown)
@@ -528,7 +556,11 @@ extension DriftJudge.News {
 
     @Test func `a healed one says only when`() throws {
         var drift = try Self.drift(.untilDiffers, .missedNotification)
-        drift.healing = Drift.Healing(at: "2026-05-21T09:00:00Z", by: .notification)
+        drift.healing = Drift.Healing(
+            at: "2026-05-21T09:00:00Z",
+            by: .notification,
+            access: true
+        )
         #expect(
             drift.reply == [
                 "A difference between your device and our records was settled on 21 May 2026."

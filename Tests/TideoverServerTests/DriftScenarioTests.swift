@@ -17,6 +17,8 @@ import TideoverSignatures
         let timeToHeal: Milliseconds
         /// What we denied, all of it before the drift healed; each file goes on after that.
         var lockout = Milliseconds.zero
+        /// How long the device or we denied what both then came to give, once it was found.
+        var lockoutSinceFound = Milliseconds.zero
 
         var testDescription: String { name }
         var file: String { "drift-\(name).json5" }
@@ -29,7 +31,8 @@ import TideoverSignatures
             direction: .deviceDeniesServerAllows,
             cause: .staleDeviceCache,
             healer: .device,
-            timeToHeal: .hours(1)
+            timeToHeal: .hours(1),
+            lockoutSinceFound: .hours(1)
         ),
         // The leeway of 24 hours ends on 2 June at 10:00; the device comes a day later.
         Outcome(
@@ -66,21 +69,24 @@ import TideoverSignatures
             direction: .deviceDeniesServerAllows,
             cause: .environment,
             healer: .device,
-            timeToHeal: .hours(3)
+            timeToHeal: .hours(3),
+            lockoutSinceFound: .hours(3)
         ),
         Outcome(
             name: "device-clock",
             direction: .deviceDeniesServerAllows,
             cause: .clock,
             healer: .device,
-            timeToHeal: .minutes(15)
+            timeToHeal: .minutes(15),
+            lockoutSinceFound: .minutes(15)
         ),
         Outcome(
             name: "unverified-on-device",
             direction: .deviceDeniesServerAllows,
             cause: .unverifiedOnDevice,
             healer: .device,
-            timeToHeal: .days(2)
+            timeToHeal: .days(2),
+            lockoutSinceFound: .days(2)
         ),
         // Bought on 1 May at 10:01 and presented on the 2nd at 11:00.
         Outcome(
@@ -89,14 +95,16 @@ import TideoverSignatures
             cause: .unfinishedTransaction,
             healer: .device,
             timeToHeal: .hours(1),
-            lockout: .minutes(24 * 60 + 59)
+            lockout: .minutes(24 * 60 + 59),
+            lockoutSinceFound: .hours(1)
         ),
         Outcome(
             name: "unclaimed-purchase",
             direction: .deviceAllowsServerDenies,
             cause: .unclaimedPurchase,
             healer: .ownership,
-            timeToHeal: .minutes(10)
+            timeToHeal: .minutes(10),
+            lockoutSinceFound: .minutes(10)
         ),
     ]
 
@@ -134,6 +142,9 @@ import TideoverSignatures
         let truth = Double(outcome.timeToHeal.count) / 1_000
         // A quantile is at most 0.2 % too short.
         #expect(median <= truth && median >= truth * 0.998)
+
+        let sinceFound = Double(outcome.lockoutSinceFound.count) / 60_000
+        #expect(kind?["lockoutMinutes"]?.double == sinceFound)
 
         let lockouts = try await rehearsal.get("/v1/reports/lockouts?app=cards")["rows"]?[0]
         let minutes = try #require(lockouts?["ours"]?["minutes"]?.double)

@@ -95,6 +95,8 @@ import TideoverServer
         #expect(drift(healed) == ["\(said) device"])
         #expect(healed["drift"]?[0]?["openedAt"]?.string == (Message.start + .days(1)).rfc3339)
         #expect(healed["drift"]?[0]?["healedAt"]?.string == (Message.start + .days(2)).rfc3339)
+        #expect(healed["drift"]?[0]?["agreedAccess"]?.bool == true)
+        #expect(healed["drift"]?[0]?["lockoutMinutes"]?.double == 1_440)
         server.set(Message.start + .days(3))
         #expect(drift(try await reconcile(server, says(true, until: Message.end)).answer) == [])
         await server.close()

@@ -62,7 +62,7 @@ struct ReportProgramTests {
         let (table, messages) = try run(server, "report", "drift")
         let rows = lines(table)
         #expect(rows.first?.prefix(4) == ["app", "environment", "direction", "cause"])
-        let figures: [Substring] = ["2", "1", "24", "h,", "24", "h", "of", "1", "device", "1"]
+        let figures: [Substring] = ["1", "24", "h,", "24", "h", "of", "1", "1440", "device", "1"]
         #expect(rows.dropFirst(2).map { Array($0.suffix(10)) } == [figures, figures])
         #expect(
             rows.last?.prefix(4) == [

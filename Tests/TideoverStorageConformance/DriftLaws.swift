@@ -27,10 +27,10 @@ extension StorageLaw {
         #expect(try storage.drift(of: key, limit: 9) == [known])
 
         var healed = known
-        healed.healing = Drift.Healing(at: Sample.day(2), by: .notification)
+        healed.healing = Drift.Healing(at: Sample.day(2), by: .notification, access: true)
         try await store([healed], for: key, in: storage)
         var again = known
-        again.healing = Drift.Healing(at: Sample.day(3), by: .time)
+        again.healing = Drift.Healing(at: Sample.day(3), by: .time, access: true)
         try await store([again], for: key, in: storage)
         try await store([opened], for: key, in: storage)
         #expect(try storage.drift(of: key, limit: 9) == [healed])
@@ -47,7 +47,7 @@ extension StorageLaw {
         #expect(try storage.drift(of: key, limit: 9).contains(first))
 
         var healed = first
-        healed.healing = Drift.Healing(at: Sample.day(3), by: .device)
+        healed.healing = Drift.Healing(at: Sample.day(3), by: .device, access: true)
         try await store([healed, second], for: key, in: storage)
         #expect(Set(try storage.drift(of: key, limit: 9)) == [healed, second, other])
         #expect(try storage.drift(of: key, limit: 2).count == 2)
@@ -79,7 +79,7 @@ extension StorageLaw {
         try await store([late, early], for: key, in: storage)
         #expect(try storage.lineages(of: key, now: Sample.day(3))?.openDrift == [early, late])
         var healed = early
-        healed.healing = Drift.Healing(at: Sample.day(3), by: .asked)
+        healed.healing = Drift.Healing(at: Sample.day(3), by: .asked, access: true)
         try await store([healed], for: key, in: storage, seeing: [early, late])
         try await store([], for: key, in: storage, seeing: [late])
     }
@@ -89,7 +89,7 @@ extension StorageLaw {
         for customer in ["u_1", "u_2", "ü"] {
             for day in 1...3 as ClosedRange<Int64> {
                 var drift = Sample.drift(customer, openedAt: Sample.day(day))
-                drift.healing = Drift.Healing(at: Sample.day(day + 1), by: .time)
+                drift.healing = Drift.Healing(at: Sample.day(day + 1), by: .time, access: true)
                 all.append(drift)
                 try await store([drift], for: Sample.key(customer), in: storage)
             }

@@ -48,10 +48,13 @@ public struct Drift: Hashable, Sendable {
     public struct Healing: Hashable, Sendable {
         public var at: Instant
         public var by: Healer
+        /// Whether both then gave access.
+        public var access: Bool
 
-        public init(at: Instant, by: Healer) {
+        public init(at: Instant, by: Healer, access: Bool) {
             self.at = at
             self.by = by
+            self.access = access
         }
     }
 
@@ -59,6 +62,13 @@ public struct Drift: Hashable, Sendable {
 
     /// From when it was found until it was no more; nil while it is open.
     public var timeToHeal: Milliseconds? { healing.map { max(.zero, $0.at - openedAt) } }
+
+    /// How long one of the two denied, from when it was found, what both then came to give: the
+    /// customer was locked out there. Nil while it is open.
+    public var lockout: Milliseconds? {
+        guard let healing, let timeToHeal else { return nil }
+        return healing.access && direction != .untilDiffers ? timeToHeal : .zero
+    }
 
     /// Whether it heals as soon as the store is asked about the purchase, if the device is right.
     public var asksStore: Bool {

@@ -131,10 +131,12 @@ public struct DeviceReport: Hashable, Sendable {
 extension DriftJudge {
     /// What has become of an open difference; nil if nothing has.
     private func settled(_ drift: Drift) -> Drift? {
-        guard let server = after[drift.entitlement] else { return ended(drift, by: .time) }
+        guard let server = after[drift.entitlement] else {
+            return ended(drift, by: .time, access: false)
+        }
         if let word = report?.conclusion.words[drift.entitlement] {
             guard direction(word, server) != drift.direction else { return refined(drift, server) }
-            return ended(drift, by: .device)
+            return ended(drift, by: .device, access: word.access && server.access)
         }
         let goesOn =
             direction(
@@ -142,12 +144,18 @@ extension DriftJudge {
                 server,
                 deviceAllows: drift.device.allows(at: now, saidAt: drift.openedAt)
             ) == drift.direction
-        return goesOn ? refined(drift, server) : ended(drift, by: healer(of: drift))
+        return goesOn
+            ? refined(drift, server)
+            : ended(drift, by: healer(of: drift), access: server.access)
     }
 
-    private func ended(_ drift: Drift, by healer: Drift.Healer) -> Drift {
+    private func ended(_ drift: Drift, by healer: Drift.Healer, access: Bool) -> Drift {
         var drift = drift
-        drift.healing = Drift.Healing(at: max(now, drift.openedAt), by: healer)
+        drift.healing = Drift.Healing(
+            at: max(now, drift.openedAt),
+            by: healer,
+            access: access
+        )
         return drift
     }
 
@@ -187,7 +195,11 @@ extension DriftJudge {
         var drift = drift(name, word, former, direction, cause(mendedBy: news, word))
         drift.lineage = news.lineage
         let isClaim = news.ownership != nil && news.wasKnown
-        drift.healing = Drift.Healing(at: now, by: isClaim ? .ownership : .device)
+        drift.healing = Drift.Healing(
+            at: now,
+            by: isClaim ? .ownership : .device,
+            access: server.access
+        )
         return drift
     }
 

@@ -18,6 +18,10 @@ extension Drift {
             writer.field("openedAt", openedAt.rfc3339)
             writer.said("healedAt", healing?.at)
             writer.said("healedBy", healing?.by.rawValue)
+            writer.said("agreedAccess", healing?.access)
+            if let lockout {
+                writer.field("lockoutMinutes", Double(lockout.count) / 60_000)
+            }
             writer.key("device")
             device.write(to: &writer)
             writer.key("server")
@@ -39,7 +43,11 @@ extension Drift {
         )
         let healedAt = try json.optional("healedAt", Field.instant)
         guard let healedAt else { return }
-        healing = Healing(at: healedAt, by: try json.required("healedBy", Field.word))
+        healing = Healing(
+            at: healedAt,
+            by: try json.required("healedBy", Field.word),
+            access: try json.required("agreedAccess", Field.flag)
+        )
     }
 }
 

@@ -30,6 +30,8 @@ package struct DriftReport: Hashable, Sendable {
         package private(set) var openSince: Instant?
         package private(set) var healers: [Drift.Healer: Int] = [:]
         package private(set) var healing = DelayDistribution()
+        /// How long, of those that ended, one of the two denied what both then came to give.
+        package private(set) var lockout = Milliseconds.zero
 
         fileprivate mutating func add(_ drift: Drift) {
             found += 1
@@ -40,6 +42,7 @@ package struct DriftReport: Hashable, Sendable {
             }
             healers[healing.by, default: 0] += 1
             self.healing.add(length)
+            lockout = Milliseconds(lockout.count + (drift.lockout ?? .zero).count)
         }
     }
 
@@ -84,6 +87,7 @@ extension DriftReport.Group {
                 }
             }
         )
+        writer.field("lockoutMinutes", Double(lockout.count) / 60_000)
         writer.field(
             "timeToHeal",
             object: { writer in

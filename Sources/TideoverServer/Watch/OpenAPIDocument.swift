@@ -1216,6 +1216,11 @@ enum OpenAPIDocument {
                     "type": "string",
                     "enum": ["device", "notification", "asked", "operator", "ownership", "time"]
                   },
+                  "agreedAccess": { "type": "boolean", "description": "Whether both gave access when it ended" },
+                  "lockoutMinutes": {
+                    "type": "number",
+                    "description": "How long one of the two denied what both then came to give"
+                  },
                   "device": { "$ref": "#/components/schemas/DeviceWord" },
                   "server": { "type": "object", "description": "What we said when it was found" }
                 }
@@ -1231,7 +1236,8 @@ enum OpenAPIDocument {
               "DriftRow": {
                 "type": "object",
                 "required": [
-                  "app", "environment", "found", "open", "openSince", "healedBy", "timeToHeal", "kinds"
+                  "app", "environment", "found", "open", "openSince", "healedBy", "lockoutMinutes",
+                  "timeToHeal", "kinds"
                 ],
                 "properties": {
                   "app": { "type": "string" },
@@ -1243,6 +1249,10 @@ enum OpenAPIDocument {
                     "oneOf": [{ "$ref": "#/components/schemas/Instant" }, { "type": "null" }]
                   },
                   "healedBy": { "type": "object", "additionalProperties": { "type": "integer" } },
+                  "lockoutMinutes": {
+                    "type": "number",
+                    "description": "How long, of those that ended, one of the two denied what both then came to give"
+                  },
                   "timeToHeal": { "$ref": "#/components/schemas/HealingTimes" },
                   "kinds": {
                     "type": "array",
