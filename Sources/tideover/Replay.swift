@@ -63,14 +63,18 @@ enum Replay {
         let environment: Environment
         let apply: Bool
 
-        func request(_ method: String) -> Request {
-            Request(
+        var begin: Request {
+            request("POST", [QueryItem(name: "apply", value: apply ? "true" : "false")])
+        }
+
+        var tell: Request { request("GET") }
+
+        private func request(_ method: String, _ choices: [QueryItem] = []) -> Request {
+            let place = QueryItem(name: "environment", value: environment.rawValue)
+            return Request(
                 method: method,
                 path: "/v1/apps/\(app)/replay",
-                query: [
-                    QueryItem(name: "environment", value: environment.rawValue),
-                    QueryItem(name: "apply", value: apply ? "true" : "false"),
-                ]
+                query: [place] + choices
             )
         }
     }
@@ -134,7 +138,7 @@ extension Errand {
         // A running server only begins it: it takes longer than a request may. While nobody has the
         // database, the command does the work itself.
         var answer = JSONValue(
-            try await run(question.request("POST")) { service in
+            try await run(question.begin) { service in
                 await service.replayNow(
                     app: question.app,
                     environment: question.environment,
@@ -149,7 +153,7 @@ extension Errand {
                 told = last
             }
             try await Task.sleep(for: .seconds(1))
-            answer = JSONValue(try await run(question.request("GET")))
+            answer = JSONValue(try await run(question.tell))
         }
         return answer["last"] ?? .null
     }

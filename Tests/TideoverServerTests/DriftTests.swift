@@ -70,6 +70,9 @@ import TideoverServer
         func committed() async throws -> [String] {
             try await server.samples().filter { $0.hasPrefix(commits) }
         }
+        // The first time that a device is heard is remembered, whatever it says.
+        _ = try await reconcile(server, says(true, until: Message.end))
+        _ = try await reconcile(server, says(false), customer: "u_9")
         let before = try await committed()
         #expect(before.count == 1)
         _ = try await reconcile(server, says(true, until: Message.end))

@@ -304,11 +304,12 @@ import TideoverStorage
         let given = try await post(server, Self.wish).answer["grants"]?.array?.first
         let id = try #require(given?["id"]?.string)
         _ = try await post(server, ["why": "x"], to: "\(Self.path)/\(id)/revocation")
-        let response = try await server.send(
-            "POST",
-            "/v1/apps/cards/replay?environment=sandbox&apply=false"
+        let replay = await server.service.replayNow(
+            app: "cards",
+            environment: .sandbox,
+            apply: false
         )
-        let report = JSONValue(try JSONDocument(response.body).root)
+        let report = JSONValue(try #require(try JSONDocument(replay.body).root["last"]))
         #expect(report["evidence"] == 2)
         #expect(report["facts"] == 2)
         #expect(report["unreadable"] == [:])

@@ -79,8 +79,12 @@ import TideoverStorage
         #expect(kept.map(\.source) == [.appReceipt])
         #expect(kept.map(\.signedAt) == ["2026-04-01"])
         // Read again, it says what is stored.
-        let replay = try await server.send("POST", "/v1/apps/cards/replay?environment=sandbox")
-        let report = try JSONDocument(replay.body).root
+        let replay = await server.service.replayNow(
+            app: "cards",
+            environment: .sandbox,
+            apply: false
+        )
+        let report = try #require(try JSONDocument(replay.body).root["last"])
         #expect(report["facts"]?.int64 == 10)
         #expect(report["unreadable"]?.count == 0)
         for list in ["added", "unread", "changed"] { #expect(report[list]?["count"]?.int64 == 0) }
