@@ -170,6 +170,26 @@ extension AppStoreRenewalInfo {
     }
 }
 
+extension AppStoreAppTransaction {
+    var wireForm: JSONObject {
+        var json: JSONObject = [:]
+        json["receiptType"] = wire(receiptType)
+        json["appAppleId"] = wire(appAppleId)
+        json["bundleId"] = wire(bundleId)
+        json["applicationVersion"] = wire(applicationVersion)
+        json["versionExternalIdentifier"] = wire(versionExternalIdentifier)
+        json["receiptCreationDate"] = wire(receiptCreationDate)
+        json["originalPurchaseDate"] = wire(originalPurchaseDate)
+        json["originalApplicationVersion"] = wire(originalApplicationVersion)
+        json["deviceVerification"] = wire(deviceVerification)
+        json["deviceVerificationNonce"] = wire(deviceVerificationNonce)
+        json["preorderDate"] = wire(preorderDate)
+        json["appTransactionId"] = wire(appTransactionId)
+        json["originalPlatform"] = wire(originalPlatform)
+        return json
+    }
+}
+
 func wire(_ value: String?) -> JSONValue? { value.map(JSONValue.string) }
 func wire(_ value: Int64?) -> JSONValue? { value.map(JSONValue.integer) }
 func wire(_ value: Bool?) -> JSONValue? { value.map(JSONValue.bool) }

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import TideoverAppStore
 import TideoverCore
@@ -38,9 +39,37 @@ import TideoverJSON
     }
 
     @Test(.enabled(if: Vectors.present, "vectors are not beside the project"))
-    func `an app transaction of Apple's says whose it is`() throws {
+    func `what Apple says of an app loses nothing`() throws {
+        let app = try Vectors.document("apple/models/appData.json")
+        let payload: JSONValue = ["notificationType": "TEST", "appData": JSONValue(app.root)]
+        let document = try JSONDocument(payload.encoded())
+        let notification = try AppStoreNotification(payload: document.root)
+        #expect(JSONValue.object(notification.wireForm) == payload)
+    }
+
+    @Test(.enabled(if: Vectors.present, "vectors are not beside the project"))
+    func `every example of Apple's is read by a test`() throws {
+        let models = Vectors.folder.appendingPathComponent("apple/models")
+        let names = try FileManager.default.contentsOfDirectory(atPath: models.path)
+        #expect(names.count >= 33)
+        let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        let sources = try FileManager.default.contentsOfDirectory(atPath: tests.path).map {
+            try String(contentsOf: tests.appendingPathComponent($0), encoding: .utf8)
+        }
+        for name in names {
+            let model = name.replacing(".json", with: "")
+            let isRead = sources.contains {
+                $0.contains("\"\(model)\"") || $0.contains("models/\(name)")
+            }
+            #expect(isRead, "\(name)")
+        }
+    }
+
+    @Test(.enabled(if: Vectors.present, "vectors are not beside the project"))
+    func `an app transaction of Apple's loses nothing, and says whose it is`() throws {
         let document = try Vectors.document("apple/models/appTransaction.json")
         let transaction = try AppStoreAppTransaction(payload: document.root)
+        #expect(JSONValue.object(transaction.wireForm) == JSONValue(document.root))
         #expect(transaction.bundleId == "com.example")
         #expect(transaction.appAppleId == 531_412)
         #expect(transaction.receiptType?.known == .localTesting)

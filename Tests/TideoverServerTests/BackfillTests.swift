@@ -234,6 +234,47 @@ import TideoverStorage
         await backEnd.close()
     }
 
+    @Test func `what failed is asked for first, then everything, and how far that is is told`()
+        async throws
+    {
+        let rehearsed = try RehearsedStore()
+        let time = TestTime(movesClock: true)
+        try await silence(rehearsed, time, days: 175)
+        for number in 0..<6 {
+            let name = "customer-\(number)"
+            try await rehearsed.store.register(StoreCustomer(name: name, appAccountToken: nil))
+            try await rehearsed.store.perform(
+                .subscribe(product: "cards.pro.monthly", trial: .declined),
+                by: name
+            )
+        }
+        time.clock.now = time.clock.now + .days(125)
+        try await rehearsed.store.advance(to: time.clock.now.millisecondsSince1970) { _ in 200 }
+        let log = AskedLog()
+        let access = rehearsed.access { request in
+            let now = time.clock.now.millisecondsSince1970
+            _ = try await rehearsed.store.advance(to: now) { _ in 200 }
+            await log.note(request)
+        }
+        let backEnd = try RehearsedBackEnd(rehearsed, time, access: access)
+        await log.follow(backEnd)
+        #expect(try await backEnd.backfill()?["status"]?.string == "completed")
+        let asked = await log.asked
+        // The failures of the first months, a page; then all, which are two; then the refunds.
+        #expect(asked.prefix(4).map(\.question) == ["failures", "all", "all", "refunds"])
+        let told = asked.map(\.told)
+        #expect(told.allSatisfy { $0["status"]?.string == "running" })
+        #expect(
+            told.prefix(4).map { $0["step"]?.string } == [
+                "failedNotifications", "notifications", "notifications", "refunds",
+            ]
+        )
+        #expect(told[1]["steps"]?["failedNotifications"]?["pages"] == 1)
+        #expect(told[2]["steps"]?["notifications"]?["pages"] == 1)
+        #expect(told[2]["steps"]?["notifications"]?["items"] == 20)
+        await backEnd.close()
+    }
+
     @Test func `a backfill never runs into the limits that the store enforces`() async throws {
         let rehearsed = try RehearsedStore(limits: .byTheSecond)
         let time = TestTime(movesClock: true)
@@ -404,18 +445,18 @@ import TideoverStorage
         let often = BackfillSchedule(interval: .hours(2))
         #expect(try await hoursOfAsking(often, until: .minutes(270)) == [0, 2, 4])
         let never = BackfillSchedule(interval: .zero)
-        #expect(try await hoursOfAsking(never, until: .hours(30)) == [0])
+        #expect(try await hoursOfAsking(never, until: .hours(8)) == [0])
     }
 
     @Test func `after a gap it is asked when the operator says, and a shorter one is none`()
         async throws
     {
         let schedule = BackfillSchedule(interval: .zero, gap: .minutes(30), afterGap: .hours(3))
-        let leapt = try await hoursOfAsking(schedule, until: .hours(12)) { _, time, _ in
+        let leapt = try await hoursOfAsking(schedule, until: .hours(6)) { _, time, _ in
             time.clock.now = time.clock.now + .hours(2)
         }
         #expect(leapt == [0, 5])
-        let short = try await hoursOfAsking(schedule, until: .hours(12)) { _, time, _ in
+        let short = try await hoursOfAsking(schedule, until: .hours(4)) { _, time, _ in
             time.clock.now = time.clock.now + .minutes(20)
         }
         #expect(short == [0])
@@ -427,7 +468,7 @@ import TideoverStorage
             if isFailing.withLock({ $0 }) { throw StorageError(.full, place: "disk") }
         }
         let schedule = BackfillSchedule(interval: .zero, afterGap: .hours(2))
-        let hours = try await hoursOfAsking(schedule, until: .hours(12), faults: faults) {
+        let hours = try await hoursOfAsking(schedule, until: .hours(3), faults: faults) {
             rehearsed,
             _,
             backEnd in
@@ -450,5 +491,28 @@ import TideoverStorage
             let now = time.clock.now.millisecondsSince1970
             try await rehearsed.store.advance(to: now) { _ in 200 }
         }
+    }
+}
+
+/// What a store was asked, and what was told of the run each time.
+private actor AskedLog {
+    struct Question: Sendable {
+        let question: String
+        /// What `GET .../backfill` told at that moment.
+        let told: JSONValue
+    }
+
+    private(set) var asked: [Question] = []
+    private var backEnd: RehearsedBackEnd?
+
+    func follow(_ backEnd: RehearsedBackEnd) { self.backEnd = backEnd }
+
+    func note(_ request: Request) async {
+        let target = "/v1/apps/cards/backfill?environment=simulated"
+        let told = try? await backEnd?.get(target)["last"]
+        let isHistory = request.path.hasSuffix("/notifications/history")
+        let onlyFailures = (try? JSONDocument(request.body))?.root["onlyFailures"]?.bool == true
+        let question = isHistory ? (onlyFailures ? "failures" : "all") : "refunds"
+        asked.append(Question(question: question, told: told ?? .null))
     }
 }

@@ -1,8 +1,8 @@
 public import TideoverCore
 package import TideoverJSON
 
-/// The part of a signed app transaction's payload that says which app it is for, and when it was
-/// signed.
+/// What a signed app transaction says of one Apple Account's copy of an app. Only whose it is and when it
+/// was signed counts for anything here.
 /// https://developer.apple.com/documentation/storekit/apptransaction
 public struct AppStoreAppTransaction: Hashable, Sendable {
     /// The environment.
@@ -13,6 +13,17 @@ public struct AppStoreAppTransaction: Hashable, Sendable {
     public let receiptCreationDate: Instant?
     /// The id of one Apple Account's copy of the app.
     public let appTransactionId: String?
+    public let applicationVersion: String?
+    /// Apple's own number of that version.
+    public let versionExternalIdentifier: Int64?
+    public let originalPurchaseDate: Instant?
+    public let originalApplicationVersion: String?
+    /// Ties it to one device, together with the nonce; base64.
+    public let deviceVerification: String?
+    public let deviceVerificationNonce: String?
+    public let preorderDate: Instant?
+    /// Where the app was first bought, such as `iOS`.
+    public let originalPlatform: String?
 }
 
 extension AppStoreAppTransaction {
@@ -27,5 +38,13 @@ extension AppStoreAppTransaction {
         bundleId = try fields.string("bundleId")
         receiptCreationDate = try fields.date("receiptCreationDate")
         appTransactionId = try fields.string("appTransactionId")
+        applicationVersion = try fields.string("applicationVersion")
+        versionExternalIdentifier = try fields.integer("versionExternalIdentifier")
+        originalPurchaseDate = try fields.date("originalPurchaseDate")
+        originalApplicationVersion = try fields.string("originalApplicationVersion")
+        deviceVerification = try fields.string("deviceVerification")
+        deviceVerificationNonce = try fields.string("deviceVerificationNonce")
+        preorderDate = try fields.date("preorderDate")
+        originalPlatform = try fields.string("originalPlatform")
     }
 }
