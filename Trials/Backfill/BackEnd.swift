@@ -54,9 +54,14 @@ struct BackEnd {
         }
         let wire = try Wire(server.port())
         var answers: [String: [String]] = [:]
+        var happened: Set<String> = []
         for customer in customers {
             let snapshot = try json(wire.get(Site.snapshot(of: customer)).body)
             let timeline = try json(wire.get(Site.timeline(of: customer)).body)
+            let transitions = timeline["entitlements"]?["premium"]?["transitions"]?.array ?? []
+            for id in transitions.compactMap({ $0["id"]?.string }) {
+                happened.insert("\(customer) \(id)")
+            }
             // The rest of an answer tells how often it changed, and when and by which bytes we heard: it is
             // drawn up to the date of the newest signature.
             answers[customer] = [
@@ -67,7 +72,7 @@ struct BackEnd {
         guard server.stop() == .exited(0) else {
             throw KillTrial.Failure(message: "it did not stop in order: \(server.lastWords)")
         }
-        return try BackfillTraces(Audit(site.database), answers)
+        return try BackfillTraces(Audit(site.database), answers, happened)
     }
 
     private func json(_ body: [UInt8]) throws -> JSONValue {

@@ -9,15 +9,19 @@ struct BackfillTraces {
     /// What was read elsewhere states; what was asked for once more after a kill was signed anew, and is
     /// another fact that says the same.
     let otherFacts: Set<String>
-    /// What was told of each customer and still holds, without the numbers of tellings taken back.
+    /// What was told of each customer and not taken back, without the numbers of tellings that were. What
+    /// is yet to come may be among it: in which order the words of a page are heard is up to chance.
     let told: [String]
+    /// What the timelines say to have happened.
+    let happened: Set<String>
     /// How many events were told that have no name, or one that was told before.
     let nameless: Int
     /// By customer: the answer, the prompt, the timeline.
     let answers: [String: [String]]
 
-    init(_ audit: Audit, _ answers: [String: [String]]) throws {
+    init(_ audit: Audit, _ answers: [String: [String]], _ happened: Set<String>) throws {
         self.answers = answers
+        self.happened = happened
         notifications = try audit.notifications()
         facts = try audit.factsOfNotifications()
         otherFacts = try audit.otherFacts()
@@ -42,13 +46,16 @@ struct BackfillTraces {
     func difference(from peace: Self) -> (lost: [String], doubled: [String], wrong: [String]) {
         var (lost, doubled): ([String], [String]) = ([], [])
         for (mine, whole) in [
-            (notifications, peace.notifications), (facts, peace.facts), (told, peace.told),
+            (notifications, peace.notifications), (facts, peace.facts),
             (Array(otherFacts), Array(peace.otherFacts)),
         ] {
             let (mine, whole) = (Self.counts(mine), Self.counts(whole))
             lost += whole.filter { mine[$0.key] ?? 0 < $0.value }.map(\.key)
             doubled += mine.filter { whole[$0.key] ?? 0 < $0.value }.map(\.key)
         }
+        let told = Self.counts(self.told)
+        lost += happened.filter { told[$0] == nil }
+        doubled += told.filter { $0.value > 1 }.map(\.key)
         doubled += Array(repeating: "an event without a name of its own", count: max(0, nameless))
         let wrong = peace.answers.flatMap { customer, parts in
             zip(answers[customer] ?? [], parts).filter { $0 != $1 }.map {
