@@ -5,6 +5,7 @@
 #   scripts/benchmarks.sh                     everything: some minutes, on a machine left alone
 #   scripts/benchmarks.sh in-process http     some of: in-process http durable read scale
 #   scripts/benchmarks.sh --json --rounds 5   further options go to the benchmarks themselves
+#   scripts/benchmarks.sh device              receipts and passes, beside RSA and Ed25519 of OpenSSL
 #
 # The report is on standard output, everything else on standard error. The exit code is 0 whatever the
 # figures are: they are reported, not tested. docs/performance.md says what they mean.
@@ -32,5 +33,9 @@ say "building (minutes the first time)"
 build --product tideover >&2
 build --product TideoverBenchmarks >&2
 bin=$(build --show-bin-path)
+if [ "${1:-}" = device ]; then
+    # On the core that OpenSSL is measured on.
+    exec taskset -c 0 "$bin/TideoverBenchmarks" "$@" --folder "$root/.build"
+fi
 # Databases are made beside the build: /tmp may be memory, which confirms every write at once.
 exec "$bin/TideoverBenchmarks" run --tideover "$bin/tideover" --folder "$root/.build" "$@"

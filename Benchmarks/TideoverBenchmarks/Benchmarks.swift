@@ -19,6 +19,9 @@ enum Benchmarks {
             "`run` starts the other commands, each on a core of its own; docs/performance.md says "
                 + "what is measured and how to read it."
         ],
-        commands: [Run.command, Smoke.command, Prepare.command, InProcess.command, Host.command]
+        commands: [
+            Run.command, DeviceWork.command, Smoke.command, Prepare.command, InProcess.command,
+            Host.command,
+        ]
     )
 }

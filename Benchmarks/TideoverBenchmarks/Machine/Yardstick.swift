@@ -19,6 +19,39 @@ enum Yardstick {
         }
         return rate
     }
+
+    /// What OpenSSL does a second, on the same core.
+    struct Rates {
+        /// Verifications of RSA with keys of 2048 bits.
+        let verifications: Double
+        /// Signatures of Ed25519.
+        let signatures: Double
+
+        func mean(_ other: Rates) -> Rates {
+            Rates(
+                verifications: (verifications + other.verifications) / 2,
+                signatures: (signatures + other.signatures) / 2
+            )
+        }
+    }
+
+    /// The operations that receipts and passes cannot do without.
+    static func receiptsAndPasses(in folder: String, seconds: Int) throws -> Rates {
+        let words = [
+            "openssl", "speed", "-elapsed", "-seconds", "\(seconds)", "rsa2048", "ed25519",
+        ]
+        let text = try Child.run(words, on: core, name: "openssl", in: folder)
+        // Both lines end with how many it signs a second, and how many it verifies.
+        func rates(_ name: String) -> [Double] {
+            let line = text.split(separator: "\n").last { $0.contains(name) }
+            return line?.split(separator: " ").suffix(2).compactMap { Double($0) } ?? []
+        }
+        let (rsa, edwards) = (rates("2048 bits"), rates("Ed25519"))
+        guard rsa.count == 2, edwards.count == 2, rsa[1] > 0, edwards[0] > 0 else {
+            throw CommandFailure(.unavailable, "openssl speed said no rates:\n\(text)")
+        }
+        return Rates(verifications: rsa[1], signatures: edwards[0])
+    }
 }
 
 /// The machine in one line, without which no figure means anything.

@@ -1,7 +1,7 @@
-import TideoverCore
+package import TideoverCore
 import TideoverJSON
 public import TideoverSignatures
-import TideoverStorage
+package import TideoverStorage
 
 /// Signs what devices may trust offline, in one name and for as long as its keys count.
 ///
@@ -62,7 +62,7 @@ public struct PassIssuer: Sendable {
     func counts(_ pass: IssuedPass) -> Bool { signers.contains(pass.signer) }
 
     /// Signs a pass.
-    func issue(_ pass: Pass) -> IssuedPass {
+    package func issue(_ pass: Pass) -> IssuedPass {
         let header: JSONObject = [
             "alg": .string(JWS.edDSA), "typ": .string(Pass.documentType), "kid": .string(keyId),
         ]
