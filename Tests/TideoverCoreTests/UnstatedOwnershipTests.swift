@@ -2,7 +2,7 @@ import Testing
 import TideoverCore
 import TideoverLives
 
-/// A receipt does not say whether the customer bought it or a family shares it.
+/// Neither a receipt nor a renewal info says whether the customer bought it or a family shares it.
 /// https://developer.apple.com/documentation/appstoreserverapi/inappownershiptype
 @Suite struct UnstatedOwnershipTests {
     /// A month that a family shares and whose renewal failed, as signed transactions tell it.
@@ -70,6 +70,23 @@ import TideoverLives
             let spans = CustomerTimeline(record, until: "2026-06-20").timeline(of: "premium").spans
             #expect(spans.map(\.lineage?.ownership).allSatisfy { $0 == .familyShared })
         }
+    }
+
+    @Test func `a renewal info beside what a family shares speaks of that`() throws {
+        var shared = Life(ownership: .familyShared)
+        shared.term("1", from: "2026-05-01", to: "2026-06-01", origin: .purchase)
+        var info = Life()
+        info.outlook(
+            end: "2026-06-01",
+            signed: "2026-06-01",
+            retrying: true,
+            grace: "2026-06-17"
+        )
+        let snapshot = record(shared, info).history.snapshot(at: "2026-06-10")
+        let standing = try #require(snapshot["premium"]?.standing)
+        #expect(standing.told == "grace billingIssue in-grace confirmed")
+        #expect(standing.lineage?.ownership == .familyShared)
+        #expect(snapshot.prompt == nil)
     }
 
     @Test func `a receipt alone, and one of what was bought, is the customer's`() {

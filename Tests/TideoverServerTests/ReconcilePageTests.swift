@@ -19,6 +19,36 @@ import TideoverStorage
             .compactMap(\.self).joined(separator: " ")
     }
 
+    @Test func `what a family shares may come with its renewal info, in one request or two`()
+        async throws
+    {
+        for isTogether in [true, false] {
+            let server = try TestServer()
+            let device = Device(server: server)
+            var shared = Device.transaction(1)
+            shared["inAppOwnershipType"] = "FAMILY_SHARED"
+            let purchase: JSONObject = [
+                "transactions": [.string(try server.store.sign(shared))]
+            ]
+            let info: JSONObject = [
+                "renewalInfos": [.string(try server.store.sign(Message.renewal()))]
+            ]
+            var answer: JSONValue
+            if isTogether {
+                var both = purchase
+                both["renewalInfos"] = info["renewalInfos"]
+                answer = try await device.present(both).answer
+            } else {
+                _ = try await device.present(purchase)
+                answer = try await device.present(info).answer
+            }
+            #expect(Device.items(answer).allSatisfy { $0 == "accepted claimed" })
+            #expect(answer["entitlements"]?["premium"]?["state"]?.string == "active")
+            #expect(answer["entitlements"]?["premium"]?["willRenew"]?.bool == true)
+            await server.close()
+        }
+    }
+
     // MARK: Pages
 
     @Test func `what is more than a page is refused with how to page, and nothing is looked at`()

@@ -1,7 +1,7 @@
 extension CustomerRecord {
-    /// The holdings as they answer. A receipt does not say how the customer came to a purchase, and is
-    /// taken for the purchaser's; where the store says elsewhere that a family shares it, that is what
-    /// the receipt speaks of, and no purchase of the customer's own.
+    /// The holdings as they answer. Neither a receipt nor a renewal info says how the customer came to
+    /// a purchase, and both are taken for the purchaser's; where the store says elsewhere that a family
+    /// shares it, that is what they speak of, and no purchase of the customer's own.
     var answering: [Holding] {
         let strays = holdings.indices.filter { holdings[$0].isOfUnstatedOwnership }
         guard !strays.isEmpty, holdings.count > 1 else { return holdings }
@@ -22,8 +22,7 @@ extension CustomerRecord.Holding {
     /// Whether no word on a term of it says whose it is.
     fileprivate var isOfUnstatedOwnership: Bool {
         guard lineage.store == .appStore, lineage.ownership == .purchased else { return false }
-        let terms = facts.lazy.filter(\.isTerm)
-        return terms.allSatisfy { $0.source == .appReceipt } && terms.first != nil
+        return facts.allSatisfy { !$0.isTerm || $0.source == .appReceipt }
     }
 
     /// With the words of another lineage, as if they had been said of this one.

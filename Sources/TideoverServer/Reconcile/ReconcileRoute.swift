@@ -129,9 +129,7 @@ struct ReconcileRoute: Sendable {
         at now: Instant
     ) async throws -> KeptItem {
         let lineages = reading.lineages.sorted()
-        if item.kind == .renewalInfo, let lineage = lineages.first,
-            try ingest.storage.holding(lineage, app: app.id).facts.isEmpty
-        {
+        if item.kind == .renewalInfo, let lineage = lineages.first, try !isKnown(lineage) {
             return KeptItem(item: item, outcome: .failure(DeviceRefusal.renewalInfoAlone))
         }
         let source: Source = reading.kind == .receipt ? .appReceipt : .deviceTransaction
@@ -139,6 +137,17 @@ struct ReconcileRoute: Sendable {
         let isKnown = try await ingest.commit(reading, evidence) == .duplicate
         let accepted = AcceptedItem(reading: reading, lineages: lineages, isKnown: isKnown)
         return KeptItem(item: item, outcome: .success(accepted))
+    }
+
+    /// Whether the subscription is known, or what a family shares of it: a renewal info tells neither
+    /// from the other.
+    private func isKnown(_ lineage: Lineage) throws(StorageError) -> Bool {
+        var shared = lineage
+        shared.ownership = .familyShared
+        for lineage in [lineage, shared] {
+            if try !ingest.storage.holding(lineage, app: app.id).facts.isEmpty { return true }
+        }
+        return false
     }
 
     private func count(_ kept: KeptItem) {
