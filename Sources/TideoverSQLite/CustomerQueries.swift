@@ -8,32 +8,79 @@ final class CustomerQueries {
     private let facts: Statement
     private let owners: Statement
     private let lineagesOwned: Statement
-    private let customer: Statement
+    private let rows: Statement
     private let told: Statement
     private let openDrift: Statement
     private let driftOf: Statement
     private let driftAfter: Statement
+    private let primary: Statement
+    private let aliases: Statement
 
     init(_ connection: Connection) throws(StorageError) {
         place = connection.place
         facts = try Statement(SQL.facts, on: connection)
         owners = try Statement(SQL.owners, on: connection)
         lineagesOwned = try Statement(SQL.lineagesOwned, on: connection)
-        customer = try Statement(SQL.customer, on: connection)
+        rows = try Statement(SQL.customer, on: connection)
         told = try Statement(SQL.told, on: connection)
         openDrift = try Statement(SQL.openDrift, on: connection)
         driftOf = try Statement(SQL.driftOf, on: connection)
         driftAfter = try Statement(SQL.driftAfter, on: connection)
+        primary = try Statement(SQL.primary, on: connection)
+        aliases = try Statement(SQL.aliases, on: connection)
     }
 
-    func row(of key: CustomerKey) throws(StorageError) -> CustomerRow? {
-        try customer.first(
+    // MARK: Ids
+
+    /// The key under which a customer is answered: an alias is answered under the id it stands for.
+    func primary(of key: CustomerKey) throws(StorageError) -> CustomerKey {
+        let found = try primary.first(
             .text(key.app),
             .text(key.environment.rawValue),
             .text(key.customer.text)
-        ) { row in
+        ) { row throws(StorageError) in try customer(row.text(0)) }
+        guard let found else { return key }
+        return CustomerKey(app: key.app, environment: key.environment, customer: found)
+    }
+
+    func identity(of key: CustomerKey) throws(StorageError) -> CustomerIdentity {
+        let primary = try primary(of: key)
+        let aliases = try aliases.all(
+            .text(primary.app),
+            .text(primary.environment.rawValue),
+            .text(primary.customer.text)
+        ) { row throws(StorageError) in
+            CustomerAlias(
+                alias: try customer(row.text(0)),
+                customer: try customer(row.text(1)),
+                from: row.instant(2),
+                why: row.text(3),
+                by: row.text(4)
+            )
+        }
+        return CustomerIdentity(key.customer, aliases: aliases)
+    }
+
+    private func customer(_ text: String) throws(StorageError) -> CustomerID {
+        guard let customer = CustomerID(text) else { throw unreadable("a customer has no id") }
+        return customer
+    }
+
+    // MARK: Customers
+
+    /// Of an alias the row of the customer that it stands for.
+    func row(of key: CustomerKey) throws(StorageError) -> CustomerRow? {
+        try rows.first(
+            .text(key.app),
+            .text(key.environment.rawValue),
+            .text(key.customer.text)
+        ) { row throws(StorageError) in
             CustomerRow(
-                key: key,
+                key: CustomerKey(
+                    app: key.app,
+                    environment: key.environment,
+                    customer: try customer(row.text(10))
+                ),
                 version: row.integer(0),
                 answer: row.bytes(1),
                 validUntil: row.optionalInstant(2),
@@ -62,15 +109,12 @@ final class CustomerQueries {
         of key: CustomerKey,
         now: Instant,
         reconciledAt: Instant? = nil,
+        leastVersion: Int64 = 0,
         known: (String) -> Holding? = { _ in nil }
     ) throws(StorageError) -> CustomerLineages {
-        let owned = try lineagesOwned.all(
-            .text(key.app),
-            .text(key.environment.rawValue),
-            .text(key.customer.text)
-        ) { $0.text(0) }
+        let identity = try identity(of: key)
         var holdings: [Holding] = []
-        for lineage in owned {
+        for lineage in try lineages(of: identity, key) {
             if let holding = known(lineage) {
                 holdings.append(holding)
             } else {
@@ -79,14 +123,17 @@ final class CustomerQueries {
         }
         let answer = try row(of: key)
         // Who was never derived was never told of, nor compared with.
-        let told = answer == nil ? [] : try told(of: key)
-        let openDrift = answer == nil ? [] : try openDrift(of: key)
+        let derived = answer?.key ?? key
+        let told = answer == nil ? [] : try told(of: derived)
+        let openDrift = answer == nil ? [] : try openDrift(of: derived)
         return CustomerLineages(
             key: key,
+            aliases: identity.aliases,
             answer: answer,
             holdings: holdings,
             told: told,
             openDrift: openDrift,
+            leastVersion: leastVersion,
             now: now,
             reconciledAt: reconciledAt
         )
@@ -94,7 +141,7 @@ final class CustomerQueries {
 
     // MARK: Drift
 
-    private func openDrift(of key: CustomerKey) throws(StorageError) -> [Drift] {
+    func openDrift(of key: CustomerKey) throws(StorageError) -> [Drift] {
         try openDrift.all(
             .text(key.app),
             .text(key.environment.rawValue),
@@ -103,8 +150,10 @@ final class CustomerQueries {
         )
     }
 
+    /// Of an alias that of the customer it stands for.
     func drift(of key: CustomerKey, limit: Int) throws(StorageError) -> [Drift] {
-        try driftOf.all(
+        let key = try primary(of: key)
+        return try driftOf.all(
             .text(key.app),
             .text(key.environment.rawValue),
             .text(key.customer.text),
@@ -134,6 +183,23 @@ final class CustomerQueries {
     }
 
     // MARK: Lineages
+
+    /// The keys of the lineages that a customer owns or ever owned, by whatever id, in order.
+    private func lineages(
+        of identity: CustomerIdentity,
+        _ key: CustomerKey
+    ) throws(StorageError) -> [String] {
+        var owned: [String] = []
+        for id in identity.all {
+            owned += try lineagesOwned.all(
+                .text(key.app),
+                .text(key.environment.rawValue),
+                .text(id.text)
+            ) { $0.text(0) }
+        }
+        guard !identity.aliases.isEmpty else { return owned }
+        return Set(owned).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    }
 
     private func told(of key: CustomerKey) throws(StorageError) -> [String] {
         try told.all(

@@ -7,6 +7,7 @@ final class Ledger {
     let connection: Connection
     private let customers: CustomerQueries
     private let keys: KeyQueries
+    private let audit: AuditLines
     private let random: @Sendable () -> UInt64
 
     private let insertEvidence: Statement
@@ -21,6 +22,10 @@ final class Ledger {
     private let insertTold: Statement
     private let changeDrift: Statement
     private let insertDrift: Statement
+    private let insertAlias: Statement
+    private let forgetCustomer: Statement
+    private let insertUnclaimed: Statement
+    private let deleteUnclaimed: Statement
     private let due: Statement
     private let addTally: Statement
     private let putBookmark: Statement
@@ -43,6 +48,7 @@ final class Ledger {
         self.random = random
         customers = try CustomerQueries(connection)
         keys = try KeyQueries(connection)
+        audit = try AuditLines(connection, random: random)
         insertEvidence = try Statement(SQL.insertEvidence, on: connection)
         hasHeader = try Statement(SQL.hasHeader, on: connection)
         insertHeader = try Statement(SQL.insertHeader, on: connection)
@@ -55,6 +61,10 @@ final class Ledger {
         insertTold = try Statement(SQL.insertTold, on: connection)
         changeDrift = try Statement(SQL.changeDrift, on: connection)
         insertDrift = try Statement(SQL.insertDrift, on: connection)
+        insertAlias = try Statement(SQL.insertAlias, on: connection)
+        forgetCustomer = try Statement(SQL.forgetCustomer, on: connection)
+        insertUnclaimed = try Statement(SQL.insertUnclaimed, on: connection)
+        deleteUnclaimed = try Statement(SQL.deleteUnclaimed, on: connection)
         due = try Statement(SQL.due, on: connection)
         addTally = try Statement(SQL.addTally, on: connection)
         putBookmark = try Statement(SQL.putBookmark, on: connection)
@@ -76,12 +86,14 @@ final class Ledger {
         if let evidence = rows.evidence {
             guard try store(evidence, rows.intake) else { return .duplicate }
         }
+        let joined = try join(rows.intake)
         var news = try storeNews(rows)
         let rulings = try rule(on: rows.intake, &news)
         var derived: [CustomerRow] = []
         var stories = EventOrder()
-        for customer in concerned(by: news, rows.intake) {
-            let (row, events) = try deriveAgain(customer, news, rows.intake, derive)
+        for customer in try concerned(by: news, rows.intake) {
+            let joined = joined?.key == customer ? joined : nil
+            let (row, events) = try deriveAgain(customer, news, rows.intake, joined, derive)
             derived.append(row)
             stories.add(events, of: row)
         }
@@ -206,15 +218,24 @@ final class Ledger {
         let known = try customers.owners(of: lineage.key, app: intake.app, intake.environment)
         let mayAdd = news.contains { $0.claim != nil }
         guard mayAdd || !known.isEmpty else {
+            if news.contains(where: \.isPurchase) { try mark(lineage, isClaimed: false, intake) }
             return Holding(lineage: lineage, facts: [], owners: [])
         }
         // By now the new facts are among those stored.
         let facts = try customers.facts(of: lineage.key, app: intake.app, intake.environment)
         let additions = mayAdd ? known.additions(for: facts, under: intake.transfer) : []
-        for (offset, entry) in additions.enumerated() {
-            try insert(entry, at: known.count + offset, intake)
+        var owners = known
+        for entry in additions {
+            try insert(entry, at: owners.count, intake)
+            let holder = owners.owner(at: entry.from)
+            try audit.write(AuditEntry(entry, after: holder, at: intake.now), intake)
+            owners.append(entry)
         }
-        return Holding(lineage: lineage, facts: facts, owners: known + additions)
+        for fact in news {
+            try audit.write(AuditEntry(fact, owner: owners.last?.customer), intake)
+        }
+        if known.isEmpty, !owners.isEmpty { try mark(lineage, isClaimed: true, intake) }
+        return Holding(lineage: lineage, facts: facts, owners: owners)
     }
 
     private func insert(
@@ -229,6 +250,19 @@ final class Ledger {
             .integer(Int64(position)),
             .text(entry.customer.text),
             .utf8(entry.form)
+        )
+    }
+
+    /// Keeps the list of purchases that nobody ever owned.
+    private func mark(
+        _ lineage: Lineage,
+        isClaimed: Bool,
+        _ intake: Intake
+    ) throws(StorageError) {
+        try (isClaimed ? deleteUnclaimed : insertUnclaimed).run(
+            .text(intake.app),
+            .text(intake.environment.rawValue),
+            .text(lineage.key)
         )
     }
 
@@ -247,8 +281,11 @@ final class Ledger {
                 app: intake.app,
                 intake.environment
             )
-            let ruling = ownership.rule(claim, holding, try holder(of: holding, intake))
+            let holder = try holder(of: holding, intake)
+            let ruling = ownership.rule(claim, holding, holder)
+            try audit.write(AuditEntry(ruling, on: claim, holder: holder?.key.customer), intake)
             if case .granted(let entry) = ruling {
+                if holding.owners.isEmpty { try mark(claim.lineage, isClaimed: true, intake) }
                 try insert(entry, at: holding.owners.count, intake)
                 holding = Holding(
                     lineage: holding.lineage,
@@ -278,32 +315,92 @@ final class Ledger {
 
     // MARK: Customers
 
-    /// Everyone who owns or ever owned a lineage with news, and everyone the intake names.
-    private func concerned(by news: AllNews, _ intake: Intake) -> [CustomerKey] {
-        let owners = news.values.flatMap(\.holding.owners).map { owner in
-            CustomerKey(
-                app: intake.app,
-                environment: intake.environment,
-                customer: owner.customer
-            )
+    /// What the answer under the key that stays takes over from the one that goes.
+    private struct Joined {
+        let key: CustomerKey
+        /// So that none who was answered before takes the answer for an old one.
+        let leastVersion: Int64
+        let reconciledAt: Instant?
+    }
+
+    /// Joins two ids, if what is stored lets them.
+    private func join(_ intake: Intake) throws(StorageError) -> Joined? {
+        guard let wish = intake.alias else { return nil }
+        let alias = key(of: wish.alias, intake)
+        let ruling = AliasRuling(
+            try customers.identity(of: alias),
+            as: try customers.identity(of: key(of: wish.customer, intake)),
+            at: wish.from,
+            why: wish.why,
+            by: wish.by
+        )
+        guard case .granted(let line) = ruling else { return nil }
+        let former = try customers.row(of: alias)
+        // What its devices saw is compared with the joined answer from now on.
+        for var drift in try customers.openDrift(of: alias) {
+            drift.healing = Drift.Healing(at: intake.now, by: .ownership, access: false)
+            try put(drift, of: alias)
         }
+        try insertAlias.run(
+            .text(intake.app),
+            .text(intake.environment.rawValue),
+            .text(line.alias.text),
+            .text(line.customer.text),
+            .instant(line.from),
+            .text(line.why),
+            .text(line.by)
+        )
+        try forgetCustomer.run(
+            .text(intake.app),
+            .text(intake.environment.rawValue),
+            .text(line.alias.text)
+        )
+        leases.release([alias])
+        try audit.write(AuditEntry(line), intake)
+        return Joined(
+            key: key(of: line.customer, intake),
+            leastVersion: former.map { $0.version + 1 } ?? 0,
+            reconciledAt: former?.reconciledAt
+        )
+    }
+
+    private func key(of customer: CustomerID, _ intake: Intake) -> CustomerKey {
+        CustomerKey(app: intake.app, environment: intake.environment, customer: customer)
+    }
+
+    /// Everyone who owns or ever owned a lineage with news, and everyone the intake names, each under
+    /// the key that they are answered under.
+    private func concerned(
+        by news: AllNews,
+        _ intake: Intake
+    ) throws(StorageError) -> [CustomerKey] {
+        let owners = news.values.flatMap(\.holding.owners).map { key(of: $0.customer, intake) }
         let claimed = intake.claims.filter(leases.hold).map(\.customer)
-        return Set(intake.customers + intake.reconciled + claimed + owners).sorted()
+        let joined = intake.alias.map { key(of: $0.customer, intake) }
+        let named = intake.customers + intake.reconciled + claimed + owners
+        var keys: Set<CustomerKey> = []
+        for key in Set(named + [joined].compactMap(\.self)) {
+            keys.insert(try customers.primary(of: key))
+        }
+        return keys.sorted()
     }
 
     private func deriveAgain(
         _ customer: CustomerKey,
         _ news: AllNews,
         _ intake: Intake,
+        _ joined: Joined?,
         _ derive: (CustomerLineages) -> Derivation
     ) throws(StorageError) -> (CustomerRow, [Event]) {
+        let isReconciled = try intake.reconciled.contains { key throws(StorageError) in
+            try customers.primary(of: key) == customer
+        }
         let lineages = try customers.lineages(
             of: customer,
             now: intake.now,
-            reconciledAt: intake.reconciled.contains(customer) ? intake.now : nil
-        ) { key in
-            news[key]?.holding
-        }
+            reconciledAt: joined?.reconciledAt ?? (isReconciled ? intake.now : nil),
+            leastVersion: joined?.leastVersion ?? 0
+        ) { key in news[key]?.holding }
         let derivation = derive(lineages)
         let row = lineages.row(for: derivation)
         try putCustomer.run(
@@ -484,4 +581,16 @@ private final class LogMeter {
     }
 
     var pageCount: Int { Int(latest.pointee) }
+}
+
+extension Fact {
+    /// Whether it tells of something bought.
+    fileprivate var isPurchase: Bool {
+        switch assertion {
+        case .term, .playSubscription, .playPurchase: true
+        case .outlook, .condition, .revocation, .reversal, .grant, .inquiry, .pending,
+            .playVoidedOrder, .playReplacement, .playNotice, .unrecognised:
+            false
+        }
+    }
 }

@@ -1,4 +1,5 @@
 import TideoverCore
+import TideoverJSON
 import TideoverStorage
 
 /// Questions answered through one connection that cannot write.
@@ -14,6 +15,10 @@ final class Reader {
     private let header: Statement
     private let outbox: Statement
     private let tallies: Statement
+    private let audit: Statement
+    private let auditOf: Statement
+    private let unclaimed: Statement
+    private let unclaimedCount: Statement
     private let dueCount: Statement
     private let nextDue: Statement
 
@@ -37,6 +42,10 @@ final class Reader {
         header = try Statement(SQL.header, on: connection)
         outbox = try Statement(SQL.outbox, on: connection)
         tallies = try Statement(SQL.tallies, on: connection)
+        audit = try Statement(SQL.audit, on: connection)
+        auditOf = try Statement(SQL.auditOf, on: connection)
+        unclaimed = try Statement(SQL.unclaimed, on: connection)
+        unclaimedCount = try Statement(SQL.unclaimedCount, on: connection)
         dueCount = try Statement(SQL.dueCount, on: connection)
         nextDue = try Statement(SQL.nextDue, on: connection)
     }
@@ -163,6 +172,76 @@ final class Reader {
         limit: Int
     ) throws(StorageError) -> [Drift] {
         try customers.drift(app: app, environment, after: after, limit: limit)
+    }
+
+    func identity(of customer: CustomerKey) throws(StorageError) -> CustomerIdentity {
+        try atOneInstant { () throws(StorageError) in try customers.identity(of: customer) }
+    }
+
+    func audit(
+        app: String,
+        customer: CustomerKey?,
+        after: EventID?,
+        limit: Int
+    ) throws(StorageError) -> [AuditRecord] {
+        let (after, most) = (after?.description ?? "", Int64(max(0, limit)))
+        guard let customer else {
+            return try audit.all(.text(app), .text(after), .integer(most), read: auditRecord)
+        }
+        return try atOneInstant { () throws(StorageError) in
+            var found: [EventID: AuditRecord] = [:]
+            for id in try customers.identity(of: customer).all {
+                let lines = try auditOf.all(
+                    .text(app),
+                    .text(customer.environment.rawValue),
+                    .text(id.text),
+                    .text(after),
+                    .integer(most),
+                    read: auditRecord
+                )
+                for line in lines { found[line.id] = line }
+            }
+            return Array(found.values.sorted { $0.id < $1.id }.prefix(max(0, limit)))
+        }
+    }
+
+    private func auditRecord(_ row: Row) throws(StorageError) -> AuditRecord {
+        guard let id = EventID(row.text(0)), let environment = Environment(rawValue: row.text(1)),
+            let form = try? JSONDocument(row.bytes(2), limits: .local),
+            let entry = AuditEntry(json: form.root)
+        else { throw damaged("a line of the audit cannot be read") }
+        return AuditRecord(id: id, environment: environment, entry: entry)
+    }
+
+    func unclaimed(
+        app: String,
+        environment: Environment,
+        after: String?,
+        limit: Int
+    ) throws(StorageError) -> [Holding] {
+        try atOneInstant { () throws(StorageError) in
+            let found = try unclaimed.all(
+                .text(app),
+                .text(environment.rawValue),
+                .text(after ?? ""),
+                .integer(Int64(max(0, limit)))
+            ) { $0.text(0) }
+            return try found.map { lineage throws(StorageError) in
+                try customers.storedHolding(lineage, app: app, environment)
+            }
+        }
+    }
+
+    func unclaimedCount(
+        app: String,
+        environment: Environment,
+        limit: Int
+    ) throws(StorageError) -> Int {
+        try unclaimedCount.first(
+            .text(app),
+            .text(environment.rawValue),
+            .integer(Int64(max(0, limit)))
+        ) { Int($0.integer(0)) } ?? 0
     }
 
     func bookmark(_ key: BookmarkKey) throws(StorageError) -> [UInt8]? {

@@ -29,8 +29,18 @@ enum SQL {
         """
     static let customer: StaticString = """
         SELECT version, answer, valid_until, fingerprint, derived_at,
-            pass, pass_signer, pass_issued_at, pass_renew_at, reconciled_at FROM customer
-        WHERE app = ?1 AND environment = ?2 AND customer = ?3
+            pass, pass_signer, pass_issued_at, pass_renew_at, reconciled_at, customer
+        FROM customer
+        WHERE app = ?1 AND environment = ?2 AND customer = coalesce(
+            (SELECT alias.customer FROM alias
+            WHERE alias.app = ?1 AND alias.environment = ?2 AND alias.alias = ?3), ?3)
+        """
+    static let primary: StaticString = """
+        SELECT customer FROM alias WHERE app = ?1 AND environment = ?2 AND alias = ?3
+        """
+    static let aliases: StaticString = """
+        SELECT alias, customer, since, why, declared_by FROM alias
+        WHERE app = ?1 AND environment = ?2 AND customer = ?3 ORDER BY since, alias
         """
     static let told: StaticString = """
         SELECT name FROM told WHERE app = ?1 AND environment = ?2 AND customer = ?3 ORDER BY event
@@ -116,6 +126,27 @@ enum SQL {
             pass_signer = excluded.pass_signer, pass_issued_at = excluded.pass_issued_at,
             pass_renew_at = excluded.pass_renew_at, reconciled_at = excluded.reconciled_at
         """
+    static let insertAlias: StaticString = """
+        INSERT INTO alias (app, environment, alias, customer, since, why, declared_by)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+        """
+    static let forgetCustomer: StaticString = """
+        DELETE FROM customer WHERE app = ?1 AND environment = ?2 AND customer = ?3
+        """
+    static let latestAudit: StaticString = """
+        SELECT id FROM audit WHERE app = ?1 ORDER BY id DESC LIMIT 1
+        """
+    static let insertAudit: StaticString = """
+        INSERT INTO audit (app, id, environment, customer, other, name, form)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO NOTHING
+        """
+    static let insertUnclaimed: StaticString = """
+        INSERT INTO unclaimed (app, environment, lineage) VALUES (?1, ?2, ?3)
+        ON CONFLICT (app, environment, lineage) DO NOTHING
+        """
+    static let deleteUnclaimed: StaticString = """
+        DELETE FROM unclaimed WHERE app = ?1 AND environment = ?2 AND lineage = ?3
+        """
     static let latestEvent: StaticString = """
         SELECT id FROM outbox WHERE app = ?1 ORDER BY id DESC LIMIT 1
         """
@@ -179,6 +210,25 @@ enum SQL {
     static let outbox: StaticString = """
         SELECT id, environment, customer, version, kind, at, body FROM outbox
         WHERE app = ?1 AND id > ?2 ORDER BY id LIMIT ?3
+        """
+    static let audit: StaticString = """
+        SELECT id, environment, form FROM audit WHERE app = ?1 AND id > ?2 ORDER BY id LIMIT ?3
+        """
+    static let auditOf: StaticString = """
+        SELECT id, environment, form FROM audit
+        WHERE app = ?1 AND environment = ?2 AND customer = ?3 AND id > ?4
+        UNION
+        SELECT id, environment, form FROM audit
+        WHERE app = ?1 AND environment = ?2 AND other = ?3 AND id > ?4
+        ORDER BY id LIMIT ?5
+        """
+    static let unclaimed: StaticString = """
+        SELECT lineage FROM unclaimed WHERE app = ?1 AND environment = ?2 AND lineage > ?3
+        ORDER BY lineage LIMIT ?4
+        """
+    static let unclaimedCount: StaticString = """
+        SELECT count(*) FROM
+            (SELECT lineage FROM unclaimed WHERE app = ?1 AND environment = ?2 LIMIT ?3) AS some
         """
     static let tallies: StaticString = """
         SELECT environment, kind, name, count FROM tally WHERE app = ?1

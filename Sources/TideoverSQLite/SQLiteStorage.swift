@@ -203,6 +203,42 @@ public final class SQLiteStorage: Storage {
         }
     }
 
+    public func identity(of customer: CustomerKey) throws(StorageError) -> CustomerIdentity {
+        try readers.read { reader throws(StorageError) in try reader.identity(of: customer) }
+    }
+
+    public func audit(
+        app: String,
+        customer: CustomerKey?,
+        after: EventID?,
+        limit: Int
+    ) throws(StorageError) -> [AuditRecord] {
+        try readers.read { reader throws(StorageError) in
+            try reader.audit(app: app, customer: customer, after: after, limit: limit)
+        }
+    }
+
+    public func unclaimed(
+        app: String,
+        environment: Environment,
+        after: String?,
+        limit: Int
+    ) throws(StorageError) -> [Holding] {
+        try readers.read { reader throws(StorageError) in
+            try reader.unclaimed(app: app, environment: environment, after: after, limit: limit)
+        }
+    }
+
+    public func unclaimedCount(
+        app: String,
+        environment: Environment,
+        limit: Int
+    ) throws(StorageError) -> Int {
+        try readers.read { reader throws(StorageError) in
+            try reader.unclaimedCount(app: app, environment: environment, limit: limit)
+        }
+    }
+
     public func bookmark(_ key: BookmarkKey) throws(StorageError) -> [UInt8]? {
         try readers.read { reader throws(StorageError) in try reader.bookmark(key) }
     }

@@ -3,9 +3,11 @@ public import TideoverCore
 /// Everything stored about one customer: what the customer's answer is derived from.
 public struct CustomerLineages: Hashable, Sendable {
     public let key: CustomerKey
+    /// All ids of the customer.
+    public let identity: CustomerIdentity
     /// The answer derived last; nil for a customer never derived.
     public let answer: CustomerRow?
-    /// The lineages the customer owns or ever owned, in the order of their keys.
+    /// The lineages the customer owns or ever owned, by whatever id, in the order of their keys.
     public let holdings: [Holding]
     /// The names of the events told of the customer so far, in the order of their commits.
     public let told: [String]
@@ -15,19 +17,26 @@ public struct CustomerLineages: Hashable, Sendable {
     public let now: Instant
     /// When a device first presented all that it had; nil where none did.
     public let reconciledAt: Instant?
+    /// What the version of the answer is at least: an id that joined may have been answered under
+    /// greater versions.
+    private let leastVersion: Int64
 
     /// Who was reconciled before stays so, from the instant that the answer says.
     public init(
         key: CustomerKey,
+        aliases: [CustomerAlias] = [],
         answer: CustomerRow?,
         holdings: [Holding],
         told: [String] = [],
         openDrift: [Drift] = [],
+        leastVersion: Int64 = 0,
         now: Instant,
         reconciledAt: Instant? = nil
     ) {
         self.reconciledAt = answer?.reconciledAt ?? reconciledAt
         self.key = key
+        identity = CustomerIdentity(key.customer, aliases: aliases)
+        self.leastVersion = leastVersion
         self.answer = answer
         self.holdings = holdings
         self.told = told
@@ -36,7 +45,7 @@ public struct CustomerLineages: Hashable, Sendable {
     }
 
     /// The version of the answer derived last, 0 before the first.
-    public var version: Int64 { answer?.version ?? 0 }
+    public var version: Int64 { max(answer?.version ?? 0, leastVersion) }
 
     /// The version that an answer will have: it rises by one exactly when the answer's bytes differ
     /// from those before.

@@ -33,6 +33,9 @@ public struct Intake: Sendable {
     public let claims: [DueClaim]
     /// Customers' claims to lineages; those concerned are derived again.
     public let ownership: OwnershipClaims?
+    /// The word that another id is a customer's too; it comes to nothing where it is refused by what
+    /// is then stored.
+    public let alias: CustomerAlias?
     /// How what somebody holds can move to another.
     public let transfer: Policy.Transfer
     /// What to add to the app's counts.
@@ -51,6 +54,7 @@ public struct Intake: Sendable {
         reconciled: [CustomerKey] = [],
         claims: [DueClaim] = [],
         ownership: OwnershipClaims? = nil,
+        alias: CustomerAlias? = nil,
         transfer: Policy.Transfer = .claim,
         tallies: [Tally: Int64] = [:],
         now: Instant
@@ -77,6 +81,7 @@ public struct Intake: Sendable {
         self.reconciled = reconciled
         self.claims = claims
         self.ownership = ownership
+        self.alias = alias
         self.transfer = transfer
         self.tallies = tallies
         self.now = now

@@ -17,6 +17,8 @@ public protocol Storage: Sendable {
     /// pure function that runs inside the transaction, on the storage's own thread, once for each.
     /// Claims to lineages are ruled on in between, by facts and owners as they then are, and everyone
     /// who owns or ever owned a lineage claimed is derived again too.
+    /// Who has aliases is derived once, under the id that they stand for. Whatever changes hands, is
+    /// given by hand or refused leaves a line in the audit.
     /// Events are told by their instants, and each customer's in the order they were derived.
     func commit(
         _ intake: Intake,
@@ -103,6 +105,34 @@ public protocol Storage: Sendable {
         after: Drift?,
         limit: Int
     ) throws(StorageError) -> [Drift]
+
+    /// The ids that a customer goes by, as declared so far.
+    func identity(of customer: CustomerKey) throws(StorageError) -> CustomerIdentity
+
+    /// Lines of an app's audit behind `after`, oldest first, at most `limit` of them; of one customer
+    /// alone, by whatever id, where one is named.
+    func audit(
+        app: String,
+        customer: CustomerKey?,
+        after: EventID?,
+        limit: Int
+    ) throws(StorageError) -> [AuditRecord]
+
+    /// The purchases of an app in an environment that nobody ever owned, in the order of their
+    /// lineages' keys, those behind the key `after`, at most `limit` of them.
+    func unclaimed(
+        app: String,
+        environment: Environment,
+        after: String?,
+        limit: Int
+    ) throws(StorageError) -> [Holding]
+
+    /// How many purchases nobody ever owned, counted up to `limit`.
+    func unclaimedCount(
+        app: String,
+        environment: Environment,
+        limit: Int
+    ) throws(StorageError) -> Int
 
     /// What a bookmark says, as JSON text; nil where none was kept.
     func bookmark(_ key: BookmarkKey) throws(StorageError) -> [UInt8]?

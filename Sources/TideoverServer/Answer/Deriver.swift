@@ -62,7 +62,9 @@ struct Deriver: Sendable {
         _ holding: Holding,
         _ holder: CustomerLineages?
     ) -> ClaimRuling {
-        claim.ruling(
+        // By another id the customer holds it already.
+        if let holder, holder.identity.all.contains(claim.customer) { return .held }
+        return claim.ruling(
             facts: holding.facts,
             owners: holding.owners,
             policy: app.policy.transfer
@@ -77,6 +79,7 @@ struct Deriver: Sendable {
     func record(of lineages: CustomerLineages) -> CustomerRecord {
         CustomerRecord(
             customer: lineages.key.customer,
+            aliases: lineages.identity.aliases,
             environment: lineages.key.environment,
             holdings: lineages.holdings.map {
                 CustomerRecord.Holding(lineage: $0.lineage, facts: $0.facts, owners: $0.owners)

@@ -38,7 +38,7 @@ struct SnapshotRoute: Sendable {
         isHeld: (Int64) -> Bool
     ) async throws -> Answer {
         guard let row = try storage.row(of: key) else {
-            return Answer(version: 0, bytes: unknownAnswer(key, now))
+            return Answer(customer: key.customer, version: 0, bytes: unknownAnswer(key, now))
         }
         let isDue = row.validUntil.map { $0 <= now } ?? false
         let needsPass = app.passes.map { !$0.isFresh(row.pass, at: now) } ?? false
@@ -51,6 +51,8 @@ struct SnapshotRoute: Sendable {
 
     /// What is answered, and whether it is stored: only then may a client keep it by its tag.
     private struct Answer {
+        /// The id that the one asked about stands for, where it is an alias.
+        var customer: CustomerID
         var version: Int64
         var bytes: [UInt8]
         /// The signed pass that goes with it; empty for none.
@@ -60,7 +62,12 @@ struct SnapshotRoute: Sendable {
 
     private func answer(_ row: CustomerRow) -> Answer {
         let pass = row.pass.flatMap { app.passes?.counts($0) == true ? $0.compact : nil }
-        return Answer(version: row.version, bytes: row.answer, pass: pass ?? [])
+        return Answer(
+            customer: row.key.customer,
+            version: row.version,
+            bytes: row.answer,
+            pass: pass ?? []
+        )
     }
 
     /// The answer as of now. While nothing can be written it is worked out from what is stored: a
@@ -120,7 +127,7 @@ struct SnapshotRoute: Sendable {
         var writer = JSONWriter()
         writer.object { writer in
             writer.field("app", key.app)
-            writer.field("customer", key.customer.text)
+            writer.field("customer", answer.customer.text)
             writer.field("environment", key.environment.rawValue)
             writer.field("asOf", now.rfc3339)
             writer.field("customerVersion", answer.version)

@@ -296,6 +296,13 @@ extension CustomerLineages {
                 )
             )
         }
-        return CustomerLineages(key: key, answer: answer, holdings: holdings, told: told, now: now)
+        return CustomerLineages(
+            key: key,
+            aliases: identity.aliases,
+            answer: answer,
+            holdings: holdings,
+            told: told,
+            now: now
+        )
     }
 }

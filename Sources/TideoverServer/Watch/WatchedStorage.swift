@@ -155,6 +155,42 @@ struct WatchedStorage: Storage {
         }
     }
 
+    func identity(of customer: CustomerKey) throws(StorageError) -> CustomerIdentity {
+        try read { storage throws(StorageError) in try storage.identity(of: customer) }
+    }
+
+    func audit(
+        app: String,
+        customer: CustomerKey?,
+        after: EventID?,
+        limit: Int
+    ) throws(StorageError) -> [AuditRecord] {
+        try read { storage throws(StorageError) in
+            try storage.audit(app: app, customer: customer, after: after, limit: limit)
+        }
+    }
+
+    func unclaimed(
+        app: String,
+        environment: Environment,
+        after: String?,
+        limit: Int
+    ) throws(StorageError) -> [Holding] {
+        try read { storage throws(StorageError) in
+            try storage.unclaimed(app: app, environment: environment, after: after, limit: limit)
+        }
+    }
+
+    func unclaimedCount(
+        app: String,
+        environment: Environment,
+        limit: Int
+    ) throws(StorageError) -> Int {
+        try read { storage throws(StorageError) in
+            try storage.unclaimedCount(app: app, environment: environment, limit: limit)
+        }
+    }
+
     func bookmark(_ key: BookmarkKey) throws(StorageError) -> [UInt8]? {
         try read { storage throws(StorageError) in try storage.bookmark(key) }
     }

@@ -1,0 +1,215 @@
+public import TideoverCore
+public import TideoverJSON
+
+/// One line of an app's audit: who changed whose a purchase is, or gave or took access by hand, when
+/// and why; and whose claim came to nothing. Lines are only ever added.
+public struct AuditEntry: Hashable, Sendable {
+    public var kind: Kind
+    /// Whom it concerns.
+    public var customer: CustomerID
+    /// The other one it concerns: who held what moved, or the id that joined.
+    public var other: CustomerID?
+    /// The key of the lineage; nil where none is concerned.
+    public var lineage: String?
+    public var actor: Actor
+    /// Which operator: the name of a key; nil for anybody else.
+    public var by: String?
+    /// Why, in the operator's words or ours.
+    public var why: String
+    /// When, by our clock.
+    public var at: Instant
+    /// Nil for what may be written any number of times; under a name it is written once.
+    public var name: String?
+
+    public init(
+        _ kind: Kind,
+        customer: CustomerID,
+        other: CustomerID? = nil,
+        lineage: String? = nil,
+        actor: Actor,
+        by: String? = nil,
+        why: String,
+        at: Instant,
+        name: String? = nil
+    ) {
+        self.kind = kind
+        self.customer = customer
+        self.other = other
+        self.lineage = lineage
+        self.actor = actor
+        self.by = by
+        self.why = why
+        self.at = at
+        self.name = name
+    }
+
+    /// What happened.
+    public enum Kind: String, Hashable, Sendable, CaseIterable {
+        /// The customer claimed a purchase that nobody held.
+        case claimed
+        /// A purchase that another one held became the customer's.
+        case transferred
+        /// The customer claimed a purchase and did not get it.
+        case claimRefused
+        /// Access was given by hand.
+        case granted
+        /// Access that was given by hand was taken back.
+        case grantRevoked
+        /// Another id was declared to be the customer's.
+        case aliased
+    }
+
+    /// Who did it.
+    public enum Actor: String, Hashable, Sendable, CaseIterable {
+        /// Whoever presented a purchase under the customer's id.
+        case customer
+        /// The store, by its signed word.
+        case store
+        /// A person or a program with a key of the operator's.
+        case `operator`
+    }
+}
+
+/// A line of the audit as it is stored.
+public struct AuditRecord: Hashable, Sendable {
+    /// Rises with time.
+    public let id: EventID
+    public let environment: Environment
+    public let entry: AuditEntry
+
+    public init(id: EventID, environment: Environment, entry: AuditEntry) {
+        self.id = id
+        self.environment = environment
+        self.entry = entry
+    }
+}
+
+// MARK: - What leaves a line
+
+extension AuditEntry {
+    /// What a ruling on a claim leaves; nothing where the customer held the purchase already. The same
+    /// refusal is written once, however often a device asks again.
+    package init?(_ ruling: ClaimRuling, on claim: OwnershipClaim, holder: CustomerID?) {
+        switch ruling {
+        case .held: return nil
+        case .granted(let entry):
+            self.init(
+                holder == nil ? .claimed : .transferred,
+                customer: entry.customer,
+                other: holder,
+                lineage: claim.lineage.key,
+                actor: .customer,
+                why: holder == nil
+                    ? "The customer presented the purchase, which nobody held."
+                    : "The customer presented the purchase, and policy let it move.",
+                at: claim.at
+            )
+        case .refused(let objection):
+            let parts = [
+                "claim", claim.lineage.key, claim.customer.text, holder?.text ?? "", objection.code,
+            ]
+            self.init(
+                .claimRefused,
+                customer: claim.customer,
+                other: holder,
+                lineage: claim.lineage.key,
+                actor: .customer,
+                why: objection.sentence,
+                at: claim.at,
+                name: parts.joined(separator: "\n")
+            )
+        }
+    }
+
+    /// What an owner named by the store leaves: nothing where nobody held the purchase before.
+    package init?(_ entry: OwnershipEntry, after holder: CustomerID?, at now: Instant) {
+        guard entry.why == .accountToken, let holder, holder != entry.customer else { return nil }
+        self.init(
+            .transferred,
+            customer: entry.customer,
+            other: holder,
+            lineage: entry.lineage.key,
+            actor: .store,
+            why: "The store's signed account token names the customer.",
+            at: now
+        )
+    }
+
+    /// What an operator's word on access leaves; nothing for any other fact.
+    package init?(_ fact: Fact, owner: CustomerID?) {
+        guard fact.source == .operator else { return nil }
+        switch fact.assertion {
+        case .grant(let grant):
+            self.init(
+                .granted,
+                customer: grant.customer,
+                lineage: fact.lineage.key,
+                actor: .operator,
+                by: grant.by,
+                why: grant.why,
+                at: fact.learnedAt
+            )
+        case .revocation(let word):
+            guard let owner else { return nil }
+            self.init(
+                .grantRevoked,
+                customer: owner,
+                lineage: fact.lineage.key,
+                actor: .operator,
+                by: word.by,
+                why: word.why ?? "",
+                at: fact.learnedAt
+            )
+        default: return nil
+        }
+    }
+
+    /// What an alias leaves.
+    package init(_ alias: CustomerAlias) {
+        self.init(
+            .aliased,
+            customer: alias.customer,
+            other: alias.alias,
+            actor: .operator,
+            by: alias.by,
+            why: alias.why,
+            at: alias.from
+        )
+    }
+}
+
+// MARK: - Its form
+
+extension AuditEntry {
+    /// Writes the members of the entry's JSON object; what is not said is null.
+    public func writeFields(to writer: inout JSONWriter) {
+        writer.field("kind", kind.rawValue)
+        writer.field("at", at.rfc3339)
+        writer.field("customer", customer.text)
+        writer.field("other", other?.text)
+        writer.field("lineage", lineage)
+        writer.field("actor", actor.rawValue)
+        writer.field("by", by)
+        writer.field("why", why)
+    }
+
+    /// Reads what `writeFields` wrote, but for the name; nil for anything else.
+    package init?(json node: JSONNode) {
+        guard let kind = node["kind"]?.string.flatMap(Kind.init(rawValue:)),
+            let at = node["at"]?.string.flatMap({ Instant(rfc3339: $0) }),
+            let customer = node["customer"]?.string.flatMap({ CustomerID($0) }),
+            let actor = node["actor"]?.string.flatMap(Actor.init(rawValue:)),
+            let why = node["why"]?.string
+        else { return nil }
+        self.init(
+            kind,
+            customer: customer,
+            other: node["other"]?.string.flatMap { CustomerID($0) },
+            lineage: node["lineage"]?.string,
+            actor: actor,
+            by: node["by"]?.string,
+            why: why,
+            at: at
+        )
+    }
+}

@@ -1,0 +1,196 @@
+import Testing
+import TideoverCore
+import TideoverStorage
+
+extension StorageLaw {
+    static let ownershipLaws: [StorageLaw] = [
+        StorageLaw("two ids of one customer are answered as one", aliasesAreOne),
+        StorageLaw("an alias is for ever, and there are no chains", reopening: aliasesStay),
+        StorageLaw(
+            "whatever changes hands leaves a line, a repeated refusal one",
+            changesAreAudited
+        ),
+        StorageLaw("what nobody ever owned is listed until somebody does", unclaimedAreListed),
+    ]
+
+    private static func declare(
+        _ alias: String,
+        of customer: String,
+        _ day: Int64,
+        in storage: any Storage
+    ) async throws {
+        let line = CustomerAlias(
+            alias: Sample.customer(alias),
+            customer: Sample.customer(customer),
+            from: Sample.day(day),
+            by: "k"
+        )
+        let intake = Intake(
+            app: Sample.app,
+            environment: .production,
+            alias: line,
+            now: Sample.day(day)
+        )
+        _ = try await storage.commit(intake, derive: Sample.derive)
+    }
+
+    private static func aliasesAreOne(_ storage: any Storage) async throws {
+        for (id, token) in [("1", "anna"), ("2", "phone"), ("2", "phone")] {
+            let fact = Sample.term(0, of: Sample.lineage(id), token: token)
+            _ = try await storage.commit(Sample.intake(facts: [fact]), derive: Sample.derive)
+        }
+        // What one id was answered under gets a version that neither had.
+        let again = Sample.intake(facts: [Sample.term(1, of: Sample.lineage("2"), token: "phone")])
+        _ = try await storage.commit(again, derive: Sample.derive)
+        let before = try #require(try storage.row(of: Sample.key("phone")))
+        try await declare("phone", of: "anna", 3, in: storage)
+        let row = try #require(try storage.row(of: Sample.key("anna")))
+        #expect(try storage.row(of: Sample.key("phone")) == row)
+        #expect(row.version > before.version)
+        let both = try #require(try storage.lineages(of: Sample.key("phone"), now: Sample.day(4)))
+        #expect(both.holdings.map(\.lineage.id) == ["1", "2"])
+        #expect(both.identity.primary == Sample.customer("anna"))
+        #expect(both.answer == row)
+        // A word about what either holds derives them once.
+        let news = Sample.intake(facts: [Sample.term(2, of: Sample.lineage("2"), token: "phone")])
+        guard
+            case .committed(_, let rows, _) = try await storage.commit(news, derive: Sample.derive)
+        else {
+            Issue.record("nothing was committed")
+            return
+        }
+        #expect(rows.map(\.key) == [Sample.key("anna")])
+        // Of what is due, the alias is none any more.
+        let due = try await storage.claimDue(
+            DueOrder(
+                app: Sample.app,
+                environment: .production,
+                now: Sample.day(900),
+                until: Sample.day(901),
+                limit: 10
+            )
+        )
+        #expect(due.map(\.customer) == [Sample.key("anna")])
+    }
+
+    private static func aliasesStay(_ site: any StorageSite) async throws {
+        try await site.withStorage { storage in
+            try await declare("phone", of: "anna", 1, in: storage)
+            try await declare("web", of: "phone", 2, in: storage)
+            // None of these may be.
+            try await declare("phone", of: "ben", 3, in: storage)
+            try await declare("anna", of: "ben", 3, in: storage)
+            try await declare("anna", of: "web", 3, in: storage)
+        }
+        try await site.withStorage { storage in
+            let anna = try storage.identity(of: Sample.key("anna"))
+            #expect(anna.all.map(\.text) == ["anna", "phone", "web"])
+            #expect(anna.instants == [Sample.day(1), Sample.day(2)])
+            #expect(try storage.identity(of: Sample.key("web")).aliases == anna.aliases)
+            #expect(try storage.identity(of: Sample.key("ben")).aliases == [])
+            #expect(try storage.identity(of: Sample.key("anna", .sandbox)).aliases == [])
+        }
+    }
+
+    /// Claims a lineage; whoever holds one keeps it, unless `moves` is set.
+    private static func claim(
+        _ lineage: Lineage,
+        for customer: String,
+        _ day: Int64,
+        moves: Bool = false,
+        in storage: any Storage
+    ) async throws {
+        let claim = OwnershipClaim(
+            lineage: lineage,
+            customer: Sample.customer(customer),
+            at: Sample.day(day)
+        )
+        let policy: Policy.Transfer = moves ? .transfer(coolDown: .zero) : .claim
+        let intake = Intake(
+            app: Sample.app,
+            environment: .production,
+            ownership: OwnershipClaims([claim]) { claim, holding, _ in
+                claim.ruling(facts: holding.facts, owners: holding.owners, policy: policy) { true }
+            },
+            now: Sample.day(day)
+        )
+        _ = try await storage.commit(intake, derive: Sample.derive)
+    }
+
+    private static func changesAreAudited(_ storage: any Storage) async throws {
+        let lineage = Sample.lineage("1")
+        let bought = Sample.intake(facts: [Sample.term(0, of: lineage, token: nil)])
+        _ = try await storage.commit(bought, derive: Sample.derive)
+        try await claim(lineage, for: "anna", 1, in: storage)
+        for day in 2...4 { try await claim(lineage, for: "ben", Int64(day), in: storage) }
+        try await claim(lineage, for: "ben", 5, moves: true, in: storage)
+        let named = Sample.intake(
+            facts: [Sample.term(1, of: lineage, token: "carl")],
+            now: Sample.day(31)
+        )
+        _ = try await storage.commit(named, derive: Sample.derive)
+        try await declare("phone", of: "carl", 32, in: storage)
+        func told(_ customer: CustomerKey?, after: EventID? = nil, limit: Int = 9) throws
+            -> [String]
+        {
+            let lines = try storage.audit(
+                app: Sample.app,
+                customer: customer,
+                after: after,
+                limit: limit
+            )
+            return lines.map { line in
+                let other = line.entry.other?.text ?? "-"
+                return "\(line.entry.kind.rawValue) \(line.entry.customer.text) \(other)"
+            }
+        }
+        let all = [
+            "claimed anna -", "claimRefused ben anna", "transferred ben anna",
+            "transferred carl ben", "aliased carl phone",
+        ]
+        #expect(try told(nil) == all)
+        #expect(try told(Sample.key("anna")) == Array(all.prefix(3)))
+        #expect(try told(Sample.key("phone")) == Array(all.suffix(2)))
+        #expect(try told(Sample.key("anna", .sandbox)) == [])
+        let second = try #require(
+            try storage.audit(app: Sample.app, customer: nil, after: nil, limit: 2).last
+        )
+        #expect(try told(nil, after: second.id, limit: 2) == Array(all[2..<4]))
+        #expect(second.entry.at == Sample.day(2))
+        #expect(try storage.audit(app: "chess", customer: nil, after: nil, limit: 9).isEmpty)
+    }
+
+    private static func unclaimedAreListed(_ storage: any Storage) async throws {
+        for (number, token) in [nil, "anna", nil, nil].enumerated() {
+            let fact = Sample.term(0, of: Sample.lineage("\(number)"), token: token)
+            _ = try await storage.commit(Sample.intake(facts: [fact]), derive: Sample.derive)
+        }
+        func listed(after: String? = nil, limit: Int = 9) throws -> [String] {
+            try storage.unclaimed(
+                app: Sample.app,
+                environment: .production,
+                after: after,
+                limit: limit
+            ).map(\.lineage.id)
+        }
+        func count(limit: Int = 9) throws -> Int {
+            try storage.unclaimedCount(app: Sample.app, environment: .production, limit: limit)
+        }
+        #expect(try listed() == ["0", "2", "3"])
+        #expect(try listed(after: "appStore:0", limit: 1) == ["2"])
+        #expect(try count() == 3)
+        #expect(try count(limit: 2) == 2)
+        try await claim(Sample.lineage("2"), for: "ben", 1, in: storage)
+        let named = Sample.intake(facts: [Sample.term(1, of: Sample.lineage("3"), token: "carl")])
+        _ = try await storage.commit(named, derive: Sample.derive)
+        #expect(try listed() == ["0"])
+        #expect(try count() == 1)
+        let elsewhere = try storage.unclaimed(
+            app: Sample.app,
+            environment: .sandbox,
+            after: nil,
+            limit: 9
+        )
+        #expect(elsewhere.isEmpty)
+    }
+}
