@@ -30,8 +30,8 @@ enum Tideover {
         ],
         commands: [
             Demo.command, Sandbox.command, Serve.command, Inspect.command, Explain.command,
-            CustomerLife.command, GiveAccess.command, Backfill.command, Replay.command,
-            Report.command, Keys.command,
+            CustomerLife.command, GiveAccess.command, Unclaimed.command, Backfill.command,
+            Replay.command, Report.command, Keys.command,
             Config.command, Doctor.command, Conformance.command,
         ]
     )

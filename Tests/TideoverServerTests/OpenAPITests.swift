@@ -85,6 +85,7 @@ import TideoverStorage
         switch route.template.split(separator: "/").last {
         case "keys": Self.wish
         case "grants": Self.grant
+        case "aliases": Array(#"{"alias": "u_43"}"#.utf8)
         case "revocation": Array(#"{"why": "a slip"}"#.utf8)
         case "reconcile":
             JSONValue.object([

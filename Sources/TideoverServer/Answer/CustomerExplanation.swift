@@ -32,6 +32,30 @@ struct CustomerExplanation: Sendable {
                 }
             )
             drift.writeFields(to: &writer)
+            writer.field(
+                "purchases",
+                array: { writer in
+                    for holding in reading.record.holdings { holding.write(to: &writer) }
+                }
+            )
+            let aliases = reading.record.identity.aliases
+            writer.field(
+                "aliases",
+                array: { writer in for one in aliases { one.write(to: &writer) } }
+            )
+        }
+    }
+}
+
+extension CustomerRecord.Holding {
+    /// Writes everyone who ever held the purchase, in the order it was learned.
+    fileprivate func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.field("lineage", lineage.key)
+            writer.field(
+                "owners",
+                array: { writer in for owner in owners { owner.write(to: &writer) } }
+            )
         }
     }
 }

@@ -53,13 +53,13 @@ extension OutboxEvent {
 }
 
 extension Request {
-    fileprivate func eventID(_ name: String) throws -> EventID? {
+    func eventID(_ name: String) throws -> EventID? {
         guard let text = queryValue(name) else { return nil }
         guard let id = EventID(text) else { throw Problem.badCursor(name, found: text) }
         return id
     }
 
-    fileprivate func limit(_ name: String) throws -> Int {
+    func limit(_ name: String) throws -> Int {
         guard let text = queryValue(name) else { return EventsRoute.usualLimit }
         guard let limit = Int(text), (1...EventsRoute.greatestLimit).contains(limit) else {
             throw Problem.badLimit(name, found: text, greatest: EventsRoute.greatestLimit)

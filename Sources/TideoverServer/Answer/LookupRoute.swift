@@ -34,7 +34,9 @@ struct LookupRoute: Sendable {
             writer.field("asked", .object([question.word: .string(question.text)]))
             writer.field(
                 "purchases",
-                array: { writer in for holding in found { holding.write(to: &writer, at: now) } }
+                array: { writer in
+                    for holding in found { holding.write(to: &writer, of: app, at: now) }
+                }
             )
         }
         return .json(bytes: writer.bytes, headers: ["Cache-Control": "private, no-store"])
@@ -167,7 +169,8 @@ extension Holding {
         return terms.max { $0.start < $1.start }
     }
 
-    fileprivate func write(to writer: inout JSONWriter, at now: Instant) {
+    /// Writes whose it is as one JSON object, with what to send to whoever asks, and how to claim it.
+    func write(to writer: inout JSONWriter, of app: App, at now: Instant) {
         let owner = owners.owner(at: now)
         writer.object { writer in
             writer.field("environment", lineage.environment.rawValue)
@@ -182,7 +185,27 @@ extension Holding {
                 array: { writer in for entry in owners { entry.write(to: &writer) } }
             )
             writer.field("reply", reply(isClaimed: owner != nil))
+            writeClaim(to: &writer, of: app, isClaimed: owner != nil)
         }
+    }
+
+    private func writeClaim(to writer: inout JSONWriter, of app: App, isClaimed: Bool) {
+        guard !isClaimed else {
+            writer.field("claim", String?.none)
+            return
+        }
+        writer.field(
+            "claim",
+            object: { writer in
+                writer.field("method", "POST")
+                writer.field("path", "/v1/apps/\(app.id)/customers/{customer}/reconcile")
+                writer.field(
+                    "how",
+                    "Present the signed transaction under the signed-in customer's id, as the app "
+                        + "does after Restore Purchases."
+                )
+            }
+        )
     }
 
     /// A sentence to send to whoever asks, without anybody's id in it.

@@ -245,6 +245,31 @@ public struct Service: Sendable {
             try await service.grantsRoute(call)
                 .revoke(call.request, customer: call["customer"], grant: call["grant"])
         },
+        Route("GET", "/v1/apps/{app}/customers/{customer}/aliases", needs: .secret) {
+            service,
+            call in
+            try await service.aliasesRoute(call).list(customer: call["customer"])
+        },
+        Route("POST", "/v1/apps/{app}/customers/{customer}/aliases", needs: .secret) {
+            service,
+            call in
+            try await service.aliasesRoute(call).declare(call.request, customer: call["customer"])
+        },
+        Route("GET", "/v1/apps/{app}/customers/{customer}/audit", needs: .secret) { service, call in
+            try await AuditRoute(app: service.app(call["app"]), storage: service.storage)
+                .respond(to: call.request, customer: call["customer"])
+        },
+        Route("GET", "/v1/apps/{app}/audit", needs: .secret) { service, call in
+            try await AuditRoute(app: service.app(call["app"]), storage: service.storage)
+                .respond(to: call.request)
+        },
+        Route("GET", "/v1/apps/{app}/unclaimed", needs: .secret) { service, call in
+            try await UnclaimedRoute(
+                app: service.app(call["app"]),
+                storage: service.storage,
+                clock: service.clock
+            ).respond(to: call.request)
+        },
         Route("GET", "/v1/apps/{app}/lookup", needs: .secret) { service, call in
             try await LookupRoute(
                 app: service.app(call["app"]),
@@ -391,6 +416,15 @@ public struct Service: Sendable {
             storage: storage,
             clock: clock,
             random: random,
+            presenter: keys.withLock { $0.name(of: call.request) }
+        )
+    }
+
+    private func aliasesRoute(_ call: Call) throws -> AliasesRoute {
+        AliasesRoute(
+            app: try app(call["app"]),
+            storage: storage,
+            clock: clock,
             presenter: keys.withLock { $0.name(of: call.request) }
         )
     }

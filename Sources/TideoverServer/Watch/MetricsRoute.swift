@@ -16,6 +16,7 @@ struct MetricsRoute {
         verification()
         deadlines()
         silence()
+        unclaimed()
         if let sockets = service.instruments.sockets() { write(sockets) }
         if let process = service.instruments.process() { write(process) }
         text.family(
@@ -123,6 +124,31 @@ struct MetricsRoute {
             .gauge,
             "How long ago the longest waiting one of them fell due.",
             lateness
+        )
+    }
+
+    /// Left out while the storage cannot be read.
+    private mutating func unclaimed() {
+        var counts: [(labels: [(String, String)], value: Double)] = []
+        for (id, app) in service.apps.sorted(by: { $0.key < $1.key }) {
+            for environment in app.environments {
+                guard
+                    let count = try? service.storage.unclaimedCount(
+                        app: id,
+                        environment: environment,
+                        limit: UnclaimedRoute.mostCounted
+                    )
+                else { continue }
+                counts.append(
+                    ([("app", id), ("environment", environment.rawValue)], Double(count))
+                )
+            }
+        }
+        text.family(
+            "tideover_unclaimed_purchases",
+            .gauge,
+            "Purchases that no customer ever claimed, counted up to 10000.",
+            counts
         )
     }
 

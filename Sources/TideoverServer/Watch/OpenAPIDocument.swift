@@ -324,6 +324,190 @@ enum OpenAPIDocument {
                 }
               }
             },
+            "/v1/apps/{app}/customers/{customer}/aliases": {
+              "get": {
+                "tags": ["customers"],
+                "operationId": "listAliases",
+                "summary": "The ids that are one customer",
+                "security": [{ "key": ["secret"] }],
+                "parameters": [
+                  { "$ref": "#/components/parameters/app" },
+                  { "$ref": "#/components/parameters/customer" }
+                ],
+                "responses": {
+                  "200": {
+                    "description": "Under whichever of them it was asked",
+                    "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
+                    "content": {
+                      "application/json": { "schema": { "$ref": "#/components/schemas/Aliases" } }
+                    }
+                  },
+                  "400": { "$ref": "#/components/responses/problem" },
+                  "401": { "$ref": "#/components/responses/unauthorised" },
+                  "403": { "$ref": "#/components/responses/problem" },
+                  "404": { "$ref": "#/components/responses/problem" },
+                  "503": { "$ref": "#/components/responses/tryAgain" }
+                }
+              },
+              "post": {
+                "tags": ["customers"],
+                "operationId": "declareAlias",
+                "summary": "Say that two ids are one customer",
+                "description": "From now on either is answered with the purchases of both; of an instant before, each for itself. The alias stands for the customer for ever; an alias of an alias is one of the customer behind it.",
+                "security": [{ "key": ["secret"] }],
+                "parameters": [
+                  { "$ref": "#/components/parameters/app" },
+                  { "$ref": "#/components/parameters/customer" }
+                ],
+                "requestBody": {
+                  "required": true,
+                  "content": {
+                    "application/json": {
+                      "schema": {
+                        "type": "object", "required": ["alias"],
+                        "properties": {
+                          "alias": { "type": "string", "description": "The other id; one that has aliases cannot be one" },
+                          "why": { "type": "string", "maxLength": 500 }
+                        }
+                      }
+                    }
+                  }
+                },
+                "responses": {
+                  "200": {
+                    "description": "They are one already",
+                    "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
+                    "content": {
+                      "application/json": { "schema": { "$ref": "#/components/schemas/Aliases" } }
+                    }
+                  },
+                  "201": {
+                    "description": "Declared, in every environment of the app",
+                    "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
+                    "content": {
+                      "application/json": { "schema": { "$ref": "#/components/schemas/Aliases" } }
+                    }
+                  },
+                  "400": { "$ref": "#/components/responses/problem" },
+                  "401": { "$ref": "#/components/responses/unauthorised" },
+                  "403": { "$ref": "#/components/responses/problem" },
+                  "404": { "$ref": "#/components/responses/problem" },
+                  "409": { "$ref": "#/components/responses/problem" },
+                  "503": { "$ref": "#/components/responses/tryAgain" }
+                }
+              }
+            },
+            "/v1/apps/{app}/customers/{customer}/audit": {
+              "get": {
+                "tags": ["customers"],
+                "operationId": "getCustomerAudit",
+                "summary": "Who changed what of a customer, when and why",
+                "description": "Lines that name the customer by any of their ids.",
+                "security": [{ "key": ["secret"] }],
+                "parameters": [
+                  { "$ref": "#/components/parameters/app" },
+                  { "$ref": "#/components/parameters/customer" },
+                  { "$ref": "#/components/parameters/environment" },
+                  {
+                    "name": "after", "in": "query",
+                    "description": "The id of the line read last; without it from the beginning",
+                    "schema": { "type": "string", "format": "uuid" }
+                  },
+                  {
+                    "name": "limit", "in": "query",
+                    "description": "How many lines at most",
+                    "schema": { "type": "integer", "minimum": 1, "maximum": 1000, "default": 100 }
+                  }
+                ],
+                "responses": {
+                  "200": {
+                    "description": "A page of lines, the oldest first",
+                    "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
+                    "content": {
+                      "application/json": { "schema": { "$ref": "#/components/schemas/Audit" } }
+                    }
+                  },
+                  "400": { "$ref": "#/components/responses/problem" },
+                  "401": { "$ref": "#/components/responses/unauthorised" },
+                  "403": { "$ref": "#/components/responses/problem" },
+                  "404": { "$ref": "#/components/responses/problem" },
+                  "503": { "$ref": "#/components/responses/tryAgain" }
+                }
+              }
+            },
+            "/v1/apps/{app}/audit": {
+              "get": {
+                "tags": ["customers"],
+                "operationId": "getAudit",
+                "summary": "Who changed whose a purchase is, or gave access by hand",
+                "description": "Claims, transfers, grants, aliases, and claims that were refused (the same one once). Lines are only ever added.",
+                "security": [{ "key": ["secret"] }],
+                "parameters": [
+                  { "$ref": "#/components/parameters/app" },
+                  {
+                    "name": "after", "in": "query",
+                    "description": "The id of the line read last; without it from the beginning",
+                    "schema": { "type": "string", "format": "uuid" }
+                  },
+                  {
+                    "name": "limit", "in": "query",
+                    "description": "How many lines at most",
+                    "schema": { "type": "integer", "minimum": 1, "maximum": 1000, "default": 100 }
+                  }
+                ],
+                "responses": {
+                  "200": {
+                    "description": "A page of lines, the oldest first",
+                    "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
+                    "content": {
+                      "application/json": { "schema": { "$ref": "#/components/schemas/Audit" } }
+                    }
+                  },
+                  "400": { "$ref": "#/components/responses/problem" },
+                  "401": { "$ref": "#/components/responses/unauthorised" },
+                  "403": { "$ref": "#/components/responses/problem" },
+                  "404": { "$ref": "#/components/responses/problem" },
+                  "503": { "$ref": "#/components/responses/tryAgain" }
+                }
+              }
+            },
+            "/v1/apps/{app}/unclaimed": {
+              "get": {
+                "tags": ["customers"],
+                "operationId": "listUnclaimed",
+                "summary": "Purchases that no customer ever claimed",
+                "description": "As `lookup` shows them; once claimed they are gone from here.",
+                "security": [{ "key": ["secret"] }],
+                "parameters": [
+                  { "$ref": "#/components/parameters/app" },
+                  { "$ref": "#/components/parameters/environment" },
+                  {
+                    "name": "after", "in": "query",
+                    "description": "The lineage read last; without it from the beginning",
+                    "schema": { "type": "string" }
+                  },
+                  {
+                    "name": "limit", "in": "query",
+                    "description": "How many purchases at most",
+                    "schema": { "type": "integer", "minimum": 1, "maximum": 1000, "default": 100 }
+                  }
+                ],
+                "responses": {
+                  "200": {
+                    "description": "A page of purchases, by lineage",
+                    "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
+                    "content": {
+                      "application/json": { "schema": { "$ref": "#/components/schemas/Unclaimed" } }
+                    }
+                  },
+                  "400": { "$ref": "#/components/responses/problem" },
+                  "401": { "$ref": "#/components/responses/unauthorised" },
+                  "403": { "$ref": "#/components/responses/problem" },
+                  "404": { "$ref": "#/components/responses/problem" },
+                  "503": { "$ref": "#/components/responses/tryAgain" }
+                }
+              }
+            },
             "/v1/apps/{app}/lookup": {
               "get": {
                 "tags": ["customers"],
@@ -1040,13 +1224,18 @@ enum OpenAPIDocument {
                         },
                         "grantedAt": { "$ref": "#/components/schemas/Instant" },
                         "revoked": {
-                          "type": ["object", "null"],
-                          "required": ["at", "why", "by"],
-                          "properties": {
-                            "at": { "$ref": "#/components/schemas/Instant" },
-                            "why": { "type": ["string", "null"] },
-                            "by": { "type": ["string", "null"] }
-                          }
+                          "oneOf": [
+                            {
+                              "type": "object",
+                              "required": ["at", "why", "by"],
+                              "properties": {
+                                "at": { "$ref": "#/components/schemas/Instant" },
+                                "why": { "type": ["string", "null"] },
+                                "by": { "type": ["string", "null"] }
+                              }
+                            },
+                            { "type": "null" }
+                          ]
                         }
                       }
                     }
@@ -1060,36 +1249,124 @@ enum OpenAPIDocument {
                   "app": { "type": "string" },
                   "asked": { "type": "object" },
                   "purchases": {
+                    "type": "array", "items": { "$ref": "#/components/schemas/FoundPurchase" }
+                  }
+                }
+              },
+              "Unclaimed": {
+                "type": "object",
+                "required": ["app", "environment", "purchases", "next", "more"],
+                "properties": {
+                  "app": { "type": "string" },
+                  "environment": { "type": "string", "enum": ["production", "sandbox", "simulated"] },
+                  "purchases": {
+                    "type": "array", "items": { "$ref": "#/components/schemas/FoundPurchase" }
+                  },
+                  "next": { "type": ["string", "null"], "description": "To be asked for as `after`" },
+                  "more": { "type": "boolean" }
+                }
+              },
+              "FoundPurchase": {
+                "type": "object",
+                "required": [
+                  "environment", "store", "lineage", "ownership", "customer", "owners", "reply", "claim"
+                ],
+                "properties": {
+                  "environment": {
+                    "type": "string", "enum": ["production", "sandbox", "simulated"]
+                  },
+                  "store": { "type": "string" },
+                  "lineage": { "type": "string" },
+                  "ownership": { "type": "string", "enum": ["purchased", "familyShared"] },
+                  "productId": { "type": ["string", "null"] },
+                  "purchasedAt": { "type": ["string", "null"] },
+                  "customer": {
+                    "type": ["string", "null"],
+                    "description": "Who holds it; null where nobody has claimed it"
+                  },
+                  "owners": {
+                    "type": "array", "items": { "type": "object" },
+                    "description": "Everyone who ever held it, in the order it was learned"
+                  },
+                  "reply": {
+                    "type": "string",
+                    "description": "A sentence to send to whoever asks"
+                  },
+                  "claim": {
+                    "description": "How to claim it; null where somebody has",
+                    "oneOf": [
+                      {
+                        "type": "object",
+                        "required": ["method", "path", "how"],
+                        "properties": {
+                          "method": { "type": "string" },
+                          "path": { "type": "string" },
+                          "how": { "type": "string" }
+                        }
+                      },
+                      { "type": "null" }
+                    ]
+                  }
+                }
+              },
+              "Aliases": {
+                "type": "object",
+                "required": ["app", "customer", "aliases"],
+                "properties": {
+                  "app": { "type": "string" },
+                  "customer": { "type": "string", "description": "The id that the others stand for" },
+                  "aliases": { "type": "array", "items": { "$ref": "#/components/schemas/Alias" } }
+                }
+              },
+              "Alias": {
+                "type": "object",
+                "required": ["alias", "from", "why", "by"],
+                "properties": {
+                  "alias": { "type": "string" },
+                  "from": { "$ref": "#/components/schemas/Instant" },
+                  "why": { "type": "string" },
+                  "by": { "type": "string", "description": "The name of the key, else its id" }
+                }
+              },
+              "Audit": {
+                "type": "object",
+                "required": ["app", "audit", "next", "more"],
+                "properties": {
+                  "app": { "type": "string" },
+                  "audit": {
                     "type": "array",
                     "items": {
                       "type": "object",
                       "required": [
-                        "environment", "store", "lineage", "ownership", "customer", "owners", "reply"
+                        "id", "environment", "kind", "at", "customer", "other", "lineage", "actor", "by",
+                        "why"
                       ],
                       "properties": {
+                        "id": { "type": "string", "format": "uuid" },
                         "environment": {
                           "type": "string", "enum": ["production", "sandbox", "simulated"]
                         },
-                        "store": { "type": "string" },
-                        "lineage": { "type": "string" },
-                        "ownership": { "type": "string", "enum": ["purchased", "familyShared"] },
-                        "productId": { "type": ["string", "null"] },
-                        "purchasedAt": { "type": ["string", "null"] },
-                        "customer": {
-                          "type": ["string", "null"],
-                          "description": "Who holds it; null where nobody has claimed it"
-                        },
-                        "owners": {
-                          "type": "array", "items": { "type": "object" },
-                          "description": "Everyone who ever held it, in the order it was learned"
-                        },
-                        "reply": {
+                        "kind": {
                           "type": "string",
-                          "description": "A sentence to send to whoever asks"
-                        }
+                          "enum": [
+                            "claimed", "transferred", "claimRefused", "granted", "grantRevoked", "aliased"
+                          ]
+                        },
+                        "at": { "$ref": "#/components/schemas/Instant" },
+                        "customer": { "type": "string" },
+                        "other": {
+                          "type": ["string", "null"],
+                          "description": "Who held what moved or was refused, or the id that joined"
+                        },
+                        "lineage": { "type": ["string", "null"] },
+                        "actor": { "type": "string", "enum": ["customer", "store", "operator"] },
+                        "by": { "type": ["string", "null"], "description": "The operator's key, by name" },
+                        "why": { "type": "string" }
                       }
                     }
-                  }
+                  },
+                  "next": { "type": ["string", "null"], "description": "To be asked for as `after`" },
+                  "more": { "type": "boolean" }
                 }
               },
               "DeviceEvidence": {
@@ -1624,7 +1901,12 @@ enum OpenAPIDocument {
                     "type": "object",
                     "description": "By entitlement, of all purchases held: minutes as in the report",
                     "additionalProperties": { "type": "object" }
-                  }
+                  },
+                  "purchases": {
+                    "type": "array", "items": { "type": "object" },
+                    "description": "Each purchase with everyone who ever held it"
+                  },
+                  "aliases": { "type": "array", "items": { "$ref": "#/components/schemas/Alias" } }
                 }
               },
               "CustomerTimeline": {
@@ -2087,6 +2369,8 @@ enum OpenAPIDocument {
                       "urn:tideover:problem:too-many-grants",
                       "urn:tideover:problem:unknown-grant",
                       "urn:tideover:problem:grant-ended",
+                      "urn:tideover:problem:bad-alias",
+                      "urn:tideover:problem:alias-refused",
                       "urn:tideover:problem:store-did-not-answer",
                       "urn:tideover:problem:not-found",
                       "urn:tideover:problem:method-not-allowed",

@@ -1,0 +1,52 @@
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+import TideoverStorage
+
+/// Answers `GET /v1/apps/{app}/audit` and `GET /v1/apps/{app}/customers/{customer}/audit`: who changed
+/// whose a purchase is, gave or took access by hand, or was refused, page by page, oldest first.
+struct AuditRoute: Sendable {
+    let app: App
+    let storage: any Storage
+
+    func respond(to request: Request, customer: String? = nil) async throws -> Response {
+        let key = try customer.map { text in
+            guard let customer = CustomerID(text) else { throw Problem.badCustomer }
+            let environment = try app.environment(askedIn: request)
+            return CustomerKey(app: app.id, environment: environment, customer: customer)
+        }
+        let after = try request.eventID("after")
+        let limit = try request.limit("limit")
+        // A page can be long: this leaves the thread that reads sockets.
+        return .json(
+            bytes: try await onPool { try page(of: key, after: after, limit) },
+            headers: ["Cache-Control": "private, no-store"]
+        )
+    }
+
+    private func page(of key: CustomerKey?, after: EventID?, _ limit: Int) throws -> [UInt8] {
+        let found = try storage.audit(app: app.id, customer: key, after: after, limit: limit + 1)
+        let page = found.prefix(limit)
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.field("app", app.id)
+            writer.field(
+                "audit",
+                array: { writer in for line in page { line.write(to: &writer) } }
+            )
+            writer.field("next", (page.last?.id ?? after)?.description)
+            writer.field("more", found.count > limit)
+        }
+        return writer.bytes
+    }
+}
+
+extension AuditRecord {
+    fileprivate func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.field("id", id.description)
+            writer.field("environment", environment.rawValue)
+            entry.writeFields(to: &writer)
+        }
+    }
+}

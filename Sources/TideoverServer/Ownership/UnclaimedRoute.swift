@@ -1,0 +1,60 @@
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+import TideoverStorage
+
+/// Answers `GET /v1/apps/{app}/unclaimed`: the purchases that nobody ever claimed, page by page, as
+/// `lookup` shows them.
+struct UnclaimedRoute: Sendable {
+    let app: App
+    let storage: any Storage
+    let clock: Clock
+
+    /// How many are counted for the metric at most.
+    static let mostCounted = 10_000
+    /// No lineage has a longer key.
+    private static let longestKey = 500
+
+    func respond(to request: Request) async throws -> Response {
+        let environment = try app.environment(askedIn: request)
+        let after = request.queryValue("after")
+        if let after, after.isEmpty || after.utf8.count > Self.longestKey {
+            throw Problem.badCursor("after", found: "")
+        }
+        let limit = try request.limit("limit")
+        // Every fact of what is found is read: this leaves the thread that reads sockets.
+        return .json(
+            bytes: try await onPool { try page(environment, after: after, limit) },
+            headers: ["Cache-Control": "private, no-store"]
+        )
+    }
+
+    private func page(
+        _ environment: Environment,
+        after: String?,
+        _ limit: Int
+    ) throws -> [UInt8] {
+        let found = try storage.unclaimed(
+            app: app.id,
+            environment: environment,
+            after: after,
+            limit: limit + 1
+        )
+        let page = found.prefix(limit)
+        let now = clock()
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.field("app", app.id)
+            writer.field("environment", environment.rawValue)
+            writer.field(
+                "purchases",
+                array: { writer in
+                    for holding in page { holding.write(to: &writer, of: app, at: now) }
+                }
+            )
+            writer.field("next", page.last?.lineage.key ?? after)
+            writer.field("more", found.count > limit)
+        }
+        return writer.bytes
+    }
+}

@@ -1,0 +1,390 @@
+import Testing
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+import TideoverSQLite
+import TideoverServer
+
+/// Calls about whose a purchase is, for the tests of it.
+struct OwnershipCalls {
+    let server: TestServer
+
+    /// A transaction as a device has it: of nobody, unless a customer is named.
+    func transaction(
+        _ id: String = "2000000000000001",
+        token: String? = nil,
+        signed: Instant = Message.start
+    ) -> JSONObject {
+        var transaction = Message.transaction(signed: signed)
+        transaction["originalTransactionId"] = .string(id)
+        transaction["transactionId"] = .string(id)
+        transaction["webOrderLineItemId"] = .string("9\(id)")
+        transaction["appAccountToken"] = token.map(JSONValue.string)
+        return transaction
+    }
+
+    /// Presents a transaction; what became of the claim.
+    @discardableResult
+    func present(_ customer: String, _ transaction: JSONObject) async throws -> String? {
+        let signed = JSONValue.string(try server.store.sign(transaction))
+        let (status, answer) = try await post(
+            "customers/\(customer)/reconcile",
+            ["transactions": .array([signed])]
+        )
+        #expect(status == 200)
+        return answer["items"]?.array?.first?["ownership"]?.string
+    }
+
+    func post(_ path: String, _ body: JSONObject) async throws -> (status: Int, answer: JSONValue) {
+        let response = try await server.send(
+            "POST",
+            "/v1/apps/cards/\(path)?environment=sandbox",
+            body: JSONValue.object(body).encoded()
+        )
+        return (response.status, JSONValue(try JSONDocument(response.body).root))
+    }
+
+    func get(_ path: String, _ query: String = "") async throws -> JSONValue {
+        let response = try await server.get("/v1/apps/cards/\(path)?environment=sandbox\(query)")
+        #expect(response.status == 200)
+        return JSONValue(try JSONDocument(response.body).root)
+    }
+
+    /// `kind customer other actor` of each line.
+    func audit(_ path: String = "audit") async throws -> [String] {
+        (try await get(path)["audit"]?.array ?? []).map { line in
+            ["kind", "customer", "other", "actor"].map { line[$0]?.string ?? "-" }
+                .joined(separator: " ")
+        }
+    }
+
+    /// `state` of premium in an explanation at an instant.
+    func state(of customer: String, at instant: Instant) async throws -> String? {
+        let answer = try await get("customers/\(customer)/explain", "&at=\(instant.rfc3339)")
+        return answer["entitlements"]?["premium"]?["decision"]?["state"]?.string
+    }
+}
+
+/// What every change of hands leaves behind.
+@Suite struct AuditTests {
+    @Test func `claims, transfers and refusals leave a line, each refusal one`() async throws {
+        let server = try TestServer(policy: Policy(transfer: .transfer(coolDown: .days(30))))
+        let calls = OwnershipCalls(server: server)
+        let bought = server.now
+        try await calls.present("u_1", calls.transaction())
+        server.set(bought + .days(3))
+        try await calls.present("u_2", calls.transaction())
+        server.set(bought + .days(4))
+        for _ in 0..<3 { try await calls.present("u_3", calls.transaction()) }
+        try await calls.present("u_2", calls.transaction())
+        #expect(
+            try await calls.audit() == [
+                "claimed u_1 - customer", "transferred u_2 u_1 customer",
+                "claimRefused u_3 u_2 customer",
+            ]
+        )
+        #expect(
+            try await calls.audit("customers/u_1/audit") == [
+                "claimed u_1 - customer", "transferred u_2 u_1 customer",
+            ]
+        )
+        #expect(try await calls.audit("customers/u_9/audit") == [])
+        let last = try await calls.get("audit")["audit"]?.array?.last
+        #expect(last?["lineage"]?.string == "appStore:2000000000000001")
+        #expect(last?["at"]?.string == (bought + .days(4)).rfc3339)
+        #expect(last?["why"]?.string?.contains((bought + .days(33)).rfc3339) == true)
+        await server.close()
+    }
+
+    @Test func `what the store's token moves leaves a line, and whom it names first does not`()
+        async throws
+    {
+        let server = try TestServer()
+        let calls = OwnershipCalls(server: server)
+        try await calls.present("u_1", calls.transaction())
+        var named = calls.transaction(token: TestServer.anna, signed: Message.start + .days(1))
+        named["transactionId"] = "2000000000000002"
+        named["webOrderLineItemId"] = "900000002"
+        named["purchaseDate"] = Message.end.wire
+        named["expiresDate"] = (Message.end + .days(30)).wire
+        named["signedDate"] = Message.end.wire
+        server.set(Message.end + .seconds(5))
+        try await calls.present("u_1", named)
+        try await calls.present(TestServer.ben, calls.transaction("5", token: TestServer.ben))
+        let lines = try await calls.audit()
+        #expect(lines.contains("transferred \(TestServer.anna) u_1 store"))
+        #expect(!lines.contains { $0.contains(TestServer.ben) })
+        await server.close()
+    }
+
+    @Test func `a gift leaves a line with who and why, and so does taking it back`() async throws {
+        let server = try TestServer()
+        let calls = OwnershipCalls(server: server)
+        let given = try await calls.post(
+            "customers/u_1/grants",
+            ["entitlement": "premium", "days": 7, "why": "outage"]
+        )
+        let id = try #require(given.answer["grants"]?.array?.first?["id"]?.string)
+        _ = try await calls.post("customers/u_1/grants/\(id)/revocation", ["why": "a slip"])
+        #expect(
+            try await calls.audit("customers/u_1/audit") == [
+                "granted u_1 - operator", "grantRevoked u_1 - operator",
+            ]
+        )
+        let lines = try await calls.get("audit")["audit"]?.array ?? []
+        #expect(lines.compactMap { $0["why"]?.string } == ["outage", "a slip"])
+        #expect(
+            lines.allSatisfy { $0["by"]?.string == "admin key of the configuration" }
+        )
+        await server.close()
+    }
+
+    @Test func `it is read page by page`() async throws {
+        let server = try TestServer()
+        let calls = OwnershipCalls(server: server)
+        for n in 1...5 { try await calls.present("u_\(n)", calls.transaction("\(n)")) }
+        var found: [String] = []
+        var after = ""
+        while true {
+            let page = try await calls.get("audit", "&limit=2\(after)")
+            found += (page["audit"]?.array ?? []).compactMap { $0["customer"]?.string }
+            guard page["more"] == true else { break }
+            after = "&after=\(page["next"]?.string ?? "")"
+        }
+        #expect(found == ["u_1", "u_2", "u_3", "u_4", "u_5"])
+        let bad = try await server.get("/v1/apps/cards/audit?after=x")
+        #expect(bad.status == 400)
+        await server.close()
+    }
+
+    @Test func `explain tells who held each purchase, and since when`() async throws {
+        let server = try TestServer(policy: Policy(transfer: .transfer(coolDown: .zero)))
+        let calls = OwnershipCalls(server: server)
+        let bought = server.now
+        try await calls.present("u_1", calls.transaction())
+        server.set(bought + .days(3))
+        try await calls.present("u_2", calls.transaction())
+        let purchases = try await calls.get("customers/u_1/explain")["purchases"]?.array ?? []
+        #expect(purchases.count == 1)
+        let owners = purchases.first?["owners"]?.array ?? []
+        #expect(owners.compactMap { $0["customer"]?.string } == ["u_1", "u_2"])
+        #expect(owners.last?["from"]?.string == (bought + .days(3)).rfc3339)
+        await server.close()
+    }
+}
+
+/// Two ids of one customer.
+@Suite struct AliasTests {
+    private func declare(
+        _ calls: OwnershipCalls,
+        _ alias: String,
+        of customer: String
+    ) async throws -> (status: Int, answer: JSONValue) {
+        try await calls.post("customers/\(customer)/aliases", ["alias": .string(alias)])
+    }
+
+    @Test func `under either id the same is answered, of the purchases of both`() async throws {
+        let server = try TestServer()
+        let calls = OwnershipCalls(server: server)
+        try await calls.present("phone", calls.transaction())
+        #expect(try await server.premium("anna") == "never unknown none")
+        server.set(server.now + .days(1))
+        let (status, answer) = try await declare(calls, "phone", of: "anna")
+        #expect(status == 201)
+        #expect(answer["customer"]?.string == "anna")
+        #expect(answer["aliases"]?.array?.compactMap { $0["alias"]?.string } == ["phone"])
+        #expect(try await server.premium("anna") == "active paid access")
+        #expect(try await server.answer("phone") == server.answer("anna"))
+        #expect(
+            try await calls.audit("customers/phone/audit").last == "aliased anna phone operator"
+        )
+        #expect(try await declare(calls, "phone", of: "anna").status == 200)
+        #expect(try await declare(calls, "anna", of: "phone").status == 200)
+        await server.close()
+    }
+
+    @Test func `of an instant before, each answers for itself`() async throws {
+        let server = try TestServer()
+        let calls = OwnershipCalls(server: server)
+        let bought = server.now
+        try await calls.present("phone", calls.transaction())
+        server.set(bought + .days(2))
+        _ = try await declare(calls, "phone", of: "anna")
+        let before = bought + .days(2) + Milliseconds(-1)
+        #expect(try await calls.state(of: "anna", at: before) == "never")
+        #expect(try await calls.state(of: "phone", at: before) == "active")
+        #expect(try await calls.state(of: "anna", at: bought + .days(2)) == "active")
+        #expect(try await calls.state(of: "phone", at: bought + .days(2)) == "active")
+        let known = try await calls.get(
+            "customers/anna/explain",
+            "&asKnownAt=\((bought + .days(1)).rfc3339)&at=\((bought + .days(3)).rfc3339)"
+        )
+        let state = known["entitlements"]?["premium"]?["decision"]?["state"]?.string
+        #expect(state == "never")
+        await server.close()
+    }
+
+    @Test func `late notifications that name either land right`() async throws {
+        let server = try TestServer()
+        let calls = OwnershipCalls(server: server)
+        #expect(try await declare(calls, TestServer.anna, of: "web").status == 201)
+        #expect(try await server.post(.purchase()).status == 200)
+        #expect(try await server.premium("web") == "active paid access")
+        #expect(try await server.premium(TestServer.anna) == "active paid access")
+        var refund = Message.purchase("n-2", signed: Message.start + .days(1))
+        refund.type = "REFUND"
+        refund.subtype = nil
+        refund.transaction?["revocationDate"] = (Message.start + .days(1)).wire
+        refund.transaction?["revocationReason"] = 0
+        server.set(Message.start + .days(1) + .seconds(5))
+        #expect(try await server.post(refund).status == 200)
+        #expect(try await server.premium("web") == "expired refunded none")
+        await server.close()
+    }
+
+    @Test func `what one id holds the other holds, and claims nothing from it`() async throws {
+        let server = try TestServer()
+        let calls = OwnershipCalls(server: server)
+        try await calls.present("phone", calls.transaction())
+        _ = try await declare(calls, "phone", of: "anna")
+        #expect(try await calls.present("anna", calls.transaction()) == "held")
+        #expect(try await calls.present("ben", calls.transaction()) == "held-by-another")
+        await server.close()
+    }
+
+    @Test func `nobody who was answered before takes a new answer for an old one`() async throws {
+        let server = try TestServer()
+        let calls = OwnershipCalls(server: server)
+        try await calls.present("phone", calls.transaction())
+        _ = try await calls.post(
+            "customers/phone/grants",
+            ["entitlement": "premium", "days": 60, "why": "x"]
+        )
+        try await calls.present("anna", calls.transaction("5"))
+        func tag(_ customer: String) async throws -> String? {
+            let target = "/v1/apps/cards/customers/\(customer)?environment=sandbox"
+            return try await server.get(target).headers["ETag"]
+        }
+        let before = [try await tag("phone"), try await tag("anna")]
+        _ = try await declare(calls, "phone", of: "anna")
+        let after = try await tag("phone")
+        #expect(try await tag("anna") == after)
+        #expect(!before.contains(after))
+        await server.close()
+    }
+
+    @Test func `there are no chains, and nobody is taken from anybody`() async throws {
+        let server = try TestServer()
+        let calls = OwnershipCalls(server: server)
+        #expect(try await declare(calls, "phone", of: "anna").status == 201)
+        for (alias, customer, reason) in [
+            ("anna", "anna", "same-id"), ("phone", "ben", "alias-of-another"),
+            ("anna", "ben", "has-aliases"),
+        ] {
+            let (status, problem) = try await declare(calls, alias, of: customer)
+            #expect(status == 409)
+            #expect(problem["type"]?.string == "urn:tideover:problem:alias-refused")
+            #expect(problem["reason"]?.string == reason)
+        }
+        // An alias of an alias is one of who stands behind it.
+        let (status, answer) = try await declare(calls, "web", of: "phone")
+        #expect(status == 201)
+        #expect(answer["customer"]?.string == "anna")
+        for body in [#"{"alias": ""}"#, "{}", #"{"alias": "a", "reason": "x"}"#, "[]"] {
+            let response = try await server.send(
+                "POST",
+                "/v1/apps/cards/customers/anna/aliases",
+                body: Array(body.utf8)
+            )
+            #expect(response.status == 400)
+        }
+        let listed = try await calls.get("customers/web/aliases")
+        #expect(listed["aliases"]?.array?.compactMap { $0["alias"]?.string } == ["phone", "web"])
+        await server.close()
+    }
+
+    @Test func `events are told once, of the customer and not of the alias`() async throws {
+        let server = try TestServer()
+        let calls = OwnershipCalls(server: server)
+        try await calls.present("phone", calls.transaction())
+        _ = try await declare(calls, "phone", of: "anna")
+        server.set(Message.end + .days(3))
+        _ = try await server.premium("phone")
+        _ = try await server.premium("anna")
+        let events = try await calls.get("events")["events"]?.array ?? []
+        let later = events.filter { ($0["effectiveAt"]?.string ?? "") >= Message.end.rfc3339 }
+        #expect(!later.isEmpty)
+        #expect(later.allSatisfy { $0["customer"]?.string == "anna" })
+        await server.close()
+    }
+}
+
+/// What was paid for and serves nobody.
+@Suite struct UnclaimedTests {
+    private func post(_ server: TestServer, _ id: String, token: String? = nil) async throws {
+        var message = Message.purchase("n-\(id)")
+        for key in ["originalTransactionId", "transactionId"] {
+            message.transaction?[key] = .string(id)
+        }
+        message.transaction?["webOrderLineItemId"] = .string("9\(id)")
+        message.transaction?["appAccountToken"] = token.map(JSONValue.string)
+        message.renewal?["originalTransactionId"] = .string(id)
+        #expect(try await server.post(message).status == 200)
+    }
+
+    private func listed(_ page: JSONValue) -> [String] {
+        (page["purchases"]?.array ?? []).compactMap { $0["lineage"]?.string }
+    }
+
+    @Test func `what nobody claimed is listed with a way to claim it, until somebody does`()
+        async throws
+    {
+        let server = try TestServer()
+        let calls = OwnershipCalls(server: server)
+        try await post(server, "1")
+        try await post(server, "2")
+        try await post(server, "3", token: TestServer.anna)
+        let page = try await calls.get("unclaimed")
+        #expect(listed(page) == ["appStore:1", "appStore:2"])
+        let first = page["purchases"]?.array?.first
+        #expect(first?["reply"]?.string?.contains("Restore Purchases") == true)
+        #expect(first?["claim"]?["method"]?.string == "POST")
+        #expect(
+            first?["claim"]?["path"]?.string == "/v1/apps/cards/customers/{customer}/reconcile"
+        )
+        let gauge = "tideover_unclaimed_purchases{app=\"cards\",environment=\"sandbox\"}"
+        #expect(try await server.samples().contains("\(gauge) 2"))
+        #expect(try await calls.present("u_1", calls.transaction("1")) == "claimed")
+        #expect(listed(try await calls.get("unclaimed")) == ["appStore:2"])
+        #expect(try await server.samples().contains("\(gauge) 1"))
+        let found = try await calls.get("lookup", "&transaction=1")
+        #expect(found["purchases"]?.array?.first?["claim"] == .null)
+        // The store's later word claims too.
+        server.set(Message.start + .days(1))
+        try await calls.present(
+            "u_9",
+            calls.transaction("2", token: TestServer.ben, signed: Message.start + .days(1))
+        )
+        #expect(listed(try await calls.get("unclaimed")).isEmpty)
+        await server.close()
+    }
+
+    @Test func `it is read page by page, of one environment`() async throws {
+        let server = try TestServer()
+        let calls = OwnershipCalls(server: server)
+        for id in ["1", "2", "3"] { try await post(server, id) }
+        let first = try await calls.get("unclaimed", "&limit=2")
+        #expect(listed(first) == ["appStore:1", "appStore:2"])
+        #expect(first["more"] == true)
+        let rest = try await calls.get("unclaimed", "&limit=2&after=appStore:2")
+        #expect(listed(rest) == ["appStore:3"])
+        #expect(rest["more"] == false)
+        let other = try await server.get("/v1/apps/cards/unclaimed?environment=simulated")
+        #expect(listed(JSONValue(try JSONDocument(other.body).root)).isEmpty)
+        #expect(
+            try await server.get("/v1/apps/cards/unclaimed?environment=sandbox&after=").status
+                == 400
+        )
+        await server.close()
+    }
+}
