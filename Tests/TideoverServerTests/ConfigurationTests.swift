@@ -40,7 +40,6 @@ import TideoverSignatures
             configuration.notices == [
                 "apps[0].googlePlay is set but this version does not read Google Play yet",
                 "apps[0].revenueCat is set but this version does not read RevenueCat yet",
-                "apps[0].policy.sandbox is set but this version does not act on it yet",
                 "webhooks[0] is set but this version does not send webhooks yet",
             ]
         )

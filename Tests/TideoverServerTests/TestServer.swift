@@ -45,7 +45,8 @@ final class TestServer: Sendable {
         clients: ClientLimits = ClientLimits(),
         faults: SQLiteFaults = SQLiteFaults(),
         adminKey: APIKey? = adminKey,
-        passes: PassIssuer? = nil
+        passes: PassIssuer? = nil,
+        environments: [Environment] = [.sandbox, .simulated]
     ) throws {
         let store = try store ?? TestStore()
         let folder = try folder ?? Self.makeFolder()
@@ -57,14 +58,14 @@ final class TestServer: Sendable {
         let trust = AppStoreTrust(
             identity: AppStoreIdentity(
                 bundleId: bundleId,
-                environments: [.sandbox, .simulated]
+                environments: Set(environments)
             ),
             authorities: [try TrustAnchor(name: "test", der: store.root): authority],
             receiptAuthorities: receiptAuthorities
         )
         let app = App(
             id: "cards",
-            environments: [.sandbox, .simulated],
+            environments: environments,
             catalogue: catalogue,
             policy: policy,
             appStore: trust,

@@ -8,9 +8,13 @@ struct CustomerExplanation: Sendable {
     let explanations: [Explanation]
     let drift: CustomerDrift
 
-    init(_ reading: CustomerReading, _ drift: CustomerDrift) {
+    /// Whether the sandbox answers for production; nil where that is not asked.
+    let sandbox: SandboxRuling?
+
+    init(_ reading: CustomerReading, _ drift: CustomerDrift, sandbox: SandboxRuling? = nil) {
         self.reading = reading
         self.drift = drift
+        self.sandbox = sandbox
         explanations = reading.record.explanations(at: reading.asOf).map { explanation in
             var explanation = explanation
             explanation.reply += drift.reply(on: explanation.decision.name)
@@ -32,6 +36,7 @@ struct CustomerExplanation: Sendable {
                 }
             )
             drift.writeFields(to: &writer)
+            writeSandbox(to: &writer)
             writer.field(
                 "purchases",
                 array: { writer in
@@ -44,6 +49,23 @@ struct CustomerExplanation: Sendable {
                 array: { writer in for one in aliases { one.write(to: &writer) } }
             )
         }
+    }
+}
+
+extension CustomerExplanation {
+    private func writeSandbox(to writer: inout JSONWriter) {
+        guard let sandbox else {
+            writer.field("sandbox", String?.none)
+            return
+        }
+        writer.field(
+            "sandbox",
+            object: { writer in
+                writer.field("ruling", sandbox.rawValue)
+                writer.field("answers", sandbox.sandboxAnswers)
+                writer.field("sentence", sandbox.sentence)
+            }
+        )
     }
 }
 

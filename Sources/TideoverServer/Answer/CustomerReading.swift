@@ -23,6 +23,22 @@ struct CustomerQuestion: Sendable {
         asKnownAt = try request.instant("asKnownAt")
         self.now = now
     }
+
+    private init(_ question: CustomerQuestion, in environment: Environment) {
+        key = CustomerKey(
+            app: question.key.app,
+            environment: environment,
+            customer: question.key.customer
+        )
+        at = question.at
+        asKnownAt = question.asKnownAt
+        now = question.now
+    }
+
+    /// The same about another environment.
+    func asked(in environment: Environment) -> CustomerQuestion {
+        CustomerQuestion(self, in: environment)
+    }
 }
 
 /// Everything that answers a question about a customer, read from a storage as it is.

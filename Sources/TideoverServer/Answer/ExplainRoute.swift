@@ -17,10 +17,27 @@ struct ExplainRoute: Sendable {
                 let reading = try CustomerReading(question, in: app, storage: storage)
                 var writer = JSONWriter()
                 let drift = try CustomerDrift(reading, of: app, storage: storage)
-                CustomerExplanation(reading, drift).write(to: &writer)
+                CustomerExplanation(reading, drift, sandbox: try sandbox(question, reading))
+                    .write(to: &writer)
                 return writer.bytes
             },
             headers: ["Cache-Control": "private, no-store"]
+        )
+    }
+
+    /// What policy makes of the customer's purchases in the sandbox, at the same instant.
+    private func sandbox(
+        _ question: CustomerQuestion,
+        _ production: CustomerReading
+    ) throws -> SandboxRuling? {
+        guard app.servesSandboxBeside(question.key.environment) else { return nil }
+        let sandbox = try CustomerReading(question.asked(in: .sandbox), in: app, storage: storage)
+        let policy = production.record.policy.value(at: production.asOf)
+        return SandboxRuling(
+            policy,
+            for: [production.record.customer, production.record.identity.primary],
+            production: AnswerGist(production.record.history.snapshot(at: production.asOf)),
+            sandbox: AnswerGist(sandbox.record.history.snapshot(at: production.asOf))
         )
     }
 }

@@ -12,6 +12,7 @@ struct SnapshotRoute: Sendable {
     let app: App
     let storage: any Storage
     let clock: Clock
+    let metrics: Metrics
 
     func respond(to request: Request, customer: String) async throws -> Response {
         guard let customer = CustomerID(customer) else { throw Problem.badCustomer }
@@ -22,13 +23,39 @@ struct SnapshotRoute: Sendable {
         )
         let now = clock()
         // Who holds the answer already is given no pass with it.
-        let answer = try await answer(for: key, now) { request.holds(tag(of: $0)) }
+        let answer = try await answered(key, now) { request.holds($0) }
         return respond(to: request, key, answer, now)
     }
 
     /// What is answered without a tag to compare: the body alone.
     func body(of key: CustomerKey, at now: Instant) async throws -> [UInt8] {
-        Self.body(key, try await answer(for: key, now) { _ in false }, now)
+        Self.body(key, try await answered(key, now) { _ in false }, now)
+    }
+
+    /// The answer of the environment asked about, or of the sandbox where policy lets it answer for
+    /// production. `isHeld` tells of an answer's tag whether the client has it.
+    private func answered(
+        _ key: CustomerKey,
+        _ now: Instant,
+        isHeld: (ETag) -> Bool
+    ) async throws -> Answer {
+        let own = try await answer(for: key, now) { isHeld(tag(of: $0, key, key)) }
+        let ids = [key.customer, own.customer]
+        guard let sandboxKey = app.sandboxKey(for: key, ids),
+            try storage.row(of: sandboxKey) != nil
+        else { return own }
+        let sandbox = try await answer(for: sandboxKey, now) {
+            isHeld(tag(of: $0, sandboxKey, key))
+        }
+        let ruling = SandboxRuling(
+            app.policy,
+            for: ids,
+            production: AnswerGist(own.bytes),
+            sandbox: AnswerGist(sandbox.bytes)
+        )
+        guard ruling.sandboxAnswers else { return own }
+        metrics.count(.sandboxAnswers, app.id, ruling.rawValue)
+        return sandbox
     }
 
     /// `isHeld` tells of a version of the answer whether the client has it.
@@ -38,7 +65,12 @@ struct SnapshotRoute: Sendable {
         isHeld: (Int64) -> Bool
     ) async throws -> Answer {
         guard let row = try storage.row(of: key) else {
-            return Answer(customer: key.customer, version: 0, bytes: unknownAnswer(key, now))
+            return Answer(
+                environment: key.environment,
+                customer: key.customer,
+                version: 0,
+                bytes: unknownAnswer(key, now)
+            )
         }
         let isDue = row.validUntil.map { $0 <= now } ?? false
         let needsPass = app.passes.map { !$0.isFresh(row.pass, at: now) } ?? false
@@ -51,6 +83,7 @@ struct SnapshotRoute: Sendable {
 
     /// What is answered, and whether it is stored: only then may a client keep it by its tag.
     private struct Answer {
+        var environment: Environment
         /// The id that the one asked about stands for, where it is an alias.
         var customer: CustomerID
         var version: Int64
@@ -63,6 +96,7 @@ struct SnapshotRoute: Sendable {
     private func answer(_ row: CustomerRow) -> Answer {
         let pass = row.pass.flatMap { app.passes?.counts($0) == true ? $0.compact : nil }
         return Answer(
+            environment: row.key.environment,
             customer: row.key.customer,
             version: row.version,
             bytes: row.answer,
@@ -105,8 +139,12 @@ struct SnapshotRoute: Sendable {
         return Deriver(app: app, issuesPasses: false).derive(nobody).answer
     }
 
-    /// The tag covers entitlements and prompt, not the pass.
-    private func tag(of version: Int64) -> ETag { .weak("\(version)-\(app.fingerprint)") }
+    /// The tag covers entitlements and prompt, not the pass. Versions of two environments have nothing
+    /// to do with each other: where one answers for the other, the tag says so.
+    private func tag(of version: Int64, _ found: CustomerKey, _ asked: CustomerKey) -> ETag {
+        let origin = found.environment == asked.environment ? "" : "\(found.environment.rawValue)-"
+        return .weak("\(origin)\(version)-\(app.fingerprint)")
+    }
 
     private func respond(
         to request: Request,
@@ -114,7 +152,12 @@ struct SnapshotRoute: Sendable {
         _ answer: Answer,
         _ now: Instant
     ) -> Response {
-        let tag = tag(of: answer.version)
+        let found = CustomerKey(
+            app: key.app,
+            environment: answer.environment,
+            customer: answer.customer
+        )
+        let tag = tag(of: answer.version, found, key)
         guard !answer.isStored || !request.holds(tag) else { return .notModified(tag) }
         let headers: Headers =
             answer.isStored
@@ -128,7 +171,7 @@ struct SnapshotRoute: Sendable {
         writer.object { writer in
             writer.field("app", key.app)
             writer.field("customer", answer.customer.text)
-            writer.field("environment", key.environment.rawValue)
+            writer.field("environment", answer.environment.rawValue)
             writer.field("asOf", now.rfc3339)
             writer.field("customerVersion", answer.version)
         }

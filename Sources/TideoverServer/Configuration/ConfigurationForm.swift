@@ -193,6 +193,10 @@ extension ConfigurationForm<Policy.Transfer> {
     static var transfer: Self { Self(expectation: .transfer) { Policy.Transfer(text: $0) } }
 }
 
+extension ConfigurationForm<CustomerID> {
+    static var customer: Self { Self(expectation: .text) { CustomerID($0) } }
+}
+
 extension ConfigurationForm<Policy.Sandbox> {
     static var sandbox: Self {
         Self(expectation: .oneOf(Policy.Sandbox.allCases.map(\.rawValue))) {

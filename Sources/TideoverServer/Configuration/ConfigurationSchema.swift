@@ -330,9 +330,9 @@ extension ConfigurationSection {
             renewalLeeway: value("renewalLeeway", .duration, default: "24h"),
             unreachable: value("unreachable", .duration, default: "24h"),
             sandbox: value("sandbox", .sandbox, default: "testers"),
+            testers: list("testers", of: .customer, default: []),
             transfer: value("transfer", .transfer, default: "claim")
         )
-        noteNotActedOn(["sandbox"], .policy)
         policy.reminders = section("reminders").readReminders()
         policy.prompts = section("prompts").readPrompts()
         close()

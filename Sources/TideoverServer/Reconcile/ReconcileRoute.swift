@@ -36,7 +36,8 @@ struct ReconcileRoute: Sendable {
         let snapshot = try await SnapshotRoute(
             app: app,
             storage: ingest.storage,
-            clock: ingest.clock
+            clock: ingest.clock,
+            metrics: ingest.metrics
         ).body(of: key, at: now)
         return respond(snapshot, kept, rulings, drift)
     }

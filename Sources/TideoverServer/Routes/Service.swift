@@ -206,7 +206,8 @@ public struct Service: Sendable {
             try await SnapshotRoute(
                 app: service.app(call["app"]),
                 storage: service.storage,
-                clock: service.clock
+                clock: service.clock,
+                metrics: service.metrics
             ).respond(to: call.request, customer: call["customer"])
         },
         Route("GET", "/v1/apps/{app}/customers/{customer}/explain", needs: .secret) {

@@ -56,6 +56,11 @@ struct CounterFamily: Hashable, Sendable {
         help: "Minutes that became known in which we denied what the store vouched for.",
         labels: ["app", "cause"]
     )
+    static let sandboxAnswers = CounterFamily(
+        name: "tideover_sandbox_answers_total",
+        help: "Questions about production that the sandbox answered, by the policy's ruling.",
+        labels: ["app", "ruling"]
+    )
     static let commits = CounterFamily(
         name: "tideover_storage_commits_total",
         help: "Commits asked of the storage, by outcome.",
@@ -109,8 +114,9 @@ struct CounterFamily: Hashable, Sendable {
 
     static let all = [
         requests, keyRefusals, notifications, refusals, unrecognisedWords, unknownProducts,
-        deviceItems, ownershipClaims, drift, lockoutMinutes, commits, storageFailures,
-        deadlineBatches, deadlineEvents, backfills, backfillItems, storeRequests, silences,
+        deviceItems, ownershipClaims, drift, lockoutMinutes, sandboxAnswers, commits,
+        storageFailures, deadlineBatches, deadlineEvents, backfills, backfillItems, storeRequests,
+        silences,
     ]
 }
 
@@ -189,6 +195,11 @@ final class Metrics: Sendable {
         }
         for cause in Lockouts.Cause.allCases {
             count(.lockoutMinutes, app.id, cause.rawValue, by: 0)
+        }
+        if app.servesSandboxBeside(.production), app.environments.contains(.production) {
+            for ruling in SandboxRuling.allCases where ruling.sandboxAnswers {
+                count(.sandboxAnswers, app.id, ruling.rawValue, by: 0)
+            }
         }
         for outcome in ["committed", "duplicate", "failed"] { count(.commits, outcome, by: 0) }
         count(.unknownProducts, app.id, by: 0)

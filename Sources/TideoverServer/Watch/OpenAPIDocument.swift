@@ -1027,7 +1027,7 @@ enum OpenAPIDocument {
               "environment": {
                 "name": "environment",
                 "in": "query",
-                "description": "Environments are never mixed; the app must be served in the one asked about",
+                "description": "Environments are never mixed; the app must be served in the one asked about. Where policy lets the sandbox answer for production, the whole answer is of the sandbox, and says so",
                 "schema": {
                   "type": "string",
                   "enum": ["production", "sandbox", "simulated"],
@@ -1901,6 +1901,21 @@ enum OpenAPIDocument {
                     "type": "object",
                     "description": "By entitlement, of all purchases held: minutes as in the report",
                     "additionalProperties": { "type": "object" }
+                  },
+                  "sandbox": {
+                    "description": "Whether purchases of the sandbox answer for production, and why; null where that is not asked",
+                    "oneOf": [
+                      {
+                        "type": "object",
+                        "required": ["ruling", "answers", "sentence"],
+                        "properties": {
+                          "ruling": { "type": "string" },
+                          "answers": { "type": "boolean" },
+                          "sentence": { "type": "string" }
+                        }
+                      },
+                      { "type": "null" }
+                    ]
                   },
                   "purchases": {
                     "type": "array", "items": { "type": "object" },
