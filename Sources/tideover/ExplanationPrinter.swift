@@ -22,6 +22,32 @@ struct ExplanationPrinter {
         if entitlements.isEmpty { paragraph("No product unlocks anything.") }
         for (name, explanation) in entitlements { print(explanation, name) }
         DriftPrinter.printOfCustomer(answer, title: title, paragraph: { paragraph($0) })
+        printSandbox(answer["sandbox"])
+        printOwners(answer["purchases"])
+    }
+
+    /// Whether the sandbox answers for production, where there is anything to say of it.
+    private func printSandbox(_ sandbox: JSONNode?) {
+        guard let sentence = sandbox?["sentence"]?.string,
+            sandbox?["ruling"]?.string != SandboxRuling.noPurchase.rawValue
+        else { return }
+        title("The sandbox")
+        paragraph(sentence)
+    }
+
+    /// Who held what, of purchases that changed hands.
+    private func printOwners(_ purchases: JSONNode?) {
+        let moved = purchases?.elements.filter { ($0["owners"]?.count ?? 0) > 1 } ?? []
+        guard !moved.isEmpty else { return }
+        title("Who held it")
+        for purchase in moved {
+            let owners = purchase["owners"]?.elements.map { owner in
+                let from = owner["from"]?.string.map { " from \($0)" } ?? ""
+                return "\(word(owner["customer"]))\(from) (\(word(owner["why"])))"
+            }
+            let list = (owners ?? []).joined(separator: ", then ")
+            paragraph("\(word(purchase["lineage"])): \(list)")
+        }
     }
 
     private func print(_ explanation: JSONNode, _ name: String) {
