@@ -147,7 +147,7 @@ import TideoverRevenueCat
         )
         let sandbox = RevenueCatWire.event("RENEWAL", ["environment": "SANDBOX"])
         #expect(try RevenueCatWire.read(sandbox).environment == .sandbox)
-        let production = RevenueCatReader(environments: [.production])
+        let production = RevenueCatReader(environments: [.production], catalogue: Catalogue())
         #expect(
             throws: RevenueCatRefusal.wrongEnvironment(accepted: [.production], found: .sandbox)
         ) {

@@ -8,7 +8,23 @@ enum RevenueCatWire {
     static let end = instant("2026-06-01T10:00:00Z")
     static let graceEnd = instant("2026-06-17T10:00:00Z")
 
-    static let reader = RevenueCatReader(environments: [.production, .sandbox])
+    static let reader = RevenueCatReader(
+        environments: [.production, .sandbox],
+        catalogue: catalogue
+    )
+
+    static let catalogue = Catalogue(products: [
+        "cards.pro.monthly": Product(entitlements: ["premium"], period: Period(months: 1)),
+        "cards.pro.yearly": Product(entitlements: ["premium"], period: Period(years: 1)),
+        "cards.lifetime": Product(entitlements: ["premium"], kind: .nonConsumable),
+        "cards.pass": Product(
+            entitlements: ["premium"],
+            kind: .nonRenewing,
+            period: Period(days: 30)
+        ),
+        "cards.coins": Product(entitlements: [], kind: .consumable),
+        "cards.basic": Product(entitlements: ["basic"], period: Period(months: 1)),
+    ])
 
     static func instant(_ text: String) -> Instant {
         guard let instant = Instant(rfc3339: text) else {

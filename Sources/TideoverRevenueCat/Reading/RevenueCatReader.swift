@@ -5,9 +5,12 @@ import TideoverJSON
 public struct RevenueCatReader: Hashable, Sendable {
     /// The environments that the app takes part in.
     public let environments: [Environment]
+    /// Says what a purchase is that RevenueCat only calls non-renewing.
+    public let catalogue: Catalogue
 
-    public init(environments: [Environment]) {
+    public init(environments: [Environment], catalogue: Catalogue) {
         self.environments = environments
+        self.catalogue = catalogue
     }
 
     /// Reads the body of a webhook, `{"api_version": "1.0", "event": {...}}`.
@@ -26,7 +29,26 @@ public struct RevenueCatReader: Hashable, Sendable {
         guard version.split(separator: ".").first == "1" else { throw .unknownVersion(version) }
         guard let content = try fields.fields("event") else { throw .missingMember("event") }
         let event = try RevenueCatEvent(content)
-        return RevenueCatReading(event: event, environment: try environment(of: event))
+        let environment = try environment(of: event)
+        let relayed = environment.map { event.relayed(in: $0, catalogue: catalogue) }
+        return RevenueCatReading(
+            event: event,
+            environment: environment,
+            relayed: relayed ?? RelayedStatements()
+        )
+    }
+
+    /// What an answer of the API states of a customer; without one, of whom the answer names.
+    public func reading(
+        of subscriber: RevenueCatSubscriber,
+        customer: CustomerID? = nil
+    ) -> RevenueCatSubscriberReading {
+        let customer = customer ?? CustomerID(subscriber.originalAppUserId)
+        return RevenueCatSubscriberReading(
+            subscriber: subscriber,
+            customer: customer,
+            relayed: subscriber.relayed(to: customer, in: environments, catalogue: catalogue)
+        )
     }
 
     /// Nil for what is said of customers and names no environment.

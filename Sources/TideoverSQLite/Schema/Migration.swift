@@ -7,7 +7,9 @@ package struct Migration: Sendable {
     /// Statements that end with setting `user_version` to `number`.
     package let sql: StaticString
 
-    package static let all = [first, second, third, fourth, fifth, sixth, seventh, eighth, ninth, tenth]
+    package static let all = [
+        first, second, third, fourth, fifth, sixth, seventh, eighth, ninth, tenth,
+    ]
 
     /// "tiDv", in the header of every file of ours.
     private static let applicationID: Int64 = 0x7469_4476

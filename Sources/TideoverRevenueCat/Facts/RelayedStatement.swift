@@ -1,0 +1,116 @@
+import TideoverCore
+
+/// What RevenueCat asserts of one purchase, before it is known when and how we heard.
+struct RelayedStatement: Hashable, Sendable {
+    let lineage: Lineage
+    let assertion: Assertion
+    let effectiveAt: Instant
+    let assertedAt: Instant
+
+    /// Something true from an instant; from when it was said if none is given.
+    init(
+        _ lineage: Lineage,
+        _ assertion: Assertion,
+        from effectiveAt: Instant? = nil,
+        at assertedAt: Instant
+    ) {
+        self.lineage = lineage
+        self.assertion = assertion
+        self.effectiveAt = effectiveAt ?? assertedAt
+        self.assertedAt = assertedAt
+    }
+
+    func fact(learnedAt: Instant, source: Source, evidence: EvidenceID) -> Fact {
+        Fact(
+            lineage: lineage,
+            assertion: assertion,
+            effectiveAt: effectiveAt,
+            assertedAt: assertedAt,
+            learnedAt: learnedAt,
+            rank: .relayed,
+            source: source,
+            evidence: evidence
+        )
+    }
+}
+
+/// What a piece of RevenueCat's comes to.
+struct RelayedStatements: Hashable, Sendable {
+    var statements: [RelayedStatement] = []
+    var notes: [RevenueCatNote] = []
+}
+
+extension Lineage {
+    /// The store's own chain where RevenueCat names it: the App Store's by its first transaction,
+    /// Google Play's by its order without the number of the renewal. What neither store keeps is a
+    /// lineage of RevenueCat's own. Nil without an id.
+    init?(
+        relayedFrom store: RevenueCatStore,
+        in environment: Environment,
+        original: String?,
+        transaction: String?,
+        ownership: Ownership
+    ) {
+        let ids = [original, transaction].compactMap(\.self).filter { !$0.isEmpty }
+        guard let id = ids.first else { return nil }
+        switch store {
+        case .appStore, .macAppStore:
+            self.init(store: .appStore, environment: environment, id: id, ownership: ownership)
+        case .playStore:
+            let order = PurchaseName(order: id).text
+            self.init(store: .googlePlay, environment: environment, id: order, ownership: ownership)
+        case .stripe, .amazon, .promotional, .roku, .rcBilling, .paddle, .external, .testStore:
+            self.init(
+                store: .revenueCat,
+                environment: environment,
+                id: "\(store.rawValue.lowercased()):\(id)",
+                ownership: ownership
+            )
+        }
+    }
+}
+
+extension RevenueCatStore {
+    /// The product as the catalogue has it: RevenueCat writes Google Play's base plan behind a colon.
+    func productId(of text: String) -> String {
+        guard self == .playStore, let colon = text.firstIndex(of: ":") else { return text }
+        return String(text[..<colon])
+    }
+}
+
+extension RevenueCatPeriodType {
+    /// What a period was discounted by; a trial and a discounted introduction are told apart, though
+    /// RevenueCat does not say by which kind of offer.
+    var offer: Offer? {
+        switch self {
+        case .trial: Offer(kind: .introductory, discount: .freeTrial)
+        case .intro: Offer(kind: .introductory)
+        case .normal, .promotional, .prepaid: nil
+        }
+    }
+}
+
+extension Catalogue {
+    /// What something was that RevenueCat only calls non-renewing.
+    func plan(ofNonRenewing productId: String, endingAt end: Instant?) -> Term.Plan {
+        switch self[productId]?.kind {
+        case .consumable: .consumable
+        case .nonConsumable: .nonConsumable
+        case .nonRenewing: .nonRenewing
+        case .autoRenewable, nil: end == nil ? .nonConsumable : .nonRenewing
+        }
+    }
+}
+
+extension Outlook.Lapse {
+    init(_ reason: RevenueCatWord<RevenueCatReason>) {
+        self =
+            switch reason.known {
+            case .unsubscribe: .cancelled
+            case .billingError: .billingError
+            case .priceIncrease: .priceIncrease
+            case .developerInitiated, .customerSupport, .subscriptionPaused, .unknown: .other
+            case nil: .unrecognised(reason.raw)
+            }
+    }
+}

@@ -1,0 +1,203 @@
+import TideoverCore
+
+extension RevenueCatSubscriber {
+    /// What an answer says of each purchase in the environments given, stamped with its date.
+    func relayed(
+        to customer: CustomerID?,
+        in environments: [Environment],
+        catalogue: Catalogue
+    ) -> RelayedStatements {
+        var all = RelayedStatements(notes: leftOut.map { .leftOut($0) })
+        for subscription in subscriptions {
+            let environment: Environment = subscription.isSandbox ? .sandbox : .production
+            guard environments.contains(environment) else {
+                all.leaveOut(environment, outside: environments)
+                continue
+            }
+            all += relayed(subscription, to: customer, in: environment)
+        }
+        for purchase in purchases {
+            let environment: Environment = purchase.isSandbox ? .sandbox : .production
+            guard environments.contains(environment) else {
+                all.leaveOut(environment, outside: environments)
+                continue
+            }
+            all += purchase.relayed(in: environment, at: requestDate, catalogue: catalogue)
+        }
+        return all
+    }
+
+    private func relayed(
+        _ subscription: RevenueCatSubscription,
+        to customer: CustomerID?,
+        in environment: Environment
+    ) -> RelayedStatements {
+        let isGift =
+            subscription.store.known == .promotional
+            || subscription.periodType?.known == .promotional
+        return isGift
+            ? gift(subscription, to: customer, in: environment)
+            : subscription.relayed(in: environment, at: requestDate)
+    }
+
+    /// A promotional grant names no entitlement but in its product; RevenueCat's conclusions name the
+    /// product.
+    private func gift(
+        _ subscription: RevenueCatSubscription,
+        to customer: CustomerID?,
+        in environment: Environment
+    ) -> RelayedStatements {
+        let concluded = entitlements.filter { $0.productId == subscription.productId }.map(\.name)
+        let names =
+            concluded.isEmpty
+            ? promotedEntitlement(subscription.productId).map { [$0] } ?? [] : concluded
+        guard let id = subscription.transactionId, let customer,
+            !names.isEmpty
+        else {
+            let missing = [
+                subscription.transactionId == nil ? "store_transaction_id" : nil,
+                customer == nil ? "original_app_user_id" : nil,
+                names.isEmpty ? "entitlement" : nil,
+            ].compactMap(\.self)
+            return RelayedStatements(notes: [
+                .incomplete(product: subscription.productId, missing: missing)
+            ])
+        }
+        return RelayedStatements(
+            statements: names.map { entitlement in
+                RelayedStatement(
+                    gift: "promotional:\(id):\(entitlement)",
+                    in: environment,
+                    of: entitlement,
+                    to: customer,
+                    from: subscription.purchasedAt,
+                    until: subscription.refundedAt ?? subscription.expiresAt,
+                    at: requestDate
+                )
+            }
+        )
+    }
+}
+
+extension RevenueCatSubscription {
+    fileprivate func relayed(in environment: Environment, at asked: Instant) -> RelayedStatements {
+        guard let store = store.known else {
+            return RelayedStatements(notes: [.unknownStore(self.store.raw)])
+        }
+        // Of the chain only its newest transaction is named; `StoreChains` finds the chain.
+        let lineage = Lineage(
+            relayedFrom: store,
+            in: environment,
+            original: nil,
+            transaction: transactionId,
+            ownership: ownership?.known == .familyShared ? .familyShared : .purchased
+        )
+        guard let lineage, let transactionId, let end = expiresAt else {
+            let missing = transactionId == nil ? "store_transaction_id" : "expires_date"
+            return RelayedStatements(notes: [.incomplete(product: productId, missing: [missing])])
+        }
+        let isPrepaid = periodType?.known == .prepaid
+        let term = Term(
+            transactionId: transactionId,
+            productId: store.productId(of: productId),
+            plan: isPrepaid ? .nonRenewing : .autoRenewable,
+            start: purchasedAt,
+            end: end,
+            offer: periodType?.known?.offer
+        )
+        var all = RelayedStatements(statements: words(on: term, of: lineage, at: asked))
+        if !isPrepaid { all.statements += outlook(on: term, of: lineage, at: asked) }
+        all.statements += unrecognised.map {
+            RelayedStatement(lineage, .unrecognised($0), at: asked)
+        }
+        return all
+    }
+
+    /// A refunded term is stamped with its purchase: its dates may be those of the refund, and must
+    /// not pass for a read that has none.
+    private func words(
+        on term: Term,
+        of lineage: Lineage,
+        at asked: Instant
+    ) -> [RelayedStatement] {
+        guard let refundedAt else {
+            return [RelayedStatement(lineage, .term(term), from: term.start, at: asked)]
+        }
+        let revocation = Revocation(term: term.key, date: refundedAt, cause: .refund)
+        return [
+            RelayedStatement(lineage, .term(term), from: term.start, at: min(term.start, asked)),
+            RelayedStatement(lineage, .revocation(revocation), from: refundedAt, at: asked),
+        ]
+    }
+
+    /// Grace ends by its own date; the end of the period is no end of grace.
+    private func outlook(
+        on term: Term,
+        of lineage: Lineage,
+        at asked: Instant
+    ) -> [RelayedStatement] {
+        let isFailing = billingIssueAt != nil
+        // RevenueCat itself counts a failed payment as no renewal; the store goes on trying.
+        let willRenew: Bool? = unsubscribedAt != nil ? false : isFailing ? nil : true
+        let outlook = Outlook(
+            renewalDate: term.end,
+            productId: term.productId,
+            willRenew: willRenew,
+            isRetrying: isFailing,
+            graceEnd: gracePeriodExpiresAt
+        )
+        var words = [RelayedStatement(lineage, .outlook(outlook), at: asked)]
+        if isFailing, unsubscribedAt == nil {
+            let status: Condition.Status = gracePeriodExpiresAt == nil ? .retry : .grace
+            let condition = Condition(status: status, renewalDate: term.end)
+            words.append(RelayedStatement(lineage, .condition(condition), at: asked))
+        }
+        return words
+    }
+}
+
+extension RevenueCatPurchase {
+    fileprivate func relayed(
+        in environment: Environment,
+        at asked: Instant,
+        catalogue: Catalogue
+    ) -> RelayedStatements {
+        guard let store = store.known else {
+            return RelayedStatements(notes: [.unknownStore(self.store.raw)])
+        }
+        let lineage = Lineage(
+            relayedFrom: store,
+            in: environment,
+            original: nil,
+            transaction: transactionId,
+            ownership: .purchased
+        )
+        guard let lineage, let transactionId else {
+            return RelayedStatements(notes: [
+                .incomplete(product: productId, missing: ["store_transaction_id"])
+            ])
+        }
+        let product = store.productId(of: productId)
+        let term = Term(
+            transactionId: transactionId,
+            productId: product,
+            plan: catalogue.plan(ofNonRenewing: product, endingAt: nil),
+            start: purchasedAt,
+            end: nil,
+            origin: .purchase
+        )
+        let statement = RelayedStatement(lineage, .term(term), from: purchasedAt, at: asked)
+        return RelayedStatements(statements: [statement])
+    }
+}
+
+extension RelayedStatements {
+    fileprivate static func += (all: inout RelayedStatements, more: RelayedStatements) {
+        all.statements += more.statements
+        all.notes += more.notes
+    }
+
+    fileprivate mutating func leaveOut(_ found: Environment, outside accepted: [Environment]) {
+        notes.append(.leftOut(.wrongEnvironment(accepted: accepted, found: found)))
+    }
+}

@@ -1,0 +1,392 @@
+import Testing
+import TideoverCore
+import TideoverJSON
+import TideoverRevenueCat
+
+/// What events of RevenueCat's come to, once the rules of standing have read them.
+@Suite struct EventFactsTests {
+    static let start = RevenueCatWire.start
+    static let end = RevenueCatWire.end
+    static let graceEnd = RevenueCatWire.graceEnd
+    static let grace: JSONObject = ["grace_period_expiration_at_ms": RevenueCatWire.ms(graceEnd)]
+
+    @Test func `a purchase is a relay's word, and presumed`() throws {
+        var life = Life()
+        try life.hear("INITIAL_PURCHASE")
+        #expect(life.told(.day("2026-05-10")) == "active paid in-term presumed")
+        #expect(life.standing(.day("2026-05-10"))?.accessUntil == Self.end)
+        #expect(life.standing(.day("2026-05-10"))?.willRenew == true)
+        #expect(life.lineages == [Life.appStore])
+        #expect(Set(life.facts.map(\.rank)) == [.relayed])
+        #expect(Set(life.facts.map(\.source)) == [.revenueCatWebhook])
+        #expect(Set(life.facts.map(\.assertedAt)) == [Self.start])
+        let term = try #require(life.facts.first)
+        guard case .term(let stated) = term.assertion else {
+            Issue.record("the first fact is no term")
+            return
+        }
+        #expect(stated.transactionId == "700")
+        #expect(stated.price == Money(milliunits: 9990, currency: "USD"))
+        #expect(stated.origin == .purchase)
+        #expect(stated.accountToken == nil, "a relay names no owner in the store's place")
+    }
+
+    @Test(arguments: [
+        ("NORMAL", "paid"), ("TRIAL", "trial"), ("INTRO", "introductory"), ("PREPAID", "prepaid"),
+    ])
+    func `a trial and an introduction are told apart`(_ period: String, _ reason: String) throws {
+        var life = Life()
+        try life.hear("INITIAL_PURCHASE", ["period_type": .string(period)])
+        #expect(life.told(.day("2026-05-10")) == "active \(reason) in-term presumed")
+    }
+
+    @Test func `a trial that converts is renewed`() throws {
+        var life = Life()
+        let converted = Self.start + .days(3)
+        try life.hear(
+            "INITIAL_PURCHASE",
+            ["period_type": "TRIAL", "expiration_at_ms": RevenueCatWire.ms(converted)]
+        )
+        try life.hear(
+            "RENEWAL",
+            at: converted,
+            [
+                "purchased_at_ms": RevenueCatWire.ms(converted), "transaction_id": "701",
+                "expiration_at_ms": RevenueCatWire.ms(Self.end), "is_trial_conversion": true,
+            ]
+        )
+        #expect(life.told(.day("2026-05-02")) == "active trial in-term presumed")
+        #expect(life.told(.day("2026-05-10")) == "active paid in-term presumed")
+        #expect(life.lineages == [Life.appStore])
+    }
+
+    // MARK: Cancellation and failure
+
+    @Test func `a cancellation ends nothing before the period does`() throws {
+        var life = Life()
+        try life.hear("INITIAL_PURCHASE")
+        try life.hear("CANCELLATION", at: .day("2026-05-10"), ["cancel_reason": "UNSUBSCRIBE"])
+        #expect(life.told(.day("2026-05-31")) == "active paid in-term presumed")
+        #expect(life.standing(.day("2026-05-31"))?.willRenew == false)
+        #expect(life.told(.day("2026-06-02")) == "expired cancelled ended presumed")
+        try life.hear("UNCANCELLATION", at: .day("2026-05-11"))
+        #expect(life.standing(.day("2026-05-31"))?.willRenew == true)
+    }
+
+    @Test func `a purchase whose event was lost is known by what is said of it since`() throws {
+        var life = Life()
+        try life.hear("CANCELLATION", at: .day("2026-05-10"), ["cancel_reason": "UNSUBSCRIBE"])
+        #expect(life.told(.day("2026-05-20")) == "active paid in-term presumed")
+        #expect(life.told(.day("2026-06-02")) == "expired cancelled ended presumed")
+    }
+
+    @Test func `grace ends by the grace date, never by the expiration date`() throws {
+        var life = Life()
+        try life.hear("INITIAL_PURCHASE")
+        try life.hear("BILLING_ISSUE", at: Self.end, Self.grace)
+        let then = try #require(life.standing(.day("2026-06-10")))
+        #expect(life.told(.day("2026-06-10")) == "grace billingIssue in-grace presumed")
+        #expect(then.graceUntil == Self.graceEnd)
+        #expect(then.accessUntil == Self.graceEnd)
+        #expect(life.told(.day("2026-06-18")) == "hold billingRetry in-retry presumed")
+    }
+
+    @Test func `an expiration date moved to the grace date changes nothing of that`() throws {
+        var life = Life()
+        try life.hear("INITIAL_PURCHASE")
+        let moved = Self.grace.changed(["expiration_at_ms": RevenueCatWire.ms(Self.graceEnd)])
+        try life.hear("BILLING_ISSUE", at: Self.end + .minutes(5), moved)
+        #expect(life.told(.day("2026-06-10")) == "grace billingIssue in-grace presumed")
+        #expect(life.standing(.day("2026-06-10"))?.graceUntil == Self.graceEnd)
+        #expect(life.told(.day("2026-06-18")) == "hold billingRetry in-retry presumed")
+    }
+
+    @Test func `an issue announced before the end of the period is one of its end`() throws {
+        var life = Life()
+        try life.hear("INITIAL_PURCHASE")
+        try life.hear("BILLING_ISSUE", at: Self.end - .hours(10), Self.grace)
+        try life.hear(
+            "CANCELLATION",
+            at: Self.end - .hours(10),
+            ["cancel_reason": "BILLING_ERROR"]
+        )
+        #expect(life.told(Self.end - .hours(1)) == "active paid in-term presumed")
+        #expect(life.told(Self.end) == "grace billingIssue in-grace presumed")
+    }
+
+    @Test func `an expiration stamped after the store's grace takes nothing of it back`() throws {
+        for expiration in [Self.end, Self.graceEnd] {
+            var life = Life()
+            try life.hear("INITIAL_PURCHASE")
+            try life.hear("BILLING_ISSUE", at: Self.end, Self.grace)
+            try life.hear(
+                "EXPIRATION",
+                at: Self.graceEnd + .minutes(3),
+                [
+                    "expiration_reason": "BILLING_ERROR",
+                    "expiration_at_ms": RevenueCatWire.ms(expiration),
+                ]
+            )
+            #expect(life.told(.day("2026-06-10")) == "grace billingIssue in-grace presumed")
+            #expect(life.standing(.day("2026-06-18"))?.access == false)
+            // The store goes on trying for sixty days, so the subscription is not lost yet.
+            #expect(life.told(.day("2026-06-18")) == "hold billingRetry in-retry presumed")
+            #expect(life.standing(.day("2026-08-02"))?.state == .expired)
+        }
+    }
+
+    @Test func `who unsubscribes in grace has no access from then on`() throws {
+        var life = Life()
+        try life.hear("INITIAL_PURCHASE")
+        try life.hear("BILLING_ISSUE", at: Self.end, Self.grace)
+        try life.hear(
+            "EXPIRATION",
+            at: .day("2026-06-05"),
+            ["expiration_reason": "UNSUBSCRIBE"]
+        )
+        #expect(life.told(.day("2026-06-04")) == "grace billingIssue in-grace presumed")
+        #expect(life.told(.day("2026-06-06")) == "expired cancelled ended presumed")
+    }
+
+    @Test func `a recovery is a renewal, and ends the issue`() throws {
+        var life = Life()
+        try life.hear("INITIAL_PURCHASE")
+        try life.hear("BILLING_ISSUE", at: Self.end, Self.grace)
+        try life.hear(
+            "RENEWAL",
+            at: .day("2026-06-05"),
+            [
+                "transaction_id": "701", "purchased_at_ms": RevenueCatWire.ms(Self.end),
+                "expiration_at_ms": RevenueCatWire.ms(Self.end + .days(30)),
+            ]
+        )
+        #expect(life.told(.day("2026-06-03")) == "grace billingIssue in-grace presumed")
+        #expect(life.told(.day("2026-06-10")) == "active paid in-term presumed")
+    }
+
+    // MARK: Convergence
+
+    /// A billing issue, the cancellation and the expiration that RevenueCat sends with it.
+    static func failure(
+        stamped: [Milliseconds],
+        grace: JSONObject,
+        expiredAt: Instant? = nil
+    ) -> [(type: String, at: Instant, changes: JSONObject)] {
+        [
+            ("BILLING_ISSUE", end + stamped[0], grace),
+            ("CANCELLATION", end + stamped[1], ["cancel_reason": "BILLING_ERROR"]),
+            (
+                "EXPIRATION", expiredAt ?? end + stamped[2],
+                ["expiration_reason": "BILLING_ERROR"]
+            ),
+        ]
+    }
+
+    static let orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]]
+    static let stamps = [[0, 0, 0]] + orders
+
+    @Test(arguments: [false, true], stamps)
+    func `issue, cancellation and expiration converge in every order`(
+        _ hasGrace: Bool,
+        _ stamp: [Int]
+    ) throws {
+        let events = Self.failure(
+            stamped: stamp.map { .seconds(Int64($0)) },
+            grace: hasGrace ? Self.grace : [:],
+            expiredAt: hasGrace ? Self.graceEnd + .seconds(Int64(stamp[2])) : nil
+        )
+        let probes: [Instant] = [
+            Self.start, .day("2026-05-31"), Self.end + .hours(1), .day("2026-06-10"),
+            .day("2026-06-18"), .day("2026-07-20"), .day("2026-08-10"),
+        ]
+        let expected =
+            hasGrace
+            ? ["active", "active", "grace", "grace", "hold", "hold", "expired"]
+            : ["active", "active", "hold", "hold", "hold", "hold", "expired"]
+        var pieces: [[Fact]] = []
+        for event in [(type: "INITIAL_PURCHASE", at: Self.start, changes: JSONObject())] + events {
+            var life = Life()
+            try life.hear(event.type, at: event.at, event.changes)
+            pieces.append(life.facts)
+        }
+        for order in Self.orders {
+            for purchaseComes in 0...3 {
+                var sequence = order.map { pieces[$0 + 1] }
+                sequence.insert(pieces[0], at: purchaseComes)
+                // Twice, as RevenueCat delivers at least once.
+                let life = Life(facts: sequence.flatMap { $0 + $0 })
+                let states = probes.map { life.standing($0)?.state.rawValue ?? "none" }
+                #expect(states == expected)
+            }
+        }
+    }
+
+    // MARK: Refunds
+
+    static let refundedAt = RevenueCatWire.instant("2026-05-10T10:00:00Z")
+
+    static func refunded() throws -> Life {
+        var life = Life()
+        try life.hear("INITIAL_PURCHASE")
+        try life.hear(
+            "CANCELLATION",
+            at: refundedAt,
+            [
+                "cancel_reason": "CUSTOMER_SUPPORT", "price_in_purchased_currency": -9.99,
+                "expiration_at_ms": RevenueCatWire.ms(refundedAt),
+            ]
+        )
+        return life
+    }
+
+    @Test func `a refund is no lapse, and a lapse no refund`() throws {
+        let life = try Self.refunded()
+        #expect(life.told(.day("2026-05-09")) == "active paid in-term presumed")
+        #expect(life.told(.day("2026-05-11")) == "expired refunded revoked presumed")
+        #expect(life.told(.day("2026-06-10")) == "expired refunded revoked presumed")
+        for reason in ["UNSUBSCRIBE", "BILLING_ERROR", "PRICE_INCREASE", "UNKNOWN"] {
+            var lapsed = Life()
+            try lapsed.hear("INITIAL_PURCHASE")
+            try lapsed.hear("EXPIRATION", at: Self.end, ["expiration_reason": .string(reason)])
+            #expect(lapsed.standing(.day("2026-06-10"))?.access == false)
+            #expect(lapsed.standing(.day("2026-06-10"))?.reason != .refunded)
+        }
+    }
+
+    @Test func `what is said of a refunded term later does not give it back`() throws {
+        var life = try Self.refunded()
+        try life.hear("CANCELLATION", at: .day("2026-05-11"), ["cancel_reason": "UNSUBSCRIBE"])
+        try life.hear("UNCANCELLATION", at: .day("2026-05-12"))
+        #expect(life.told(.day("2026-05-13")) == "expired refunded revoked presumed")
+    }
+
+    @Test func `a refund of a period that goes on takes nothing back`() throws {
+        var life = Life()
+        try life.hear("INITIAL_PURCHASE")
+        try life.hear("CANCELLATION", at: Self.refundedAt, ["cancel_reason": "CUSTOMER_SUPPORT"])
+        #expect(life.told(.day("2026-05-20")) == "active paid in-term presumed")
+        #expect(life.standing(.day("2026-06-10"))?.access == false)
+        let event = RevenueCatWire.event(
+            "CANCELLATION",
+            at: Self.refundedAt,
+            ["cancel_reason": "CUSTOMER_SUPPORT"]
+        )
+        #expect(try RevenueCatWire.read(event).notes == [.refundTakesNothingBack])
+    }
+
+    @Test func `a refund taken back gives access again`() throws {
+        var life = try Self.refunded()
+        try life.hear("REFUND_REVERSED", at: .day("2026-05-15"))
+        #expect(life.told(.day("2026-05-14")) == "expired refunded revoked presumed")
+        #expect(life.told(.day("2026-05-16")) == "active paid in-term presumed")
+    }
+
+    @Test func `what was bought once is given back by its refund`() throws {
+        var life = Life()
+        let once: JSONObject = ["product_id": "cards.lifetime", "expiration_at_ms": .null]
+        try life.hear("NON_RENEWING_PURCHASE", once)
+        #expect(life.told(.day("2036-05-01")) == "active lifetime in-term presumed")
+        try life.hear(
+            "CANCELLATION",
+            at: Self.refundedAt,
+            once.changed(["cancel_reason": "CUSTOMER_SUPPORT"])
+        )
+        #expect(life.told(.day("2036-05-01")) == "expired refunded revoked presumed")
+    }
+
+    // MARK: Other events
+
+    @Test func `the catalogue says what was bought once`() throws {
+        let kinds: [(product: String, answer: String)] = [
+            ("cards.pass", "active prepaid in-term presumed"),
+            ("cards.lifetime", "active lifetime in-term presumed"),
+        ]
+        for (product, answer) in kinds {
+            var life = Life()
+            try life.hear(
+                "NON_RENEWING_PURCHASE",
+                ["product_id": .string(product), "expiration_at_ms": .null]
+            )
+            #expect(life.told(.day("2026-05-10")) == answer)
+        }
+        var coins = Life()
+        try coins.hear(
+            "NON_RENEWING_PURCHASE",
+            ["product_id": "cards.coins", "expiration_at_ms": .null]
+        )
+        #expect(coins.standing(.day("2026-05-10"))?.access == false)
+    }
+
+    @Test func `an extension moves the end`() throws {
+        var life = Life()
+        try life.hear("INITIAL_PURCHASE")
+        let later = Self.end + .days(14)
+        try life.hear(
+            "SUBSCRIPTION_EXTENDED",
+            at: .day("2026-05-10"),
+            ["expiration_at_ms": RevenueCatWire.ms(later)]
+        )
+        #expect(life.standing(.day("2026-05-20"))?.accessUntil == later)
+    }
+
+    @Test func `a change of product waits for the renewal, a pause for its expiration`() throws {
+        var life = Life()
+        try life.hear("INITIAL_PURCHASE")
+        try life.hear(
+            "PRODUCT_CHANGE",
+            at: .day("2026-05-10"),
+            ["new_product_id": "cards.pro.yearly"]
+        )
+        #expect(life.standing(.day("2026-05-20"))?.productId == "cards.pro.monthly")
+        #expect(life.standing(Self.end + .hours(1))?.productId == "cards.pro.yearly")
+        var paused = Life()
+        try paused.hear("INITIAL_PURCHASE")
+        try paused.hear("SUBSCRIPTION_PAUSED", at: .day("2026-05-10"))
+        #expect(paused.told(.day("2026-05-20")) == "active paid in-term presumed")
+        try paused.hear(
+            "EXPIRATION",
+            at: Self.end,
+            ["expiration_reason": "SUBSCRIPTION_PAUSED"]
+        )
+        #expect(paused.standing(.day("2026-06-02"))?.access == false)
+    }
+
+    @Test func `a temporary grant lasts a day at most`() throws {
+        var life = Life()
+        try life.hear(
+            "TEMPORARY_ENTITLEMENT_GRANT",
+            ["product_id": .null, "transaction_id": .null, "original_transaction_id": .null]
+        )
+        #expect(life.told(Self.start + .hours(23)) == "active granted in-term presumed")
+        #expect(life.standing(Self.start + .hours(24))?.access == false)
+    }
+
+    @Test(arguments: ["WINBACK", "TEST", "INVOICE_ISSUANCE", "EXPERIMENT_ENROLLMENT", "TRANSFER"])
+    func `unknown types and those of no purchase change nothing`(_ type: String) throws {
+        var life = Life()
+        try life.hear("INITIAL_PURCHASE")
+        let before = life.facts
+        try life.hear(type, at: .day("2026-05-10"), ["transferred_to": ["u_7"]])
+        #expect(life.facts == before)
+    }
+
+    @Test func `an unknown reason neither ends a renewal nor passes unnoticed`() throws {
+        var life = Life()
+        try life.hear("INITIAL_PURCHASE")
+        try life.hear("CANCELLATION", at: .day("2026-05-10"), ["cancel_reason": "BOREDOM"])
+        #expect(life.standing(.day("2026-05-20"))?.willRenew == true)
+        let unknown = Unrecognised(field: "cancel_reason", value: "BOREDOM")
+        #expect(life.facts.contains { $0.assertion == .unrecognised(unknown) })
+    }
+
+    @Test func `an event that names no purchase says what it lacks`() throws {
+        let event = RevenueCatWire.event("RENEWAL", ["transaction_id": .null])
+        let reading = try RevenueCatWire.read(event)
+        #expect(reading.lineages == [])
+        #expect(
+            reading.notes == [
+                .incomplete(product: "cards.pro.monthly", missing: ["transaction_id"])
+            ]
+        )
+    }
+}

@@ -1,0 +1,377 @@
+import Testing
+import TideoverCore
+import TideoverJSON
+import TideoverRevenueCat
+
+/// A relay beside the stores: it fills what they have not said and overrules nothing, and no purchase
+/// counts twice.
+@Suite struct RelayTests {
+    static let start = RevenueCatWire.start
+    static let end = RevenueCatWire.end
+
+    static func term(_ id: String = "700", from: Instant = start, to: Instant = end) -> Term {
+        Term(transactionId: id, productId: "cards.pro.monthly", start: from, end: to)
+    }
+
+    // MARK: Rank
+
+    @Test func `a relay never overrules the store`() throws {
+        var life = Life()
+        life.store(.term(Self.term()), of: Life.appStore, at: Self.start)
+        let paid = "active paid in-term confirmed"
+        #expect(life.told(.day("2026-05-20")) == paid)
+        try life.hear(
+            "CANCELLATION",
+            at: .day("2026-05-10"),
+            [
+                "cancel_reason": "CUSTOMER_SUPPORT",
+                "expiration_at_ms": RevenueCatWire.ms(.day("2026-05-10")),
+            ]
+        )
+        #expect(life.told(.day("2026-05-20")) == paid)
+        try life.hear(
+            "RENEWAL",
+            at: .day("2026-05-12"),
+            ["expiration_at_ms": RevenueCatWire.ms(Self.end + .days(300))]
+        )
+        #expect(life.standing(.day("2026-05-20"))?.accessUntil == Self.end)
+        #expect(life.lineages == [Life.appStore], "joined by the original transaction id")
+    }
+
+    @Test func `a grace that the store stated outlasts a relay's expiration`() throws {
+        var life = Life()
+        life.store(.term(Self.term()), of: Life.appStore, at: Self.start)
+        let outlook = Outlook(
+            renewalDate: Self.end,
+            willRenew: true,
+            isRetrying: true,
+            graceEnd: RevenueCatWire.graceEnd
+        )
+        life.store(.outlook(outlook), of: Life.appStore, at: Self.end)
+        for reason in ["BILLING_ERROR", "UNSUBSCRIBE"] {
+            try life.hear("EXPIRATION", at: Self.end, ["expiration_reason": .string(reason)])
+        }
+        #expect(life.standing(.day("2026-06-10"))?.graceUntil == RevenueCatWire.graceEnd)
+    }
+
+    @Test func `a relay fills what the store has not said`() throws {
+        var life = Life()
+        life.store(.term(Self.term()), of: Life.appStore, at: Self.start)
+        #expect(life.standing(.day("2026-06-10"))?.access == false)
+        try life.hear(
+            "RENEWAL",
+            at: Self.end,
+            [
+                "transaction_id": "701", "purchased_at_ms": RevenueCatWire.ms(Self.end),
+                "expiration_at_ms": RevenueCatWire.ms(Self.end + .days(30)),
+            ]
+        )
+        #expect(life.told(.day("2026-06-10")) == "active paid in-term presumed")
+        life.store(
+            .term(Self.term("701", from: Self.end, to: Self.end + .days(30))),
+            of: Life.appStore,
+            at: Self.end
+        )
+        #expect(life.told(.day("2026-06-10")) == "active paid in-term confirmed")
+    }
+
+    // MARK: One purchase counts once
+
+    static let chain = Lineage(store: .googlePlay, environment: .production, id: "token-digest")
+
+    static func playRead(at asked: Instant, order: String) -> Assertion {
+        .playSubscription(
+            PlaySubscription(
+                token: PlayToken("t1"),
+                askedAt: asked,
+                state: .active,
+                items: [
+                    PlayItem(
+                        productId: "cards.pro.monthly",
+                        expiresAt: end,
+                        plan: .autoRenewing(isOn: true),
+                        phase: .base,
+                        orderId: order
+                    )
+                ],
+                startedAt: start
+            )
+        )
+    }
+
+    static let play: JSONObject = [
+        "store": "PLAY_STORE", "product_id": "cards.pro.monthly:monthly-base",
+        "transaction_id": "GPA.3309-9122-6177-45730..1",
+        "original_transaction_id": "GPA.3309-9122-6177-45730",
+    ]
+
+    @Test func `a purchase of Google Play is joined by its order without the renewal`() throws {
+        var life = Life()
+        life.store(
+            Self.playRead(at: Self.start, order: "GPA.3309-9122-6177-45730..4"),
+            of: Self.chain,
+            at: Self.start
+        )
+        try life.hear("RENEWAL", Self.play)
+        #expect(life.lineages == [Self.chain])
+        #expect(life.told(.day("2026-05-10")) == "active paid in-term confirmed")
+    }
+
+    @Test func `what was heard before the store named the order is joined when it does`() throws {
+        var life = Life()
+        try life.hear("INITIAL_PURCHASE", Self.play)
+        let named = Lineage(
+            store: .googlePlay,
+            environment: .production,
+            id: "GPA.3309-9122-6177-45730"
+        )
+        #expect(life.lineages == [named])
+        #expect(life.told(.day("2026-05-10")) == "active paid in-term presumed")
+        #expect(life.standing(.day("2026-05-10"))?.productId == "cards.pro.monthly")
+        life.store(
+            Self.playRead(at: Self.start, order: "GPA.3309-9122-6177-45730"),
+            of: Self.chain,
+            at: Self.start
+        )
+        for facts in [life.facts, life.facts.reversed()] {
+            let chains = StoreChains(facts)
+            let joined = Life(facts: facts.map(chains.joined))
+            #expect(joined.lineages == [Self.chain])
+            #expect(joined.told(.day("2026-05-10")) == "active paid in-term confirmed")
+        }
+    }
+
+    @Test func `the environments of one order are not joined`() throws {
+        var life = Life()
+        life.store(
+            Self.playRead(at: Self.start, order: "GPA.3309-9122-6177-45730"),
+            of: Self.chain,
+            at: Self.start
+        )
+        try life.hear("RENEWAL", Self.play.changed(["environment": "SANDBOX"]))
+        #expect(life.lineages.count == 2)
+    }
+
+    @Test func `an answer names the newest transaction, and is joined to the first one's chain`()
+        throws
+    {
+        let renewed = SubscriberWire.subscription(["store_transaction_id": "703"])
+        let answer = SubscriberWire.answer(["cards.pro.monthly": .object(renewed)])
+        var byStore = Life()
+        byStore.store(.term(Self.term("703")), of: Life.appStore, at: Self.start)
+        try byStore.read(answer)
+        #expect(byStore.lineages == [Life.appStore])
+        var byRelay = Life()
+        try byRelay.hear("RENEWAL", ["transaction_id": "703"])
+        try byRelay.read(answer)
+        #expect(byRelay.lineages == [Life.appStore])
+        // Until anybody names the chain, it stands under the transaction, by which a store can be asked.
+        var alone = Life()
+        try alone.read(answer)
+        #expect(alone.lineages.map(\.key) == ["appStore:703"])
+    }
+
+    // MARK: What no store of ours keeps
+
+    @Test(arguments: [("STRIPE", "stripe"), ("AMAZON", "amazon"), ("PADDLE", "paddle")])
+    func `other stores have lineages of their own`(_ store: String, _ prefix: String) throws {
+        var life = Life()
+        try life.hear("INITIAL_PURCHASE", ["store": .string(store)])
+        #expect(life.lineages.map(\.key) == ["revenueCat:\(prefix):700"])
+        #expect(life.told(.day("2026-05-10")) == "active paid in-term presumed")
+    }
+
+    @Test func `a promotional grant is a gift of its entitlement`() throws {
+        var life = Life()
+        let promo: JSONObject = [
+            "store": "PROMOTIONAL", "period_type": "PROMOTIONAL",
+            "product_id": "rc_promo_premium_monthly", "transaction_id": "promo-1",
+        ]
+        try life.hear("NON_RENEWING_PURCHASE", promo)
+        #expect(life.lineages.map(\.key) == ["revenueCat:promotional:promo-1:premium"])
+        #expect(life.told(.day("2026-05-10")) == "active granted in-term presumed")
+        #expect(life.standing(.day("2026-05-10"), "basic")?.access == false)
+        #expect(life.standing(Self.end + .seconds(1))?.access == false)
+        let takenBack = RevenueCatWire.ms(.day("2026-05-15"))
+        try life.hear(
+            "EXPIRATION",
+            at: .day("2026-05-15"),
+            promo.changed(["expiration_at_ms": takenBack])
+        )
+        #expect(life.standing(.day("2026-05-14"))?.access == true)
+        #expect(life.standing(.day("2026-05-16"))?.access == false)
+    }
+
+    @Test func `an unknown store states nothing`() throws {
+        var life = Life()
+        try life.hear("INITIAL_PURCHASE", ["store": "MOON_STORE"])
+        #expect(life.facts == [])
+    }
+
+    @Test func `the sandbox stands apart`() throws {
+        var life = Life()
+        try life.hear("INITIAL_PURCHASE", ["environment": "SANDBOX"])
+        #expect(life.lineages.map(\.environment) == [.sandbox])
+        #expect(life.standing(.day("2026-05-10"))?.access == false)
+        #expect(life.snapshot(.day("2026-05-10"), in: .sandbox)["premium"]?.standing.access == true)
+    }
+
+    @Test func `a family member's purchase is not the purchaser's`() throws {
+        var life = Life()
+        try life.hear("INITIAL_PURCHASE", ["is_family_share": true])
+        #expect(life.lineages.map(\.key) == ["appStore:700:family"])
+    }
+
+    // MARK: Whose it is
+
+    @Test func `a customer is claimed, once a chain, and the store's word outweighs the claim`()
+        throws
+    {
+        let reading = try RevenueCatWire.read(RevenueCatWire.event("INITIAL_PURCHASE"))
+        let claims = reading.claims(at: Self.start)
+        #expect(
+            claims == [
+                OwnershipClaim(lineage: Life.appStore, customer: Life.customer, at: Self.start)
+            ]
+        )
+        var life = Life()
+        var named = Self.term()
+        named.accountToken = CustomerID("somebody-else")
+        life.store(.term(named), of: Life.appStore, at: Self.start)
+        let ruling = claims[0].ruling(
+            facts: life.facts,
+            owners: [],
+            policy: .claim,
+            holderHasAccess: { false }
+        )
+        #expect(ruling == .refused(.namedByStore))
+    }
+
+    // MARK: Answers
+
+    @Test func `an answer says what the events said`() throws {
+        let grace = SubscriberWire.date(RevenueCatWire.graceEnd)
+        let cases: [(JSONObject, at: Instant, then: Instant, answer: String)] = [
+            ([:], SubscriberWire.asked, .day("2026-05-20"), "active paid in-term presumed"),
+            (
+                ["period_type": "trial"], SubscriberWire.asked, .day("2026-05-20"),
+                "active trial in-term presumed"
+            ),
+            (
+                ["period_type": "intro"], SubscriberWire.asked, .day("2026-05-20"),
+                "active introductory in-term presumed"
+            ),
+            (
+                ["unsubscribe_detected_at": "2026-05-05T10:00:00Z"], SubscriberWire.asked,
+                .day("2026-06-02"), "expired cancelled ended presumed"
+            ),
+            (
+                [
+                    "billing_issues_detected_at": "2026-06-01T10:00:00Z",
+                    "grace_period_expires_date": grace,
+                ], .day("2026-06-02"), .day("2026-06-10"),
+                "grace billingIssue in-grace presumed"
+            ),
+            (
+                ["billing_issues_detected_at": "2026-06-01T10:00:00Z"], .day("2026-06-02"),
+                .day("2026-06-10"), "hold billingRetry in-retry presumed"
+            ),
+            (
+                ["refunded_at": "2026-05-05T10:00:00Z", "expires_date": "2026-05-05T10:00:00Z"],
+                SubscriberWire.asked, .day("2026-05-20"), "expired refunded revoked presumed"
+            ),
+            (
+                ["store": "stripe", "store_transaction_id": "sub_1"], SubscriberWire.asked,
+                .day("2026-05-20"), "active paid in-term presumed"
+            ),
+        ]
+        for (changes, at, then, answer) in cases {
+            var life = Life()
+            let subscription = SubscriberWire.subscription(changes)
+            try life.read(
+                SubscriberWire.answer(at: at, ["cards.pro.monthly": .object(subscription)])
+            )
+            #expect(life.told(then) == answer)
+            #expect(Set(life.facts.map(\.source)) == [.revenueCatAPI])
+            #expect(Set(life.facts.map(\.rank)) == [.relayed])
+        }
+    }
+
+    @Test func `an answer tells of grace by its own date`() throws {
+        var life = Life()
+        let subscription = SubscriberWire.subscription([
+            "billing_issues_detected_at": "2026-06-01T10:00:00Z",
+            "grace_period_expires_date": SubscriberWire.date(RevenueCatWire.graceEnd),
+        ])
+        try life.read(
+            SubscriberWire.answer(
+                at: .day("2026-06-02"),
+                ["cards.pro.monthly": .object(subscription)]
+            )
+        )
+        #expect(life.standing(.day("2026-06-10"))?.graceUntil == RevenueCatWire.graceEnd)
+        #expect(life.standing(.day("2026-06-10"))?.accessUntil == RevenueCatWire.graceEnd)
+    }
+
+    @Test func `an answer's purchases and gifts are read, its conclusions never believed`() throws {
+        var life = Life()
+        try life.read(
+            SubscriberWire.answer(
+                purchases: [
+                    "cards.lifetime": [
+                        [
+                            "id": "b1", "store_transaction_id": "901", "store": "app_store",
+                            "is_sandbox": false, "purchase_date": "2026-05-02T10:00:00Z",
+                        ]
+                    ]
+                ]
+            )
+        )
+        #expect(life.told(.day("2036-05-10")) == "active lifetime in-term presumed")
+        var gift = Life()
+        try gift.read(
+            SubscriberWire.answer([
+                "rc_promo_premium_six_month": .object(
+                    SubscriberWire.subscription([
+                        "store": "promotional", "period_type": "promotional",
+                        "store_transaction_id": "promo-1",
+                    ])
+                )
+            ])
+        )
+        #expect(gift.told(.day("2026-05-20")) == "active granted in-term presumed")
+        #expect(gift.lineages.map(\.key) == ["revenueCat:promotional:promo-1:premium"])
+        var concluded = Life()
+        try concluded.read(
+            SubscriberWire.answer(
+                entitlements: [
+                    "premium": ["expires_date": .null, "product_identifier": "cards.lifetime"]
+                ]
+            )
+        )
+        #expect(concluded.facts == [])
+    }
+
+    @Test func `what an answer leaves out is told`() throws {
+        let production = RevenueCatReader(
+            environments: [.production],
+            catalogue: RevenueCatWire.catalogue
+        )
+        let answer = SubscriberWire.answer([
+            "a": .object(SubscriberWire.subscription(["is_sandbox": true])),
+            "b": .object(SubscriberWire.subscription(["store_transaction_id": .null])),
+            "c": .object(SubscriberWire.subscription(["store": "moon_store"])),
+            "d": .object(SubscriberWire.subscription(["purchase_date": false])),
+        ])
+        let reading = production.reading(of: try SubscriberWire.read(answer))
+        #expect(reading.lineages == [])
+        #expect(
+            reading.notes == [
+                .leftOut(.malformed(field: "subscriber.subscriptions.d.purchase_date")),
+                .leftOut(.wrongEnvironment(accepted: [.production], found: .sandbox)),
+                .incomplete(product: "b", missing: ["store_transaction_id"]),
+                .unknownStore("MOON_STORE"),
+            ]
+        )
+    }
+}
