@@ -57,6 +57,12 @@ struct Life {
     var lineages: [Lineage] { Set(facts.map(\.lineage)).sorted() }
 
     func snapshot(_ at: Instant, in environment: Environment = .production) -> Snapshot {
+        history(in: environment).snapshot(at: at)
+    }
+
+    var history: CustomerHistory { history(in: .production) }
+
+    private func history(in environment: Environment) -> CustomerHistory {
         CustomerHistory(
             customer: Self.customer,
             environment: environment,
@@ -79,7 +85,7 @@ struct Life {
             },
             catalogue: Versioned(RevenueCatWire.catalogue),
             policy: Versioned(Policy())
-        ).snapshot(at: at)
+        )
     }
 
     func standing(_ at: Instant, _ entitlement: String = "premium") -> Standing? {
