@@ -1,0 +1,48 @@
+public import TideoverCore
+
+/// What RevenueCat itself answers for one entitlement at an instant.
+public struct RevenueCatConclusion: Hashable, Sendable {
+    public let productId: String
+    public let isActive: Bool
+    /// Until when it answers so; nil is for ever.
+    public let accessUntil: Instant?
+    /// The environment of the purchase it rests on; nil where the answer does not show it.
+    public let environment: Environment?
+}
+
+extension RevenueCatSubscriber {
+    /// RevenueCat's own conclusion by its own rule: active until the latest of the entitlement's
+    /// expiry and whatever grace is stated. Nil for an entitlement that it does not list.
+    /// https://www.revenuecat.com/docs/subscription-guidance/how-grace-periods-work
+    public func conclusion(
+        on entitlement: String,
+        at instant: Instant
+    ) -> RevenueCatConclusion? {
+        guard let listed = entitlements.first(where: { $0.name == entitlement }) else { return nil }
+        let until = end(of: listed)
+        return RevenueCatConclusion(
+            productId: listed.productId,
+            isActive: until.map { $0 > instant } ?? true,
+            accessUntil: until,
+            environment: environment(of: listed)
+        )
+    }
+
+    private func end(of entitlement: RevenueCatEntitlement) -> Instant? {
+        guard let expiry = entitlement.expiresAt else { return nil }
+        let grace = subscription(of: entitlement)?.gracePeriodExpiresAt
+        return max(expiry, entitlement.gracePeriodExpiresAt ?? expiry, grace ?? expiry)
+    }
+
+    private func environment(of entitlement: RevenueCatEntitlement) -> Environment? {
+        let purchase = purchases.last { $0.productId == entitlement.productId }
+        guard let isSandbox = subscription(of: entitlement)?.isSandbox ?? purchase?.isSandbox else {
+            return nil
+        }
+        return isSandbox ? .sandbox : .production
+    }
+
+    private func subscription(of entitlement: RevenueCatEntitlement) -> RevenueCatSubscription? {
+        subscriptions.first { $0.productId == entitlement.productId }
+    }
+}

@@ -1,0 +1,94 @@
+public import TideoverCore
+
+/// The stretches in which RevenueCat's answers would have denied a customer what the store, as known
+/// now, vouched for.
+public struct ShadowLockout: Hashable, Sendable {
+    /// Oldest first; they do not touch.
+    public let stretches: [Stretch]
+    /// How long the store vouched for access while RevenueCat had answered: the denominator.
+    public let entitled: Milliseconds
+
+    public struct Stretch: Hashable, Sendable {
+        public var from: Instant
+        /// The first instant after it.
+        public var until: Instant
+
+        public init(from: Instant, until: Instant) {
+            self.from = from
+            self.until = until
+        }
+    }
+
+    /// How long it denied.
+    public var total: Milliseconds {
+        Milliseconds(stretches.reduce(0) { $0 + ($1.until - $1.from).count })
+    }
+
+    /// Counts over a span of time. An answer of RevenueCat's counts from when it was given until the
+    /// next one; before the first nothing does.
+    ///
+    /// - Parameters:
+    ///   - entitlement: its name, the same here and there.
+    ///   - answers: RevenueCat's of the customer, in any order.
+    ///   - ours: everything known of the same customer.
+    ///   - start: the first instant of the span.
+    ///   - end: the first instant after it.
+    public init(
+        of entitlement: String,
+        answers: [RevenueCatSubscriber],
+        ours: CustomerHistory,
+        from start: Instant,
+        until end: Instant
+    ) {
+        let answers = answers.sorted { $0.requestDate < $1.requestDate }
+        let ends = answers.compactMap { $0.conclusion(on: entitlement, at: start)?.accessUntil }
+        let theirChanges = Set(answers.map(\.requestDate) + ends).sorted()
+        var stretches: [Stretch] = []
+        var entitled: Int64 = 0
+        var instant = start
+        while instant < end {
+            let current = ours.snapshot(at: instant)[entitlement]
+            let next =
+                [
+                    current?.nextChange, theirChanges.first { $0 > instant }, end,
+                ].compactMap(\.self).filter { $0 > instant }.min() ?? end
+            if let standing = current?.standing, standing.isVouchedFor,
+                let answer = answers.last(where: { $0.requestDate <= instant })
+            {
+                entitled += (min(next, end) - instant).count
+                if !answer.grants(entitlement, in: ours.environment, at: instant) {
+                    Self.add(Stretch(from: instant, until: min(next, end)), to: &stretches)
+                }
+            }
+            instant = next
+        }
+        self.stretches = stretches
+        self.entitled = Milliseconds(entitled)
+    }
+
+    private static func add(_ stretch: Stretch, to stretches: inout [Stretch]) {
+        if let last = stretches.last, last.until == stretch.from {
+            stretches[stretches.count - 1].until = stretch.until
+        } else {
+            stretches.append(stretch)
+        }
+    }
+}
+
+extension Standing {
+    /// Whether the store itself says that there is access.
+    fileprivate var isVouchedFor: Bool {
+        access && confidence == .confirmed && reason != .keptByPolicy
+    }
+}
+
+extension RevenueCatSubscriber {
+    fileprivate func grants(
+        _ entitlement: String,
+        in environment: Environment,
+        at instant: Instant
+    ) -> Bool {
+        guard let conclusion = conclusion(on: entitlement, at: instant) else { return false }
+        return conclusion.isActive && (conclusion.environment ?? environment) == environment
+    }
+}
