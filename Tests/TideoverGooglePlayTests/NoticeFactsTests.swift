@@ -153,6 +153,16 @@ struct NoticeFactsTests {
         #expect(!one.dedupeKey(messageId: nil).isEmpty)
     }
 
+    @Test func `where no production is served, a purchase is taken for a tester's`() throws {
+        let bought: JSONObject = ["notificationType": 4, "purchaseToken": "token"]
+        let notification = try FakeStore.notification("subscriptionNotification", bought)
+        let sandbox = FakeStore.reader(in: [.sandbox])
+        #expect(try sandbox.read(notification).presumed.environment == .sandbox)
+        let simulated = FakeStore.reader(in: [.simulated], isSimulated: true)
+        #expect(try simulated.read(notification).presumed.environment == .simulated)
+        #expect(try FakeStore.reader.read(notification).presumed.environment == .production)
+    }
+
     @Test func `a notification is told where its token belongs`() throws {
         let lineage = Lineage(store: .googlePlay, environment: .sandbox, id: "#oldest")
         let notification = try read(

@@ -7,12 +7,12 @@ extension PlayReader {
         _ notification: DeveloperNotification,
         at said: Instant,
         _ chains: PlayChains
-    ) throws(PlayRefusal) -> PlayReading {
+    ) -> PlayReading {
         let token = notification.purchaseToken.map(name)
         // A notification does not say whether a tester bought it: unless that is known of the token,
         // it is taken for a purchase like any other.
         let known = token.flatMap { chains[$0]?.environment }
-        let environment = try app.require(known ?? (app.isSimulated ? .simulated : .production))
+        let environment = known ?? app.usualEnvironment
         var statements: [Statement] = []
         if let token {
             let lineage = chains.lineage(of: token, replacing: nil, in: environment)

@@ -35,8 +35,8 @@ extension PlayReader {
     public func read(
         _ orders: [VoidedPurchase],
         chains: PlayChains = PlayChains()
-    ) throws(PlayRefusal) -> PlayReading {
-        let environment = try app.require(app.isSimulated ? .simulated : .production)
+    ) -> PlayReading {
+        let environment = app.usualEnvironment
         var statements: [Statement] = []
         for order in orders {
             let token = name(order.purchaseToken)

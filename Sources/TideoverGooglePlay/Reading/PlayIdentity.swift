@@ -25,7 +25,13 @@ public struct PlayIdentity: Hashable, Sendable {
         try require(isSimulated ? .simulated : isTest ? .sandbox : .production)
     }
 
-    func require(_ environment: Environment) throws(PlayRefusal) -> Environment {
+    /// Where a purchase is taken to belong of which nobody says whether a tester bought it.
+    var usualEnvironment: Environment {
+        if isSimulated { return .simulated }
+        return environments.contains(.production) ? .production : .sandbox
+    }
+
+    private func require(_ environment: Environment) throws(PlayRefusal) -> Environment {
         guard environments.contains(environment) else {
             let accepted = Environment.allCases.filter(environments.contains)
             throw .wrongEnvironment(accepted: accepted, found: environment)
@@ -39,14 +45,14 @@ public typealias PlayTokenNaming = @Sendable (_ purchaseToken: String) -> PlayTo
 
 /// The lineages that purchase tokens are known to belong to.
 public struct PlayChains: Sendable {
-    private let known: [PlayToken: Lineage]
+    let tokens: [PlayToken: Lineage]
 
-    public init(_ known: [PlayToken: Lineage] = [:]) {
-        self.known = known
+    public init(_ tokens: [PlayToken: Lineage] = [:]) {
+        self.tokens = tokens
     }
 
     /// Where a token is already known to belong.
-    public subscript(_ token: PlayToken) -> Lineage? { known[token] }
+    public subscript(_ token: PlayToken) -> Lineage? { tokens[token] }
 
     /// The lineage of a token: where it is known to belong, else that of the token that it replaces,
     /// else one of its own, named like the first token that is known of it.
@@ -56,7 +62,7 @@ public struct PlayChains: Sendable {
         in environment: Environment
     ) -> Lineage {
         for member in [token, replaced].compactMap(\.self) {
-            if let lineage = known[member], lineage.environment == environment { return lineage }
+            if let lineage = tokens[member], lineage.environment == environment { return lineage }
         }
         let first = replaced ?? token
         return Lineage(store: .googlePlay, environment: environment, id: first.id)

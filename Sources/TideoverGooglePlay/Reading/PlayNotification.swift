@@ -30,7 +30,7 @@ public struct PlayNotification: Sendable {
         self.notification = notification
         self.eventTime = eventTime
         questions = Self.questions(of: notification)
-        presumed = try reader.presume(notification, at: eventTime, chains)
+        presumed = reader.presume(notification, at: eventTime, chains)
     }
 
     /// Whether it is a test notification.

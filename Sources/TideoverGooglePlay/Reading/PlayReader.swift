@@ -35,7 +35,7 @@ public struct PlayReader: Sendable {
         case (.subscription, nil), (.product, nil): throw .missingMember("purchaseToken")
         case (.voidedPurchases, _):
             let page = try VoidedPurchasesPage(fields)
-            return try self.read(page.voidedPurchases, chains: chains)
+            return self.read(page.voidedPurchases, chains: chains)
         }
     }
 

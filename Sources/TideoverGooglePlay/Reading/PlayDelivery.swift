@@ -1,0 +1,128 @@
+import TideoverCore
+import TideoverJSON
+
+/// A notification as it is kept, with the answers that it prompted and where its tokens belonged, so that
+/// what it came to can be proved again.
+public struct PlayDelivery: Sendable {
+    /// Pub/Sub's id of the message, where it told one.
+    public let messageId: String?
+    /// The text of the ``DeveloperNotification``.
+    public let notification: [UInt8]
+    /// Whether the store was to be asked. If not, the bare type counts.
+    public let isAskedAbout: Bool
+    public let reads: [PlayRead]
+    public let chains: PlayChains
+
+    public init(
+        _ message: PubSubMessage,
+        isAskedAbout: Bool,
+        reads: [PlayRead],
+        chains: PlayChains
+    ) {
+        messageId = message.messageId
+        notification = message.data
+        self.isAskedAbout = isAskedAbout
+        self.reads = reads
+        self.chains = chains
+    }
+}
+
+extension PlayDelivery {
+    /// The form that is kept. Notification and answers stand in it as they came.
+    public var bytes: [UInt8] {
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.field("googlePlay", "notification")
+            writer.field("messageId", messageId)
+            writer.field("isAskedAbout", isAskedAbout)
+            writer.key("notification")
+            writer.raw(notification)
+            writer.field("reads", array: { for read in reads { $0.raw(read.bytes) } })
+            writer.field("chains", array: { for link in chains.links { link.write(to: &$0) } })
+        }
+        return writer.bytes
+    }
+
+    /// Reads what was kept.
+    public init(_ bytes: [UInt8]) throws(PlayRefusal) {
+        let document: JSONDocument
+        do {
+            document = try JSONDocument(bytes, limits: .local)
+        } catch {
+            throw .malformedJSON(error)
+        }
+        let fields = try WireFields(document.root)
+        guard try fields.string("googlePlay") == "notification" else {
+            throw fields.malformed("googlePlay")
+        }
+        guard let notification = try fields.fields("notification") else {
+            throw fields.missing("notification")
+        }
+        messageId = try fields.text("messageId")
+        self.notification = Array(notification.source)
+        isAskedAbout = try fields.flag("isAskedAbout")
+        reads = try fields.list("reads") { read throws(PlayRefusal) in
+            try PlayRead(Array(read.source))
+        }
+        let links = try fields.list("chains", PlayChains.Link.init)
+        chains = PlayChains(
+            Dictionary(links.map { ($0.token, $0.lineage) }) { first, _ in first }
+        )
+    }
+}
+
+extension PlayReader {
+    /// What was kept, read again: what each answer states, or the bare notification where nobody could
+    /// ask.
+    public func read(_ delivery: PlayDelivery) throws(PlayRefusal) -> [PlayReading] {
+        guard delivery.isAskedAbout else {
+            let document: JSONDocument
+            do {
+                document = try JSONDocument(delivery.notification)
+            } catch {
+                throw .malformedJSON(error)
+            }
+            let notification = try DeveloperNotification(payload: document.root)
+            return [try read(notification, chains: delivery.chains).presumed]
+        }
+        var readings: [PlayReading] = []
+        for read in delivery.reads {
+            readings.append(try self.read(read, chains: delivery.chains))
+        }
+        return readings
+    }
+}
+
+extension PlayChains {
+    /// One token and where it belongs.
+    struct Link {
+        let token: PlayToken
+        let lineage: Lineage
+
+        func write(to writer: inout JSONWriter) {
+            writer.object { writer in
+                writer.field("token", token.id)
+                writer.field("environment", lineage.environment.rawValue)
+                writer.field("lineage", lineage.id)
+            }
+        }
+    }
+
+    /// In the order of the tokens.
+    var links: [Link] {
+        tokens.map { Link(token: $0.key, lineage: $0.value) }.sorted { $0.token < $1.token }
+    }
+}
+
+extension PlayChains.Link {
+    fileprivate init(_ fields: WireFields) throws(PlayRefusal) {
+        guard let token = try fields.text("token") else { throw fields.missing("token") }
+        guard let id = try fields.text("lineage") else { throw fields.missing("lineage") }
+        let environment = try fields.value("environment") {
+            $0.string.flatMap(Environment.init)
+        }
+        guard let environment else { throw fields.missing("environment") }
+        self.token = PlayToken(token)
+        lineage = Lineage(store: .googlePlay, environment: environment, id: id)
+    }
+}
