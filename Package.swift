@@ -155,16 +155,17 @@ targets += [
     library(
         "TideoverServer",
         [
-            "TideoverAppStore", "TideoverCore", "TideoverHTTP", "TideoverJSON", "TideoverLocks",
-            "TideoverSignatures", "TideoverStorage",
+            "TideoverAppStore", "TideoverCore", "TideoverGooglePlay", "TideoverHTTP",
+            "TideoverJSON", "TideoverLocks", "TideoverSignatures", "TideoverStorage",
         ]
     ),
     tests(
         "TideoverServerTests",
         [
-            "TideoverServer", "TideoverAppStore", "TideoverASN1", "TideoverCore", "TideoverHTTP",
-            "TideoverHTTPClient", "TideoverJSON", "TideoverLocks", "TideoverSandbox",
-            "TideoverSignatures", "TideoverSQLite", "TideoverStorage", "TideoverTestProcesses",
+            "TideoverServer", "TideoverAppStore", "TideoverASN1", "TideoverCore",
+            "TideoverGooglePlay", "TideoverHTTP", "TideoverHTTPClient", "TideoverJSON",
+            "TideoverLocks", "TideoverSandbox", "TideoverSignatures", "TideoverSQLite",
+            "TideoverStorage", "TideoverTestProcesses",
         ]
     ),
     library("TideoverCommandLine", ["TideoverJSON", "TideoverLocks"]),

@@ -13,6 +13,8 @@ public struct App: Sendable {
     public let fingerprint: String
     /// Nil when the app does not sell on the App Store.
     public let appStore: AppStoreTrust?
+    /// Nil when the app does not sell on Google Play.
+    public let googlePlay: PlayTrust?
     /// When its stores are asked for what has not arrived by itself.
     public let backfill: BackfillSchedule
     /// How long after a renewal fell due no notification may arrive before that is raised; zero for
@@ -27,6 +29,7 @@ public struct App: Sendable {
         catalogue: Catalogue,
         policy: Policy,
         appStore: AppStoreTrust?,
+        googlePlay: PlayTrust? = nil,
         backfill: BackfillSchedule = BackfillSchedule(),
         silence: Milliseconds = .hours(6),
         passes: PassIssuer? = nil
@@ -36,6 +39,7 @@ public struct App: Sendable {
         self.catalogue = catalogue
         self.policy = policy
         self.appStore = appStore
+        self.googlePlay = googlePlay
         self.backfill = backfill
         self.silence = silence
         self.passes = passes

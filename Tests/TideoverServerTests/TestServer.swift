@@ -46,6 +46,7 @@ final class TestServer: Sendable {
         faults: SQLiteFaults = SQLiteFaults(),
         adminKey: APIKey? = adminKey,
         passes: PassIssuer? = nil,
+        googlePlay: PlayTrust? = nil,
         environments: [Environment] = [.sandbox, .simulated]
     ) throws {
         let store = try store ?? TestStore()
@@ -69,6 +70,7 @@ final class TestServer: Sendable {
             catalogue: catalogue,
             policy: policy,
             appStore: trust,
+            googlePlay: googlePlay,
             passes: passes
         )
         self.store = store

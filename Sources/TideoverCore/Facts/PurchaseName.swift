@@ -47,12 +47,17 @@ extension Fact {
         case .term(let term):
             term.transactionId == lineage.id ? [] : [.transaction(term.transactionId)]
         case .playSubscription(let read):
-            read.items.compactMap(\.orderId).map { PurchaseName(order: $0) }
+            names(of: read.token) + read.items.compactMap(\.orderId).map { PurchaseName(order: $0) }
         case .playPurchase(let read): read.orderId.map { [PurchaseName(order: $0)] } ?? []
         case .playVoidedOrder(let order): order.orderId.map { [PurchaseName(order: $0)] } ?? []
         case .outlook, .condition, .revocation, .reversal, .grant, .inquiry, .pending,
             .playReplacement, .playNotice, .unrecognised:
             []
         }
+    }
+
+    /// A later token of a chain is told by the one that replaces it, and must lead to the chain.
+    private func names(of token: PlayToken) -> [PurchaseName] {
+        token.id == lineage.id ? [] : [.transaction(token.id)]
     }
 }

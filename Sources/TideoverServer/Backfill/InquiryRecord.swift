@@ -24,14 +24,15 @@ struct InquiryRecord: Equatable {
         self.init(fact)
     }
 
-    private init(_ asked: Fact) {
+    /// The record of a fact that is an inquiry.
+    init(_ asked: Fact) {
         var fact = asked
         fact.source = .server
         fact.evidence = EvidenceID(hex: "")
         var writer = JSONWriter()
         fact.write(to: &writer)
         bytes = writer.bytes
-        fact.source = .appStoreAPI
+        fact.source = asked.lineage.store == .googlePlay ? .playAPI : .appStoreAPI
         fact.evidence = EvidenceID(of: bytes)
         self.fact = fact
     }

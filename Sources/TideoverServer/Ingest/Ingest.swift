@@ -214,7 +214,7 @@ struct Ingest: Sendable {
         }
     }
 
-    private func refused(_ code: String) {
+    func refused(_ code: String) {
         metrics.count(.notifications, app.id, "refused")
         metrics.count(.refusals, app.id, code)
         tallies.count(Tally(environment: nil, kind: "refusal", name: code), app: app.id)

@@ -1,4 +1,5 @@
 import TideoverAppStore
+import TideoverGooglePlay
 import TideoverHTTP
 import TideoverJSON
 import TideoverSignatures
@@ -55,6 +56,26 @@ extension AppStoreRefusal: Refusal {
         status == 422
             ? "The notification is not for this app." : "The notification cannot be read."
     }
+}
+
+extension PlayRefusal: Refusal {
+    var status: Int {
+        switch self {
+        case .malformedJSON(let error): error.status
+        case .missingMember, .malformed, .ambiguousContent: 400
+        case .wrongPackage, .wrongEnvironment: 422
+        }
+    }
+
+    var title: String {
+        status == 422
+            ? "The notification is not for this app." : "The notification cannot be read."
+    }
+}
+
+extension PushRefusal: Refusal {
+    var status: Int { 401 }
+    var title: String { "The push is not believed to be Pub/Sub's." }
 }
 
 extension JSONError: Refusal {

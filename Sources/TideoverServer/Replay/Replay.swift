@@ -1,5 +1,6 @@
 import TideoverAppStore
 import TideoverCore
+import TideoverGooglePlay
 import TideoverJSON
 import TideoverLocks
 import TideoverStorage
@@ -185,6 +186,10 @@ struct Replay: Sendable {
             }
             return record.facts
         }
+        if piece.source == .playNotification {
+            guard let trust = app.googlePlay else { throw AppStoreRefusal.unrecognisedContent }
+            return try trust.reader.facts(in: PlayDelivery(piece.bytes), of: piece)
+        }
         guard let trust = app.appStore else { throw AppStoreRefusal.unrecognisedContent }
         let reading = try trust.read(piece.bytes, at: piece.receivedAt)
         return reading.facts(
@@ -266,8 +271,10 @@ extension Fact {
     /// What a file brought in has no evidence to be read again.
     fileprivate var isReadFromEvidence: Bool {
         switch source {
-        case .appStoreNotification, .appStoreAPI, .deviceTransaction, .appReceipt, .operator: true
-        case .playNotification, .playAPI, .revenueCatWebhook, .revenueCatAPI, .imported, .server:
+        case .appStoreNotification, .appStoreAPI, .deviceTransaction, .appReceipt,
+            .playNotification, .playAPI, .operator:
+            true
+        case .revenueCatWebhook, .revenueCatAPI, .imported, .server:
             false
         }
     }

@@ -1,4 +1,5 @@
 import TideoverCore
+import TideoverGooglePlay
 import TideoverHTTP
 import TideoverJSON
 import TideoverStorage
@@ -134,6 +135,50 @@ extension Problem {
             title: "The app takes no App Store notifications.",
             detail: "Set `appStore.bundleId` in the app's configuration.",
             members: ["app": .string(app)]
+        )
+    }
+
+    static func googlePlayNotConfigured(_ app: String) -> Problem {
+        Problem(
+            "google-play-not-configured",
+            status: 404,
+            title: "The app takes no notifications of Google Play.",
+            detail: "Set `googlePlay` in the app's configuration.",
+            members: ["app": .string(app)]
+        )
+    }
+
+    /// 503, so that Pub/Sub sends it again: nothing is believed that could not be asked about.
+    static func storeNotAsked(_ failure: PlayAPIFailure, at now: Instant) -> Problem {
+        let wait = failure.retryAt.map { max(1, ($0 - now).count / 1000) }
+        return Problem(
+            "store-not-asked",
+            status: 503,
+            title: "Google Play could not be asked about the notification.",
+            detail: failure.sentence,
+            retryAfter: Int(min(wait ?? 10, 3600))
+        )
+    }
+
+    /// 503, so that Pub/Sub sends it again to a version that understands it.
+    static func answerNotUnderstood(_ refusal: PlayRefusal) -> Problem {
+        Problem(
+            "store-answer-not-understood",
+            status: 503,
+            title: "What Google Play answered is not understood.",
+            detail: refusal.sentence,
+            retryAfter: 60
+        )
+    }
+
+    /// 503, so that Pub/Sub sends it again: whether it was Pub/Sub cannot be told now.
+    static func pushKeysUnavailable(_ failure: PushKeysFailure) -> Problem {
+        Problem(
+            "push-keys-unavailable",
+            status: 503,
+            title: "The push cannot be verified now.",
+            detail: failure.sentence,
+            retryAfter: 10
         )
     }
 

@@ -335,6 +335,12 @@ public struct Service: Sendable {
         Route("POST", "/v1/apps/{app}/notifications/app-store", needs: .nothing) { service, call in
             try await service.ingest(call).respond(to: call.request)
         },
+        // Nor has Pub/Sub: the token that it bears speaks.
+        Route("POST", "/v1/apps/{app}/notifications/google-play", needs: .nothing) {
+            service,
+            call in
+            try await PlayIngest(ingest: service.ingest(call)).respond(to: call.request)
+        },
         Route("POST", "/v1/apps/{app}/customers/{customer}/reconcile", needs: .read) {
             service,
             call in

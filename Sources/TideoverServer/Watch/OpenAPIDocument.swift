@@ -621,6 +621,37 @@ enum OpenAPIDocument {
                 }
               }
             },
+            "/v1/apps/{app}/notifications/google-play": {
+              "post": {
+                "tags": ["notifications"],
+                "operationId": "postGooglePlayNotification",
+                "summary": "Take in a push of Pub/Sub with a notification of Google Play",
+                "description": "The push must bear a token of the configured service account. What it says of a purchase is asked about before anything is believed, where credentials are configured; answered 200 once that is stored for good. Pub/Sub repeats what was answered otherwise.",
+                "security": [],
+                "parameters": [{ "$ref": "#/components/parameters/app" }],
+                "requestBody": {
+                  "required": true,
+                  "description": "As Pub/Sub sends it, wrapped or unwrapped, at most 256 KiB",
+                  "content": { "application/json": { "schema": { "type": "object" } } }
+                },
+                "responses": {
+                  "200": {
+                    "description": "Stored now, or known from before",
+                    "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
+                    "content": {
+                      "application/json": { "schema": { "$ref": "#/components/schemas/Receipt" } }
+                    }
+                  },
+                  "400": { "$ref": "#/components/responses/problem" },
+                  "401": { "$ref": "#/components/responses/problem" },
+                  "404": { "$ref": "#/components/responses/problem" },
+                  "413": { "$ref": "#/components/responses/problem" },
+                  "422": { "$ref": "#/components/responses/problem" },
+                  "429": { "$ref": "#/components/responses/tryAgain" },
+                  "503": { "$ref": "#/components/responses/tryAgain" }
+                }
+              }
+            },
             "/v1/apps/{app}/backfill": {
               "get": {
                 "tags": ["backfill"],

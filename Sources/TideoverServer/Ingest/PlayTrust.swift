@@ -1,0 +1,60 @@
+import TideoverCore
+public import TideoverGooglePlay
+import TideoverJSON
+import TideoverSignatures
+import TideoverStorage
+
+/// Whom one app believes about Google Play: who may push, and how the store is asked.
+public struct PlayTrust: Sendable {
+    public let identity: PlayIdentity
+    let pushes: PushGuard
+    /// Nil where no credentials are configured: then nobody can ask.
+    let api: PlayAPI?
+    let reader: PlayReader
+
+    /// Trust in one push subscription, and in the store where it can be asked.
+    ///
+    /// - Parameters:
+    ///   - identity: Which app is read for, in which environments.
+    ///   - expectation: What the token of a push must say.
+    ///   - keys: Google's keys for those tokens.
+    ///   - api: How the store is asked about this app.
+    public init(
+        identity: PlayIdentity,
+        expectation: PushExpectation,
+        keys: PushKeys,
+        api: PlayAPI?
+    ) {
+        self.identity = identity
+        self.api = api
+        pushes = PushGuard(expectation: expectation, keys: keys, check: Self.verify)
+        reader = PlayReader(app: identity, naming: Self.name)
+    }
+
+    /// The payload of a token that the key signed with RS256.
+    private static func verify(_ compact: [UInt8], _ key: JSONObject) throws -> [UInt8] {
+        let jwk = try JSONDocument(JSONValue.object(key).encoded()).root
+        guard let key = RSAPublicKey(jwk: jwk) else {
+            throw SignatureRefusal.unknownKey(found: nil)
+        }
+        let jws = try JWS(compact)
+        try jws.verify(with: key)
+        return jws.payload
+    }
+
+    /// A token is a secret; its digest names it.
+    private static func name(_ purchaseToken: String) -> PlayToken {
+        PlayToken(EvidenceID(of: Array(purchaseToken.utf8)).hex)
+    }
+
+    func token(_ purchaseToken: String) -> PlayToken { Self.name(purchaseToken) }
+}
+
+extension PlayReader {
+    /// What a kept delivery states, all of one environment: an intake has one.
+    func facts(in delivery: PlayDelivery, of piece: Evidence) throws(PlayRefusal) -> [Fact] {
+        let readings = try read(delivery)
+        return readings.filter { $0.environment == readings.first?.environment }
+            .flatMap { $0.facts(learnedAt: piece.receivedAt, evidence: piece.id) }
+    }
+}

@@ -1,0 +1,213 @@
+import Testing
+import TideoverCore
+import TideoverGooglePlay
+import TideoverHTTP
+import TideoverJSON
+import TideoverSQLite
+import TideoverServer
+import TideoverStorage
+
+/// Notifications of Google Play through the route, with the store up, down, and not to be asked.
+struct PlayIngestTests {
+    private static let end = "2026-06-01T10:00:00Z"
+    private static let active = TestPlay.subscription("ACTIVE", until: end)
+
+    private func push(
+        _ server: TestServer,
+        _ content: JSONObject,
+        _ messageId: String = "1",
+        claims: JSONObject = [:]
+    ) async throws -> (status: Int, word: String?) {
+        let request = try TestPlay.push(
+            content,
+            messageId: messageId,
+            at: server.now,
+            claims: claims
+        )
+        let response = try await server.service.handler(request)
+        let root = try JSONDocument(response.body).root
+        return (response.status, (root["type"] ?? root["status"])?.string)
+    }
+
+    private func facts(_ server: TestServer, _ environment: Environment) throws -> [Fact] {
+        try server.storage.lineages(
+            app: "cards",
+            environment: environment,
+            after: nil,
+            limit: 10
+        ).flatMap(\.facts)
+    }
+
+    @Test func `a notification prompts a read, and the answer decides`() async throws {
+        let play = TestPlay()
+        let server = try TestServer(googlePlay: play.trust())
+        play.answer("token-1", Self.active)
+        // What it says is over is not.
+        let pushed = try await push(server, TestPlay.notice(13))
+        #expect(pushed == (200, "committed"))
+        #expect(play.questions == ["subscriptionsv2/tokens/token-1"])
+        #expect(try await server.premium() == "active paid access")
+        await server.close()
+    }
+
+    @Test func `a message delivered again changes nothing`() async throws {
+        let play = TestPlay()
+        let server = try TestServer(googlePlay: play.trust())
+        play.answer("token-1", Self.active)
+        #expect(try await push(server, TestPlay.notice(4)) == (200, "committed"))
+        let known = try facts(server, .sandbox)
+        #expect(try await push(server, TestPlay.notice(4)) == (200, "duplicate"))
+        #expect(try facts(server, .sandbox) == known)
+        await server.close()
+    }
+
+    @Test(arguments: [500, 503, 429, 403, 401])
+    func `while the store is down the last answer stands, and the push comes again`(
+        status: Int
+    ) async throws {
+        let play = TestPlay()
+        let server = try TestServer(googlePlay: play.trust())
+        play.answer("token-1", Self.active)
+        _ = try await push(server, TestPlay.notice(4))
+        play.answer("token-1", status: status)
+        let (found, word) = try await push(server, TestPlay.notice(12), "2")
+        #expect(found == 503)
+        #expect(word?.hasSuffix("store-not-asked") == true)
+        #expect(try await server.premium() == "active paid access")
+        let inquiries = try facts(server, .sandbox).filter { fact in
+            if case .inquiry = fact.assertion { true } else { false }
+        }
+        #expect(inquiries.map(\.source) == [.playAPI])
+        play.answer(
+            "token-1",
+            TestPlay.subscription("EXPIRED", until: "2026-05-01T10:00:01Z")
+        )
+        #expect(try await push(server, TestPlay.notice(12), "2") == (200, "committed"))
+        #expect(try await server.premium().hasSuffix("none"))
+        await server.close()
+    }
+
+    @Test func `an answer cut short is asked for again`() async throws {
+        let play = TestPlay()
+        let server = try TestServer(googlePlay: play.trust())
+        play.answer("token-1", ["lineItems": []])
+        let (status, word) = try await push(server, TestPlay.notice(4))
+        #expect(status == 503)
+        #expect(word?.hasSuffix("store-answer-not-understood") == true)
+        #expect(try facts(server, .sandbox).isEmpty)
+        await server.close()
+    }
+
+    @Test func `a purchase that the store does not know is an answer, and no more`() async throws {
+        let play = TestPlay()
+        let server = try TestServer(googlePlay: play.trust())
+        #expect(try await push(server, TestPlay.notice(4)).status == 200)
+        #expect(try facts(server, .sandbox).isEmpty)
+        await server.close()
+    }
+
+    @Test func `a token joins the chain of those before it`() async throws {
+        let play = TestPlay()
+        let server = try TestServer(googlePlay: play.trust())
+        play.answer("token-1", Self.active)
+        let linked: (String) -> JSONObject = { ["linkedPurchaseToken": .string($0)] }
+        play.answer("token-2", TestPlay.subscription("ACTIVE", until: Self.end, linked("token-1")))
+        play.answer("token-3", TestPlay.subscription("ACTIVE", until: Self.end, linked("token-2")))
+        for (number, token) in ["token-1", "token-2", "token-3"].enumerated() {
+            _ = try await push(server, TestPlay.notice(4, token), "\(number)")
+        }
+        #expect(Set(try facts(server, .sandbox).map(\.lineage)).count == 1)
+        #expect(try facts(server, .sandbox).count == 3)
+        await server.close()
+    }
+
+    @Test func `without credentials a type is presumed, and a test asks nothing`() async throws {
+        let play = TestPlay()
+        let server = try TestServer(googlePlay: play.trust(asksStore: false))
+        #expect(try await push(server, TestPlay.test, "0") == (200, "committed"))
+        #expect(try facts(server, .simulated).isEmpty)
+        #expect(try await push(server, TestPlay.notice(4)) == (200, "committed"))
+        let facts = try facts(server, .simulated)
+        #expect(facts.map(\.rank) == [.inferred])
+        #expect(facts.map(\.source) == [.playNotification])
+        #expect(play.questions.isEmpty)
+        await server.close()
+    }
+
+    @Test func `an unknown type without credentials is counted and states nothing`() async throws {
+        let server = try TestServer(googlePlay: TestPlay().trust(asksStore: false))
+        #expect(try await push(server, TestPlay.notice(99)) == (200, "committed"))
+        let counts = try await server.counts()
+        let name = "subscriptionNotification.notificationType=99"
+        #expect(counts == ["unrecognised \(name) 1"])
+        await server.close()
+    }
+
+    @Test(
+        arguments: [
+            (["aud": "https://other.example"], "push-token-audience"),
+            (["email": "other@p.example"], "push-token-sender"),
+            (["email_verified": false], "push-token-sender-unverified"),
+            (["exp": 5], "push-token-expired"), (["iss": "https://x.example"], "push-token-issuer"),
+        ] as [(JSONObject, String)]
+    )
+    func `a push that is not Pub/Sub's is refused with 401`(
+        claims: JSONObject,
+        code: String
+    ) async throws {
+        let play = TestPlay()
+        let server = try TestServer(googlePlay: play.trust())
+        play.answer("token-1", Self.active)
+        let (status, word) = try await push(server, TestPlay.notice(4), claims: claims)
+        #expect(status == 401)
+        #expect(word?.hasSuffix(code) == true)
+        #expect(play.questions.isEmpty)
+        #expect(try await server.counts() == ["refusal \(code) 1"])
+        await server.close()
+    }
+
+    @Test func `what is for another app is refused, and an app without Google Play has no place`()
+        async throws
+    {
+        let server = try TestServer(googlePlay: TestPlay().trust())
+        var other = TestPlay.notice(4)
+        other["packageName"] = "x.y"
+        #expect(try await push(server, other).status == 422)
+        await server.close()
+        let without = try TestServer()
+        #expect(try await push(without, TestPlay.test).status == 404)
+        await without.close()
+    }
+
+    @Test func `what is kept proves the same facts again`() async throws {
+        let play = TestPlay()
+        let server = try TestServer(googlePlay: play.trust())
+        play.answer("token-1", Self.active)
+        _ = try await push(server, TestPlay.notice(4))
+        let replayed = try await server.send(
+            "POST",
+            "/v1/apps/cards/replay?environment=sandbox"
+        )
+        let report = try JSONDocument(replayed.body).root
+        #expect(replayed.status == 200)
+        #expect(report["evidence"]?.int64 == 1)
+        #expect(report["added"]?["count"]?.int64 ?? 0 == 0)
+        #expect(report["unread"]?["count"]?.int64 ?? 0 == 0)
+        #expect(report["unreadable"]?.members.map(\.key) ?? [] == [])
+        await server.close()
+    }
+
+    @Test func `no purchase token and no customer reaches the log`() async throws {
+        let play = TestPlay()
+        let server = try TestServer(googlePlay: play.trust())
+        play.answer("token-1", Self.active)
+        _ = try await push(server, TestPlay.notice(4))
+        play.answer("token-1", status: 503)
+        _ = try await push(server, TestPlay.notice(4), "2")
+        for line in server.logged {
+            #expect(!line.contains("token-1"))
+            #expect(!line.contains(TestServer.anna))
+        }
+        await server.close()
+    }
+}

@@ -1,0 +1,157 @@
+import TideoverCore
+import TideoverGooglePlay
+import TideoverHTTP
+import TideoverJSON
+import TideoverLocks
+import TideoverServer
+import TideoverSignatures
+
+/// Google as a test sees it: keys that sign pushes, a store that answers what it is told to, and what
+/// both were asked.
+final class TestPlay: Sendable {
+    static let audience = "https://billing.example.com/push"
+    static let email = "pusher@project.iam.gserviceaccount.com"
+    static let test: JSONObject = ["testNotification": ["version": "1.0"]]
+    private static let key = RSAPrivateKey.generate()
+
+    private let answers = Locked<[String: Response]>([:])
+    private let asked = Locked<[String]>([])
+    private let clock: TestClock
+
+    init(clock: TestClock = TestClock()) {
+        self.clock = clock
+    }
+
+    /// What the store was asked for, in order, without its root.
+    var questions: [String] { asked.withLock { $0 } }
+
+    /// What the store answers about a purchase token; anything else it does not know.
+    func answer(_ token: String, _ object: JSONObject) {
+        let body = JSONValue.object(object).encoded()
+        answers.withLock { $0[token] = Response(body: body) }
+    }
+
+    func answer(_ token: String, status: Int) {
+        answers.withLock { $0[token] = Response(status: status) }
+    }
+
+    func trust(asksStore: Bool = true) -> PlayTrust {
+        let clock = clock
+        let now: @Sendable () -> Instant = { clock.now }
+        let access = PlayAccess(
+            account: ServiceAccount(clientEmail: "robot@p.example", privateKeyId: "1"),
+            signer: { Self.key.sign($0, .sha256) },
+            clock: now,
+            handler: { _ in
+                let token = #"{"access_token":"a","expires_in":3600,"token_type":"Bearer"}"#
+                return Response(body: Array(token.utf8))
+            }
+        )
+        let api = PlayAPI(
+            packageName: "com.example.cards",
+            access: access,
+            clock: now,
+            handler: { self.respond(to: $0) }
+        )
+        return PlayTrust(
+            identity: PlayIdentity(
+                packageName: "com.example.cards",
+                environments: [.sandbox, .simulated],
+                isSimulated: !asksStore
+            ),
+            expectation: PushExpectation(audience: Self.audience, email: Self.email),
+            keys: PushKeys(clock: now, handler: { _ in try Self.publishedKeys() }),
+            api: asksStore ? api : nil
+        )
+    }
+
+    private func respond(to request: Request) -> Response {
+        let parts = request.path.split(separator: "/").suffix(3)
+        asked.withLock { $0.append(parts.joined(separator: "/")) }
+        let token = parts.last.map(String.init) ?? ""
+        return answers.withLock { $0[token] } ?? Response(status: 404)
+    }
+
+    private static func publishedKeys() throws -> Response {
+        var jwk = key.publicJWK
+        jwk["kid"] = "google-1"
+        let set = JSONValue.object(["keys": [.object(jwk)]])
+        return Response(headers: ["Cache-Control": "max-age=3600"], body: set.encoded())
+    }
+
+    // MARK: Pushes
+
+    /// A push of Pub/Sub, with changes to the claims of its token.
+    static func push(
+        _ content: JSONObject,
+        messageId: String,
+        at now: Instant,
+        claims: JSONObject = [:]
+    ) throws -> Request {
+        var notification: JSONObject = [
+            "version": "1.0", "packageName": "com.example.cards",
+            "eventTimeMillis": .string("\(now.millisecondsSince1970)"),
+        ]
+        for (name, value) in content { notification[name] = value }
+        let data = Base64.encodeString(JSONValue.object(notification).encoded(), .standard)
+        let body: JSONValue = [
+            "message": ["data": .string(data), "messageId": .string(messageId)],
+            "subscription": "projects/p/subscriptions/s",
+        ]
+        return Request(
+            method: "POST",
+            path: "/v1/apps/cards/notifications/google-play",
+            headers: ["Authorization": "Bearer \(try token(at: now, claims))"],
+            body: body.encoded()
+        )
+    }
+
+    private static func token(at now: Instant, _ changes: JSONObject) throws -> String {
+        let seconds = now.millisecondsSince1970 / 1000
+        var claims: JSONObject = [
+            "iss": "https://accounts.google.com", "aud": .string(audience),
+            "email": .string(email), "email_verified": true, "iat": .integer(seconds),
+            "exp": .integer(seconds + 3600),
+        ]
+        for (name, value) in changes { claims[name] = value }
+        let compact = try JWS.sign(
+            header: ["alg": "RS256", "kid": "google-1", "typ": "JWT"],
+            payload: JSONValue.object(claims).encoded(),
+            with: key
+        )
+        return String(decoding: compact, as: UTF8.self)
+    }
+
+    static func notice(_ type: Int64, _ token: String = "token-1") -> JSONObject {
+        [
+            "subscriptionNotification": [
+                "version": "1.0", "notificationType": .integer(type),
+                "purchaseToken": .string(token),
+            ]
+        ]
+    }
+
+    /// A monthly subscription of a licence tester, with changes.
+    static func subscription(
+        _ state: String,
+        until end: String,
+        _ changes: JSONObject = [:]
+    ) -> JSONObject {
+        var purchase: JSONObject = [
+            "startTime": "2026-05-01T10:00:00Z", "testPurchase": [:], "regionCode": "DE",
+            "subscriptionState": .string("SUBSCRIPTION_STATE_\(state)"),
+            "externalAccountIdentifiers": [
+                "obfuscatedExternalAccountId": .string(TestServer.anna)
+            ],
+            "lineItems": [
+                [
+                    "productId": "cards.pro.monthly", "expiryTime": .string(end),
+                    "latestSuccessfulOrderId": "GPA.1",
+                    "autoRenewingPlan": ["autoRenewEnabled": true],
+                ]
+            ],
+        ]
+        for (name, value) in changes { purchase[name] = value }
+        return purchase
+    }
+}
