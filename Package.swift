@@ -179,9 +179,9 @@ targets += [
         name: "tideover",
         dependencies: [
             "CTideoverBuild",
-            "TideoverAppStore", "TideoverCommandLine", "TideoverCore", "TideoverHTTP",
-            "TideoverHTTPClient", "TideoverHTTPServer", "TideoverJSON", "TideoverLocks",
-            "TideoverSandbox",
+            "TideoverAppStore", "TideoverCommandLine", "TideoverCore", "TideoverGooglePlay",
+            "TideoverHTTP", "TideoverHTTPClient", "TideoverHTTPServer", "TideoverJSON",
+            "TideoverLocks", "TideoverSandbox",
             "TideoverServer", "TideoverSignatures", "TideoverSQLite", "TideoverStorage",
         ],
         // The demo's scenario travels inside the executable.

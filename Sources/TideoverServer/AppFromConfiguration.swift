@@ -1,12 +1,15 @@
 import TideoverAppStore
 import TideoverCore
+import TideoverGooglePlay
 public import TideoverSignatures
 
 extension App {
     /// The app as configured. Apple's root is built in; that of receipts and those of a simulated store
-    /// come from files.
+    /// come from files. Whoever serves hands in how Google is reached; without it what was kept of
+    /// Google Play can be read again, and nothing else.
     public init(
         _ configured: Configuration.App,
+        googlePlay: PlayTrust? = nil,
         passes: PassIssuer? = nil
     ) throws(TrustAnchorError) {
         var trust: AppStoreTrust?
@@ -30,6 +33,7 @@ extension App {
             catalogue: configured.catalogue,
             policy: configured.policy,
             appStore: trust,
+            googlePlay: googlePlay ?? PlayTrust(offline: configured),
             backfill: configured.appStore?.backfill ?? BackfillSchedule(),
             silence: configured.silence,
             passes: passes

@@ -44,10 +44,12 @@ enum Serve {
         let path = arguments[ConfigurationFile.required]
         let configuration = try ConfigurationFile.load(path, telling: output)
         let passes = try ConfigurationFile.passes(of: configuration)
-        let apps = try configuration.apps.map { try App($0, passes: passes) }
         let followed = try await follow(arguments[clock], configuration, path)
         let adminKey = try ConfigurationFile.adminKey(of: configuration)
         let connections = try StoreConnections(configuration)
+        let apps = try configuration.apps.map {
+            try App($0, googlePlay: connections.googlePlay[$0.id], passes: passes)
+        }
         for notice in connections.notices { output.message("tideover: \(notice)") }
         let storage = try open(configuration.storage)
         let log: Log = { line in

@@ -1,6 +1,8 @@
 import TideoverAppStore
 import TideoverCommandLine
 import TideoverCore
+import TideoverGooglePlay
+import TideoverHTTP
 import TideoverHTTPClient
 import TideoverServer
 import TideoverSignatures
@@ -9,6 +11,8 @@ import TideoverSignatures
 struct StoreConnections {
     /// By app; an app whose store cannot be asked is not among them.
     let access: [String: [StoreAccess]]
+    /// Google Play, by app; an app that is not sold there is not among them.
+    let googlePlay: [String: PlayTrust]
     /// Why a store cannot be asked, one sentence for each app and environment.
     let notices: [String]
 
@@ -53,8 +57,70 @@ struct StoreConnections {
                 )
             }
         }
+        var googlePlay: [String: PlayTrust] = [:]
+        for app in configuration.apps {
+            guard let play = app.googlePlay else { continue }
+            googlePlay[app.id] = try Self.trust(in: play, of: app, client)
+            guard play.serviceAccountFile == nil else { continue }
+            notices.append(
+                "Google Play cannot be asked about the app \(app.id): googlePlay.serviceAccountFile "
+                    + "is not set, so that what its notifications say is presumed"
+            )
+        }
+        self.googlePlay = googlePlay
         self.access = access
         self.notices = notices
+    }
+
+    // MARK: Google Play
+
+    private static func trust(
+        in play: Configuration.GooglePlay,
+        of app: Configuration.App,
+        _ client: HTTPClient
+    ) throws -> PlayTrust? {
+        let keys = PushKeys(clock: SystemClock.now, handler: try handler(PushKeys.url, client))
+        let access = try play.serviceAccountFile.map { try Self.access($0, of: app, client) }
+        let api = try access.map { access in
+            PlayAPI(
+                packageName: play.packageName,
+                access: access,
+                clock: SystemClock.now,
+                handler: try handler(PlayAPI.url, client)
+            )
+        }
+        return PlayTrust(app, keys: keys, api: api)
+    }
+
+    /// The service account of a key file.
+    private static func access(
+        _ file: String,
+        of app: Configuration.App,
+        _ client: HTTPClient
+    ) throws -> PlayAccess {
+        do {
+            let bytes = try FileInput.read(file, atMost: 1 << 16)
+            let (account, text) = try ServiceAccount.read(keyFile: bytes)
+            let key = try RSAPrivateKey(pem: text)
+            return PlayAccess(
+                account: account,
+                signer: { key.sign($0, .sha256) },
+                clock: SystemClock.now,
+                handler: try handler(account.tokenOrigin ?? "", client)
+            )
+        } catch {
+            throw CommandFailure(
+                .configuration,
+                "the app \(app.id): googlePlay.serviceAccountFile \(file): \(error)"
+            )
+        }
+    }
+
+    /// Goes to a host of Google's: any address will do.
+    private static func handler(_ url: String, _ client: HTTPClient) throws -> Handler {
+        client.handler(
+            under: Destination(try HTTPURL(url), addresses: .any, limits: .storeAnswer)
+        )
     }
 
     private static func url(

@@ -38,7 +38,6 @@ import TideoverSignatures
         let configuration = try load(Self.fullExample, files: ["etc/sandbox-root.der": root])
         #expect(
             configuration.notices == [
-                "apps[0].googlePlay is set but this version does not read Google Play yet",
                 "apps[0].revenueCat is set but this version does not read RevenueCat yet",
                 "webhooks[0] is set but this version does not send webhooks yet",
             ]
@@ -100,8 +99,8 @@ import TideoverSignatures
         #expect(configuration.storage == .sqlite(path: "etc/tideover.db"))
         #expect(
             configuration.notices == [
-                "apps[0] has no appStore, the only store that this version reads: nothing will "
-                    + "arrive for it",
+                "apps[0] has neither appStore nor googlePlay, the stores that this version reads: "
+                    + "nothing will arrive for it",
                 "apps[0] has no products: purchases are kept but unlock nothing",
             ]
         )

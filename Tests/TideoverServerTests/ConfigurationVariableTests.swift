@@ -49,8 +49,12 @@ import TideoverServer
         )
         #expect(configuration.apps.first?.appStore?.bundleId == "com.example.mine")
         #expect(
-            configuration.notices.first
-                == "apps[0].googlePlay is set but this version does not read Google Play yet"
+            configuration.apps.first?.googlePlay
+                == Configuration.GooglePlay(
+                    packageName: "com.example.mine",
+                    audience: "x",
+                    email: "a@b"
+                )
         )
     }
 

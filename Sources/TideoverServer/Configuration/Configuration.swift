@@ -163,6 +163,8 @@ extension Configuration {
         public let environments: [Environment]
         /// The app in the App Store; nil if it is not sold there.
         public let appStore: AppStore?
+        /// The app on Google Play; nil if it is not sold there.
+        public let googlePlay: GooglePlay?
         /// The simulated store whose word counts; there is one exactly if `simulated` is served.
         public let simulatedStore: SimulatedStore?
         /// The products and what they unlock.
@@ -178,6 +180,7 @@ extension Configuration {
             id: String,
             environments: [Environment],
             appStore: AppStore? = nil,
+            googlePlay: GooglePlay? = nil,
             simulatedStore: SimulatedStore? = nil,
             catalogue: Catalogue = Catalogue(),
             policy: Policy = Policy(),
@@ -186,6 +189,7 @@ extension Configuration {
             self.id = id
             self.environments = environments
             self.appStore = appStore
+            self.googlePlay = googlePlay
             self.simulatedStore = simulatedStore
             self.catalogue = catalogue
             self.policy = policy
@@ -234,6 +238,32 @@ extension Configuration {
             self.issuerId = issuerId
             self.keyId = keyId
             self.privateKeyFile = privateKeyFile
+        }
+    }
+
+    /// The app as Google Play knows it.
+    public struct GooglePlay: Hashable, Sendable {
+        /// The package name that notifications must be for.
+        public let packageName: String
+        /// The file with the key of a service account that may ask the Play Developer API; nil if the
+        /// store is not to be asked.
+        public let serviceAccountFile: String?
+        /// What tokens of pushes must be addressed to.
+        public let audience: String
+        /// The service account that pushes must come from.
+        public let email: String
+
+        /// An app on Google Play.
+        public init(
+            packageName: String,
+            serviceAccountFile: String? = nil,
+            audience: String,
+            email: String
+        ) {
+            self.packageName = packageName
+            self.serviceAccountFile = serviceAccountFile
+            self.audience = audience
+            self.email = email
         }
     }
 

@@ -79,8 +79,10 @@ extension ConfigurationSection {
         let environments =
             list("environments", of: .environment, .environments, isNeeded: true) ?? []
         let appStore = readAppStore(environments, in: folder, readFile)
+        let googlePlay = readGooglePlay(in: folder)
+        if appStore == nil, googlePlay == nil { note(.noStore(path: path)) }
         let simulatedStore = readSimulatedStore(environments, in: folder, readFile)
-        readOtherStores()
+        readRevenueCat()
         let catalogue = readCatalogue()
         let policy = section("policy").readPolicy()
         let silence = value("silence", .duration, default: "6h")
@@ -90,6 +92,7 @@ extension ConfigurationSection {
                 id: $0,
                 environments: environments,
                 appStore: appStore,
+                googlePlay: googlePlay,
                 simulatedStore: simulatedStore,
                 catalogue: catalogue,
                 policy: policy,
@@ -138,10 +141,7 @@ extension ConfigurationSection {
         let apiKey = store.readAPIKey(in: folder)
         let receiptRoot = store.value("receiptRoot", .fileName)
         let backfill = store.section("backfill").readBackfill()
-        guard store.close() else {
-            note(.noStore(path: path))
-            return nil
-        }
+        guard store.close() else { return nil }
         return bundleId.map {
             Configuration.AppStore(
                 bundleId: $0,
@@ -242,16 +242,24 @@ extension ConfigurationSection {
         }
     }
 
-    private func readOtherStores() {
+    private func readGooglePlay(in folder: ConfigurationFolder) -> Configuration.GooglePlay? {
         let play = section("googlePlay")
-        _ = play.value("packageName", .packageName, isNeeded: true)
-        _ = play.value("serviceAccountFile", .fileName)
+        let packageName = play.value("packageName", .packageName, isNeeded: true)
+        let file = play.value("serviceAccountFile", .fileName)
         let push = play.section("push")
-        _ = push.value("audience", .text, isNeeded: true)
-        _ = push.value("email", .email, isNeeded: true)
+        let audience = push.value("audience", .text, isNeeded: true)
+        let email = push.value("email", .email, isNeeded: true)
         push.close()
-        play.noteNotActedOn(play.close(), .googlePlay)
+        guard play.close(), let packageName, let audience, let email else { return nil }
+        return Configuration.GooglePlay(
+            packageName: packageName,
+            serviceAccountFile: file.map(folder.path(of:)),
+            audience: audience,
+            email: email
+        )
+    }
 
+    private func readRevenueCat() {
         let revenueCat = section("revenueCat")
         _ = revenueCat.value("webhookAuthorizationFile", .fileName)
         _ = revenueCat.value("apiKeyFile", .fileName)

@@ -160,8 +160,8 @@ extension ConfigurationNotice: CustomStringConvertible {
         case .notActedOn(let path, let what):
             "\(printable(path)) is set but this version does not \(what)"
         case .noStore(let path):
-            "\(printable(path)) has no appStore, the only store that this version reads: nothing "
-                + "will arrive for it"
+            "\(printable(path)) has neither appStore nor googlePlay, the stores that this version "
+                + "reads: nothing will arrive for it"
         case .noProducts(let path):
             "\(printable(path)) has no products: purchases are kept but unlock nothing"
         case .simulatedStoreUnused(let path):
@@ -185,7 +185,6 @@ extension ConfigurationNotice.Unfinished: CustomStringConvertible {
     var description: String {
         switch self {
         case .policy: "act on it yet"
-        case .googlePlay: "read Google Play yet"
         case .revenueCat: "read RevenueCat yet"
         case .webhooks: "send webhooks yet"
         }

@@ -1,5 +1,6 @@
 import TideoverCore
 public import TideoverGooglePlay
+import TideoverHTTP
 import TideoverJSON
 import TideoverSignatures
 import TideoverStorage
@@ -29,6 +30,32 @@ public struct PlayTrust: Sendable {
         self.api = api
         pushes = PushGuard(expectation: expectation, keys: keys, check: Self.verify)
         reader = PlayReader(app: identity, naming: Self.name)
+    }
+
+    /// Trust in the push subscription that is configured for an app; nil where none is.
+    ///
+    /// - Parameters:
+    ///   - configured: The app.
+    ///   - keys: Google's keys for the tokens of pushes.
+    ///   - api: How the store is asked about this app.
+    public init?(_ configured: Configuration.App, keys: PushKeys, api: PlayAPI?) {
+        guard let play = configured.googlePlay else { return nil }
+        self.init(
+            identity: PlayIdentity(
+                packageName: play.packageName,
+                environments: Set(configured.environments),
+                isSimulated: configured.environments == [.simulated]
+            ),
+            expectation: PushExpectation(audience: play.audience, email: play.email),
+            keys: keys,
+            api: api
+        )
+    }
+
+    /// The same where nobody is to be reached: no push is believed.
+    init?(offline configured: Configuration.App) {
+        let keys = PushKeys(clock: { .distantPast }, handler: { _ in Response(status: 503) })
+        self.init(configured, keys: keys, api: nil)
     }
 
     /// The payload of a token that the key signed with RS256.
