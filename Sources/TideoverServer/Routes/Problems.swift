@@ -112,8 +112,8 @@ extension Problem {
         Problem(
             "bad-cursor",
             status: 400,
-            title: "This is no place in the feed.",
-            detail: "`\(parameter)` is the id of an event, as `next` of the page before told it.",
+            title: "This is no place in the list.",
+            detail: "`\(parameter)` is `next` of the page before, as it stands there.",
             members: ["parameter": .string(parameter), "found": .string(found)]
         )
     }
@@ -122,7 +122,7 @@ extension Problem {
         Problem(
             "bad-limit",
             status: 400,
-            title: "This is no number of events.",
+            title: "This is no length of a page.",
             detail: "`\(parameter)` is a whole number from 1 to \(greatest).",
             members: ["parameter": .string(parameter), "found": .string(found)]
         )
