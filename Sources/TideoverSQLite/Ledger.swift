@@ -392,8 +392,9 @@ final class Ledger {
         _ joined: Joined?,
         _ derive: (CustomerLineages) -> Derivation
     ) throws(StorageError) -> (CustomerRow, [Event]) {
-        let isReconciled = try intake.reconciled.contains { key throws(StorageError) in
-            try customers.primary(of: key) == customer
+        var isReconciled = false
+        for key in intake.reconciled where try customers.primary(of: key) == customer {
+            isReconciled = true
         }
         let lineages = try customers.lineages(
             of: customer,
