@@ -184,12 +184,13 @@ struct PlayIngestTests {
         let server = try TestServer(googlePlay: play.trust())
         play.answer("token-1", Self.active)
         _ = try await push(server, TestPlay.notice(4))
-        let replayed = try await server.send(
-            "POST",
-            "/v1/apps/cards/replay?environment=sandbox"
+        let replayed = await server.service.replayNow(
+            app: "cards",
+            environment: .sandbox,
+            apply: false
         )
-        let report = try JSONDocument(replayed.body).root
-        #expect(replayed.status == 200)
+        let report = try #require(try JSONDocument(replayed.body).root["last"])
+        #expect(report["status"]?.string == "completed")
         #expect(report["evidence"]?.int64 == 1)
         #expect(report["added"]?["count"]?.int64 ?? 0 == 0)
         #expect(report["unread"]?["count"]?.int64 ?? 0 == 0)

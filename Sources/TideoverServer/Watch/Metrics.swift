@@ -196,10 +196,8 @@ final class Metrics: Sendable {
         for cause in Lockouts.Cause.allCases {
             count(.lockoutMinutes, app.id, cause.rawValue, by: 0)
         }
-        if app.servesSandboxBeside(.production), app.environments.contains(.production) {
-            for ruling in SandboxRuling.allCases where ruling.sandboxAnswers {
-                count(.sandboxAnswers, app.id, ruling.rawValue, by: 0)
-            }
+        for ruling in SandboxRuling.allCases where ruling.sandboxAnswers {
+            count(.sandboxAnswers, app.id, ruling.rawValue, by: 0)
         }
         for outcome in ["committed", "duplicate", "failed"] { count(.commits, outcome, by: 0) }
         count(.unknownProducts, app.id, by: 0)
