@@ -53,7 +53,7 @@ struct OwnershipCalls {
     /// Ids are joined in every environment, and an app has one audit: those routes take none, nor does
     /// a search.
     private func target(_ path: String, _ query: String = "") -> String {
-        let isOfAll = ["audit", "lookup"].contains(path) || path.hasSuffix("/aliases")
+        let isOfAll = ["audit", "events", "lookup"].contains(path) || path.hasSuffix("/aliases")
         let items = (isOfAll ? "" : "environment=sandbox") + query
         return "/v1/apps/cards/\(path)"
             + (items.isEmpty ? "" : "?" + (items.hasPrefix("&") ? items.dropFirst() : items[...]))
