@@ -361,7 +361,7 @@ import TideoverLocks
 
     @Test func `stopping lets running exchanges finish and takes no new ones`() async throws {
         let gate = Gate()
-        let server = try HTTPServer(port: 0) { request in
+        let server = try serverOnAPortOfItsOwn { request in
             try await gate.pass()
             return try await echo(request)
         }
@@ -447,7 +447,7 @@ import TideoverLocks
     }
 
     @Test func `the port is free again at once, and stopping twice is harmless`() async throws {
-        let first = try HTTPServer(port: 0, handler: echo)
+        let first = try serverOnAPortOfItsOwn(echo)
         let port = first.port
         for _ in 0..<3 {
             try await onThread {
@@ -469,7 +469,7 @@ import TideoverLocks
     }
 
     @Test func `run serves until its task is cancelled`() async throws {
-        let server = try HTTPServer(port: 0, handler: echo)
+        let server = try serverOnAPortOfItsOwn(echo)
         let running = Task { await server.run(stoppingWithin: .seconds(5)) }
         let status = try await onThread { [port = server.port] in
             let client = try Client(port)
@@ -483,7 +483,7 @@ import TideoverLocks
     }
 
     @Test func `a server that nobody refers to any more stops`() async throws {
-        var server: HTTPServer? = try HTTPServer(port: 0, handler: echo)
+        var server: HTTPServer? = try serverOnAPortOfItsOwn(echo)
         let port = try #require(server?.port)
         server = nil
         #expect(await refuses(port))

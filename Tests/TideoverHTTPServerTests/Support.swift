@@ -113,3 +113,17 @@ func eventually(_ holds: () -> Bool) async -> Bool {
     }
     return holds()
 }
+
+/// A server on a port that stays free once the server has stopped: from 32768 on the system gives ports
+/// to whoever connects or listens next.
+func serverOnAPortOfItsOwn(_ handler: @escaping Handler) throws -> HTTPServer {
+    var last = HTTPServerError.engineFailed
+    for port in (20_000..<30_000).shuffled().prefix(50) {
+        do {
+            return try HTTPServer(port: port, handler: handler)
+        } catch {
+            last = error
+        }
+    }
+    throw last
+}
