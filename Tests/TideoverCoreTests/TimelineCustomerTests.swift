@@ -294,6 +294,43 @@ import TideoverLives
         #expect(nothing.corrected == [] && nothing.unsent == [])
     }
 
+    /// Refunded, with a reversal that is heard after the month; its renewal fails.
+    private static func refunded(reversalIsHeard: Bool) -> CustomerRecord {
+        var life = TimelineStoryTests.converted()
+        life.revoke("2", at: "2026-05-10")
+        if reversalIsHeard {
+            life.reverse("2", at: "2026-05-23")
+            life.fail("2026-06-04")
+        }
+        return record(life)
+    }
+
+    @Test func `what was told too early is taken back, and told again in its time`() throws {
+        let early = CustomerTimeline(Self.refunded(reversalIsHeard: false), until: "2026-06-05")
+            .news(since: [String]()).unsent
+        let cleanup = try #require(early.first { $0.kind == "cleanup_due" })
+        #expect(cleanup.at == "2026-06-04")
+        let record = Self.refunded(reversalIsHeard: true)
+        let news = CustomerTimeline(record, until: "2026-06-05").news(since: early.map(\.id))
+        #expect(news.corrected.map(\.undone).contains(cleanup.id))
+        let sent = early.map(\.id) + news.corrected.map(\.id) + news.unsent.map(\.id)
+        let later = CustomerTimeline(record, until: "2026-08-04").news(since: sent)
+        let again = try #require(later.unsent.first { $0.kind == "cleanup_due" })
+        #expect(again.id == cleanup.id + "-2")
+        #expect(again.at == "2026-08-03")
+    }
+
+    @Test func `a clock that is set back by an hour takes nothing back`() {
+        let record = Self.refunded(reversalIsHeard: false)
+        let told = CustomerTimeline(record, until: "2026-06-04T00:30:00Z")
+            .news(since: [String]()).unsent
+        #expect(told.contains { $0.kind == "cleanup_due" })
+        let news = CustomerTimeline(record, until: "2026-06-03T23:30:00Z")
+            .news(since: told.map(\.id))
+        #expect(news.corrected == [])
+        #expect(news.unsent == [])
+    }
+
     @Test func `an event that is true again is sent again under a number`() throws {
         let life = TimelineStoryTests.converted()
         let told = life.told(until: "2026-05-10").transitions

@@ -51,6 +51,10 @@ public struct CustomerNews: Hashable, Sendable {
 }
 
 extension CustomerTimeline {
+    /// How far a clock is set back at most. What was told and lies further ahead was told too early, by
+    /// what was known then.
+    private static let clockStep = Milliseconds.hours(2)
+
     /// The news by the instant that it was told until, for receivers who were sent the events of
     /// these ids, corrections included.
     public func news(since sent: some Sequence<String>) -> CustomerNews {
@@ -58,9 +62,11 @@ extension CustomerTimeline {
         let reminders = reminders
         let due = reminders.filter { $0.deadline.at <= until }
         let ahead = lineages.flatMap(\.expected)
-        // What has yet to happen is not undone, though a clock that was set back makes it look so.
+        // What is about to happen is not undone: a clock that was set back makes it look so.
+        let soon = until + Self.clockStep
         let happened = Set(
-            transitions.map(\.id) + ahead.map(\.id) + reminders.map(\.id)
+            transitions.map(\.id) + ahead.filter { $0.at <= soon }.map(\.id)
+                + reminders.filter { $0.deadline.at <= soon }.map(\.id)
         )
         let happenings =
             due.isEmpty
