@@ -122,6 +122,7 @@ import TideoverJSON
         let fact = exchange.fact(
             about: lineage,
             outcome: .answered,
+            source: .appStoreAPI,
             evidence: EvidenceID(hex: "00")
         )
         #expect(fact.assertion == .inquiry(Inquiry(askedAt: Self.now, outcome: .answered)))

@@ -24,8 +24,8 @@ enum FakeStore {
 
     /// An answer dated two seconds after it was asked, which took one: asked at `asked` plus one second
     /// by the store's clock.
-    static func exchange(_ asked: Instant) -> PlayExchange {
-        PlayExchange(
+    static func exchange(_ asked: Instant) -> StoreExchange {
+        StoreExchange(
             askedAt: asked,
             answeredAt: asked + .seconds(1),
             dated: asked + .seconds(1)
@@ -85,7 +85,7 @@ enum FakeStore {
     private static func keptBytes(
         _ kind: PlayRead.Kind,
         _ token: String?,
-        _ exchange: PlayExchange,
+        _ exchange: StoreExchange,
         _ answer: JSONObject
     ) -> [UInt8] {
         let record: JSONObject = [

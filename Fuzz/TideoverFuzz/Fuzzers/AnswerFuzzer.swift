@@ -115,7 +115,7 @@ private enum AnswerChecks {
         signer: { _ in [UInt8](repeating: 1, count: 64) }
     )
 
-    private typealias Items = (content: [AppStoreAnswerItem], exchange: AppStoreExchange)
+    private typealias Items = (content: [AppStoreAnswerItem], exchange: StoreExchange)
 
     private static func answer(
         _ question: Exchanged.Question,
@@ -202,7 +202,7 @@ private enum AnswerChecks {
     }
 
     /// A date that was read is the one that the C library reads.
-    private static func dated(_ exchange: AppStoreExchange, _ response: Response) {
+    private static func dated(_ exchange: StoreExchange, _ response: Response) {
         guard let dated = exchange.dated, let text = response.headers["Date"] else { return }
         let seconds = PlainDate.seconds(text)
         expect(

@@ -79,7 +79,7 @@ extension AppStoreAPI {
         AppStoreAnswer(content: (), exchange: try await send(question).1)
     }
 
-    private func send(_ question: AppStoreQuestion) async throws -> (Response, AppStoreExchange) {
+    private func send(_ question: AppStoreQuestion) async throws -> (Response, StoreExchange) {
         let askedAt = clock()
         let token = try await token(at: askedAt)
         let response: Response
@@ -90,7 +90,7 @@ extension AppStoreAPI {
         } catch {
             throw failure(.unreachable(error), askedAt)
         }
-        let exchange = AppStoreExchange(
+        let exchange = StoreExchange(
             askedAt: askedAt,
             answeredAt: clock(),
             dated: response.headers["Date"].flatMap(Instant.init(httpDate:))
@@ -112,7 +112,7 @@ extension AppStoreAPI {
         _ reason: AppStoreAPIFailure.Reason,
         _ askedAt: Instant
     ) -> AppStoreAPIFailure {
-        let exchange = AppStoreExchange(askedAt: askedAt, answeredAt: clock(), dated: nil)
+        let exchange = StoreExchange(askedAt: askedAt, answeredAt: clock(), dated: nil)
         return AppStoreAPIFailure(reason, exchange)
     }
 
@@ -145,13 +145,13 @@ struct AppStoreQuestion {
 // MARK: - Answers that are no success
 
 extension AppStoreAPIFailure {
-    init(_ reason: Reason, _ exchange: AppStoreExchange) {
+    init(_ reason: Reason, _ exchange: StoreExchange) {
         self.reason = reason
         self.exchange = exchange
         retryAt = nil
     }
 
-    init(_ response: Response, _ exchange: AppStoreExchange, _ token: AppStoreToken) {
+    init(_ response: Response, _ exchange: StoreExchange, _ token: AppStoreToken) {
         let status = response.status
         let code = Self.code(in: response.body)
         reason =
@@ -175,7 +175,7 @@ extension AppStoreAPIFailure {
     }
 }
 
-extension AppStoreExchange {
+extension StoreExchange {
     /// The longest that a store is believed to want to be left alone: its limits are hourly.
     static let longestWait = Milliseconds.hours(24)
 

@@ -5,7 +5,7 @@ public import TideoverJSON
 public struct AppStoreAPIFailure: Error, Sendable {
     public let reason: Reason
     /// When and how we asked.
-    public let exchange: AppStoreExchange
+    public let exchange: StoreExchange
     /// The earliest instant, by our clock, at which the store wants to be asked again; nil where it
     /// does not say.
     public let retryAt: Instant?
@@ -100,7 +100,7 @@ public struct AppStoreSkew: Hashable, Sendable {
     let expiresAt: Instant
     let answeredAt: Instant
 
-    init(_ exchange: AppStoreExchange, _ token: AppStoreToken) {
+    init(_ exchange: StoreExchange, _ token: AppStoreToken) {
         ahead = exchange.skew
         issuedAt = token.issuedAt
         expiresAt = token.expiresAt

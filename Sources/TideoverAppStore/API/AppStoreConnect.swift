@@ -1,4 +1,4 @@
-import TideoverCore
+public import TideoverCore
 
 /// How long subscribers whose payment failed keep access, as App Store Connect is set to.
 /// https://developer.apple.com/documentation/appstoreconnectapi/subscriptiongraceperiod

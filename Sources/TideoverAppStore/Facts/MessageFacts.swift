@@ -156,18 +156,3 @@ extension Message {
         return transaction == nil ? [.renewalInfoAlone] : []
     }
 }
-
-extension Statement {
-    /// Something true from an instant; from when it was said if none is given.
-    init(
-        _ lineage: Lineage,
-        _ assertion: Assertion,
-        from effectiveAt: Instant? = nil,
-        at assertedAt: Instant
-    ) {
-        self.lineage = lineage
-        self.assertion = assertion
-        self.effectiveAt = effectiveAt ?? assertedAt
-        self.assertedAt = assertedAt
-    }
-}

@@ -104,11 +104,7 @@ public struct AppStoreReading: Sendable {
     /// The facts it states, given when and how it reached us and the evidence it is kept as.
     public func facts(learnedAt: Instant, source: Source, evidence: EvidenceID) -> [Fact] {
         statements.map { statement in
-            Fact(
-                lineage: statement.lineage,
-                assertion: statement.assertion,
-                effectiveAt: statement.effectiveAt,
-                assertedAt: statement.assertedAt,
+            statement.fact(
                 envelopeSignedAt: kind == .notification ? signedAt : nil,
                 learnedAt: learnedAt,
                 source: source,
@@ -128,12 +124,4 @@ extension AppStoreReading.Kind {
         case .notification, .transaction, .renewalInfo, .subscriptionStatus: "signedDate"
         }
     }
-}
-
-/// What one part of a message asserts, before it is known when and how we heard.
-struct Statement {
-    let lineage: Lineage
-    let assertion: Assertion
-    let effectiveAt: Instant
-    let assertedAt: Instant
 }

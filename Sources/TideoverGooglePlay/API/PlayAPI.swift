@@ -58,7 +58,7 @@ extension PlayAPI {
         return PlayAnswer(content: (), exchange: exchange, body: response.body)
     }
 
-    private func send(_ question: PlayQuestion) async throws -> (Response, PlayExchange) {
+    private func send(_ question: PlayQuestion) async throws -> (Response, StoreExchange) {
         let askedAt = clock()
         let token = try await token(askedAt)
         let response: Response
@@ -69,7 +69,7 @@ extension PlayAPI {
         } catch {
             throw failure(.unreachable(error), askedAt)
         }
-        let exchange = PlayExchange(
+        let exchange = StoreExchange(
             askedAt: askedAt,
             answeredAt: clock(),
             dated: response.headers["Date"].flatMap(Instant.init(httpDate:))
@@ -88,7 +88,7 @@ extension PlayAPI {
     }
 
     private func failure(_ reason: PlayAPIFailure.Reason, _ askedAt: Instant) -> PlayAPIFailure {
-        let exchange = PlayExchange(askedAt: askedAt, answeredAt: clock(), dated: nil)
+        let exchange = StoreExchange(askedAt: askedAt, answeredAt: clock(), dated: nil)
         return PlayAPIFailure(reason, exchange)
     }
 

@@ -6,7 +6,7 @@ public import TideoverJSON
 public struct PlayAPIFailure: Error, Sendable {
     public let reason: Reason
     /// When and how we asked.
-    public let exchange: PlayExchange
+    public let exchange: StoreExchange
     /// The earliest instant, by our clock, at which the store wants to be asked again; nil where it
     /// does not say.
     public let retryAt: Instant?
@@ -107,13 +107,13 @@ public enum PlayQuestionFault: Error, Hashable, Sendable {
 // MARK: - Answers that are no success
 
 extension PlayAPIFailure {
-    init(_ reason: Reason, _ exchange: PlayExchange) {
+    init(_ reason: Reason, _ exchange: StoreExchange) {
         self.reason = reason
         self.exchange = exchange
         retryAt = nil
     }
 
-    init(_ response: Response, _ exchange: PlayExchange) {
+    init(_ response: Response, _ exchange: StoreExchange) {
         let error = PlayErrorBody(response.body)
         reason =
             switch response.status {
@@ -153,7 +153,7 @@ private struct PlayErrorBody {
     }
 }
 
-extension PlayExchange {
+extension StoreExchange {
     /// The longest that a store is believed to want to be left alone: its quotas are daily.
     static let longestWait = Milliseconds.hours(24)
 

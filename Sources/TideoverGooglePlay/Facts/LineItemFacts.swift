@@ -120,7 +120,7 @@ extension PlayItem.PriceChange.State {
     }
 
     /// What a change that is not decided yet waits for.
-    private init(outstanding mode: PlayWord<SubscriptionPurchaseV2.PriceChangeMode>?) {
+    private init(outstanding mode: Stated<SubscriptionPurchaseV2.PriceChangeMode>?) {
         self =
             switch mode?.known {
             case .increase: .awaitsConsent

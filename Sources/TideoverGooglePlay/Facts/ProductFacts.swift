@@ -1,11 +1,11 @@
-import TideoverCore
+public import TideoverCore
 
 extension PlayReader {
     /// What a one-time purchase states as it was answered for a purchase token.
     public func read(
         _ purchase: ProductPurchaseV2,
         of purchaseToken: String,
-        _ exchange: PlayExchange,
+        _ exchange: StoreExchange,
         chains: PlayChains = PlayChains()
     ) throws(PlayRefusal) -> PlayReading {
         guard let state = purchase.purchaseState else { throw .missingMember("purchaseState") }
@@ -63,7 +63,7 @@ extension PlayReader {
 }
 
 extension PlayPurchase.State {
-    fileprivate init(_ word: PlayWord<ProductPurchaseV2.State>) {
+    fileprivate init(_ word: Stated<ProductPurchaseV2.State>) {
         self =
             switch word.known {
             case .purchased: .purchased

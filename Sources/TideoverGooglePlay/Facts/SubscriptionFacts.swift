@@ -1,11 +1,11 @@
-import TideoverCore
+public import TideoverCore
 
 extension PlayReader {
     /// What a subscription states as it was answered for a purchase token.
     public func read(
         _ purchase: SubscriptionPurchaseV2,
         of purchaseToken: String,
-        _ exchange: PlayExchange,
+        _ exchange: StoreExchange,
         chains: PlayChains = PlayChains()
     ) throws(PlayRefusal) -> PlayReading {
         guard let state = purchase.subscriptionState else {
@@ -57,7 +57,7 @@ extension PlayReader {
 }
 
 extension PlaySubscription.State {
-    fileprivate init(_ word: PlayWord<SubscriptionPurchaseV2.State>) {
+    fileprivate init(_ word: Stated<SubscriptionPurchaseV2.State>) {
         self =
             switch word.known {
             case .pending: .pending
@@ -99,7 +99,7 @@ extension SubscriptionPurchaseV2.CanceledStateContext {
     }
 }
 
-extension PlayWord<AcknowledgementState> {
+extension Stated<AcknowledgementState> {
     /// Nil for a word that this version does not know.
     var isAcknowledged: Bool? {
         switch known {

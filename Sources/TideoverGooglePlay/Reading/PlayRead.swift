@@ -1,4 +1,4 @@
-import TideoverCore
+public import TideoverCore
 import TideoverJSON
 
 /// One answer of the Play Developer API as it is kept: it is not signed, so that what was asked and when
@@ -8,7 +8,7 @@ public struct PlayRead: Hashable, Sendable {
     public let packageName: String
     /// What was asked about, a secret; nil for lists.
     public let purchaseToken: String?
-    public let exchange: PlayExchange
+    public let exchange: StoreExchange
     /// The answer as it came.
     public let answer: [UInt8]
 
@@ -72,7 +72,7 @@ extension PlayRead {
         self.kind = kind
         self.packageName = packageName
         purchaseToken = try fields.text("purchaseToken")
-        exchange = PlayExchange(
+        exchange = StoreExchange(
             askedAt: askedAt,
             answeredAt: answeredAt,
             dated: try fields.date("dated")

@@ -27,38 +27,8 @@ public struct PlayReading: Sendable {
 
     /// The facts it states, given when it reached us and the evidence it is kept as.
     public func facts(learnedAt: Instant, evidence: EvidenceID) -> [Fact] {
-        statements.map { statement in
-            Fact(
-                lineage: statement.lineage,
-                assertion: statement.assertion,
-                effectiveAt: statement.effectiveAt,
-                assertedAt: statement.assertedAt,
-                learnedAt: learnedAt,
-                rank: rank,
-                source: source,
-                evidence: evidence
-            )
+        statements.map {
+            $0.fact(learnedAt: learnedAt, rank: rank, source: source, evidence: evidence)
         }
-    }
-}
-
-/// What one part of a message asserts, before it is known when and how we heard.
-struct Statement {
-    let lineage: Lineage
-    let assertion: Assertion
-    let effectiveAt: Instant
-    let assertedAt: Instant
-
-    /// Something true from an instant; from when it was said if none is given.
-    init(
-        _ lineage: Lineage,
-        _ assertion: Assertion,
-        from effectiveAt: Instant? = nil,
-        at assertedAt: Instant
-    ) {
-        self.lineage = lineage
-        self.assertion = assertion
-        self.effectiveAt = effectiveAt ?? assertedAt
-        self.assertedAt = assertedAt
     }
 }

@@ -26,7 +26,7 @@ public struct DeveloperNotification: Hashable, Sendable {
     /// Something happened to a subscription.
     public struct Subscription: Hashable, Sendable {
         public let version: String?
-        public let notificationType: PlayWord<SubscriptionType>?
+        public let notificationType: Stated<SubscriptionType>?
         public let purchaseToken: String?
         /// The product, which newer notifications do not name.
         public let subscriptionId: String?
@@ -35,7 +35,7 @@ public struct DeveloperNotification: Hashable, Sendable {
     /// Something happened to a one-time purchase.
     public struct OneTimeProduct: Hashable, Sendable {
         public let version: String?
-        public let notificationType: PlayWord<OneTimeProductType>?
+        public let notificationType: Stated<OneTimeProductType>?
         public let purchaseToken: String?
         public let sku: String?
     }
@@ -44,8 +44,8 @@ public struct DeveloperNotification: Hashable, Sendable {
     public struct VoidedPurchase: Hashable, Sendable {
         public let purchaseToken: String?
         public let orderId: String?
-        public let productType: PlayWord<ProductType>?
-        public let refundType: PlayWord<RefundType>?
+        public let productType: Stated<ProductType>?
+        public let refundType: Stated<RefundType>?
     }
 
     /// A refund was asked for that the developer may speak to first. It is no refund.

@@ -4,10 +4,10 @@ public import TideoverCore
 /// https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.productsv2
 public struct ProductPurchaseV2: Hashable, Sendable {
     public let orderId: String?
-    public let purchaseState: PlayWord<State>?
+    public let purchaseState: Stated<State>?
     /// When it was paid; absent while it is pending.
     public let purchaseCompletionTime: Instant?
-    public let acknowledgementState: PlayWord<AcknowledgementState>?
+    public let acknowledgementState: Stated<AcknowledgementState>?
     public let obfuscatedExternalAccountId: String?
     public let obfuscatedExternalProfileId: String?
     /// ISO 3166-1 alpha-2.
@@ -30,7 +30,7 @@ public struct ProductPurchaseV2: Hashable, Sendable {
         public let quantity: Int64?
         /// How many of them can still be refunded.
         public let refundableQuantity: Int64?
-        public let consumptionState: PlayWord<ConsumptionState>?
+        public let consumptionState: Stated<ConsumptionState>?
     }
 
     /// Whether the app has used a product up.

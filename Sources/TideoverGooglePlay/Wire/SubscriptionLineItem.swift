@@ -33,8 +33,8 @@ extension SubscriptionPurchaseV2 {
 
     public struct PriceChangeDetails: Hashable, Sendable {
         public let newPrice: Money?
-        public let priceChangeMode: PlayWord<PriceChangeMode>?
-        public let priceChangeState: PlayWord<PriceChangeState>?
+        public let priceChangeMode: Stated<PriceChangeMode>?
+        public let priceChangeState: Stated<PriceChangeState>?
         public let expectedNewPriceChargeTime: Instant?
     }
 
@@ -55,7 +55,7 @@ extension SubscriptionPurchaseV2 {
 
     /// A step up from an introductory price that the customer has to consent to.
     public struct PriceStepUpConsentDetails: Hashable, Sendable {
-        public let state: PlayWord<ConsentState>?
+        public let state: Stated<ConsentState>?
         public let consentDeadlineTime: Instant?
         public let newPrice: Money?
     }
@@ -85,7 +85,7 @@ extension SubscriptionPurchaseV2 {
     public enum OfferPhase: Hashable, Sendable {
         case base, freeTrial, introductory
         /// What was left of another subscription is used up.
-        case proration(of: PlayWord<OriginalPhase>?)
+        case proration(of: Stated<OriginalPhase>?)
         /// One that this version does not know.
         case unrecognised(String)
     }

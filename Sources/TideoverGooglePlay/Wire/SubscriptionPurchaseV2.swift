@@ -3,14 +3,14 @@ public import TideoverCore
 /// A subscription as the Play Developer API answers when asked for a purchase token.
 /// https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.subscriptionsv2
 public struct SubscriptionPurchaseV2: Hashable, Sendable {
-    public let subscriptionState: PlayWord<State>?
+    public let subscriptionState: Stated<State>?
     /// When it was granted; absent while a first payment is awaited.
     public let startTime: Instant?
     /// The order of the first line item, where line items name none; deprecated.
     public let latestOrderId: String?
     /// The token that this one replaces. It is a secret.
     public let linkedPurchaseToken: String?
-    public let acknowledgementState: PlayWord<AcknowledgementState>?
+    public let acknowledgementState: Stated<AcknowledgementState>?
     public let externalAccountIdentifiers: ExternalAccountIdentifiers?
     public let canceledStateContext: CanceledStateContext?
     /// When a pause is to end.
@@ -44,7 +44,7 @@ public struct SubscriptionPurchaseV2: Hashable, Sendable {
 
     /// Who ended it. The store states one of these at most.
     public enum CanceledStateContext: Hashable, Sendable {
-        case user(cancelTime: Instant?, reason: PlayWord<CancelSurveyReason>?)
+        case user(cancelTime: Instant?, reason: Stated<CancelSurveyReason>?)
         case system
         case developer
         case replacement

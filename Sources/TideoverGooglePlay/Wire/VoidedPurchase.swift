@@ -8,8 +8,8 @@ public struct VoidedPurchase: Hashable, Sendable {
     public let orderId: String?
     public let purchaseTime: Instant?
     public let voidedTime: Instant
-    public let voidedSource: PlayWord<Source>?
-    public let voidedReason: PlayWord<Reason>?
+    public let voidedSource: Stated<Source>?
+    public let voidedReason: Stated<Reason>?
     /// How many of several were taken back; absent where all were.
     public let voidedQuantity: Int64?
 

@@ -47,14 +47,14 @@ struct WireFields {
         return instant
     }
 
-    func word<Known>(_ name: String) throws(PlayRefusal) -> PlayWord<Known>?
+    func word<Known>(_ name: String) throws(PlayRefusal) -> Stated<Known>?
     where Known.RawValue == String {
-        try value(name) { $0.string.map(PlayWord.init) }
+        try value(name) { $0.string.map(Stated.init) }
     }
 
-    func word<Known>(_ name: String) throws(PlayRefusal) -> PlayWord<Known>?
+    func word<Known>(_ name: String) throws(PlayRefusal) -> Stated<Known>?
     where Known.RawValue == Int64 {
-        try integer(name).map(PlayWord.init)
+        try integer(name).map(Stated.init)
     }
 
     func strings(_ name: String) throws(PlayRefusal) -> [String] {

@@ -22,7 +22,7 @@ extension RevenueCatEvent {
         }
         var all = purchase.words(of: kind)
         all.statements += unrecognised.map {
-            RelayedStatement(purchase.lineage, .unrecognised($0), at: timestamp)
+            Statement(purchase.lineage, .unrecognised($0), at: timestamp)
         }
         return all
     }
@@ -71,7 +71,7 @@ extension RevenueCatEvent {
             return RelayedStatements(notes: [.incomplete(product: productId, missing: missing)])
         }
         let statements = names.map { entitlement in
-            RelayedStatement(
+            Statement(
                 gift: "\(kind):\(id):\(entitlement)",
                 in: environment,
                 of: entitlement,
@@ -85,7 +85,7 @@ extension RevenueCatEvent {
     }
 }
 
-extension RelayedStatement {
+extension Statement {
     /// Something RevenueCat gave away; its id is its lineage's too.
     init(
         gift id: String,

@@ -64,7 +64,7 @@ struct RelayedPurchase {
         term.origin = origin
         term.price = event.price.flatMap { $0.milliunits < 0 ? nil : $0 }
         return RelayedStatements(statements: [
-            RelayedStatement(lineage, .term(term), from: term.start, at: event.timestamp)
+            Statement(lineage, .term(term), from: term.start, at: event.timestamp)
         ])
     }
 
@@ -84,27 +84,27 @@ struct RelayedPurchase {
         guard term.end != nil else { return RelayedStatements() }
         let at = min(term.start, event.timestamp)
         return RelayedStatements(statements: [
-            RelayedStatement(lineage, .term(term), from: term.start, at: at)
+            Statement(lineage, .term(term), from: term.start, at: at)
         ])
     }
 
     // MARK: What is to become of it
 
     /// An outlook on the term's end, as the event states it.
-    private func outlook(_ outlook: Outlook) -> RelayedStatement {
+    private func outlook(_ outlook: Outlook) -> Statement {
         var outlook = outlook
         outlook.renewalDate = term.end
         return said(outlook)
     }
 
-    private func said(_ outlook: Outlook) -> RelayedStatement {
+    private func said(_ outlook: Outlook) -> Statement {
         var outlook = outlook
         outlook.productId = productId
-        return RelayedStatement(lineage, .outlook(outlook), at: event.timestamp)
+        return Statement(lineage, .outlook(outlook), at: event.timestamp)
     }
 
-    private func said(_ condition: Condition) -> RelayedStatement {
-        RelayedStatement(lineage, .condition(condition), at: event.timestamp)
+    private func said(_ condition: Condition) -> Statement {
+        Statement(lineage, .condition(condition), at: event.timestamp)
     }
 
     private var cancelled: RelayedStatements {
@@ -152,13 +152,13 @@ struct RelayedPurchase {
 
     /// It is told as an outlook and not as the store's own condition: where the store stated grace, a
     /// relay's word does not end it.
-    private func ended(_ reason: RevenueCatWord<RevenueCatReason>?) -> RelayedStatements {
+    private func ended(_ reason: Stated<RevenueCatReason>?) -> RelayedStatements {
         let lapse = reason.map { Outlook.Lapse($0) } ?? .other
         return RelayedStatements(statements: [outlook(Outlook(willRenew: false, lapse: lapse))])
     }
 
     /// A failing word on whichever term was over by then.
-    private var failing: RelayedStatement {
+    private var failing: Statement {
         said(Outlook(isRetrying: true, lapse: .billingError))
     }
 
@@ -184,14 +184,14 @@ struct RelayedPurchase {
         let date = min(term.end ?? event.timestamp, event.timestamp)
         let revocation = Revocation(term: term.key, date: date, cause: .refund)
         return RelayedStatements(statements: [
-            RelayedStatement(lineage, .revocation(revocation), from: date, at: event.timestamp)
+            Statement(lineage, .revocation(revocation), from: date, at: event.timestamp)
         ])
     }
 
     private var reversed: RelayedStatements {
         let reversal = Reversal(term: term.key)
         return recalled
-            + [RelayedStatement(lineage, .reversal(reversal), at: event.timestamp)]
+            + [Statement(lineage, .reversal(reversal), at: event.timestamp)]
     }
 }
 
@@ -210,7 +210,7 @@ extension RevenueCatEvent {
 }
 
 extension RelayedStatements {
-    static func + (words: RelayedStatements, more: [RelayedStatement]) -> RelayedStatements {
+    static func + (words: RelayedStatements, more: [Statement]) -> RelayedStatements {
         var words = words
         words.statements += more
         return words

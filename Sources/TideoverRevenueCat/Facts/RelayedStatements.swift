@@ -1,42 +1,8 @@
 import TideoverCore
 
-/// What RevenueCat asserts of one purchase, before it is known when and how we heard.
-struct RelayedStatement: Hashable, Sendable {
-    let lineage: Lineage
-    let assertion: Assertion
-    let effectiveAt: Instant
-    let assertedAt: Instant
-
-    /// Something true from an instant; from when it was said if none is given.
-    init(
-        _ lineage: Lineage,
-        _ assertion: Assertion,
-        from effectiveAt: Instant? = nil,
-        at assertedAt: Instant
-    ) {
-        self.lineage = lineage
-        self.assertion = assertion
-        self.effectiveAt = effectiveAt ?? assertedAt
-        self.assertedAt = assertedAt
-    }
-
-    func fact(learnedAt: Instant, source: Source, evidence: EvidenceID) -> Fact {
-        Fact(
-            lineage: lineage,
-            assertion: assertion,
-            effectiveAt: effectiveAt,
-            assertedAt: assertedAt,
-            learnedAt: learnedAt,
-            rank: .relayed,
-            source: source,
-            evidence: evidence
-        )
-    }
-}
-
 /// What a piece of RevenueCat's comes to.
 struct RelayedStatements: Hashable, Sendable {
-    var statements: [RelayedStatement] = []
+    var statements: [Statement] = []
     var notes: [RevenueCatNote] = []
 }
 
@@ -103,7 +69,7 @@ extension Catalogue {
 }
 
 extension Outlook.Lapse {
-    init(_ reason: RevenueCatWord<RevenueCatReason>) {
+    init(_ reason: Stated<RevenueCatReason>) {
         self =
             switch reason.known {
             case .unsubscribe: .cancelled

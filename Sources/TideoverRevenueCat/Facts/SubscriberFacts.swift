@@ -65,7 +65,7 @@ extension RevenueCatSubscriber {
         }
         return RelayedStatements(
             statements: names.map { entitlement in
-                RelayedStatement(
+                Statement(
                     gift: "promotional:\(id):\(entitlement)",
                     in: environment,
                     of: entitlement,
@@ -108,7 +108,7 @@ extension RevenueCatSubscription {
         var all = RelayedStatements(statements: words(on: term, of: lineage, at: asked))
         if !isPrepaid { all.statements += outlook(on: term, of: lineage, at: asked) }
         all.statements += unrecognised.map {
-            RelayedStatement(lineage, .unrecognised($0), at: asked)
+            Statement(lineage, .unrecognised($0), at: asked)
         }
         return all
     }
@@ -119,14 +119,14 @@ extension RevenueCatSubscription {
         on term: Term,
         of lineage: Lineage,
         at asked: Instant
-    ) -> [RelayedStatement] {
+    ) -> [Statement] {
         guard let refundedAt else {
-            return [RelayedStatement(lineage, .term(term), from: term.start, at: asked)]
+            return [Statement(lineage, .term(term), from: term.start, at: asked)]
         }
         let revocation = Revocation(term: term.key, date: refundedAt, cause: .refund)
         return [
-            RelayedStatement(lineage, .term(term), from: term.start, at: min(term.start, asked)),
-            RelayedStatement(lineage, .revocation(revocation), from: refundedAt, at: asked),
+            Statement(lineage, .term(term), from: term.start, at: min(term.start, asked)),
+            Statement(lineage, .revocation(revocation), from: refundedAt, at: asked),
         ]
     }
 
@@ -135,7 +135,7 @@ extension RevenueCatSubscription {
         on term: Term,
         of lineage: Lineage,
         at asked: Instant
-    ) -> [RelayedStatement] {
+    ) -> [Statement] {
         let isFailing = billingIssueAt != nil
         // RevenueCat itself counts a failed payment as no renewal; the store goes on trying.
         let willRenew: Bool? = unsubscribedAt != nil ? false : isFailing ? nil : true
@@ -146,11 +146,11 @@ extension RevenueCatSubscription {
             isRetrying: isFailing,
             graceEnd: gracePeriodExpiresAt
         )
-        var words = [RelayedStatement(lineage, .outlook(outlook), at: asked)]
+        var words = [Statement(lineage, .outlook(outlook), at: asked)]
         if isFailing, unsubscribedAt == nil {
             let status: Condition.Status = gracePeriodExpiresAt == nil ? .retry : .grace
             let condition = Condition(status: status, renewalDate: term.end)
-            words.append(RelayedStatement(lineage, .condition(condition), at: asked))
+            words.append(Statement(lineage, .condition(condition), at: asked))
         }
         return words
     }
@@ -186,7 +186,7 @@ extension RevenueCatPurchase {
             end: nil,
             origin: .purchase
         )
-        let statement = RelayedStatement(lineage, .term(term), from: purchasedAt, at: asked)
+        let statement = Statement(lineage, .term(term), from: purchasedAt, at: asked)
         return RelayedStatements(statements: [statement])
     }
 }

@@ -114,8 +114,15 @@ extension RelayedStatements {
         _ evidence: EvidenceID,
         _ chains: StoreChains
     ) -> [Fact] {
-        statements.map {
-            chains.joined($0.fact(learnedAt: learnedAt, source: source, evidence: evidence))
+        statements.map { statement in
+            chains.joined(
+                statement.fact(
+                    learnedAt: learnedAt,
+                    rank: .relayed,
+                    source: source,
+                    evidence: evidence
+                )
+            )
         }
     }
 

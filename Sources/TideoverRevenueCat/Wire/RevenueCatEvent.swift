@@ -3,7 +3,7 @@ public import TideoverCore
 /// One event of RevenueCat's webhooks, as written.
 /// https://www.revenuecat.com/docs/integrations/webhooks/event-types-and-fields
 public struct RevenueCatEvent: Hashable, Sendable {
-    public let type: RevenueCatWord<EventType>
+    public let type: Stated<EventType>
     /// The same in every delivery of the event.
     public let id: String
     /// RevenueCat's id of the app; nil for events that concern a whole project.
@@ -20,7 +20,7 @@ public struct RevenueCatEvent: Hashable, Sendable {
     /// What a change of product changes to.
     public let newProductId: String?
     public let entitlementIds: [String]
-    public let periodType: RevenueCatWord<RevenueCatPeriodType>?
+    public let periodType: Stated<RevenueCatPeriodType>?
     public let purchasedAt: Instant?
     /// The end of the period; nil for what has none.
     public let expiresAt: Instant?
@@ -28,13 +28,13 @@ public struct RevenueCatEvent: Hashable, Sendable {
     public let gracePeriodExpiresAt: Instant?
     /// Only of a pause.
     public let autoResumesAt: Instant?
-    public let store: RevenueCatWord<RevenueCatStore>?
-    public let environment: RevenueCatWord<RevenueCatEnvironment>?
+    public let store: Stated<RevenueCatStore>?
+    public let environment: Stated<RevenueCatEnvironment>?
     public let isFamilyShare: Bool?
     /// Only of a renewal: whether the period before it was a free trial.
     public let isTrialConversion: Bool?
-    public let cancelReason: RevenueCatWord<RevenueCatReason>?
-    public let expirationReason: RevenueCatWord<RevenueCatReason>?
+    public let cancelReason: Stated<RevenueCatReason>?
+    public let expirationReason: Stated<RevenueCatReason>?
     public let transactionId: String?
     public let originalTransactionId: String?
     public let offerCode: String?
@@ -77,7 +77,7 @@ public struct RevenueCatEvent: Hashable, Sendable {
 
 extension RevenueCatEvent {
     init(_ fields: RevenueCatFields) throws(RevenueCatRefusal) {
-        guard let type: RevenueCatWord<EventType> = try fields.word("type") else {
+        guard let type: Stated<EventType> = try fields.word("type") else {
             throw .missingMember("event.type")
         }
         guard let id = try fields.string("id"), !id.isEmpty else {

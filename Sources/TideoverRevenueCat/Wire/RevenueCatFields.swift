@@ -42,13 +42,17 @@ struct RevenueCatFields {
         try value(name) { $0.utf8.flatMap { Instant(rfc3339: $0) } }
     }
 
-    func word<Known>(_ name: String) throws(RevenueCatRefusal) -> RevenueCatWord<Known>? {
-        try value(name) { $0.string.map(RevenueCatWord.init) }
+    func word<Known>(
+        _ name: String
+    ) throws(RevenueCatRefusal) -> Stated<Known>? where Known.RawValue == String {
+        try value(name) { $0.string.map(Stated.init) }
     }
 
     /// A word that the REST API writes in small letters and events in capitals.
-    func caselessWord<Known>(_ name: String) throws(RevenueCatRefusal) -> RevenueCatWord<Known>? {
-        try value(name) { $0.string.map { RevenueCatWord($0.uppercased()) } }
+    func caselessWord<Known>(
+        _ name: String
+    ) throws(RevenueCatRefusal) -> Stated<Known>? where Known.RawValue == String {
+        try value(name) { $0.string.map { Stated($0.uppercased()) } }
     }
 
     func strings(_ name: String) throws(RevenueCatRefusal) -> [String]? {

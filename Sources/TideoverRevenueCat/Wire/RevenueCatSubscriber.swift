@@ -24,14 +24,14 @@ public struct RevenueCatSubscription: Hashable, Sendable {
     /// The product; of Google Play without its base plan.
     public let productId: String
     public let plan: String?
-    public let store: RevenueCatWord<RevenueCatStore>
+    public let store: Stated<RevenueCatStore>
     public let isSandbox: Bool
     public let purchasedAt: Instant
     public let originallyPurchasedAt: Instant?
     /// The end of the period; nil for what has none.
     public let expiresAt: Instant?
-    public let periodType: RevenueCatWord<RevenueCatPeriodType>?
-    public let ownership: RevenueCatWord<RevenueCatOwnership>?
+    public let periodType: Stated<RevenueCatPeriodType>?
+    public let ownership: Stated<RevenueCatOwnership>?
     /// The store's id of the period's transaction or order.
     public let transactionId: String?
     /// When RevenueCat noticed that renewal was off; nil while it is on.
@@ -51,7 +51,7 @@ public struct RevenueCatPurchase: Hashable, Sendable {
     public let id: String?
     /// The store's id of the transaction or order.
     public let transactionId: String?
-    public let store: RevenueCatWord<RevenueCatStore>
+    public let store: Stated<RevenueCatStore>
     public let isSandbox: Bool
     public let purchasedAt: Instant
 }

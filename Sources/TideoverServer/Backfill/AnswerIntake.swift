@@ -81,7 +81,7 @@ extension Backfiller {
     /// Commits that we asked about a lineage, and how it went.
     func note(
         _ lineage: Lineage,
-        _ exchange: AppStoreExchange,
+        _ exchange: StoreExchange,
         _ outcome: Inquiry.Outcome
     ) async throws {
         let record = InquiryRecord(lineage, exchange, outcome)

@@ -11,8 +11,11 @@ struct InquiryRecord: Equatable {
     /// The form of the fact, without the name of the evidence, which these bytes are.
     let bytes: [UInt8]
 
-    init(_ lineage: Lineage, _ exchange: AppStoreExchange, _ outcome: Inquiry.Outcome) {
-        self.init(exchange.fact(about: lineage, outcome: outcome, evidence: EvidenceID(hex: "")))
+    init(_ lineage: Lineage, _ exchange: StoreExchange, _ outcome: Inquiry.Outcome) {
+        let evidence = EvidenceID(hex: "")
+        self.init(
+            exchange.fact(about: lineage, outcome: outcome, source: .server, evidence: evidence)
+        )
     }
 
     /// Reads what `bytes` holds; nil for anything else.

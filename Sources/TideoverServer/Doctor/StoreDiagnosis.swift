@@ -1,5 +1,5 @@
 package import TideoverAppStore
-import TideoverCore
+package import TideoverCore
 public import TideoverJSON
 
 // What the looks at the stores mean.

@@ -157,7 +157,7 @@ public struct StoreTrial: Sendable {
         return reading(requested.exchange, .tested(course.test))
     }
 
-    private func reading(_ exchange: AppStoreExchange, _ outcome: StoreReading.Outcome)
+    private func reading(_ exchange: StoreExchange, _ outcome: StoreReading.Outcome)
         -> StoreReading
     {
         StoreReading(access, of: app, skew: exchange.skew, outcome)

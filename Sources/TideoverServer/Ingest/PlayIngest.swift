@@ -119,12 +119,7 @@ struct PlayIngest: Sendable {
             )
         )
         guard let lineage, let outcome = failure.outcome else { return }
-        let asked = failure.exchange.fact(
-            about: lineage,
-            outcome: outcome,
-            evidence: EvidenceID(hex: "")
-        )
-        let record = InquiryRecord(asked)
+        let record = InquiryRecord(lineage, failure.exchange, outcome)
         let intake = Intake(
             app: app.id,
             environment: lineage.environment,

@@ -1,9 +1,7 @@
-import TideoverCore
-
 extension Instant {
     /// Reads the date of an HTTP header in its preferred form, `Sun, 06 Nov 1994 08:49:37 GMT`
     /// (RFC 9110, 5.6.7). The name of the weekday is not compared with the date.
-    init?(httpDate text: String) {
+    package init?(httpDate text: String) {
         let words = text.split(separator: " ")
         guard words.count == 6, words[0].hasSuffix(","), words[5] == "GMT",
             words[1].utf8.count == 2, words[3].utf8.count == 4,

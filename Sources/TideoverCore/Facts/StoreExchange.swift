@@ -1,7 +1,5 @@
-public import TideoverCore
-
 /// When a question was asked and answered.
-public struct AppStoreExchange: Hashable, Sendable {
+public struct StoreExchange: Hashable, Sendable {
     /// When we asked, by our clock.
     public let askedAt: Instant
     /// When the answer was there or given up, by our clock.
@@ -29,6 +27,7 @@ public struct AppStoreExchange: Hashable, Sendable {
     public func fact(
         about lineage: Lineage,
         outcome: Inquiry.Outcome,
+        source: Source,
         evidence: EvidenceID
     ) -> Fact {
         Fact(
@@ -37,18 +36,8 @@ public struct AppStoreExchange: Hashable, Sendable {
             effectiveAt: inquiredAt,
             assertedAt: inquiredAt,
             learnedAt: answeredAt,
-            source: .appStoreAPI,
+            source: source,
             evidence: evidence
         )
-    }
-}
-
-/// What the store answered, and when.
-public struct AppStoreAnswer<Content: Sendable>: Sendable {
-    public let content: Content
-    public let exchange: AppStoreExchange
-
-    func map<Other>(_ change: (Content) -> Other) -> AppStoreAnswer<Other> {
-        AppStoreAnswer<Other>(content: change(content), exchange: exchange)
     }
 }

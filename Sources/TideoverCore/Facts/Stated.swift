@@ -1,9 +1,7 @@
-import TideoverCore
-
-/// A word or number from one of Google's lists, as written: the lists grow without notice.
-public struct PlayWord<Known>: Hashable, Sendable
+/// A word or number from one of a store's lists, as written: the lists grow without notice.
+public struct Stated<Known>: Hashable, Sendable
 where Known: RawRepresentable & Hashable & Sendable, Known.RawValue: Hashable & Sendable {
-    /// What Google wrote.
+    /// What the store wrote.
     public let raw: Known.RawValue
 
     public init(_ raw: Known.RawValue) {
@@ -15,8 +13,10 @@ where Known: RawRepresentable & Hashable & Sendable, Known.RawValue: Hashable & 
 }
 
 extension Optional {
-    /// What is to be counted when Google wrote something that this version does not know.
-    func unrecognised<Known>(as field: String) -> Unrecognised? where Wrapped == PlayWord<Known> {
+    /// What is to be counted when a store wrote something that this version does not know.
+    package func unrecognised<Known>(
+        as field: String
+    ) -> Unrecognised? where Wrapped == Stated<Known> {
         guard let self, self.known == nil else { return nil }
         return Unrecognised(field: field, value: "\(self.raw)")
     }

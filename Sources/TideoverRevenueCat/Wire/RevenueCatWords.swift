@@ -1,28 +1,5 @@
 import TideoverCore
 
-/// A word from one of RevenueCat's lists, as written: the lists grow without notice.
-public struct RevenueCatWord<Known>: Hashable, Sendable
-where Known: RawRepresentable & Hashable & Sendable, Known.RawValue == String {
-    /// What RevenueCat wrote.
-    public let raw: String
-
-    public init(_ raw: String) {
-        self.raw = raw
-    }
-
-    /// What it means; nil for what this version does not know.
-    public var known: Known? { Known(rawValue: raw) }
-}
-
-extension Optional {
-    /// What is to be counted when RevenueCat wrote something that this version does not know.
-    func unrecognised<Known>(as field: String) -> Unrecognised?
-    where Wrapped == RevenueCatWord<Known> {
-        guard let self, self.known == nil else { return nil }
-        return Unrecognised(field: field, value: self.raw)
-    }
-}
-
 /// Where the purchase was made, in RevenueCat's word.
 ///
 /// Events write it in capitals, answers of the REST API in small letters; it is kept in capitals.
