@@ -33,6 +33,8 @@ missing_for_tests() {
 missing_for_full_check() {
     present /usr/lib/gcc/*/*/libstdc++.so || echo libstdc++-12-dev
     command -v shellcheck >/dev/null || echo shellcheck
+    # promtool, which reads the metrics as Prometheus does.
+    command -v promtool >/dev/null || echo prometheus
 }
 
 # The shared libraries that the Swift toolchain itself cannot find.

@@ -15,9 +15,9 @@ import TideoverServer
         server.logged.filter { $0.contains("customers were locked out") }
     }
 
-    private func minutes(_ server: TestServer) async throws -> [String] {
+    private func seconds(_ server: TestServer) async throws -> [String] {
         try await server.samples().filter {
-            $0.hasPrefix("tideover_lockout_minutes_total") && !$0.hasSuffix(" 0")
+            $0.hasPrefix("tideover_lockout_seconds_total") && !$0.hasSuffix(" 0")
         }
     }
 
@@ -32,13 +32,13 @@ import TideoverServer
         #expect(alarms(server).count == 1)
         #expect(alarms(server).allSatisfy { $0.contains("purchases 1, notHeard 180 min") })
         #expect(!alarms(server).contains { $0.contains(TestServer.anna) })
-        let series = #"tideover_lockout_minutes_total{app="cards",cause="notHeard"} 180"#
-        #expect(try await minutes(server) == [series])
+        let series = #"tideover_lockout_seconds_total{app="cards",cause="notHeard"} 10800"#
+        #expect(try await seconds(server) == [series])
         await look(server)
         server.set(Message.start + .hours(9))
         await look(server)
         #expect(alarms(server).count == 1)
-        #expect(try await minutes(server) == [series])
+        #expect(try await seconds(server) == [series])
         await server.close()
     }
 

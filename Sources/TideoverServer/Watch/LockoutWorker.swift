@@ -60,8 +60,8 @@ struct LockoutWorker: Sendable {
     private func raise(_ news: LockoutNews) {
         guard news.purchases > 0 else { return }
         for (cause, length) in news.causes {
-            let minutes = Int(length.count / Milliseconds.minutes(1).count)
-            metrics.count(.lockoutMinutes, app.id, cause.rawValue, by: minutes)
+            let seconds = Int(length.count / Milliseconds.seconds(1).count)
+            metrics.count(.lockoutTime, app.id, cause.rawValue, by: seconds)
         }
         tell("customers were locked out", "lockouts", news.sentence)
     }

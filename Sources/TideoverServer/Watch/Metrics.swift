@@ -51,9 +51,9 @@ struct CounterFamily: Hashable, Sendable {
         help: "Differences found between what a device saw and what we answered.",
         labels: ["app", "direction", "cause"]
     )
-    static let lockoutMinutes = CounterFamily(
-        name: "tideover_lockout_minutes_total",
-        help: "Minutes that became known in which we denied what the store vouched for.",
+    static let lockoutTime = CounterFamily(
+        name: "tideover_lockout_seconds_total",
+        help: "Time that became known in which we denied what the store vouched for.",
         labels: ["app", "cause"]
     )
     static let sandboxAnswers = CounterFamily(
@@ -114,7 +114,7 @@ struct CounterFamily: Hashable, Sendable {
 
     static let all = [
         requests, keyRefusals, notifications, refusals, unrecognisedWords, unknownProducts,
-        deviceItems, ownershipClaims, drift, lockoutMinutes, sandboxAnswers, commits,
+        deviceItems, ownershipClaims, drift, lockoutTime, sandboxAnswers, commits,
         storageFailures, deadlineBatches, deadlineEvents, backfills, backfillItems, storeRequests,
         silences,
     ]
@@ -194,7 +194,7 @@ final class Metrics: Sendable {
             }
         }
         for cause in Lockouts.Cause.allCases {
-            count(.lockoutMinutes, app.id, cause.rawValue, by: 0)
+            count(.lockoutTime, app.id, cause.rawValue, by: 0)
         }
         for ruling in SandboxRuling.allCases where ruling.sandboxAnswers {
             count(.sandboxAnswers, app.id, ruling.rawValue, by: 0)
