@@ -56,14 +56,17 @@ enum Unclaimed {
         if arguments[json] {
             output.write(JSONValue(answer).encoded(pretty: true) + [UInt8(ascii: "\n")])
         } else {
-            print(answer, output)
+            print(answer, isFirstPage: !arguments.has(after), output)
         }
         return .success
     }
 
-    private static func print(_ answer: JSONNode, _ output: Output) {
+    private static func print(_ answer: JSONNode, isFirstPage: Bool, _ output: Output) {
         guard let purchases = answer["purchases"], purchases.count > 0 else {
-            output.message("tideover: every purchase has been claimed")
+            output.message(
+                isFirstPage
+                    ? "tideover: every purchase has been claimed" : "tideover: there are no more"
+            )
             return
         }
         var table = Table([.init("bought (UTC)"), .init("product"), .init("purchase")])

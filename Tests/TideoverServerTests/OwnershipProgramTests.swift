@@ -1,0 +1,118 @@
+import Foundation
+import Testing
+import TideoverCore
+import TideoverJSON
+import TideoverSQLite
+import TideoverServer
+import TideoverStorage
+import TideoverTestProcesses
+
+/// `tideover grant` and `tideover unclaimed` as an operator meets them, with no server running.
+@Suite(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
+final class OwnershipProgramTests {
+    private let folder = FileManager.default.temporaryDirectory.appending(
+        path: "tideover-ownership-\(UUID().uuidString)"
+    )
+
+    init() throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    /// A configuration, and a database with one purchase that names nobody.
+    private func configuration() async throws -> String {
+        let store = try TestStore()
+        try Data(store.root).write(to: folder.appending(path: "root.der"))
+        let text = """
+            { storage: "sqlite:x.db", apps: [{ id: "cards", environments: ["simulated"],
+              appStore: { bundleId: "com.example.cards" }, simulatedStore: { root: "root.der" },
+              products: { "cards.pro.monthly": { entitlements: ["premium"], period: "P1M" } } }] }
+            """
+        let file = folder.appending(path: "tideover.json")
+        try Data(text.utf8).write(to: file)
+        var message = Message.purchase()
+        message.transaction?["appAccountToken"] = nil
+        let body = try message.body(store)
+        let storage = try SQLiteStorage(path: folder.appending(path: "x.db").path)
+        let piece = Evidence(
+            id: EvidenceID(of: body),
+            dedupeKey: "notification:n-1",
+            source: .appStoreNotification,
+            signedAt: Message.start,
+            receivedAt: Message.start,
+            bytes: body
+        )
+        let intake = Intake(
+            app: "cards",
+            environment: .simulated,
+            evidence: piece,
+            now: Message.start
+        )
+        _ = try await storage.commit(intake) { _ in preconditionFailure("nobody is known") }
+        await storage.close()
+        return file.path
+    }
+
+    private func run(_ words: String...) throws -> ChildProcess.Said {
+        try Executable.run(words)
+    }
+
+    private func id(of grant: String) throws -> String {
+        try #require(grant.split(separator: " ").dropFirst().first.map(String.init))
+    }
+
+    @Test func `access is given by hand, explained, and taken back`() async throws {
+        let path = try await configuration()
+        let place = ["--app", "cards", "--environment", "simulated", "--config", path]
+        let given = try Executable.run(
+            ["grant", "u_42", "--entitlement", "premium", "--days", "7", "--why", "outage"] + place
+        )
+        #expect(given.code == 0, "\(given.messages)")
+        let grant = try id(of: given.results)
+        let why = try Executable.run(["explain", "u_42"] + place)
+        #expect(why.code == 0, "\(why.messages)")
+        #expect(why.results.contains("outage"))
+        #expect(why.results.contains("active"))
+        let taken = try Executable.run(
+            ["grant", "u_42", "--revoke", grant, "--why", "a slip"] + place
+        )
+        #expect(taken.code == 0, "\(taken.messages)")
+        #expect(taken.results.contains("grant \(grant) of premium: revoked at"))
+        let twice = try Executable.run(
+            ["grant", "u_42", "--revoke", grant, "--why", "a slip"] + place
+        )
+        #expect(twice.code != 0 || twice.results == taken.results)
+    }
+
+    @Test func `a gift needs to say what, how long and why`() async throws {
+        let path = try await configuration()
+        let place = ["--app", "cards", "--environment", "simulated", "--config", path]
+        for words in [
+            ["--days", "7", "--why", "x"], ["--entitlement", "premium", "--why", "x"],
+            ["--entitlement", "premium", "--days", "7"],
+            ["--entitlement", "premium", "--days", "0", "--why", "x"],
+        ] {
+            #expect(try Executable.run(["grant", "u_42"] + words + place).code == 2, "\(words)")
+        }
+        let unknown = try Executable.run(
+            ["grant", "u_42", "--entitlement", "premum", "--days", "7", "--why", "x"] + place
+        )
+        #expect(unknown.code != 0)
+        #expect(unknown.messages.contains("premium"))
+    }
+
+    @Test func `what nobody claimed is listed`() async throws {
+        let path = try await configuration()
+        let place = ["--app", "cards", "--environment", "simulated", "--config", path]
+        let replayed = try run("replay", "--app", "cards", "--config", path, "--apply")
+        #expect(replayed.code == 0, "\(replayed.messages)")
+        let listed = try Executable.run(["unclaimed"] + place)
+        #expect(listed.code == 0, "\(listed.messages)")
+        #expect(listed.results.contains("2026-05-01 10:00  cards.pro.monthly"))
+        #expect(listed.results.contains("2000000000000001"))
+        let none = try Executable.run(["unclaimed", "--after", "appStore:9"] + place)
+        #expect(none.results.isEmpty)
+        #expect(none.messages.contains("there are no more"))
+    }
+}
