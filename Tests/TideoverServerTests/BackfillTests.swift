@@ -503,7 +503,8 @@ private actor AskedLog {
     }
 
     private(set) var asked: [Question] = []
-    private var backEnd: RehearsedBackEnd?
+    /// Its way to the store holds this.
+    private weak var backEnd: RehearsedBackEnd?
 
     func follow(_ backEnd: RehearsedBackEnd) { self.backEnd = backEnd }
 
