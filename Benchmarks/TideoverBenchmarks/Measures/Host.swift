@@ -130,6 +130,30 @@ struct ForgetfulStorage: Storage {
         limit: Int
     ) throws(StorageError) -> [Drift] { [] }
 
+    func identity(of customer: CustomerKey) throws(StorageError) -> CustomerIdentity {
+        CustomerIdentity(customer.customer, aliases: [])
+    }
+
+    func audit(
+        app: String,
+        customer: CustomerKey?,
+        after: EventID?,
+        limit: Int
+    ) throws(StorageError) -> [AuditRecord] { [] }
+
+    func unclaimed(
+        app: String,
+        environment: Environment,
+        after: String?,
+        limit: Int
+    ) throws(StorageError) -> [Holding] { [] }
+
+    func unclaimedCount(
+        app: String,
+        environment: Environment,
+        limit: Int
+    ) throws(StorageError) -> Int { 0 }
+
     func bookmark(_ key: BookmarkKey) throws(StorageError) -> [UInt8]? { nil }
 
     func keep(_ form: [UInt8], as key: BookmarkKey) async throws(StorageError) {}
