@@ -128,7 +128,7 @@ short_trials() {
     local -x TIDEOVER_BINARY=$server TIDEOVER_TRIALS_BINARY=$trials
     scripts/kill-test.sh 3 --wrong
     scripts/kill-test.sh 15
-    scripts/kill-backfill.sh 1 --wrong
+    scripts/kill-backfill.sh 12 --wrong
     scripts/kill-backfill.sh 3
     scripts/fault-trials.sh --short
 }
