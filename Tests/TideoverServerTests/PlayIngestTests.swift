@@ -140,6 +140,8 @@ struct PlayIngestTests {
         let counts = try await server.counts()
         let name = "subscriptionNotification.notificationType=99"
         #expect(counts == ["unrecognised \(name) 1"])
+        let series = "tideover_unrecognised_words_total{app=\"cards\",field="
+        #expect(try await server.samples().contains { $0.hasPrefix(series) && $0.hasSuffix(" 1") })
         await server.close()
     }
 

@@ -110,17 +110,19 @@ struct Ingest: Sendable {
             source: evidence.source,
             evidence: evidence.id
         )
+        let unknown = notUnderstood(in: reading, facts)
+        warn(of: unknown)
         let intake = Intake(
             app: app.id,
             environment: reading.environment,
             evidence: evidence,
             facts: facts,
             transfer: app.policy.transfer,
-            tallies: notUnderstood(in: reading, facts),
+            tallies: unknown.tallies,
             now: evidence.receivedAt
         )
         let outcome = try await storage.commit(intake, derive: Deriver(app: app).derive)
-        if case .committed = outcome { count(intake.tallies, reading) }
+        if case .committed = outcome { count(unknown) }
         return outcome
     }
 
@@ -163,55 +165,18 @@ struct Ingest: Sendable {
         arrivals.note(arrivedAt, in: place, test: test, telling: log)
     }
 
-    /// What this version does not know, what it does not look into, and products that the catalogue
-    /// does not have: kept and counted.
-    private func notUnderstood(in reading: AppStoreReading, _ facts: [Fact]) -> [Tally: Int64] {
-        var counts: [Tally: Int64] = [:]
-        for word in reading.unrecognised {
-            let tally = Tally(
-                environment: reading.environment,
-                kind: "unrecognised",
-                name: "\(word.field)=\(word.value)"
-            )
-            counts[tally, default: 0] += 1
+    private func notUnderstood(in reading: AppStoreReading, _ facts: [Fact]) -> NotUnderstood {
+        let words = [reading.notificationType, reading.subtype].compactMap(\.self)
+        let products = facts.compactMap { fact -> String? in
+            guard case .term(let term) = fact.assertion else { return nil }
+            return app.catalogue[term.productId] == nil ? term.productId : nil
         }
-        if let rarity = reading.rarity {
-            let words = [reading.notificationType, reading.subtype].compactMap(\.self)
-            let tally = Tally(
-                environment: reading.environment,
-                kind: "rare",
-                name: "\(rarity.rawValue) \(words.joined(separator: "/"))"
-            )
-            counts[tally, default: 0] += 1
-        }
-        for case .term(let term) in facts.map(\.assertion)
-        where app.catalogue[term.productId] == nil {
-            log(
-                LogLine(
-                    .warning,
-                    "product is not in the catalogue",
-                    app: app.id,
-                    environment: reading.environment,
-                    code: "unknown-product",
-                    detail: term.productId
-                )
-            )
-            let tally = Tally(
-                environment: reading.environment,
-                kind: "unknown-product",
-                name: term.productId
-            )
-            counts[tally, default: 0] += 1
-        }
-        return counts
-    }
-
-    /// The same for `/metrics`, where a value that somebody else chose is no label.
-    private func count(_ tallies: [Tally: Int64], _ reading: AppStoreReading) {
-        for word in reading.unrecognised { metrics.count(.unrecognisedWords, app.id, word.field) }
-        for (tally, count) in tallies where tally.kind == "unknown-product" {
-            metrics.count(.unknownProducts, app.id, by: Int(count))
-        }
+        return NotUnderstood(
+            environment: reading.environment,
+            words: reading.unrecognised,
+            rarity: reading.rarity.map { "\($0.rawValue) \(words.joined(separator: "/"))" },
+            products: products
+        )
     }
 
     func refused(_ code: String) {

@@ -156,16 +156,19 @@ struct PlayIngest: Sendable {
         }
         let environment =
             facts.first?.lineage.environment ?? message.notification.presumed.environment
+        let unknown = notUnderstood(in: facts, environment)
+        ingest.warn(of: unknown)
         let intake = Intake(
             app: app.id,
             environment: environment,
             evidence: evidence,
             facts: facts,
             transfer: app.policy.transfer,
-            tallies: tallies(of: facts, environment),
+            tallies: unknown.tallies,
             now: message.receivedAt
         )
         let outcome = try await ingest.storage.commit(intake, derive: Deriver(app: app).derive)
+        if case .committed = outcome { ingest.count(unknown) }
         return answer(outcome, message, environment)
     }
 
@@ -193,33 +196,16 @@ struct PlayIngest: Sendable {
         }
     }
 
-    /// What this version does not know, and products that the catalogue does not have.
-    private func tallies(of facts: [Fact], _ environment: Environment) -> [Tally: Int64] {
-        var counts: [Tally: Int64] = [:]
-        for case .unrecognised(let word) in facts.map(\.assertion) {
-            let name = "\(word.field)=\(word.value)"
-            counts[Tally(environment: environment, kind: "unrecognised", name: name), default: 0] +=
-                1
+    private func notUnderstood(in facts: [Fact], _ environment: Environment) -> NotUnderstood {
+        let words = facts.compactMap { fact -> Unrecognised? in
+            if case .unrecognised(let word) = fact.assertion { word } else { nil }
         }
-        for product in facts.flatMap(\.playProducts) where !app.catalogue.has(product) {
-            ingest.log(
-                LogLine(
-                    .warning,
-                    "product is not in the catalogue",
-                    app: app.id,
-                    environment: environment,
-                    code: "unknown-product",
-                    detail: product.id
-                )
-            )
-            let tally = Tally(
-                environment: environment,
-                kind: "unknown-product",
-                name: product.id
-            )
-            counts[tally, default: 0] += 1
-        }
-        return counts
+        let products = facts.flatMap(\.playProducts).filter { !app.catalogue.has($0) }
+        return NotUnderstood(
+            environment: environment,
+            words: words,
+            products: products.map(\.id)
+        )
     }
 }
 
