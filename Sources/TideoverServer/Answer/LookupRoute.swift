@@ -22,7 +22,7 @@ struct LookupRoute: Sendable {
         let question = try LookupQuestion(request)
         // Every fact of what is found is read: this leaves the thread that reads sockets.
         var found = try await onPool { try find(question) }
-        if found.isEmpty, case .order(let order) = question {
+        if found.isEmpty, case .order(let order) = question, !PlayOrderNumber.isOne(order) {
             for backfiller in backfillers where backfiller.app.id == app.id {
                 found += try await backfiller.holdings(ofOrder: order)
             }
@@ -62,12 +62,25 @@ struct LookupRoute: Sendable {
         case .order(let order):
             return try named(PurchaseName(order: order))
         case .token(let customer):
-            return try app.environments.flatMap { environment in
+            let own = try app.environments.flatMap { environment in
                 let key = CustomerKey(app: app.id, environment: environment, customer: customer)
                 let all = try storage.lineages(of: key, now: clock())?.holdings ?? []
                 return Array(all.prefix(Self.most))
             }
+            return try own.isEmpty ? purchases(of: customer.text) : own
         }
+    }
+
+    /// What was bought on Google Play under a purchase token: facts know it by its digest alone.
+    private func purchases(of purchaseToken: String) throws -> [Holding] {
+        guard let token = app.googlePlay?.token(purchaseToken) else { return [] }
+        let own = try app.environments.map { environment in
+            try storage.holding(
+                Lineage(store: .googlePlay, environment: environment, id: token.id),
+                app: app.id
+            )
+        }
+        return try own.filter { !$0.facts.isEmpty } + named(.transaction(token.id))
     }
 
     private func named(_ name: PurchaseName) throws -> [Holding] {
@@ -75,10 +88,18 @@ struct LookupRoute: Sendable {
     }
 }
 
+/// The number of an order of Google Play, such as `GPA.1234-5678-9012-34567`, with `..N` behind it for a
+/// renewal.
+private enum PlayOrderNumber {
+    /// Whether the App Store need not be asked about it.
+    static func isOne(_ text: String) -> Bool { text.hasPrefix("GPA.") }
+}
+
 /// What a purchase is looked up by.
 private enum LookupQuestion: Sendable {
     case transaction(String)
     case order(String)
+    /// An account token, a customer's id, or a purchase token of Google Play.
     case token(CustomerID)
 
     /// - Throws: `bad-lookup` unless it is exactly one of them.
@@ -162,11 +183,23 @@ extension Backfiller {
 
 extension Holding {
     /// The newest period or purchase of it, by its start.
-    private var latestTerm: Term? {
-        let terms = facts.compactMap { fact -> Term? in
-            if case .term(let term) = fact.assertion { term } else { nil }
+    private var latest: (productId: String?, start: Instant?) {
+        guard lineage.store == .googlePlay else {
+            let terms = facts.compactMap { fact -> Term? in
+                if case .term(let term) = fact.assertion { term } else { nil }
+            }
+            let newest = terms.max { $0.start < $1.start }
+            return (newest?.productId, newest?.start)
         }
-        return terms.max { $0.start < $1.start }
+        // In the order of their assertion: the newest answer comes last.
+        let answers = facts.compactMap { fact -> (String?, Instant?)? in
+            switch fact.assertion {
+            case .playSubscription(let read): (read.items.first?.productId, read.startedAt)
+            case .playPurchase(let read): (read.items.first?.productId, read.completedAt)
+            default: nil
+            }
+        }
+        return answers.last ?? (nil, nil)
     }
 
     /// Writes whose it is as one JSON object, with what to send to whoever asks, and how to claim it.
@@ -177,8 +210,9 @@ extension Holding {
             writer.field("store", lineage.store.rawValue)
             writer.field("lineage", lineage.key)
             writer.field("ownership", lineage.ownership.rawValue)
-            writer.field("productId", latestTerm?.productId)
-            writer.field("purchasedAt", latestTerm?.start.rfc3339)
+            let latest = latest
+            writer.field("productId", latest.productId)
+            writer.field("purchasedAt", latest.start?.rfc3339)
             writer.field("customer", owner?.text)
             writer.field(
                 "owners",
@@ -199,13 +233,17 @@ extension Holding {
             object: { writer in
                 writer.field("method", "POST")
                 writer.field("path", "/v1/apps/\(app.id)/customers/{customer}/reconcile")
-                writer.field(
-                    "how",
-                    "Present the signed transaction under the signed-in customer's id, as the app "
-                        + "does after Restore Purchases."
-                )
+                writer.field("how", how)
             }
         )
+    }
+
+    private var how: String {
+        let piece =
+            lineage.store == .googlePlay
+            ? "the purchase with its purchaseToken" : "the signed transaction"
+        return "Present \(piece) under the signed-in customer's id, as the app does after Restore "
+            + "Purchases."
     }
 
     /// A sentence to send to whoever asks, without anybody's id in it.

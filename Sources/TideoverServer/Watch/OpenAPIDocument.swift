@@ -519,7 +519,7 @@ enum OpenAPIDocument {
                   { "$ref": "#/components/parameters/app" },
                   {
                     "name": "order", "in": "query",
-                    "description": "The number of an order, as on the store's receipt",
+                    "description": "The number of an order, as on the store's receipt; of Google Play with or without the `..N` of a renewal",
                     "schema": { "type": "string" }
                   },
                   {
@@ -529,7 +529,7 @@ enum OpenAPIDocument {
                   },
                   {
                     "name": "token", "in": "query",
-                    "description": "The account token that the app gave the store, or a customer's id",
+                    "description": "The account token that the app gave the store, a customer's id, or a purchase token of Google Play",
                     "schema": { "type": "string" }
                   }
                 ],

@@ -1,0 +1,95 @@
+import Testing
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+import TideoverServer
+
+/// Whose a purchase on Google Play is, by what its buyer or a developer can quote.
+@Suite struct PlayLookupTests {
+    private static let order = "GPA.3312-5543-1234-56789"
+
+    /// Two months of Anna's, with an upgrade to a token of its own in between.
+    private func server() async throws -> TestServer {
+        let play = TestPlay()
+        let server = try TestServer(googlePlay: play.trust())
+        func item(_ order: String) -> JSONObject {
+            [
+                "lineItems": [
+                    [
+                        "productId": "cards.pro.monthly", "expiryTime": "2026-06-01T10:00:00Z",
+                        "latestSuccessfulOrderId": .string(order),
+                        "autoRenewingPlan": ["autoRenewEnabled": true],
+                    ]
+                ]
+            ]
+        }
+        var second = item("GPA.9999-0000-0000-00000")
+        second["linkedPurchaseToken"] = "token-1"
+        let end = "2026-06-01T10:00:00Z"
+        play.answer(
+            "token-1",
+            TestPlay.subscription("ACTIVE", until: end, item("\(Self.order)..0"))
+        )
+        play.answer("token-2", TestPlay.subscription("ACTIVE", until: end, second))
+        for token in ["token-1", "token-2"] {
+            let push = try TestPlay.push(
+                TestPlay.notice(4, token),
+                messageId: token,
+                at: server.now
+            )
+            #expect(try await server.service.handler(push).status == 200)
+        }
+        return server
+    }
+
+    private func look(_ server: TestServer, _ query: String) async throws -> [JSONValue] {
+        let response = try await server.get("/v1/apps/cards/lookup?\(query)")
+        #expect(response.status == 200)
+        let root = try JSONDocument(response.body).root
+        return try #require(root["purchases"]).elements.map { JSONValue($0) }
+    }
+
+    @Test(arguments: [
+        "token=token-1", "token=token-2", "token=\(TestServer.anna)", "order=\(order)",
+        "order=\(order)..0", "order=\(order)..7", "order=GPA.9999-0000-0000-00000..1",
+    ])
+    func `a purchase is found by any of its tokens and orders`(query: String) async throws {
+        let server = try await server()
+        let found = try await look(server, query)
+        #expect(found.count == 1)
+        #expect(found.first?["customer"]?.string == TestServer.anna)
+        #expect(found.first?["store"]?.string == "googlePlay")
+        #expect(found.first?["productId"]?.string == "cards.pro.monthly")
+        #expect(found.first?["purchasedAt"]?.string == "2026-05-01T10:00:00.000Z")
+        await server.close()
+    }
+
+    @Test func `what is not known is not found, and the App Store is not asked about it`()
+        async throws
+    {
+        let server = try await server()
+        for query in ["token=token-3", "order=GPA.1111-2222-3333-44444", "token=u_42"] {
+            #expect(try await look(server, query).isEmpty, "\(query)")
+        }
+        await server.close()
+    }
+
+    @Test func `of a purchase that nobody has claimed it is said how to`() async throws {
+        let play = TestPlay()
+        let server = try TestServer(googlePlay: play.trust())
+        play.answer(
+            "token-1",
+            TestPlay.subscription(
+                "ACTIVE",
+                until: "2026-06-01T10:00:00Z",
+                ["externalAccountIdentifiers": [:]]
+            )
+        )
+        let push = try TestPlay.push(TestPlay.notice(4), messageId: "1", at: server.now)
+        _ = try await server.service.handler(push)
+        let found = try await look(server, "token=token-1")
+        #expect(found.first?["customer"] == .null)
+        #expect(found.first?["claim"]?["how"]?.string?.contains("purchaseToken") == true)
+        await server.close()
+    }
+}
