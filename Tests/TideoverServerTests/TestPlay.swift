@@ -14,8 +14,10 @@ final class TestPlay: Sendable {
     static let test: JSONObject = ["testNotification": ["version": "1.0"]]
     private static let key = RSAPrivateKey.generate()
 
-    private let answers = Locked<[String: Response]>([:])
+    private let answers = Locked<[String: @Sendable () async throws -> Response]>([:])
     private let asked = Locked<[String]>([])
+    private let keysAsked = Locked(0)
+    private let tokenAnswer = Locked<Response?>(nil)
     private let clock: TestClock
 
     init(clock: TestClock = TestClock()) {
@@ -25,17 +27,32 @@ final class TestPlay: Sendable {
     /// What the store was asked for, in order, without its root.
     var questions: [String] { asked.withLock { $0 } }
 
+    /// How often Google's keys were fetched.
+    var keyFetches: Int { keysAsked.withLock { $0 } }
+
+    func set(_ instant: Instant) { clock.now = instant }
+
     /// What the store answers about a purchase token; anything else it does not know.
     func answer(_ token: String, _ object: JSONObject) {
         let body = JSONValue.object(object).encoded()
-        answers.withLock { $0[token] = Response(body: body) }
+        answer(token) { Response(body: body) }
     }
 
     func answer(_ token: String, status: Int) {
-        answers.withLock { $0[token] = Response(status: status) }
+        answer(token) { Response(status: status) }
     }
 
-    func trust(asksStore: Bool = true) -> PlayTrust {
+    func answer(_ token: String, _ answer: @escaping @Sendable () async throws -> Response) {
+        answers.withLock { $0[token] = answer }
+    }
+
+    /// What Google answers from now on when it is asked for an access token; nil for a good one.
+    func answerAccess(_ response: Response?) { tokenAnswer.withLock { $0 = response } }
+
+    func trust(
+        asksStore: Bool = true,
+        environments: Set<Environment> = [.sandbox, .simulated]
+    ) -> PlayTrust {
         let clock = clock
         let now: @Sendable () -> Instant = { clock.now }
         let access = PlayAccess(
@@ -44,32 +61,35 @@ final class TestPlay: Sendable {
             clock: now,
             handler: { _ in
                 let token = #"{"access_token":"a","expires_in":3600,"token_type":"Bearer"}"#
-                return Response(body: Array(token.utf8))
+                return self.tokenAnswer.withLock { $0 } ?? Response(body: Array(token.utf8))
             }
         )
         let api = PlayAPI(
             packageName: "com.example.cards",
             access: access,
             clock: now,
-            handler: { self.respond(to: $0) }
+            handler: { try await self.respond(to: $0) }
         )
         return PlayTrust(
             identity: PlayIdentity(
                 packageName: "com.example.cards",
-                environments: [.sandbox, .simulated],
+                environments: environments,
                 isSimulated: !asksStore
             ),
             expectation: PushExpectation(audience: Self.audience, email: Self.email),
-            keys: PushKeys(clock: now, handler: { _ in try Self.publishedKeys() }),
+            keys: PushKeys(clock: now) { _ in
+                self.keysAsked.withLock { $0 += 1 }
+                return try Self.publishedKeys()
+            },
             api: asksStore ? api : nil
         )
     }
 
-    private func respond(to request: Request) -> Response {
+    private func respond(to request: Request) async throws -> Response {
         let parts = request.path.split(separator: "/").suffix(3)
         asked.withLock { $0.append(parts.joined(separator: "/")) }
         let token = parts.last.map(String.init) ?? ""
-        return answers.withLock { $0[token] } ?? Response(status: 404)
+        return try await answers.withLock { $0[token] }?() ?? Response(status: 404)
     }
 
     private static func publishedKeys() throws -> Response {
@@ -86,7 +106,8 @@ final class TestPlay: Sendable {
         _ content: JSONObject,
         messageId: String,
         at now: Instant,
-        claims: JSONObject = [:]
+        claims: JSONObject = [:],
+        keyId: String = "google-1"
     ) throws -> Request {
         var notification: JSONObject = [
             "version": "1.0", "packageName": "com.example.cards",
@@ -101,12 +122,16 @@ final class TestPlay: Sendable {
         return Request(
             method: "POST",
             path: "/v1/apps/cards/notifications/google-play",
-            headers: ["Authorization": "Bearer \(try token(at: now, claims))"],
+            headers: ["Authorization": "Bearer \(try token(at: now, claims, keyId))"],
             body: body.encoded()
         )
     }
 
-    private static func token(at now: Instant, _ changes: JSONObject) throws -> String {
+    private static func token(
+        at now: Instant,
+        _ changes: JSONObject,
+        _ keyId: String
+    ) throws -> String {
         let seconds = now.millisecondsSince1970 / 1000
         var claims: JSONObject = [
             "iss": "https://accounts.google.com", "aud": .string(audience),
@@ -115,7 +140,7 @@ final class TestPlay: Sendable {
         ]
         for (name, value) in changes { claims[name] = value }
         let compact = try JWS.sign(
-            header: ["alg": "RS256", "kid": "google-1", "typ": "JWT"],
+            header: ["alg": "RS256", "kid": .string(keyId), "typ": "JWT"],
             payload: JSONValue.object(claims).encoded(),
             with: key
         )
@@ -154,4 +179,19 @@ final class TestPlay: Sendable {
         for (name, value) in changes { purchase[name] = value }
         return purchase
     }
+
+    /// A one-time purchase of a licence tester.
+    static let lifetime: JSONObject = [
+        "purchaseStateContext": ["purchaseState": "PURCHASED"],
+        "purchaseCompletionTime": "2026-05-01T10:00:00Z", "orderId": "GPA.2",
+        "testPurchaseContext": ["fopType": "TEST"], "regionCode": "DE",
+        "obfuscatedExternalAccountId": .string(TestServer.anna),
+        "productLineItem": [["productId": "cards.lifetime"]],
+    ]
+
+    static let catalogue = Catalogue(
+        products: TestServer.catalogue.products.merging([
+            "cards.lifetime": Product(entitlements: ["forever"], kind: .nonConsumable)
+        ]) { first, _ in first }
+    )
 }

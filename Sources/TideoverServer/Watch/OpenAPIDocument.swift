@@ -2324,7 +2324,10 @@ enum OpenAPIDocument {
                 "type": "object",
                 "required": ["status"],
                 "properties": {
-                  "status": { "type": "string", "enum": ["committed", "duplicate"] },
+                  "status": {
+                    "type": "string", "enum": ["committed", "duplicate", "ignored"],
+                    "description": "`ignored`: of Google Play, and of an environment that the app does not serve"
+                  },
                   "newFacts": { "type": "integer", "description": "With `committed`" }
                 }
               },

@@ -1,0 +1,159 @@
+import TideoverCore
+import TideoverGooglePlay
+import TideoverStorage
+
+/// Asks Google Play about purchases of one app, and knows where their tokens belong.
+struct PlayAsking: Sendable {
+    let ingest: Ingest
+    let trust: PlayTrust
+
+    private var app: App { ingest.app }
+
+    /// What the store answered, and to which lineages the tokens asked about, and those that they
+    /// replace, are known to belong.
+    struct Answers: Sendable {
+        var reads: [PlayRead] = []
+        var chains: [PlayToken: Lineage] = [:]
+    }
+
+    /// Asks one question after the other; nothing where no credentials are configured. That the store
+    /// does not know a purchase is an answer too, without a read.
+    ///
+    /// - Throws: `PlayAPIFailure` for whatever else failed, kept as an inquiry by then; `StorageError`.
+    func ask(_ questions: [PlayNotification.Question]) async throws -> Answers {
+        var answers = Answers()
+        for question in questions {
+            do {
+                try await ask(question, &answers)
+            } catch let failure as PlayAPIFailure where failure.outcome == .gone {
+                continue
+            }
+        }
+        return answers
+    }
+
+    /// Asks one question.
+    ///
+    /// - Throws: `PlayAPIFailure`, kept as an inquiry by then; `StorageError`.
+    func ask(_ question: PlayNotification.Question, _ answers: inout Answers) async throws {
+        let token = trust.token(question.token)
+        answers.chains[token] = try await lineage(of: token)
+        guard let api = trust.api else { return }
+        do {
+            let (read, replaced) = try await api.ask(question)
+            if let replaced = replaced.map(trust.token) {
+                answers.chains[replaced] = try await lineage(of: replaced)
+            }
+            answers.reads.append(read)
+        } catch let failure as PlayAPIFailure {
+            try await note(failure, answers.chains[token])
+            throw failure
+        }
+    }
+
+    /// Where a token belongs: to a lineage of its own name, or to one that a fact of that token stands
+    /// in.
+    func lineage(of token: PlayToken) async throws -> Lineage? {
+        let (storage, app) = (ingest.storage, app)
+        return try await onPool {
+            for environment in app.environments {
+                let own = Lineage(store: .googlePlay, environment: environment, id: token.id)
+                if try !storage.holding(own, app: app.id).facts.isEmpty { return own }
+            }
+            let named = try storage.holdings(named: .transaction(token.id), app: app.id, limit: 8)
+            return named.map(\.lineage).first { $0.store == .googlePlay }
+        }
+    }
+
+    /// Keeps that we asked about a lineage, and how it went: an outage bounds what may be assumed.
+    private func note(_ failure: PlayAPIFailure, _ lineage: Lineage?) async throws {
+        ingest.log(
+            LogLine(
+                .warning,
+                "Google Play could not be asked",
+                app: app.id,
+                code: failure.code,
+                detail: failure.sentence
+            )
+        )
+        guard let lineage, let outcome = failure.outcome else { return }
+        let record = InquiryRecord(lineage, failure.exchange, outcome)
+        let intake = Intake(
+            app: app.id,
+            environment: lineage.environment,
+            evidence: record.evidence,
+            facts: [record.fact],
+            transfer: app.policy.transfer,
+            now: ingest.clock()
+        )
+        _ = try await ingest.storage.commit(intake, derive: Deriver(app: app).derive)
+    }
+
+    // MARK: What is not understood
+
+    func notUnderstood(in facts: [Fact], _ environment: Environment) -> NotUnderstood {
+        let words = facts.compactMap { fact -> Unrecognised? in
+            if case .unrecognised(let word) = fact.assertion { word } else { nil }
+        }
+        let products = facts.flatMap(\.playProducts).filter { !app.catalogue.has($0) }
+        return NotUnderstood(
+            environment: environment,
+            words: words,
+            products: products.map(\.id)
+        )
+    }
+}
+
+extension PlayNotification.Question {
+    var token: String {
+        switch self {
+        case .subscription(let token), .product(let token): token
+        }
+    }
+}
+
+extension PlayAPI {
+    /// The answer to a question, and the token that the purchase replaces.
+    fileprivate func ask(
+        _ question: PlayNotification.Question
+    ) async throws -> (PlayRead, replaced: String?) {
+        switch question {
+        case .subscription(let token):
+            let answer = try await subscription(token)
+            let read = PlayRead(.subscription, of: token, in: packageName, answer)
+            return (read, answer.content.linkedPurchaseToken)
+        case .product(let token):
+            let answer = try await product(token)
+            return (PlayRead(.product, of: token, in: packageName, answer), nil)
+        }
+    }
+}
+
+/// A product of Google Play as a catalogue may list it: with its base plan, or alone.
+struct PlayProduct: Hashable {
+    let id: String
+    let basePlan: String?
+}
+
+extension Fact {
+    /// The products that an answer of Google Play lists.
+    var playProducts: [PlayProduct] {
+        switch assertion {
+        case .playSubscription(let read):
+            read.items.map { PlayProduct(id: $0.productId, basePlan: $0.basePlan) }
+        case .playPurchase(let read):
+            read.items.map { PlayProduct(id: $0.productId, basePlan: nil) }
+        default: []
+        }
+    }
+}
+
+extension Catalogue {
+    /// The id under which it lists a product, with its base plan or alone; nil where it does not.
+    func id(of product: PlayProduct) -> String? {
+        let plan = product.basePlan.map { "\(product.id):\($0)" }
+        return [plan, product.id].compactMap(\.self).first { self[$0] != nil }
+    }
+
+    fileprivate func has(_ product: PlayProduct) -> Bool { id(of: product) != nil }
+}

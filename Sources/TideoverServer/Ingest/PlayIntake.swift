@@ -1,0 +1,120 @@
+import TideoverCore
+import TideoverGooglePlay
+import TideoverHTTP
+import TideoverStorage
+
+/// Takes in one message of Pub/Sub that is believed, however it came: asked about, then committed. Where
+/// the store can be asked, a notification's content changes nothing: only the answer does.
+struct PlayIntake: Sendable {
+    let ingest: Ingest
+    let trust: PlayTrust
+
+    private var app: App { ingest.app }
+
+    /// A message that is for this app.
+    struct Message: Sendable {
+        let message: PubSubMessage
+        let notification: PlayNotification
+        let receivedAt: Instant
+
+        /// - Throws: `PlayRefusal`, `signed-in-the-future`.
+        init(_ message: PubSubMessage, _ trust: PlayTrust, at now: Instant) throws {
+            self.message = message
+            receivedAt = now
+            notification = try trust.reader.read(message.notification())
+            guard notification.eventTime <= now + Ingest.clockTolerance else {
+                throw Problem.signedInTheFuture(by: notification.eventTime - now)
+            }
+        }
+    }
+
+    /// What became of a message.
+    enum Outcome: Hashable, Sendable {
+        case duplicate
+        case committed(newFacts: Int)
+        /// It is about a purchase of an environment that the app does not serve, such as a licence
+        /// tester's where only production is: nothing is kept, and it need not come again.
+        case ignored
+    }
+
+    /// - Throws: `store-not-asked` and `store-answer-not-understood`: the message is to come again; and
+    ///   `StorageError`.
+    func take(_ message: Message) async throws -> Outcome {
+        let answers: PlayAsking.Answers
+        do {
+            answers = try await PlayAsking(ingest: ingest, trust: trust)
+                .ask(message.notification.questions)
+        } catch let failure as PlayAPIFailure {
+            throw Problem.storeNotAsked(failure, at: ingest.clock())
+        }
+        let delivery = PlayDelivery(
+            message.message,
+            isAskedAbout: trust.api != nil,
+            reads: answers.reads,
+            chains: PlayChains(answers.chains)
+        )
+        return try await commit(delivery, message)
+    }
+
+    private func commit(_ delivery: PlayDelivery, _ message: Message) async throws -> Outcome {
+        let bytes = delivery.bytes
+        let evidence = Evidence(
+            id: EvidenceID(of: bytes),
+            dedupeKey: message.notification.dedupeKey(messageId: message.message.messageId),
+            source: .playNotification,
+            signedAt: message.notification.eventTime,
+            receivedAt: message.receivedAt,
+            bytes: bytes
+        )
+        let facts: [Fact]
+        do {
+            facts = try trust.reader.facts(in: delivery, of: evidence)
+        } catch .wrongEnvironment {
+            ingest.refused("wrong-environment")
+            return .ignored
+        } catch {
+            // The notification was read before: it is the store's answer that is not understood.
+            throw Problem.answerNotUnderstood(error)
+        }
+        let environment =
+            facts.first?.lineage.environment ?? message.notification.presumed.environment
+        let unknown = PlayAsking(ingest: ingest, trust: trust).notUnderstood(in: facts, environment)
+        ingest.warn(of: unknown)
+        let intake = Intake(
+            app: app.id,
+            environment: environment,
+            evidence: evidence,
+            facts: facts,
+            transfer: app.policy.transfer,
+            tallies: unknown.tallies,
+            now: message.receivedAt
+        )
+        let outcome = try await ingest.storage.commit(intake, derive: Deriver(app: app).derive)
+        if case .committed = outcome { ingest.count(unknown) }
+        return tell(outcome, message, environment)
+    }
+
+    private func tell(
+        _ outcome: CommitOutcome,
+        _ message: Message,
+        _ environment: Environment
+    ) -> Outcome {
+        switch outcome {
+        case .duplicate:
+            ingest.metrics.count(.notifications, app.id, "duplicate")
+            return .duplicate
+        case .committed(let newFacts, _, _):
+            ingest.metrics.count(.notifications, app.id, "committed")
+            ingest.log(
+                LogLine(
+                    .info,
+                    "notification committed",
+                    app: app.id,
+                    environment: environment,
+                    code: message.notification.notification.announcement
+                )
+            )
+            return .committed(newFacts: newFacts)
+        }
+    }
+}

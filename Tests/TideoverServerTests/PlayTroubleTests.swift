@@ -1,0 +1,220 @@
+import Testing
+import TideoverCore
+import TideoverGooglePlay
+import TideoverHTTP
+import TideoverJSON
+import TideoverLocks
+import TideoverSQLite
+import TideoverServer
+import TideoverStorage
+
+/// What goes wrong between Google Play and us: nothing is lost by it, and nothing is believed for it.
+@Suite struct PlayTroubleTests {
+    private struct Unreachable: Error {}
+
+    /// Anna's subscription, pushed and read.
+    private func bought() async throws -> (TestServer, TestPlay) {
+        let play = TestPlay()
+        let server = try TestServer(googlePlay: play.trust())
+        play.answer("token-1", TestPlay.subscription("ACTIVE", until: "2026-06-01T10:00:00Z"))
+        #expect(try await push(server, "1").status == 200)
+        return (server, play)
+    }
+
+    private func push(_ server: TestServer, _ messageId: String) async throws -> Response {
+        try await server.service.handler(
+            TestPlay.push(TestPlay.notice(2), messageId: messageId, at: server.now)
+        )
+    }
+
+    private func inquiries(_ server: TestServer) throws -> [Inquiry.Outcome] {
+        try server.storage.lineages(app: "cards", environment: .sandbox, after: nil, limit: 9)
+            .flatMap(\.facts).compactMap { fact in
+                if case .inquiry(let inquiry) = fact.assertion { inquiry.outcome } else { nil }
+            }
+    }
+
+    private static func quota(_ word: String) -> [UInt8] {
+        let error: JSONValue = ["error": ["errors": [["reason": .string(word)]]]]
+        return error.encoded()
+    }
+
+    static let failures: [(Response, Inquiry.Outcome)] = [
+        (Response(status: 403, body: quota("quotaExceeded")), .throttled),
+        (Response(status: 403, body: quota("rateLimitExceeded")), .throttled),
+        (Response(status: 429), .throttled), (Response(status: 403), .refused),
+        (Response(status: 500), .unreachable), (Response(status: 502), .unreachable),
+        (Response(status: 503), .unreachable), (Response(body: Array("{".utf8)), .unreachable),
+    ]
+
+    @Test(arguments: failures)
+    func `a failure is kept as what it is, and the push comes again`(
+        answer: Response,
+        outcome: Inquiry.Outcome
+    ) async throws {
+        let (server, play) = try await bought()
+        play.answer("token-1") { answer }
+        #expect(try await push(server, "2").status == 503)
+        #expect(try inquiries(server) == [outcome])
+        #expect(try await server.premium() == "active paid access")
+        await server.close()
+    }
+
+    @Test func `a store that nobody reaches is asked again with the next push`() async throws {
+        let (server, play) = try await bought()
+        play.answer("token-1") { throw Unreachable() }
+        #expect(try await push(server, "2").status == 503)
+        #expect(try inquiries(server) == [.unreachable])
+        await server.close()
+    }
+
+    @Test func `the wait that the store asks for is passed on to Pub/Sub`() async throws {
+        let (server, play) = try await bought()
+        play.answer("token-1") { Response(status: 429, headers: ["Retry-After": "120"]) }
+        #expect(try await push(server, "2").headers["Retry-After"] == "120")
+        await server.close()
+    }
+
+    @Test(arguments: [
+        (Response(status: 503), Inquiry.Outcome.unreachable),
+        (
+            Response(status: 400, body: Array(#"{"error":"invalid_grant"}"#.utf8)),
+            .refused
+        ),
+    ])
+    func `without an access token nothing is asked, and the push comes again`(
+        answer: Response,
+        outcome: Inquiry.Outcome
+    ) async throws {
+        let (server, play) = try await bought()
+        let asked = play.questions
+        // The one in hand is good for an hour.
+        server.set("2026-05-01T12:00:00Z")
+        play.set("2026-05-01T12:00:00Z")
+        play.answerAccess(answer)
+        #expect(try await push(server, "2").status == 503)
+        #expect(try inquiries(server) == [outcome])
+        #expect(play.questions == asked)
+        play.answerAccess(nil)
+        #expect(try await push(server, "2").status == 200)
+        await server.close()
+    }
+
+    @Test(arguments: [404, 410])
+    func `what the store knows no more is an answer: what it said last stands`(
+        status: Int
+    ) async throws {
+        let (server, play) = try await bought()
+        play.answer("token-1", status: status)
+        #expect(try await push(server, "2").status == 200)
+        #expect(try inquiries(server) == [.gone])
+        #expect(try await server.premium() == "active paid access")
+        await server.close()
+    }
+
+    @Test func `a message that comes again before the store has answered is kept once`()
+        async throws
+    {
+        let (server, play) = try await bought()
+        let gate = Latch()
+        let answer = TestPlay.subscription("CANCELED", until: "2026-06-01T10:00:00Z")
+        play.answer("token-1") {
+            await gate.wait()
+            return Response(body: JSONValue.object(answer).encoded())
+        }
+        let words = try await withThrowingTaskGroup(of: String?.self) { group in
+            for _ in 0..<2 {
+                group.addTask {
+                    let response = try await push(server, "2")
+                    return try JSONDocument(response.body).root["status"]?.string
+                }
+            }
+            while play.questions.count < 3 { await Task.yield() }
+            await gate.open()
+            return try await group.reduce(into: [String?]()) { $0.append($1) }
+        }
+        #expect(Set(words) == ["committed", "duplicate"])
+        await server.close()
+    }
+
+    // MARK: Who pushes
+
+    @Test func `a storm of unknown keys has Google's fetched once in five minutes`() async throws {
+        let (server, play) = try await bought()
+        #expect(play.keyFetches == 1)
+        for number in 0..<50 {
+            let request = try TestPlay.push(
+                TestPlay.notice(4),
+                messageId: "storm-\(number)",
+                at: server.now,
+                keyId: "key-\(number)"
+            )
+            #expect(try await server.service.handler(request).status == 401)
+        }
+        #expect(play.keyFetches == 1)
+        for minutes in [Int64(5), 6] {
+            let now: Instant = "2026-05-01T10:00:05Z" + .minutes(minutes)
+            server.set(now)
+            play.set(now)
+            let request = try TestPlay.push(
+                TestPlay.notice(4),
+                messageId: "later",
+                at: now,
+                keyId: "key-x"
+            )
+            #expect(try await server.service.handler(request).status == 401)
+            #expect(play.keyFetches == 2)
+        }
+        #expect(play.questions.count == 1)
+        await server.close()
+    }
+
+    @Test(
+        arguments: [
+            ["aud": "https://other.example"], ["email": "other@p.example"],
+            ["email_verified": false],
+            ["exp": 5], ["iss": "https://x.example"], nil,
+        ] as [JSONObject?]
+    )
+    func `of a push that is not believed nothing is stored`(claims: JSONObject?) async throws {
+        let play = TestPlay()
+        let server = try TestServer(googlePlay: play.trust())
+        play.answer("token-1", TestPlay.subscription("ACTIVE", until: "2026-06-01T10:00:00Z"))
+        var request = try TestPlay.push(
+            TestPlay.notice(4),
+            messageId: "1",
+            at: server.now,
+            claims: claims ?? [:]
+        )
+        if claims == nil { request.headers = [:] }
+        #expect(try await server.service.handler(request).status == 401)
+        #expect(play.questions.isEmpty)
+        for environment in [Environment.sandbox, .simulated] {
+            let kept = try server.storage.evidence(
+                app: "cards",
+                environment: environment,
+                after: nil,
+                limit: 9
+            )
+            #expect(kept.isEmpty)
+        }
+        await server.close()
+    }
+}
+
+/// Lets nobody pass until it is opened.
+private actor Latch {
+    private var isOpen = false
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    func wait() async {
+        if isOpen { return }
+        await withCheckedContinuation { waiting.append($0) }
+    }
+
+    func open() {
+        isOpen = true
+        for continuation in waiting { continuation.resume() }
+        waiting = []
+    }
+}
