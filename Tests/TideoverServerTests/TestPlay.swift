@@ -46,6 +46,12 @@ final class TestPlay: Sendable {
         answers.withLock { $0[token] = answer }
     }
 
+    /// The same of a one-time purchase, where the token is also asked about as a subscription.
+    func answerProduct(_ token: String, _ object: JSONObject) {
+        let body = JSONValue.object(object).encoded()
+        answer("productsv2/tokens/\(token)") { Response(body: body) }
+    }
+
     /// What Google answers from now on when it is asked for an access token; nil for a good one.
     func answerAccess(_ response: Response?) { tokenAnswer.withLock { $0 = response } }
 
@@ -88,8 +94,9 @@ final class TestPlay: Sendable {
     private func respond(to request: Request) async throws -> Response {
         let parts = request.path.split(separator: "/").suffix(3)
         asked.withLock { $0.append(parts.joined(separator: "/")) }
-        let token = parts.last.map(String.init) ?? ""
-        return try await answers.withLock { $0[token] }?() ?? Response(status: 404)
+        let names = [parts.joined(separator: "/"), parts.last.map(String.init) ?? ""]
+        let answer = answers.withLock { answers in names.lazy.compactMap { answers[$0] }.first }
+        return try await answer?() ?? Response(status: 404)
     }
 
     private static func publishedKeys() throws -> Response {

@@ -64,10 +64,7 @@ extension PlayDelivery {
         reads = try fields.list("reads") { read throws(PlayRefusal) in
             try PlayRead(Array(read.source))
         }
-        let links = try fields.list("chains", PlayChains.Link.init)
-        chains = PlayChains(
-            Dictionary(links.map { ($0.token, $0.lineage) }) { first, _ in first }
-        )
+        chains = try PlayChains(links: fields)
     }
 }
 
@@ -111,6 +108,12 @@ extension PlayChains {
     /// In the order of the tokens.
     var links: [Link] {
         tokens.map { Link(token: $0.key, lineage: $0.value) }.sorted { $0.token < $1.token }
+    }
+
+    /// Reads the links that were kept in a piece of evidence.
+    init(links fields: WireFields) throws(PlayRefusal) {
+        let links = try fields.list("chains", Link.init)
+        self.init(Dictionary(links.map { ($0.token, $0.lineage) }) { first, _ in first })
     }
 }
 

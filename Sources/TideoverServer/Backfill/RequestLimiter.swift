@@ -3,12 +3,21 @@ import TideoverCore
 /// A kind of request for which the store keeps a limit of its own.
 enum RequestKind: String, CaseIterable, Hashable, Sendable {
     case notificationHistory, subscriptionStatuses, refundHistory, orderLookup
+    /// Of Google Play, which allows 3000 a minute.
+    case purchase
 
-    /// How many a second the store allows an app in production; in the sandbox a tenth of that.
+    /// Those of the App Store.
+    static let ofAppStore: [RequestKind] = [
+        .notificationHistory, .subscriptionStatuses, .refundHistory, .orderLookup,
+    ]
+
+    /// How many a second the store allows an app in production; in the sandbox of the App Store a tenth
+    /// of that.
     /// https://developer.apple.com/documentation/appstoreserverapi/identifying-rate-limits
+    /// https://developers.google.com/android-publisher/quotas
     var storesLimit: Int64 {
         switch self {
-        case .notificationHistory, .subscriptionStatuses: 50
+        case .notificationHistory, .subscriptionStatuses, .purchase: 50
         case .refundHistory, .orderLookup: 10
         }
     }

@@ -41,14 +41,20 @@ struct PlayAsking: Sendable {
         guard let api = trust.api else { return }
         do {
             let (read, replaced) = try await api.ask(question)
+            count(question, "answered")
             if let replaced = replaced.map(trust.token) {
                 answers.chains[replaced] = try await lineage(of: replaced)
             }
             answers.reads.append(read)
         } catch let failure as PlayAPIFailure {
+            count(question, failure.metricWord)
             try await note(failure, answers.chains[token])
             throw failure
         }
+    }
+
+    private func count(_ question: PlayNotification.Question, _ outcome: String) {
+        ingest.metrics.count(.storeRequests, app.id, question.word, outcome)
     }
 
     /// Where a token belongs: to a lineage of its own name, or to one that a fact of that token stands
@@ -69,8 +75,9 @@ struct PlayAsking: Sendable {
     private func note(_ failure: PlayAPIFailure, _ lineage: Lineage?) async throws {
         ingest.log(
             LogLine(
-                .warning,
-                "Google Play could not be asked",
+                failure.outcome == .gone ? .info : .warning,
+                failure.outcome == .gone
+                    ? "Google Play does not know a purchase" : "Google Play could not be asked",
                 app: app.id,
                 code: failure.code,
                 detail: failure.sentence
@@ -108,6 +115,27 @@ extension PlayNotification.Question {
     var token: String {
         switch self {
         case .subscription(let token), .product(let token): token
+        }
+    }
+
+    /// What is asked, for `/metrics`.
+    fileprivate var word: String {
+        switch self {
+        case .subscription: "playSubscription"
+        case .product: "playPurchase"
+        }
+    }
+}
+
+extension PlayAPIFailure {
+    /// How it went, for `/metrics`.
+    fileprivate var metricWord: String {
+        if case .unauthorised = reason { return "unauthorised" }
+        switch outcome {
+        case .throttled: return "throttled"
+        case .unreachable: return "unreachable"
+        case .gone: return "answered"
+        case .answered, .refused, .unrecognised, nil: return "refused"
         }
     }
 }

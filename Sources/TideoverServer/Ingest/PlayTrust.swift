@@ -80,8 +80,16 @@ public struct PlayTrust: Sendable {
 extension PlayReader {
     /// What a kept delivery states, all of one environment: an intake has one.
     func facts(in delivery: PlayDelivery, of piece: Evidence) throws(PlayRefusal) -> [Fact] {
-        let readings = try read(delivery)
-        return readings.filter { $0.environment == readings.first?.environment }
+        facts(in: try read(delivery), of: piece)
+    }
+
+    /// The same of answers that no notification prompted.
+    func facts(in answers: PlayAnswers, of piece: Evidence) throws(PlayRefusal) -> [Fact] {
+        facts(in: try read(answers), of: piece)
+    }
+
+    private func facts(in readings: [PlayReading], of piece: Evidence) -> [Fact] {
+        readings.filter { $0.environment == readings.first?.environment }
             .flatMap { $0.facts(learnedAt: piece.receivedAt, evidence: piece.id) }
     }
 }

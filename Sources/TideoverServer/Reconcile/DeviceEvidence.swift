@@ -7,6 +7,8 @@ import TideoverJSON
 package struct DeviceEvidence: Sendable {
     /// How many pieces one request may carry; what is more goes into another.
     package static let mostItems = 32
+    /// How many of them may be purchases that Google Play is to be asked about.
+    package static let mostQuestions = 16
 
     /// Transactions, then renewal infos, purchase objects, receipts and answers of verifyReceipt, each
     /// in the order given.
@@ -41,6 +43,10 @@ package struct DeviceEvidence: Sendable {
             }
         }
         guard items.count <= Self.mostItems else { throw .tooManyItems(found: items.count) }
+        let questions = items.count { $0.presented != nil }
+        guard questions <= Self.mostQuestions else {
+            throw .tooManyPurchases(found: questions)
+        }
         self.items = items
         conclusion = try Self.conclusion(in: root)
     }
@@ -74,6 +80,8 @@ package struct DeviceItem: Sendable {
     let position: Int
     /// What is signed in it, or why there is nothing.
     package let signed: Result<SignedPiece, DeviceRefusal>
+    /// Of a purchase on Google Play, what the store is to be asked about; nil for anything else.
+    package let presented: Result<PresentedPurchase, DeviceRefusal>?
 
     package enum Kind: String, Sendable {
         case transaction, renewalInfo, purchase, receipt, receiptAnswer
@@ -98,6 +106,7 @@ package struct DeviceItem: Sendable {
         self.kind = kind
         self.index = index
         self.position = position
+        presented = kind == .purchase ? Self.presented(in: node) : nil
         signed =
             switch kind {
             case .transaction, .renewalInfo:
@@ -107,6 +116,17 @@ package struct DeviceItem: Sendable {
             case .receiptAnswer: Self.signed(inAnswer: node)
             case .purchase: Self.signed(in: node)
             }
+    }
+
+    private static func presented(
+        in purchase: JSONNode
+    ) -> Result<PresentedPurchase, DeviceRefusal>? {
+        guard PresentedPurchase.isOne(purchase) else { return nil }
+        do throws(DeviceRefusal) {
+            return .success(try PresentedPurchase(purchase))
+        } catch {
+            return .failure(error)
+        }
     }
 
     private static func signed(inAnswer answer: JSONNode) -> Result<SignedPiece, DeviceRefusal> {
@@ -156,6 +176,10 @@ package enum DeviceRefusal: Error, Hashable {
     case wrongKind(AppStoreReading.Kind)
     case renewalInfoAlone
     case receiptsNotConfigured
+    case noPurchaseToken
+    case otherPackage
+    case storeNotAskable
+    case unknownPurchase
 }
 
 extension DeviceRefusal: Refusal {
@@ -167,6 +191,10 @@ extension DeviceRefusal: Refusal {
         case .wrongKind: "wrong-kind"
         case .renewalInfoAlone: "renewal-info-alone"
         case .receiptsNotConfigured: "receipts-not-configured"
+        case .noPurchaseToken: "no-purchase-token"
+        case .otherPackage: "wrong-package"
+        case .storeNotAskable: "store-not-askable"
+        case .unknownPurchase: "unknown-purchase"
         }
     }
 
@@ -180,6 +208,13 @@ extension DeviceRefusal: Refusal {
             "A renewal info does not say which app it is for: present its transaction with it."
         case .receiptsNotConfigured:
             "No root of receipts is pinned for the app: the operator sets `appStore.receiptRoot`."
+        case .noPurchaseToken:
+            "It has no purchaseToken, by which Google Play could be asked about it."
+        case .otherPackage: "It is of another app than the one that is configured here."
+        case .storeNotAskable:
+            "Nobody here may ask Google Play about it, and nothing else is believed: the operator "
+                + "sets `googlePlay.serviceAccountFile`."
+        case .unknownPurchase: "Google Play does not know it as a purchase of this app."
         }
     }
 
@@ -194,6 +229,19 @@ extension Problem {
             status: 400,
             title: "This is no evidence.",
             detail: detail
+        )
+    }
+
+    static func tooManyPurchases(found: Int) -> Problem {
+        let most = DeviceEvidence.mostQuestions
+        return Problem(
+            "too-many-items",
+            status: 413,
+            title: "These are more purchases than can be asked about in one request.",
+            detail:
+                "Present at most \(most) purchases of Google Play at a time, the rest in further "
+                + "requests, in any order. Nothing of this one was looked at.",
+            members: ["most": .integer(Int64(most)), "found": .integer(Int64(found))]
         )
     }
 

@@ -37,7 +37,8 @@ struct DriftWatch: Sendable {
                 )
             )
         }
-        let questions = Set(found.filter(\.asksStore).compactMap(\.lineage)).sorted()
+        let questions = Set(found.filter(\.asksStore).compactMap(\.lineage))
+            .filter { $0.store == .appStore }.sorted()
         guard !questions.isEmpty, let backfiller = backfillers.first(app.id, key.environment) else {
             return found
         }

@@ -10,9 +10,10 @@ struct JudgedItem: Sendable {
     let item: DeviceItem
     let outcome: Result<(signed: [UInt8], reading: AppStoreReading), any Error>
 
-    init(_ item: DeviceItem, _ trust: AppStoreTrust, at now: Instant) {
+    init(_ item: DeviceItem, _ trust: AppStoreTrust?, at now: Instant) {
         self.item = item
         outcome = Result {
+            guard let trust else { throw DeviceRefusal.otherStore }
             let signed = try item.signed.get()
             let reading = try trust.read(signed, at: now)
             guard item.kind.mayBe(reading.kind) else {
@@ -30,12 +31,36 @@ struct JudgedItem: Sendable {
 
 /// A piece of evidence that is believed, and durable by now.
 struct AcceptedItem: Sendable {
-    let reading: AppStoreReading
+    let environment: Environment
+    /// When the store said it, by its own clock.
+    let statedAt: Instant
     /// What it speaks of, in order: a receipt of many purchases, of none what states nothing that this
     /// version understands.
     let lineages: [Lineage]
     /// Whether it had arrived before.
     let isKnown: Bool
+    let transactionId: String?
+    let isReceipt: Bool
+
+    /// What the App Store signed.
+    init(_ reading: AppStoreReading, _ lineages: [Lineage], isKnown: Bool) {
+        environment = reading.environment
+        statedAt = reading.signedAt
+        self.lineages = lineages
+        self.isKnown = isKnown
+        transactionId = reading.transaction?.transactionId
+        isReceipt = reading.kind == .receipt
+    }
+
+    /// What Google Play answered about a purchase.
+    init(_ lineage: Lineage, statedAt: Instant, isKnown: Bool = true) {
+        environment = lineage.environment
+        self.statedAt = statedAt
+        lineages = [lineage]
+        self.isKnown = isKnown
+        transactionId = nil
+        isReceipt = false
+    }
 }
 
 /// A piece of evidence, and what became of it.
@@ -47,7 +72,17 @@ struct KeptItem: Sendable {
     var word: String {
         switch outcome {
         case .success(let accepted): accepted.isKnown ? "known" : "committed"
-        case .failure: storageError == nil ? "refused" : "failed"
+        case .failure(let error):
+            storageError != nil ? "failed" : error is UnaskedPurchase ? "unasked" : "refused"
+        }
+    }
+
+    /// Whether the store was asked about it and knows of no such purchase.
+    var isUnknownPurchase: Bool {
+        if case .failure(let error) = outcome {
+            error as? DeviceRefusal == .unknownPurchase
+        } else {
+            false
         }
     }
 
@@ -66,6 +101,10 @@ struct KeptItem: Sendable {
                 writer.field("verdict", "failed")
                 writer.field("reason", Problem.storageUnavailable.slug)
                 writer.field("detail", "It could not be stored: present it again.")
+            case .failure(let error as UnaskedPurchase):
+                writer.field("verdict", "unasked")
+                writer.field("reason", error.code)
+                writer.field("detail", error.sentence)
             case .failure(let error):
                 let refusal = error as? any Refusal
                 writer.field("verdict", "refused")
@@ -80,9 +119,9 @@ extension AcceptedItem {
     fileprivate func writeFields(to writer: inout JSONWriter, _ rulings: [Lineage: ClaimRuling]) {
         writer.field("verdict", "accepted")
         writer.field("isKnown", isKnown)
-        writer.field("environment", reading.environment.rawValue)
-        guard reading.kind == .receipt else {
-            writer.field("transactionId", reading.transaction?.transactionId)
+        writer.field("environment", environment.rawValue)
+        guard isReceipt else {
+            writer.field("transactionId", transactionId)
             writer.field("lineage", lineages.first?.key)
             lineages.first.flatMap { rulings[$0] }?.writeFields(to: &writer)
             return
@@ -118,7 +157,7 @@ struct KeptEvidence: Sendable {
 
     /// The environment of the newest piece that is believed.
     var environment: Environment? {
-        accepted.max { $0.reading.signedAt < $1.reading.signedAt }?.reading.environment
+        accepted.max { $0.statedAt < $1.statedAt }?.environment
     }
 
     /// The lineages that it speaks of, by environment, in order; of the environment answered for also

@@ -13,20 +13,30 @@ import TideoverStorage
 struct ReconcileRoute: Sendable {
     let ingest: Ingest
     let backfillers: [Backfiller]
+    /// Spaces what devices have us ask Google Play about the app; nil where it is not sold there.
+    let playQuestions: RequestLimiter?
 
     private var app: App { ingest.app }
 
     func respond(to request: Request, customer: String) async throws -> Response {
         guard let customer = CustomerID(customer) else { throw Problem.badCustomer }
-        guard let trust = app.appStore else { throw Problem.appStoreNotConfigured(app.id) }
-        let asked = try request.queryValue("environment").map { _ in
+        guard app.appStore != nil || app.googlePlay != nil else {
+            throw Problem.appStoreNotConfigured(app.id)
+        }
+        let wanted = try request.queryValue("environment").map { _ in
             try app.environment(askedIn: request)
         }
         let evidence = try DeviceEvidence(request.body)
         let now = ingest.clock()
-        let judged = try await judge(evidence.items, trust, from: request, at: now)
-        let kept = try await keep(judged, at: now)
-        let environment = asked ?? kept.environment ?? app.usualEnvironment
+        let isAsked = app.googlePlay != nil
+        let signed = evidence.items.filter { !isAsked || $0.presented == nil }
+        let judged = try await judge(signed, from: request, at: now)
+        let asked = evidence.items.filter { isAsked && $0.presented != nil }
+        let kept = KeptEvidence(
+            items: (try await keep(judged, at: now) + ask(asked, from: request))
+                .sorted { $0.item.position < $1.item.position }
+        )
+        let environment = wanted ?? kept.environment ?? app.usualEnvironment
         let rulings = try await telling(kept) {
             try await claim(kept, for: customer, answering: environment, at: now)
         }
@@ -46,12 +56,12 @@ struct ReconcileRoute: Sendable {
 
     private func judge(
         _ items: [DeviceItem],
-        _ trust: AppStoreTrust,
         from request: Request,
         at now: Instant
     ) async throws -> [JudgedItem] {
         let sender = ingest.budget.sender(of: request, to: app.id)
         try ingest.budget.admit(sender)
+        let trust = app.appStore
         let judged: [JudgedItem]
         do {
             judged = try await ingest.verifications.pass {
@@ -71,13 +81,33 @@ struct ReconcileRoute: Sendable {
     // MARK: Keeping
 
     /// Commits what is believed: purchases first, since a renewal info does not say whose it is.
-    private func keep(_ judged: [JudgedItem], at now: Instant) async throws -> KeptEvidence {
+    private func keep(_ judged: [JudgedItem], at now: Instant) async throws -> [KeptItem] {
         let purchases = judged.filter { $0.item.kind != .renewalInfo }
         let renewals = judged.filter { $0.item.kind == .renewalInfo }
         var items = try await keepTogether(purchases, at: now)
         items += try await keepTogether(renewals, at: now)
         for item in items { count(item) }
-        return KeptEvidence(items: items.sorted { $0.item.position < $1.item.position })
+        return items
+    }
+
+    /// Has Google Play asked about what was bought there, and keeps what it answers. Tokens that it does
+    /// not know are charged to who presents them.
+    private func ask(_ items: [DeviceItem], from request: Request) async -> [KeptItem] {
+        guard let trust = app.googlePlay, let playQuestions else { return [] }
+        let play = PlayReconcile(ingest: ingest, trust: trust, limiter: playQuestions)
+        let kept = await withTaskGroup(of: KeptItem.self) { group in
+            for item in items {
+                guard let presented = item.presented else { continue }
+                group.addTask { await play.keep(item, presented) }
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        let sender = ingest.budget.sender(of: request, to: app.id)
+        for item in kept {
+            count(item)
+            if item.isUnknownPurchase { ingest.budget.charge(sender) }
+        }
+        return kept
     }
 
     /// Together, so that the storage confirms many of them at once.
@@ -136,7 +166,7 @@ struct ReconcileRoute: Sendable {
         let source: Source = reading.kind == .receipt ? .appReceipt : .deviceTransaction
         let evidence = Evidence(signed, of: reading, from: source, at: now)
         let isKnown = try await ingest.commit(reading, evidence) == .duplicate
-        let accepted = AcceptedItem(reading: reading, lineages: lineages, isKnown: isKnown)
+        let accepted = AcceptedItem(reading, lineages, isKnown: isKnown)
         return KeptItem(item: item, outcome: .success(accepted))
     }
 

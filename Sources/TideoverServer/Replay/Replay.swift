@@ -190,6 +190,10 @@ struct Replay: Sendable {
             guard let trust = app.googlePlay else { throw AppStoreRefusal.unrecognisedContent }
             return try trust.reader.facts(in: PlayDelivery(piece.bytes), of: piece)
         }
+        if piece.source == .playAPI {
+            guard let trust = app.googlePlay else { throw AppStoreRefusal.unrecognisedContent }
+            return try trust.reader.facts(in: PlayAnswers(piece.bytes), of: piece)
+        }
         guard let trust = app.appStore else { throw AppStoreRefusal.unrecognisedContent }
         let reading = try trust.read(piece.bytes, at: piece.receivedAt)
         return reading.facts(

@@ -30,6 +30,8 @@ public struct Service: Sendable {
     let arrivals: ArrivalBook
     /// Those who ask the stores, of every app and environment that can be asked about.
     let backfillers: [Backfiller]
+    /// What spaces the questions that devices have us ask Google Play, by app.
+    let playQuestions: [String: RequestLimiter]
     /// Those who read stored evidence again, of every app and environment.
     let replayers: [Replayer]
     let sleep: Sleep
@@ -91,6 +93,12 @@ public struct Service: Sendable {
             }
         }
         self.backfillers = backfillers
+        let sellers = apps.filter { $0.googlePlay != nil }
+        playQuestions = Dictionary(
+            uniqueKeysWithValues: sellers.map { app in
+                (app.id, RequestLimiter(environment: .production, timing: timing))
+            }
+        )
         replayers = apps.flatMap { app in
             app.environments.map { environment in
                 Replayer(
@@ -346,7 +354,8 @@ public struct Service: Sendable {
             call in
             try await ReconcileRoute(
                 ingest: service.ingest(call),
-                backfillers: service.backfillers
+                backfillers: service.backfillers,
+                playQuestions: service.playQuestions[call["app"]]
             )
             .respond(to: call.request, customer: call["customer"])
         },

@@ -38,7 +38,7 @@ struct CounterFamily: Hashable, Sendable {
     static let deviceItems = CounterFamily(
         name: "tideover_device_items_total",
         help:
-            "Pieces of evidence of devices: committed, known already, refused, or failed to store.",
+            "Pieces of evidence of devices: committed, known already, refused, unasked, or failed to store.",
         labels: ["app", "outcome"]
     )
     static let ownershipClaims = CounterFamily(
@@ -221,7 +221,7 @@ final class Metrics: Sendable {
                 count(.backfillItems, app.id, step.rawValue, outcome, by: 0)
             }
         }
-        for kind in RequestKind.allCases {
+        for kind in RequestKind.ofAppStore {
             count(.storeRequests, app.id, kind.rawValue, "answered", by: 0)
         }
     }

@@ -138,7 +138,7 @@ enum OpenAPIDocument {
                 "tags": ["customers"],
                 "operationId": "reconcile",
                 "summary": "What a device has in hand goes in, what the customer may use comes out",
-                "description": "Each piece of evidence is believed or refused by itself. What is accepted is durable before the answer goes out, so that its transaction may be finished, and the lineages it speaks of are claimed for the customer. The answer is that of the environment asked about, else of the newest evidence accepted, else of production. More than 32 pieces are presented in several requests, in any order; to present one again changes nothing. Once nothing was refused, also of nothing at all, a customer without purchases is `never` for certain.",
+                "description": "Each piece of evidence is believed or refused by itself; Google Play is asked about what was bought there. What is accepted is durable before the answer goes out, so that its transaction may be finished, and the lineages it speaks of are claimed for the customer. The answer is that of the environment asked about, else of the newest evidence accepted, else of production. More than 32 pieces are presented in several requests, in any order; to present one again changes nothing. Once nothing was refused, also of nothing at all, a customer without purchases is `never` for certain.",
                 "security": [{ "key": ["public"] }],
                 "parameters": [
                   { "$ref": "#/components/parameters/app" },
@@ -1414,7 +1414,7 @@ enum OpenAPIDocument {
                   },
                   "purchases": {
                     "type": "array", "items": { "type": "object" },
-                    "description": "Purchase objects of OpenIAP as they are; the JWS in `purchaseToken`, or else the receipt in `transactionReceipt`, is what is believed"
+                    "description": "Purchase objects of OpenIAP as they are; of the App Store the JWS in `purchaseToken`, or else the receipt in `transactionReceipt`, is what is believed; of Google Play, `{store: googlePlay, purchaseToken, productId, package}` too, only what the store answers about the token. At most 16 of Google Play"
                   },
                   "receipts": {
                     "type": "array", "items": { "type": "string" },
@@ -1627,8 +1627,8 @@ enum OpenAPIDocument {
                   },
                   "index": { "type": "integer", "description": "Its place in its list" },
                   "verdict": {
-                    "type": "string", "enum": ["accepted", "refused", "failed"],
-                    "description": "`failed` stands in the problem `storage-unavailable` only: present it again"
+                    "type": "string", "enum": ["accepted", "refused", "unasked", "failed"],
+                    "description": "`unasked`: Google Play could not be asked about it now, present it again. `failed` stands in the problem `storage-unavailable` only: present it again"
                   },
                   "isKnown": { "type": "boolean", "description": "Whether it had arrived before" },
                   "environment": { "type": "string", "enum": ["production", "sandbox", "simulated"] },

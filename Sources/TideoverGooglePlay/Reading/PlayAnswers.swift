@@ -1,0 +1,54 @@
+public import TideoverCore
+import TideoverJSON
+
+/// Answers of the Play Developer API as they are kept where no notification prompted them, with where
+/// their tokens belonged, so that what they came to can be proved again.
+public struct PlayAnswers: Sendable {
+    public let reads: [PlayRead]
+    public let chains: PlayChains
+
+    public init(_ reads: [PlayRead], chains: PlayChains) {
+        self.reads = reads
+        self.chains = chains
+    }
+}
+
+extension PlayAnswers {
+    /// The form that is kept. The answers stand in it as they came.
+    public var bytes: [UInt8] {
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.field("googlePlay", "answers")
+            writer.field("reads", array: { for read in reads { $0.raw(read.bytes) } })
+            writer.field("chains", array: { for link in chains.links { link.write(to: &$0) } })
+        }
+        return writer.bytes
+    }
+
+    /// Reads what was kept.
+    public init(_ bytes: [UInt8]) throws(PlayRefusal) {
+        let document: JSONDocument
+        do {
+            document = try JSONDocument(bytes, limits: .local)
+        } catch {
+            throw .malformedJSON(error)
+        }
+        let fields = try WireFields(document.root)
+        guard try fields.string("googlePlay") == "answers" else {
+            throw fields.malformed("googlePlay")
+        }
+        reads = try fields.list("reads") { read throws(PlayRefusal) in
+            try PlayRead(Array(read.source))
+        }
+        chains = try PlayChains(links: fields)
+    }
+}
+
+extension PlayReader {
+    /// What was kept, read again: what each answer states.
+    public func read(_ answers: PlayAnswers) throws(PlayRefusal) -> [PlayReading] {
+        var readings: [PlayReading] = []
+        for read in answers.reads { readings.append(try self.read(read, chains: answers.chains)) }
+        return readings
+    }
+}

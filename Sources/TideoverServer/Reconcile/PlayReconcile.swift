@@ -1,0 +1,198 @@
+import TideoverCore
+import TideoverGooglePlay
+import TideoverStorage
+
+/// Asks Google Play about the purchases that a device presents, and keeps what it answers.
+struct PlayReconcile: Sendable {
+    let ingest: Ingest
+    let trust: PlayTrust
+    /// Spaces the questions that devices have us ask about the app.
+    let limiter: RequestLimiter
+
+    /// How long an answer is good for whoever presents the same token.
+    static let rest = Milliseconds.minutes(1)
+    /// How long the store is left alone that does not say how long.
+    private static let pause = Milliseconds.seconds(10)
+
+    private var app: App { ingest.app }
+    private var asking: PlayAsking { PlayAsking(ingest: ingest, trust: trust) }
+
+    /// What becomes of one purchase. Whatever fails on the way is the piece's own outcome.
+    func keep(_ item: DeviceItem, _ presented: Result<PresentedPurchase, DeviceRefusal>) async
+        -> KeptItem
+    {
+        do {
+            let accepted = try await accept(try presented.get())
+            return KeptItem(item: item, outcome: .success(accepted))
+        } catch {
+            return KeptItem(item: item, outcome: .failure(error))
+        }
+    }
+
+    private func accept(_ purchase: PresentedPurchase) async throws -> AcceptedItem {
+        guard purchase.packageName ?? app.packageName == app.packageName else {
+            throw DeviceRefusal.otherPackage
+        }
+        guard trust.api != nil else { throw DeviceRefusal.storeNotAskable }
+        let known = try await known(purchase)
+        let now = ingest.clock()
+        if let known, let read = known.latestRead, now < read.learnedAt + Self.rest {
+            return AcceptedItem(known.lineage, statedAt: read.assertedAt)
+        }
+        guard try await limiter.admitSoon(.purchase) else { throw UnaskedPurchase.tooMany }
+        do {
+            return try await keep(try await answers(about: purchase, known))
+        } catch let failure as PlayAPIFailure {
+            if failure.outcome == .throttled {
+                await limiter.pause(until: failure.retryAt ?? now + Self.pause)
+            }
+            throw UnaskedPurchase.failed(failure)
+        }
+    }
+
+    private func known(_ purchase: PresentedPurchase) async throws -> Holding? {
+        let lineage = try await asking.lineage(of: trust.token(purchase.purchaseToken))
+        let (storage, app) = (ingest.storage, app.id)
+        return try await onPool { try lineage.map { try storage.holding($0, app: app) } }
+    }
+
+    // MARK: Asking
+
+    /// What the store answers about a token. It keeps subscriptions and one-time purchases apart: where
+    /// the likelier question finds nothing, the other one is asked.
+    private func answers(
+        about purchase: PresentedPurchase,
+        _ known: Holding?
+    ) async throws -> PlayAsking.Answers {
+        var questions: [PlayNotification.Question] = [
+            .subscription(token: purchase.purchaseToken), .product(token: purchase.purchaseToken),
+        ]
+        if isOneTime(purchase, known) { questions.reverse() }
+        var answers = PlayAsking.Answers()
+        if known != nil { questions.removeLast() }
+        for question in questions {
+            do {
+                try await asking.ask(question, &answers)
+                return answers
+            } catch let failure as PlayAPIFailure where failure.saysUnknown {
+                continue
+            }
+        }
+        throw DeviceRefusal.unknownPurchase
+    }
+
+    private func isOneTime(_ purchase: PresentedPurchase, _ known: Holding?) -> Bool {
+        if let known {
+            return known.facts.contains { fact in
+                if case .playPurchase = fact.assertion { true } else { false }
+            }
+        }
+        switch purchase.productId.flatMap({ app.catalogue[$0] })?.kind {
+        case .nonConsumable, .consumable: return true
+        case .autoRenewable, .nonRenewing, nil: return false
+        }
+    }
+
+    // MARK: Keeping
+
+    private func keep(_ answers: PlayAsking.Answers) async throws -> AcceptedItem {
+        let kept = PlayAnswers(answers.reads, chains: PlayChains(answers.chains))
+        let now = ingest.clock()
+        let evidence = Evidence(of: kept, at: now)
+        let facts: [Fact]
+        do {
+            facts = try trust.reader.facts(in: kept, of: evidence)
+        } catch .wrongEnvironment(let accepted, let found) {
+            throw PlayRefusal.wrongEnvironment(accepted: accepted, found: found)
+        } catch {
+            throw UnaskedPurchase.notUnderstood(error)
+        }
+        guard let lineage = facts.first?.lineage, let said = facts.map(\.assertedAt).max() else {
+            throw DeviceRefusal.unknownPurchase
+        }
+        let unknown = asking.notUnderstood(in: facts, lineage.environment)
+        ingest.warn(of: unknown)
+        let intake = Intake(
+            app: app.id,
+            environment: lineage.environment,
+            evidence: evidence,
+            facts: facts,
+            transfer: app.policy.transfer,
+            tallies: unknown.tallies,
+            now: now
+        )
+        let outcome = try await ingest.storage.commit(intake, derive: Deriver(app: app).derive)
+        if case .committed = outcome { ingest.count(unknown) }
+        return AcceptedItem(lineage, statedAt: said, isKnown: outcome == .duplicate)
+    }
+}
+
+/// A purchase that the store could not be asked about now: nothing is known of it, and nothing is lost.
+enum UnaskedPurchase: Error {
+    case failed(PlayAPIFailure)
+    /// The answer lacks something.
+    case notUnderstood(PlayRefusal)
+    /// Devices have us ask so much that its turn is not soon.
+    case tooMany
+
+    /// A stable name.
+    var code: String {
+        switch self {
+        case .failed(let failure): failure.code
+        case .notUnderstood: "store-answer-not-understood"
+        case .tooMany: "too-many-questions"
+        }
+    }
+
+    var sentence: String {
+        switch self {
+        case .failed(let failure): failure.sentence + " Present the purchase again."
+        case .notUnderstood(let refusal):
+            "What Google Play answered is not understood. \(refusal.sentence) Present it again."
+        case .tooMany: "Too many purchases are being asked about now: present it again."
+        }
+    }
+}
+
+extension PlayAPIFailure {
+    /// Whether the store knows no such token; it may know it as a purchase of the other kind.
+    fileprivate var saysUnknown: Bool {
+        switch reason {
+        case .notFound, .gone, .unaskable: true
+        case .status(let status, _): status == 400
+        default: false
+        }
+    }
+}
+
+extension App {
+    fileprivate var packageName: String? { googlePlay?.identity.packageName }
+}
+
+extension Holding {
+    /// The answer of the store that was learned last.
+    fileprivate var latestRead: Fact? {
+        facts.filter { fact in
+            switch fact.assertion {
+            case .playSubscription, .playPurchase: true
+            default: false
+            }
+        }.max { $0.learnedAt < $1.learnedAt }
+    }
+}
+
+extension Evidence {
+    /// Answers that nothing but our own asking prompted. Their own digest tells them apart.
+    init(of answers: PlayAnswers, at receivedAt: Instant) {
+        let bytes = answers.bytes
+        let id = EvidenceID(of: bytes)
+        self.init(
+            id: id,
+            dedupeKey: "play-answers:\(id.hex)",
+            source: .playAPI,
+            signedAt: nil,
+            receivedAt: receivedAt,
+            bytes: bytes
+        )
+    }
+}

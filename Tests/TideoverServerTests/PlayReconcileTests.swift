@@ -1,0 +1,277 @@
+import Testing
+import TideoverCore
+import TideoverGooglePlay
+import TideoverHTTP
+import TideoverJSON
+import TideoverServer
+import TideoverStorage
+
+/// What devices present of Google Play, what the store is asked because of it, and whose it then is.
+@Suite struct PlayReconcileTests {
+    private static let end = "2026-06-01T10:00:00Z"
+    /// A subscription that the app named nobody for.
+    private static let nobodys = TestPlay.subscription(
+        "ACTIVE",
+        until: end,
+        ["externalAccountIdentifiers": [:]]
+    )
+
+    private func server(
+        _ play: TestPlay,
+        asksStore: Bool = true,
+        catalogue: Catalogue = TestPlay.catalogue
+    ) throws -> TestServer {
+        try TestServer(catalogue: catalogue, googlePlay: play.trust(asksStore: asksStore))
+    }
+
+    private func present(
+        _ server: TestServer,
+        _ customer: String = "u_42",
+        _ purchases: JSONObject...
+    ) async throws -> JSONValue {
+        let device = Device(server: server, customer: customer)
+        let all = purchases.map { JSONValue.object($0) }
+        let (status, answer) = try await device.present(
+            ["purchases": .array(all)],
+            environment: "sandbox"
+        )
+        #expect(status == 200)
+        return answer
+    }
+
+    private static let plain: JSONObject = [
+        "store": "googlePlay", "productId": "cards.pro.monthly", "purchaseToken": "token-1",
+    ]
+
+    private func state(_ answer: JSONValue, _ entitlement: String = "premium") -> String? {
+        answer["entitlements"]?[entitlement]?["state"]?.string
+    }
+
+    // MARK: Forms
+
+    static let forms: [JSONObject] = [
+        plain,
+        [
+            "store": "google", "productId": "cards.pro.monthly", "purchaseToken": "token-1",
+            "purchaseState": "purchased", "isAutoRenewing": true, "platform": "android",
+            "packageNameAndroid": "com.example.cards", "ids": ["cards.pro.monthly"],
+            "id": "GPA.1", "transactionDate": 1, "isSuspendedAndroid": true,
+        ],
+        ["platform": "android", "productId": "cards.pro.monthly", "purchaseToken": "token-1"],
+        [
+            "platform": "android", "purchaseToken": "",
+            "transactionReceipt":
+                #"{"packageName":"com.example.cards","productId":"cards.pro.monthly","purchaseToken":"token-1"}"#,
+        ],
+        ["store": "google", "dataAndroid": #"{"purchaseToken":"token-1"}"#],
+        ["store": "googlePlay", "purchaseToken": "token-1", "package": "com.example.cards"],
+    ]
+
+    @Test(arguments: forms)
+    func `a purchase is asked about in whatever form it is handed over`(
+        form: JSONObject
+    ) async throws {
+        let play = TestPlay()
+        let server = try server(play)
+        play.answer("token-1", Self.nobodys)
+        let answer = try await present(server, "u_42", form)
+        #expect(Device.items(answer) == ["accepted claimed"])
+        #expect(play.questions == ["subscriptionsv2/tokens/token-1"])
+        #expect(state(answer) == "active")
+        #expect(try await server.premium("u_42") == "active paid access")
+        await server.close()
+    }
+
+    @Test func `nothing that a device says beside the token is believed`() async throws {
+        let play = TestPlay()
+        let server = try server(play)
+        play.answer("token-1", TestPlay.subscription("EXPIRED", until: "2026-04-30T10:00:00Z"))
+        var claim = Self.plain
+        claim["purchaseState"] = "purchased"
+        claim["isAutoRenewing"] = true
+        claim["obfuscatedAccountIdAndroid"] = "u_42"
+        let answer = try await present(server, "u_42", claim)
+        // The store names Anna.
+        #expect(Device.items(answer) == ["accepted named-by-store"])
+        #expect(state(answer) == "never")
+        #expect(try await server.premium().hasPrefix("expired"))
+        await server.close()
+    }
+
+    @Test func `what cannot be one purchase of this app is refused without asking`() async throws {
+        let play = TestPlay()
+        let server = try server(play)
+        var other = Self.plain
+        other["package"] = "com.example.other"
+        let answer = try await present(
+            server,
+            "u_42",
+            other,
+            ["store": "google", "productId": "cards.pro.monthly"],
+            ["store": "amazon", "purchaseToken": "token-1"]
+        )
+        #expect(
+            Device.items(answer) == [
+                "refused wrong-package", "refused no-purchase-token", "refused store-not-served",
+            ]
+        )
+        #expect(play.questions.isEmpty)
+        await server.close()
+    }
+
+    // MARK: Kinds
+
+    @Test(arguments: ["cards.lifetime", "cards.unknown", nil])
+    func `a one-time purchase is found whatever it is said to be`(product: String?) async throws {
+        let play = TestPlay()
+        let server = try server(play)
+        play.answer("token-2") { Response(status: 404) }
+        play.answerProduct("token-2", TestPlay.lifetime)
+        var purchase: JSONObject = ["store": "google", "purchaseToken": "token-2"]
+        purchase["productId"] = product.map { .string($0) }
+        let answer = try await present(server, TestServer.anna, purchase)
+        #expect(Device.items(answer) == ["accepted held"])
+        #expect(state(answer, "forever") == "active")
+        let isKnown = product == "cards.lifetime"
+        #expect(play.questions.count == (isKnown ? 1 : 2))
+        await server.close()
+    }
+
+    @Test(arguments: [404, 410, 400])
+    func `a token that the store does not know is refused, and nothing is kept`(
+        status: Int
+    ) async throws {
+        let play = TestPlay()
+        let server = try server(play)
+        play.answer("token-1", status: status)
+        let answer = try await present(server, "u_42", Self.plain)
+        #expect(Device.items(answer) == ["refused unknown-purchase"])
+        #expect(answer["entitlements"]?["premium"]?["confidence"]?.string == "unknown")
+        let kept = try server.storage.lineages(
+            app: "cards",
+            environment: .sandbox,
+            after: nil,
+            limit: 9
+        )
+        #expect(kept.isEmpty)
+        await server.close()
+    }
+
+    // MARK: The store's trouble
+
+    @Test(arguments: [503, 429, 403])
+    func `what the store cannot be asked about now is told by itself, and can come again`(
+        status: Int
+    ) async throws {
+        let play = TestPlay()
+        let server = try server(play)
+        play.answer("token-1", status: status)
+        play.answer("token-3", Self.nobodys)
+        var second = Self.plain
+        second["purchaseToken"] = "token-3"
+        let first = try await present(server, "u_42", second, Self.plain)
+        #expect(Device.items(first)[0] == "accepted claimed")
+        #expect(Device.items(first)[1].hasPrefix("unasked "))
+        #expect(first["items"]?.array?[1]["detail"]?.string?.contains("again") == true)
+        #expect(state(first) == "active")
+        play.answer("token-1", Self.nobodys)
+        server.set(server.now + .minutes(2))
+        play.set(server.now)
+        let again = try await present(server, "u_42", Self.plain)
+        #expect(Device.items(again) == ["accepted claimed"])
+        await server.close()
+    }
+
+    @Test func `without credentials it is refused, with what to configure`() async throws {
+        let server = try server(TestPlay(), asksStore: false)
+        let answer = try await present(server, "u_42", Self.plain)
+        #expect(Device.items(answer) == ["refused store-not-askable"])
+        let detail = answer["items"]?.array?.first?["detail"]?.string
+        #expect(detail?.contains("googlePlay.serviceAccountFile") == true)
+        await server.close()
+    }
+
+    // MARK: Whose it is
+
+    @Test
+    func `who presents it first holds it, and the account that the app named comes before both`()
+        async throws
+    {
+        let play = TestPlay()
+        let server = try server(play)
+        play.answer("token-1", Self.nobodys)
+        #expect(Device.items(try await present(server, "u_1", Self.plain)) == ["accepted claimed"])
+        #expect(
+            Device.items(try await present(server, "u_2", Self.plain)) == [
+                "accepted held-by-another"
+            ]
+        )
+        play.answer("token-3", TestPlay.subscription("ACTIVE", until: Self.end))
+        var annas = Self.plain
+        annas["purchaseToken"] = "token-3"
+        #expect(
+            Device.items(try await present(server, "u_2", annas)) == ["accepted named-by-store"]
+        )
+        let hers = try await present(server, TestServer.anna, annas)
+        #expect(Device.items(hers) == ["accepted held"])
+        #expect(state(hers) == "active")
+        await server.close()
+    }
+
+    @Test func `a token presented again within a minute is not asked about again`() async throws {
+        let play = TestPlay()
+        let server = try server(play)
+        play.answer("token-1", Self.nobodys)
+        _ = try await present(server, "u_42", Self.plain)
+        server.set(server.now + .seconds(59))
+        play.set(server.now)
+        let again = try await present(server, "u_42", Self.plain)
+        #expect(Device.items(again) == ["accepted held"])
+        #expect(again["items"]?.array?.first?["isKnown"]?.bool == true)
+        #expect(play.questions.count == 1)
+        server.set(server.now + .seconds(2))
+        play.set(server.now)
+        _ = try await present(server, "u_42", Self.plain)
+        #expect(play.questions.count == 2)
+        await server.close()
+    }
+
+    // MARK: Bounds
+
+    @Test func `sixteen purchases are asked about in one request and no more`() async throws {
+        let play = TestPlay()
+        let server = try server(play)
+        let purchases = (0...DeviceEvidence.mostQuestions).map { number -> JSONValue in
+            ["store": "google", "purchaseToken": .string("t-\(number)")]
+        }
+        let (status, problem) = try await Device(server: server)
+            .present(["purchases": .array(purchases)])
+        #expect(status == 413)
+        #expect(problem["most"]?.int64 == 16)
+        #expect(play.questions.isEmpty)
+        await server.close()
+    }
+
+    // MARK: What is kept
+
+    @Test func `what is kept proves the same facts again, and no token reaches the log`()
+        async throws
+    {
+        let play = TestPlay()
+        let server = try server(play)
+        play.answer("token-1", Self.nobodys)
+        _ = try await present(server, "u_42", Self.plain)
+        let replayed = await server.service.replayNow(
+            app: "cards",
+            environment: .sandbox,
+            apply: false
+        )
+        let report = try #require(try JSONDocument(replayed.body).root["last"])
+        #expect(report["evidence"]?.int64 == 1)
+        #expect(report["facts"]?.int64 == 1)
+        #expect(report["added"]?["count"]?.int64 ?? 0 == 0)
+        #expect(report["unread"]?["count"]?.int64 ?? 0 == 0)
+        for line in server.logged { #expect(!line.contains("token-1")) }
+        await server.close()
+    }
+}
