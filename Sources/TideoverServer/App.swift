@@ -46,6 +46,11 @@ public struct App: Sendable {
         fingerprint = Self.fingerprint(of: catalogue, policy)
     }
 
+    /// The stores that it sells on.
+    var stores: [Store] {
+        (appStore == nil ? [] : [.appStore]) + (googlePlay == nil ? [] : [.googlePlay])
+    }
+
     /// Whether nothing but simulated purchases are served, which need no protection.
     public var isRehearsal: Bool { environments.allSatisfy { $0 == .simulated } }
 

@@ -46,6 +46,9 @@ enum Doctor {
             "While the server runs, the App Store is asked, for each app and environment with a key of "
                 + "its Server API, to send a test notification; how that fares is told. What has arrived "
                 + "is asked of the server, with the admin key. --preflight reads all stored facts.",
+            "Google Play is asked whether the service account may ask. A test notification of it is sent "
+                + "by hand, in the Play Console; where nothing has arrived for a day it is waited for, and "
+                + "told where to click.",
             "Exit code 0 if there is no problem, warnings or not, else 1.",
         ],
         run: run
@@ -85,6 +88,9 @@ enum Doctor {
                 + [Finding.publicURL(configuration)]
                 + configuration.apps.compactMap {
                     Finding.notificationURL(of: $0, under: configuration.server.publicURL)
+                }
+                + configuration.apps.compactMap {
+                    Finding.pushEndpoint(of: $0, under: configuration.server.publicURL)
                 }
                 + secretFiles(settings, besides: path)
                 + [Finding.pass(ConfigurationFile.openPasses(of: configuration))]

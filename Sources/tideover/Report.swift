@@ -163,8 +163,9 @@ enum ArrivalPrinter {
     static func print(_ report: JSONValue, _ output: Output) {
         let rows = report["rows"]?.array ?? []
         var table = Table([
-            Table.Column("app"), Table.Column("environment"), Table.Column("changes", .trailing),
-            Table.Column("pushed", .trailing), Table.Column("late (median, p95)"),
+            Table.Column("app"), Table.Column("environment"), Table.Column("store"),
+            Table.Column("changes", .trailing), Table.Column("pushed", .trailing),
+            Table.Column("late (median, p95)"),
             Table.Column("only by asking", .trailing), Table.Column("time to heal (median, p95)"),
             Table.Column("by a device", .trailing),
         ])
@@ -172,6 +173,7 @@ enum ArrivalPrinter {
             table.add(
                 Table.Cell(row["app"]?.string ?? ""),
                 Table.Cell(row["environment"]?.string ?? ""),
+                Table.Cell(row["store"]?.string ?? ""),
                 Table.Cell("\(row["changes"]?.int64 ?? 0)"),
                 Table.Cell(share(row["pushed"])),
                 Table.Cell(lengths(row["pushed"]?["delay"])),
@@ -212,7 +214,8 @@ enum ArrivalPrinter {
     }
 
     private static func sentence(_ row: JSONValue) -> String {
-        let place = "\(row["app"]?.string ?? "") in \(row["environment"]?.string ?? "")"
+        let place = ["app", "environment", "store"].compactMap { row[$0]?.string }
+            .joined(separator: " ")
         guard let since = row["since"]?.string else { return "\(place): nothing was heard yet" }
         let earlier = row["earlier"]?.int64 ?? 0
         return "\(place): since \(since)"

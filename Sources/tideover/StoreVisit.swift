@@ -37,7 +37,45 @@ struct StoreVisit {
                 if isServing || isPreflight { findings += await survey(app, environment, access) }
             }
         }
+        for app in configuration.apps {
+            guard let trust = connections.googlePlay[app.id] else { continue }
+            findings += await visit(app, trust)
+        }
         return findings
+    }
+
+    // MARK: Google Play
+
+    private func visit(_ app: Configuration.App, _ trust: PlayTrust) async -> [Finding] {
+        let visit = PlayVisit(
+            app: app,
+            trust: trust,
+            isServing: isServing,
+            patience: patience,
+            output: output,
+            arrivals: { try await ask("arrivals", app, $0, .googlePlay) }
+        )
+        var findings = await visit.findings()
+        for environment in app.environments where isServing || isPreflight {
+            if isServing { findings += await silence(app, environment, .googlePlay) }
+            findings += await catalogue(app, environment)
+        }
+        return findings
+    }
+
+    /// What was bought on Google Play, beside the catalogue.
+    private func catalogue(
+        _ app: Configuration.App,
+        _ environment: Environment
+    ) async -> [Finding] {
+        let subject = "\(app.id) \(environment.rawValue) googlePlay"
+        do {
+            let answer = try await ask("survey", app, environment, .googlePlay)
+            let catalogue = Finding.catalogue(of: app, in: environment, answer)
+            return [catalogue].compactMap(\.self)
+        } catch {
+            return [Finding.catalogue(of: subject, unknown: sentence(error))]
+        }
     }
 
     // MARK: The store
@@ -97,10 +135,11 @@ struct StoreVisit {
 
     private func silence(
         _ app: Configuration.App,
-        _ environment: Environment
+        _ environment: Environment,
+        _ store: Store = .appStore
     ) async -> [Finding] {
         do {
-            let answer = try await ask("arrivals", app, environment)
+            let answer = try await ask("arrivals", app, environment, store)
             return [Finding.silence(answer)].compactMap(\.self)
         } catch {
             return [
@@ -155,12 +194,16 @@ struct StoreVisit {
     private func ask(
         _ what: String,
         _ app: Configuration.App,
-        _ environment: Environment
+        _ environment: Environment,
+        _ store: Store = .appStore
     ) async throws -> JSONNode {
         try await Errand(configuration, path, server: nil, output).run(
             Request(
                 path: "/v1/apps/\(app.id)/\(what)",
-                query: [QueryItem(name: "environment", value: environment.rawValue)]
+                query: [
+                    QueryItem(name: "environment", value: environment.rawValue),
+                    QueryItem(name: "store", value: store.rawValue),
+                ]
             ),
             needsKey: app.environments != [.simulated]
         )

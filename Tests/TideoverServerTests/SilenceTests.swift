@@ -239,7 +239,7 @@ import TideoverStorage
         #expect(try await server.post(.purchase()).status == 200)
         server.set(start + .seconds(90))
         let samples = try await server.samples()
-        let labels = #"{app="cards",environment="sandbox"}"#
+        let labels = #"{app="cards",environment="sandbox",store="appStore"}"#
         #expect(samples.contains("tideover_notifications_silence_seconds\(labels) 90"))
         #expect(samples.contains("tideover_notifications_silence_alarm\(labels) 0"))
         await server.close()

@@ -47,7 +47,8 @@ final class TestServer: Sendable {
         adminKey: APIKey? = adminKey,
         passes: PassIssuer? = nil,
         googlePlay: PlayTrust? = nil,
-        environments: [Environment] = [.sandbox, .simulated]
+        environments: [Environment] = [.sandbox, .simulated],
+        sleep: (@Sendable (TestClock) -> Sleep)? = nil
     ) throws {
         let store = try store ?? TestStore()
         let folder = try folder ?? Self.makeFolder()
@@ -97,7 +98,8 @@ final class TestServer: Sendable {
             instruments: instruments,
             verifications: verifications,
             clients: clients,
-            access: ["cards": [Self.silentStore]]
+            access: ["cards": [Self.silentStore]],
+            sleep: sleep?(clock) ?? { try await Task.sleep(for: $0) }
         )
     }
 

@@ -11,6 +11,9 @@ public struct PlayAPI: Sendable {
     private let access: PlayAccess
     private let clock: @Sendable () -> Instant
 
+    /// Who asks.
+    public var account: ServiceAccount { access.account }
+
     /// Where Google's own store answers.
     public static let url = "https://androidpublisher.googleapis.com"
 

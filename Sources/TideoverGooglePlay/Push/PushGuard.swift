@@ -34,6 +34,17 @@ public struct PushGuard: Sendable {
         return try expectation.token(claiming: payload, at: now)
     }
 
+    /// What the token of a refused push says, if Google signed it; nil for any other. It proves nothing
+    /// about its sender: everybody can have a token made.
+    public func claims(of request: Request) async -> PushClaims? {
+        guard let compact = try? Self.bearer(of: request),
+            let unverified = try? UnverifiedToken(compact),
+            let key = try? await keys.key(unverified.keyId),
+            let payload = try? check(compact, key)
+        else { return nil }
+        return PushClaims(payload)
+    }
+
     private static func bearer(of request: Request) throws(PushRefusal) -> [UInt8] {
         let lines = request.headers.all("Authorization")
         guard lines.count == 1, let line = lines.first else { throw .noToken }

@@ -11,6 +11,22 @@ public struct PushToken: Hashable, Sendable {
     public let expiresAt: Instant
 }
 
+/// What a token of Google's says of itself, believed or not.
+public struct PushClaims: Hashable, Sendable {
+    /// At most 300 characters of each.
+    public let audience: String?
+    public let email: String?
+
+    /// Nil for what Google did not issue.
+    init?(_ payload: [UInt8]) {
+        guard let claims = try? JSONDocument(payload).root,
+            let issuer = claims["iss"]?.string, PushExpectation.issuers.contains(issuer)
+        else { return nil }
+        audience = claims["aud"]?.string.map { String($0.prefix(300)) }
+        email = claims["email"]?.string.map { String($0.prefix(300)) }
+    }
+}
+
 /// What the token of a push must say.
 public struct PushExpectation: Hashable, Sendable {
     /// What the push subscription is configured to address its tokens to.

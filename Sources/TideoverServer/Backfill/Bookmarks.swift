@@ -61,8 +61,8 @@ struct Bookmarks: Sendable {
     }
 
     /// What was kept of a silence; where nothing was, it is listened from now on.
-    func silence(startedAt now: Instant) throws(StorageError) -> Silence {
-        let form = try form(Self.silence)
+    func silence(of store: Store, startedAt now: Instant) throws(StorageError) -> Silence {
+        let form = try form(Self.silence(of: store))
         return Silence(
             since: form?.root["since"]?.instant ?? now,
             startedAt: now,
@@ -71,18 +71,20 @@ struct Bookmarks: Sendable {
         )
     }
 
-    func keep(_ silence: Silence) async throws(StorageError) {
+    func keep(_ silence: Silence, of store: Store) async throws(StorageError) {
         try await keep(
             [
                 "since": silence.since, "lastArrivedAt": silence.lastArrivedAt,
                 "raisedAt": silence.raisedAt,
             ],
             [:],
-            Self.silence
+            Self.silence(of: store)
         )
     }
 
-    private static let silence = "silence"
+    private static func silence(of store: Store) -> String {
+        store == .appStore ? "silence" : "silence-\(store.rawValue)"
+    }
 
     /// How far a replay has come that did not come to its end; nil if there is none.
     func replay() throws(StorageError) -> ReplayBookmark? {

@@ -27,6 +27,7 @@ public struct Finding: Hashable, Sendable {
         case fileDescriptors = "file-descriptors"
         case roots = "tls-roots"
         case notificationURL = "notification-url"
+        case pushSubscription = "push-subscription"
         case storeKey = "store-key"
         case storeBundle = "store-bundle"
         case testNotification = "test-notification"

@@ -13,7 +13,8 @@ extension Finding {
         _ answer: JSONNode
     ) -> Finding? {
         guard let survey = StoreSurvey(answer) else { return nil }
-        let subject = "\(app.id) \(environment.rawValue)"
+        let isPlay = answer["store"]?.string == Store.googlePlay.rawValue
+        let subject = "\(app.id) \(environment.rawValue)" + (isPlay ? " googlePlay" : "")
         let unknown = survey.terms.filter { app.catalogue[$0.key] == nil }.sorted {
             $0.key < $1.key
         }

@@ -94,7 +94,7 @@ extension Finding {
     // MARK: Clocks
 
     /// How far the store's clock is from this machine's, right to a second or so.
-    private static func storeSkew(_ subject: String, _ skew: Milliseconds) -> Finding {
+    static func storeSkew(_ subject: String, _ skew: Milliseconds) -> Finding {
         let seconds = (abs(skew.count) + 500) / 1_000
         guard seconds > 2 else {
             return Finding(.storeClock, of: subject, .ok, "the store's and ours agree")
@@ -344,7 +344,8 @@ extension Finding {
         guard let app = answer["app"]?.string, let environment = answer["environment"]?.string,
             let since = answer["since"]?.string
         else { return nil }
-        let subject = "\(app) \(environment)"
+        let isPlay = answer["store"]?.string == Store.googlePlay.rawValue
+        let subject = "\(app) \(environment)" + (isPlay ? " googlePlay" : "")
         let last = answer["lastArrivedAt"]?.string
         let heard = last.map { "the last arrived at \($0)" } ?? "none has arrived since \(since)"
         guard let raised = answer["alarmSince"]?.string else {

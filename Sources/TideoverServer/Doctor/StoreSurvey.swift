@@ -3,7 +3,7 @@ import TideoverHTTP
 package import TideoverJSON
 package import TideoverStorage
 
-/// What an app's stored facts tell of the store's side of its catalogue: which products are bought, and
+/// What an app's stored facts tell of a store's side of its catalogue: which products are bought, and
 /// with which grace payments have failed.
 package struct StoreSurvey: Hashable, Sendable {
     /// How a payment failed, as the store told it.
@@ -35,9 +35,15 @@ package struct StoreSurvey: Hashable, Sendable {
 
     /// Counts what was heard of one lineage; `catalogue` knows how long its periods should be.
     package mutating func add(_ holding: Holding, _ catalogue: Catalogue) {
-        guard holding.lineage.store == .appStore, holding.lineage.ownership == .purchased else {
-            return
+        guard holding.lineage.ownership == .purchased else { return }
+        switch holding.lineage.store {
+        case .appStore: addTerms(of: holding, catalogue)
+        case .googlePlay: addAnswers(of: holding, catalogue)
+        case .revenueCat, .tideover: break
         }
+    }
+
+    private mutating func addTerms(of holding: Holding, _ catalogue: Catalogue) {
         var known: [TermKey: Term] = [:]
         var words: [Instant: FailureWords] = [:]
         for fact in holding.facts {
@@ -55,6 +61,38 @@ package struct StoreSurvey: Hashable, Sendable {
         }
         for term in known.values { terms[term.productId, default: 0] += 1 }
         for (end, word) in words { count(word, at: end, among: known.values, catalogue) }
+    }
+
+    /// Google Play tells what was paid last, by its order, and that grace was granted; never that there
+    /// is none.
+    private mutating func addAnswers(of holding: Holding, _ catalogue: Catalogue) {
+        var paid: [String: Set<String>] = [:]
+        var granted: [String: Instant] = [:]
+        for fact in holding.facts {
+            switch fact.assertion {
+            case .playSubscription(let read):
+                for item in read.items {
+                    let id = catalogue.listed(item.productId, item.basePlan)
+                    guard read.startedAt != nil else { continue }
+                    paid[id, default: []].insert(item.orderId ?? read.token.id)
+                    guard read.state == .inGrace, let end = item.expiresAt else { continue }
+                    granted[id] = max(granted[id] ?? end, end)
+                }
+            case .playPurchase(let read) where read.state == .purchased:
+                for item in read.items {
+                    let id = catalogue.listed(item.productId, nil)
+                    paid[id, default: []].insert(read.orderId ?? read.token.id)
+                }
+            default: break
+            }
+        }
+        for (id, orders) in paid { terms[id, default: 0] += orders.count }
+        for (id, end) in granted {
+            var failures = failures[id]?[.granted] ?? Failures()
+            failures.count += 1
+            failures.newest = max(failures.newest, end)
+            self.failures[id, default: [:]][.granted] = failures
+        }
     }
 
     /// A failing word speaks of the term that ends then.
@@ -116,12 +154,13 @@ struct SurveyRoute {
 
     func respond(to request: Request) async throws -> Response {
         let environment = try app.environment(askedIn: request)
-        guard app.appStore != nil else { throw Problem.appStoreNotConfigured(app.id) }
+        let store = try app.store(askedIn: request)
+        guard app.stores.contains(store) else { throw Problem.notConfigured(store, app.id) }
         let (app, storage) = (app, storage)
         let survey = try await onPool {
             var survey = StoreSurvey()
             try storage.eachHolding(app: app.id, environment: environment) {
-                survey.add($0, app.catalogue)
+                if $0.lineage.store == store { survey.add($0, app.catalogue) }
             }
             return survey
         }
@@ -129,6 +168,7 @@ struct SurveyRoute {
         writer.object { writer in
             writer.field("app", app.id)
             writer.field("environment", environment.rawValue)
+            writer.field("store", store.rawValue)
             survey.writeFields(to: &writer)
         }
         return .json(bytes: writer.bytes, headers: ["Cache-Control": "private, no-store"])
@@ -201,6 +241,13 @@ extension StoreSurvey {
             )
         }
         failuresAfterOffers = Int(answer["failuresAfterOffers"]?.int64 ?? 0)
+    }
+}
+
+extension Catalogue {
+    /// The id under which it lists a product of Google Play; the store's own where it does not.
+    fileprivate func listed(_ product: String, _ basePlan: String?) -> String {
+        id(of: PlayProduct(id: product, basePlan: basePlan)) ?? product
     }
 }
 

@@ -156,12 +156,16 @@ struct Ingest: Sendable {
         let test = reading.notificationUUID.flatMap { uuid in
             reading.isTest
                 ? ArrivalBook.Test(
-                    notificationUUID: uuid,
+                    id: uuid,
                     signedAt: reading.signedAt,
                     arrivedAt: arrivedAt
                 ) : nil
         }
-        let place = ArrivalBook.Place(app: app.id, environment: reading.environment)
+        let place = ArrivalBook.Place(
+            app: app.id,
+            environment: reading.environment,
+            store: .appStore
+        )
         arrivals.note(arrivedAt, in: place, test: test, telling: log)
     }
 

@@ -43,8 +43,27 @@ struct PlayIngest: Sendable {
             throw Problem.pushKeysUnavailable(failure)
         } catch {
             guard let problem = (error as? any Refusal)?.problem else { throw error }
+            if let refusal = error as? PushRefusal { await note(refusal, of: request, trust) }
             ingest.budget.charge(sender)
             throw problem
+        }
+    }
+
+    /// A push that Google signed, and not for us, tells how the push subscription is configured.
+    private func note(_ refusal: PushRefusal, of request: Request, _ trust: PlayTrust) async {
+        var claims: PushClaims?
+        switch refusal {
+        case .wrongAudience, .wrongSender, .unverifiedSender:
+            claims = await trust.pushes.claims(of: request)
+        case .noToken: break
+        default: return
+        }
+        let push = MisdirectedPush(ingest.clock(), refusal, claims)
+        for environment in app.environments {
+            ingest.arrivals.note(
+                push,
+                in: .init(app: app.id, environment: environment, store: .googlePlay)
+            )
         }
     }
 

@@ -71,6 +71,7 @@ struct PlayIntake: Sendable {
             facts = try trust.reader.facts(in: delivery, of: evidence)
         } catch .wrongEnvironment {
             ingest.refused("wrong-environment")
+            note(message)
             return .ignored
         } catch {
             // The notification was read before: it is the store's answer that is not understood.
@@ -94,11 +95,33 @@ struct PlayIntake: Sendable {
         return tell(outcome, message, environment)
     }
 
+    /// A notification arrived, whatever it tells. An app has one topic for all environments: what
+    /// arrives in one shows that it would in the others.
+    private func note(_ message: Message) {
+        let notification = message.notification
+        let test =
+            notification.isTest
+            ? ArrivalBook.Test(
+                id: message.message.messageId ?? "",
+                signedAt: notification.eventTime,
+                arrivedAt: message.receivedAt
+            ) : nil
+        for environment in app.environments {
+            ingest.arrivals.note(
+                message.receivedAt,
+                in: .init(app: app.id, environment: environment, store: .googlePlay),
+                test: test,
+                telling: ingest.log
+            )
+        }
+    }
+
     private func tell(
         _ outcome: CommitOutcome,
         _ message: Message,
         _ environment: Environment
     ) -> Outcome {
+        note(message)
         switch outcome {
         case .duplicate:
             ingest.metrics.count(.notifications, app.id, "duplicate")

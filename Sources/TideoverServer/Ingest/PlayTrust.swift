@@ -74,13 +74,22 @@ public struct PlayTrust: Sendable {
         PlayToken(EvidenceID(of: Array(purchaseToken.utf8)).hex)
     }
 
+    /// The address of the service account that asks; nil where nobody can.
+    public var askingEmail: String? { api?.account.clientEmail }
+
     func token(_ purchaseToken: String) -> PlayToken { Self.name(purchaseToken) }
 }
 
 extension PlayReader {
     /// What a kept delivery states, all of one environment: an intake has one.
     func facts(in delivery: PlayDelivery, of piece: Evidence) throws(PlayRefusal) -> [Fact] {
-        facts(in: try read(delivery), of: piece)
+        // It was the notification that made us ask: it tells how the answer reached us, and how late.
+        facts(in: try read(delivery), of: piece).map { fact in
+            var fact = fact
+            fact.source = piece.source
+            fact.envelopeSignedAt = piece.signedAt ?? fact.envelopeSignedAt
+            return fact
+        }
     }
 
     /// The same of answers that no notification prompted.

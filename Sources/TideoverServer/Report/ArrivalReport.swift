@@ -2,7 +2,7 @@ package import TideoverCore
 import TideoverJSON
 package import TideoverStorage
 
-/// How what the App Store tells of one app in one environment reached us: pushed by the store, found by
+/// How what a store tells of one app in one environment reached us: pushed by the store, found by
 /// asking, or brought by a device; and how late.
 ///
 /// Counted are changes (``LearnedChange``) that were pushed, and others since the first was learned: what

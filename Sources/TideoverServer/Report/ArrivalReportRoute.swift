@@ -3,7 +3,8 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverStorage
 
-/// Answers `GET /v1/reports/arrival`: a row for each environment of each app that sells on the App Store.
+/// Answers `GET /v1/reports/arrival`: a row for each environment of each app in each store that it sells
+/// on.
 struct ArrivalReportRoute {
     let apps: [App]
     let storage: any Storage
@@ -12,19 +13,21 @@ struct ArrivalReportRoute {
     func respond() async throws -> Response {
         let now = clock()
         var rows: [ArrivalReport] = []
-        for app in apps where app.appStore != nil {
+        for app in apps {
             for environment in app.environments {
-                let (id, storage) = (app.id, storage)
-                rows.append(
-                    try await onPool {
-                        try ArrivalReport(
-                            app: id,
-                            environment: environment,
-                            store: .appStore,
-                            in: storage
-                        )
-                    }
-                )
+                for store in app.stores {
+                    let (id, storage) = (app.id, storage)
+                    rows.append(
+                        try await onPool {
+                            try ArrivalReport(
+                                app: id,
+                                environment: environment,
+                                store: store,
+                                in: storage
+                            )
+                        }
+                    )
+                }
             }
         }
         return .json(

@@ -10,8 +10,9 @@ struct ArrivalsRoute {
 
     func respond(to request: Request) throws -> Response {
         let environment = try app.environment(askedIn: request)
-        let place = ArrivalBook.Place(app: app.id, environment: environment)
-        guard let page = book.page(place) else { throw Problem.appStoreNotConfigured(app.id) }
+        let store = try app.store(askedIn: request)
+        let place = ArrivalBook.Place(app: app.id, environment: environment, store: store)
+        guard let page = book.page(place) else { throw Problem.notConfigured(store, app.id) }
         return .json(
             bytes: answer(place, page, at: clock()),
             headers: ["Cache-Control": "private, no-store"]
@@ -27,6 +28,7 @@ struct ArrivalsRoute {
         writer.object { writer in
             writer.field("app", place.app)
             writer.field("environment", place.environment.rawValue)
+            writer.field("store", place.store.rawValue)
             writer.field("asOf", now.rfc3339)
             writer.field("since", page.silence.since.rfc3339)
             writer.field("lastArrivedAt", page.silence.lastArrivedAt?.rfc3339)
@@ -37,14 +39,48 @@ struct ArrivalsRoute {
                 array: { writer in
                     for test in page.tests {
                         writer.object { writer in
-                            writer.field("notificationUUID", test.notificationUUID)
+                            writer.field(
+                                place.store == .appStore ? "notificationUUID" : "messageId",
+                                test.id
+                            )
                             writer.field("signedAt", test.signedAt.rfc3339)
                             writer.field("arrivedAt", test.arrivedAt.rfc3339)
                         }
                     }
                 }
             )
+            guard place.store == .googlePlay else { return }
+            writer.field("misdirected", page.misdirected)
         }
         return writer.bytes
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func field(_ key: String, _ push: MisdirectedPush?) {
+        guard let push else { return field(key, String?.none) }
+        field(
+            key,
+            object: { writer in
+                writer.field("at", push.at.rfc3339)
+                writer.field("reason", push.reason)
+                writer.field("audience", push.audience)
+                writer.field("email", push.email)
+            }
+        )
+    }
+}
+
+extension App {
+    /// The store that a request asks about with `?store=`; without it the App Store, if the app sells
+    /// there.
+    ///
+    /// - Throws: `unknown-store`.
+    func store(askedIn request: Request) throws(Problem) -> Store {
+        guard let text = request.queryValue("store") else { return stores.first ?? .appStore }
+        guard let store = Store(rawValue: text), store == .appStore || store == .googlePlay else {
+            throw .unknownStore(text)
+        }
+        return store
     }
 }

@@ -65,7 +65,7 @@ private struct KnownWords {
 
     /// Takes one message in; nil if it tells nothing new.
     mutating func take(_ message: [Fact]) -> LearnedChange? {
-        let told = message.compactMap { fact in Word(fact.assertion).map { (fact, $0) } }
+        let told = message.compactMap { fact in Word(fact).map { (fact, $0) } }
         let news = told.filter { isNews($0.1, assertedAt: $0.0.assertedAt) }
         for (fact, word) in told { add(word, assertedAt: fact.assertedAt) }
         guard let first = news.first, let way = LearnedChange.Way(first.0.source) else {
@@ -102,10 +102,15 @@ private enum Word: Hashable {
     case condition(Condition.Status, renewalDate: Instant?)
     case revocation(Revocation)
     case reversal(TermKey)
+    case playSubscription(PlaySubscription)
+    case playPurchase(PlayPurchase)
+    case playVoid(PlayToken, order: String?)
+    /// Each bare notification is of an event of its own.
+    case playNotice(PlayNotice, at: Instant)
 
-    /// Nil for what tells nothing of a purchase at the App Store.
-    init?(_ assertion: Assertion) {
-        switch assertion {
+    /// Nil for what tells nothing of a purchase.
+    init?(_ fact: Fact) {
+        switch fact.assertion {
         case .term(let term): self = .term(term)
         case .outlook(let outlook): self = .outlook(outlook)
         case .condition(let condition):
@@ -113,9 +118,11 @@ private enum Word: Hashable {
             self = .condition(status, renewalDate: condition.renewalDate)
         case .revocation(let revocation): self = .revocation(revocation)
         case .reversal(let reversal): self = .reversal(reversal.term)
-        case .grant, .inquiry, .pending, .playSubscription, .playPurchase, .playVoidedOrder,
-            .playReplacement, .playNotice, .unrecognised:
-            return nil
+        case .playSubscription(let read): self = .playSubscription(read.asWord)
+        case .playPurchase(let read): self = .playPurchase(read.asWord)
+        case .playVoidedOrder(let void): self = .playVoid(void.token, order: void.orderId)
+        case .playNotice(let notice): self = .playNotice(notice, at: fact.assertedAt)
+        case .grant, .inquiry, .pending, .playReplacement, .unrecognised: return nil
         }
     }
 
@@ -126,12 +133,36 @@ private enum Word: Hashable {
         case .condition: .condition
         case .revocation(let revocation): .revocation(revocation.term)
         case .reversal(let term): .reversal(term)
+        case .playSubscription(let read): .playToken(read.token)
+        case .playPurchase(let read): .playToken(read.token)
+        case .playVoid(let token, let order): .playVoid(token, order: order)
+        case .playNotice(let notice, let instant): .playNotice(notice, at: instant)
         }
+    }
+}
+
+extension PlaySubscription {
+    /// Without when it was asked, and what we told the store ourselves.
+    fileprivate var asWord: PlaySubscription {
+        var word = self
+        (word.askedAt, word.isAcknowledged) = (.distantPast, nil)
+        return word
+    }
+}
+
+extension PlayPurchase {
+    /// Without when it was asked, and what we told the store ourselves.
+    fileprivate var asWord: PlayPurchase {
+        var word = self
+        (word.askedAt, word.isAcknowledged) = (.distantPast, nil)
+        return word
     }
 }
 
 private enum Topic: Hashable {
     case term(TermKey), outlook, condition, revocation(TermKey), reversal(TermKey)
+    case playToken(PlayToken), playVoid(PlayToken, order: String?)
+    case playNotice(PlayNotice, at: Instant)
 }
 
 extension Condition.Notice {

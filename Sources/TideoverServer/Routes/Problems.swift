@@ -138,6 +138,21 @@ extension Problem {
         )
     }
 
+    /// The app does not sell on a store that it is asked about.
+    static func notConfigured(_ store: Store, _ app: String) -> Problem {
+        store == .googlePlay ? googlePlayNotConfigured(app) : appStoreNotConfigured(app)
+    }
+
+    static func unknownStore(_ found: String) -> Problem {
+        Problem(
+            "unknown-store",
+            status: 400,
+            title: "There is no such store.",
+            detail: "`store` is one of appStore, googlePlay.",
+            members: ["found": .string(found)]
+        )
+    }
+
     static func googlePlayNotConfigured(_ app: String) -> Problem {
         Problem(
             "google-play-not-configured",

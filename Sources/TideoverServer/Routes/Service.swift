@@ -167,11 +167,13 @@ public struct Service: Sendable {
                 SilenceWorker(
                     app: app,
                     environment: place.environment,
+                    store: place.store,
                     book: arrivals,
                     storage: storage,
                     clock: clock,
                     log: log,
-                    backfiller: backfillers.first(place.app, place.environment)
+                    backfiller: place.store == .appStore
+                        ? backfillers.first(place.app, place.environment) : nil
                 )
             }
         }

@@ -2,17 +2,19 @@ import TideoverCore
 import TideoverLocks
 import TideoverStorage
 
-/// When notifications arrived, by app and environment: the last of any kind, and the latest tests.
+/// When notifications arrived, by app, environment and store: the last of any kind, and the latest tests.
 final class ArrivalBook: Sendable {
-    /// Names one app in one environment.
+    /// Names one app in one environment of one store.
     struct Place: Hashable, Sendable {
         let app: String
         let environment: Environment
+        let store: Store
     }
 
     /// A test notification that arrived.
     struct Test: Hashable, Sendable {
-        let notificationUUID: String
+        /// The App Store's `notificationUUID`, or Pub/Sub's id of the message.
+        let id: String
         let signedAt: Instant
         let arrivedAt: Instant
     }
@@ -21,12 +23,14 @@ final class ArrivalBook: Sendable {
         var silence: Silence
         /// Newest last.
         var tests: [Test] = []
+        /// The latest push of Google's that was not ours.
+        var misdirected: MisdirectedPush?
     }
 
     private static let mostTests = 32
     private let pages: Locked<[Place: Page]>
 
-    /// Every environment of every app that sells on the App Store, with what was kept of it.
+    /// Every environment of every app in each store that it sells on, with what was kept of it.
     ///
     /// - Throws: `StorageError`.
     init(
@@ -35,20 +39,26 @@ final class ArrivalBook: Sendable {
         now: Instant
     ) throws(StorageError) {
         var pages: [Place: Page] = [:]
-        for app in apps where app.appStore != nil {
+        for app in apps {
             for environment in app.environments {
                 let bookmarks = Bookmarks(app: app.id, environment: environment, storage: storage)
-                let silence = try bookmarks.silence(startedAt: now)
-                pages[Place(app: app.id, environment: environment)] = Page(silence: silence)
+                for store in app.stores {
+                    let place = Place(app: app.id, environment: environment, store: store)
+                    let silence = try bookmarks.silence(of: store, startedAt: now)
+                    pages[place] = Page(silence: silence)
+                }
             }
         }
         self.pages = Locked(pages)
     }
 
-    /// In the order of apps and environments.
+    /// In the order of apps, environments and stores.
     var places: [Place] {
         pages.withLock {
-            $0.keys.sorted { ($0.app, $0.environment.rawValue) < ($1.app, $1.environment.rawValue) }
+            $0.keys.sorted {
+                ($0.app, $0.environment.rawValue, $0.store.rawValue)
+                    < ($1.app, $1.environment.rawValue, $1.store.rawValue)
+            }
         }
     }
 
@@ -64,6 +74,11 @@ final class ArrivalBook: Sendable {
             }
             return pages[place]?.silence.heard(at: now) ?? false
         }
+    }
+
+    /// Notes a push that Google signed for somebody else, or that bore no token at all.
+    func note(_ push: MisdirectedPush, in place: Place) {
+        pages.withLock { $0[place]?.misdirected = push }
     }
 
     /// Notes that a silence was raised, unless something has arrived meanwhile.

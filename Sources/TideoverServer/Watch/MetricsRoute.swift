@@ -158,7 +158,10 @@ struct MetricsRoute {
         var alarms: [(labels: [(String, String)], value: Double)] = []
         for place in service.arrivals.places {
             guard let silence = service.arrivals.page(place)?.silence else { continue }
-            let labels = [("app", place.app), ("environment", place.environment.rawValue)]
+            let labels = [
+                ("app", place.app), ("environment", place.environment.rawValue),
+                ("store", place.store.rawValue),
+            ]
             lengths.append((labels, silence.length(at: now).seconds))
             alarms.append((labels, silence.raisedAt == nil ? 0 : 1))
         }

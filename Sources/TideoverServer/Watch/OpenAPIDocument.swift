@@ -763,12 +763,13 @@ enum OpenAPIDocument {
               "get": {
                 "tags": ["watching"],
                 "operationId": "getArrivals",
-                "summary": "When notifications of the App Store arrived last",
-                "description": "Of any kind, repeated ones too, if they were believed; and the latest test notifications since the server's start.",
+                "summary": "When notifications of a store arrived last",
+                "description": "Of any kind, repeated ones too, if they were believed; and the latest test notifications since the server's start. Google Play has one topic for an app, so that what arrives counts in every environment.",
                 "security": [{ "key": ["secret"] }],
                 "parameters": [
                   { "$ref": "#/components/parameters/app" },
-                  { "$ref": "#/components/parameters/environment" }
+                  { "$ref": "#/components/parameters/environment" },
+                  { "$ref": "#/components/parameters/store" }
                 ],
                 "responses": {
                   "200": {
@@ -789,12 +790,13 @@ enum OpenAPIDocument {
               "get": {
                 "tags": ["reports"],
                 "operationId": "getSurvey",
-                "summary": "What the App Store's side of the catalogue looks like",
+                "summary": "What a store's side of the catalogue looks like",
                 "description": "Which products were bought, and with which grace payments failed. All facts are read, page by page: it takes as long as there are some.",
                 "security": [{ "key": ["secret"] }],
                 "parameters": [
                   { "$ref": "#/components/parameters/app" },
-                  { "$ref": "#/components/parameters/environment" }
+                  { "$ref": "#/components/parameters/environment" },
+                  { "$ref": "#/components/parameters/store" }
                 ],
                 "responses": {
                   "200": {
@@ -1064,6 +1066,12 @@ enum OpenAPIDocument {
                   "enum": ["production", "sandbox", "simulated"],
                   "default": "production"
                 }
+              },
+              "store": {
+                "name": "store",
+                "in": "query",
+                "description": "Without it the App Store, if the app sells there",
+                "schema": { "type": "string", "enum": ["appStore", "googlePlay"] }
               },
               "keyId": {
                 "name": "id",
@@ -1730,12 +1738,13 @@ enum OpenAPIDocument {
                 "type": "object",
                 "description": "`since` is when a server first listened",
                 "required": [
-                  "app", "environment", "asOf", "since", "lastArrivedAt", "silenceSeconds", "alarmSince",
-                  "tests"
+                  "app", "environment", "store", "asOf", "since", "lastArrivedAt", "silenceSeconds",
+                  "alarmSince", "tests"
                 ],
                 "properties": {
                   "app": { "type": "string" },
                   "environment": { "type": "string", "enum": ["production", "sandbox", "simulated"] },
+                  "store": { "type": "string", "enum": ["appStore", "googlePlay"] },
                   "asOf": { "$ref": "#/components/schemas/Instant" },
                   "since": { "$ref": "#/components/schemas/Instant" },
                   "lastArrivedAt": {
@@ -1754,20 +1763,36 @@ enum OpenAPIDocument {
                     "description": "Test notifications, the newest last",
                     "items": {
                       "type": "object",
-                      "required": ["notificationUUID", "signedAt", "arrivedAt"],
+                      "required": ["signedAt", "arrivedAt"],
                       "properties": {
-                        "notificationUUID": { "type": "string" },
+                        "notificationUUID": { "type": "string", "description": "Of the App Store" },
+                        "messageId": { "type": "string", "description": "Of Pub/Sub, for Google Play" },
                         "signedAt": { "$ref": "#/components/schemas/Instant" },
                         "arrivedAt": { "$ref": "#/components/schemas/Instant" }
                       }
                     }
+                  },
+                  "misdirected": {
+                    "description": "Of Google Play: the latest push that was not this app's, with what its token says if Google signed it",
+                    "oneOf": [{ "$ref": "#/components/schemas/MisdirectedPush" }, { "type": "null" }]
                   }
+                }
+              },
+              "MisdirectedPush": {
+                "type": "object",
+                "required": ["at", "reason", "audience", "email"],
+                "properties": {
+                  "at": { "$ref": "#/components/schemas/Instant" },
+                  "reason": { "type": "string", "description": "The name of the problem" },
+                  "audience": { "type": ["string", "null"] },
+                  "email": { "type": ["string", "null"] }
                 }
               },
               "Survey": {
                 "type": "object",
-                "required": ["app", "environment", "terms", "failures", "failuresAfterOffers"],
+                "required": ["app", "environment", "store", "terms", "failures", "failuresAfterOffers"],
                 "properties": {
+                  "store": { "type": "string", "enum": ["appStore", "googlePlay"] },
                   "app": { "type": "string" },
                   "environment": { "type": "string", "enum": ["production", "sandbox", "simulated"] },
                   "terms": {
@@ -1821,7 +1846,7 @@ enum OpenAPIDocument {
                 "properties": {
                   "app": { "type": "string" },
                   "environment": { "type": "string", "enum": ["production", "sandbox", "simulated"] },
-                  "store": { "type": "string", "enum": ["appStore"] },
+                  "store": { "type": "string", "enum": ["appStore", "googlePlay"] },
                   "since": {
                     "description": "When the first change was learned; what is older is not counted",
                     "oneOf": [{ "$ref": "#/components/schemas/Instant" }, { "type": "null" }]
@@ -2449,6 +2474,7 @@ enum OpenAPIDocument {
                       "urn:tideover:problem:google-play-not-configured",
                       "urn:tideover:problem:bad-customer",
                       "urn:tideover:problem:unknown-environment",
+                      "urn:tideover:problem:unknown-store",
                       "urn:tideover:problem:environment-not-served",
                       "urn:tideover:problem:bad-instant",
                       "urn:tideover:problem:bad-cursor",

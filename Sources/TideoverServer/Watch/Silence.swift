@@ -1,7 +1,7 @@
 package import TideoverCore
 package import TideoverStorage
 
-/// Since when no notification of one app in one environment has arrived, and whether that was raised.
+/// Since when no notification of one store for one app in one environment has arrived, and whether that was raised.
 package struct Silence: Hashable, Sendable {
     /// Since when the server, this process or one before it, listens.
     package var since: Instant
@@ -41,9 +41,10 @@ package struct Silence: Hashable, Sendable {
 }
 
 extension Holding {
-    /// The ends of periods after `instant` that the App Store was to renew: of each it owes a word, that
+    /// The ends of periods after `instant` that the store was to renew: of each it owes a word, that
     /// it renewed, failed or ended. Only what was known by then of the renewal itself takes that back.
     package func renewalsDue(after instant: Instant) -> [Instant] {
+        if lineage.store == .googlePlay { return playRenewalsDue(after: instant) }
         guard lineage.store == .appStore, lineage.ownership == .purchased else { return [] }
         var terms: [TermKey: Term] = [:]
         var revoked: Set<TermKey> = []
@@ -69,5 +70,37 @@ extension Holding {
             else { return nil }
             return end
         }
+    }
+
+    /// The same of Google Play, from the answers that are known of it. Of a payment that fails it says
+    /// nothing for up to two days, so that a word is owed by then.
+    private func playRenewalsDue(after instant: Instant) -> [Instant] {
+        var ends: [Instant: Instant] = [:]
+        var newest: PlaySubscription?
+        // In the order of their assertion: the newest answer comes last.
+        for fact in facts {
+            guard case .playSubscription(let read) = fact.assertion else { continue }
+            newest = read
+            for item in read.renewingItems {
+                guard let end = item.expiresAt else { continue }
+                ends[end] = min(ends[end] ?? fact.learnedAt, fact.learnedAt)
+            }
+        }
+        guard newest?.renewingItems.isEmpty == false else { return [] }
+        let heard = ends.filter { $0.value <= instant }.keys.max() ?? .distantPast
+        return ends.keys.filter { $0 >= heard }.map { $0 + Self.silentGrace }.filter {
+            $0 > instant
+        }
+    }
+
+    /// https://developer.android.com/google/play/billing/lifecycle/subscriptions
+    private static let silentGrace = Milliseconds.hours(48)
+}
+
+extension PlaySubscription {
+    /// What the store is to renew at its expiry.
+    fileprivate var renewingItems: [PlayItem] {
+        guard state == .active || state == .inGrace else { return [] }
+        return items.filter { $0.plan == .autoRenewing(isOn: true) }
     }
 }

@@ -10,6 +10,7 @@ import TideoverStorage
 struct SilenceWorker: Sendable {
     let app: App
     let environment: Environment
+    let store: Store
     let book: ArrivalBook
     let storage: any Storage
     let clock: Clock
@@ -22,7 +23,9 @@ struct SilenceWorker: Sendable {
     /// How long it does not look through the lineages again after it found none that is due.
     private static let rest = Milliseconds.hours(1)
 
-    private var place: ArrivalBook.Place { .init(app: app.id, environment: environment) }
+    private var place: ArrivalBook.Place {
+        .init(app: app.id, environment: environment, store: store)
+    }
     private var bookmarks: Bookmarks {
         Bookmarks(app: app.id, environment: environment, storage: storage)
     }
@@ -93,7 +96,8 @@ struct SilenceWorker: Sendable {
                 app: app.id,
                 environment: environment,
                 code: "silence",
-                detail: "none since \(unheardSince.rfc3339), though a renewal fell due at "
+                detail:
+                    "\(store.name): none since \(unheardSince.rfc3339), though a renewal fell due at "
                     + "\(due.rfc3339); `tideover doctor` asks for a test notification"
             )
         )
@@ -123,11 +127,13 @@ struct SilenceWorker: Sendable {
     }
 
     private func firstRenewalDue(after instant: Instant) async throws -> Instant? {
-        let (storage, app, environment) = (storage, app.id, environment)
+        let (storage, app, environment, store) = (storage, app.id, environment, store)
         return try await onPool {
             var first: Instant?
             try storage.eachHolding(app: app, environment: environment) { holding in
-                guard let due = holding.renewalsDue(after: instant).min() else { return }
+                guard holding.lineage.store == store,
+                    let due = holding.renewalsDue(after: instant).min()
+                else { return }
                 first = min(first ?? due, due)
             }
             return first
@@ -136,7 +142,7 @@ struct SilenceWorker: Sendable {
 
     private func keep(_ memory: inout Memory) async throws {
         guard let silence = book.page(place)?.silence, silence != memory.kept else { return }
-        try await bookmarks.keep(silence)
+        try await bookmarks.keep(silence, of: store)
         memory.kept = silence
     }
 }
@@ -151,8 +157,21 @@ extension ArrivalBook {
                 "notifications arrive again",
                 app: place.app,
                 environment: place.environment,
-                code: "silence"
+                code: "silence",
+                detail: place.store.name
             )
         )
+    }
+}
+
+extension Store {
+    /// For people.
+    var name: String {
+        switch self {
+        case .appStore: "the App Store"
+        case .googlePlay: "Google Play"
+        case .revenueCat: "RevenueCat"
+        case .tideover: "Tideover"
+        }
     }
 }

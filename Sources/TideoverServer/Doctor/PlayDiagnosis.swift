@@ -1,0 +1,177 @@
+public import TideoverCore
+public import TideoverGooglePlay
+
+// What looks at Google Play mean.
+
+extension Finding {
+    private static func subject(_ app: String) -> String { "\(app) googlePlay" }
+
+    // MARK: The service account
+
+    /// An app whose purchases on Google Play nobody can ask about, because nobody chose that it can.
+    public static func playKey(missingOf app: Configuration.App) -> Finding {
+        Finding(
+            .storeKey,
+            of: subject(app.id),
+            .warning,
+            "there is none: what notifications say is presumed, and devices can present nothing",
+            advice: "Set googlePlay.serviceAccountFile."
+        )
+    }
+
+    /// Whether Google Play answers the service account, and whether the clocks agree.
+    public static func play(
+        _ knock: PlayReading.Knock,
+        skew: Milliseconds?,
+        of app: Configuration.App,
+        email: String?
+    ) -> [Finding] {
+        let subject = subject(app.id)
+        let clock = skew.map { storeSkew(subject, $0) }
+        switch knock {
+        case .answered:
+            let key = Finding(
+                .storeKey,
+                of: subject,
+                .ok,
+                "Google Play answers the service account"
+            )
+            return [key, clock].compactMap(\.self)
+        case .refused(let failure):
+            return [key(subject, failure, email), clock].compactMap(\.self)
+        }
+    }
+
+    private static func key(
+        _ subject: String,
+        _ failure: PlayAPIFailure,
+        _ email: String?
+    ) -> Finding {
+        var detail = failure.sentence
+        if detail.hasSuffix(".") { detail.removeLast() }
+        let (verdict, advice) = advice(failure, email ?? "the service account's address")
+        return Finding(.storeKey, of: subject, verdict, detail, advice: advice)
+    }
+
+    private static func advice(
+        _ failure: PlayAPIFailure,
+        _ account: String
+    ) -> (Verdict, String?) {
+        switch failure.reason {
+        case .noAccess(.refused("invalid_grant", _)):
+            (.problem, "Set this machine's clock, or make a new key of \(account) in Google Cloud.")
+        case .noAccess(let reason) where !reason.isRetryable:
+            (.problem, "Make a new key of \(account) in Google Cloud, and name its file.")
+        case .unauthorised, .forbidden:
+            (
+                .problem,
+                "In the Play Console, Users and permissions, invite \(account) and let it view "
+                    + "financial data, orders and subscriptions of the app; that takes effect "
+                    + "within a day. In Google Cloud the Google Play Android Developer API must "
+                    + "be enabled."
+            )
+        case .throttled:
+            (.warning, "Look who else asks in this app's name: it has a daily quota.")
+        case .noAccess, .unreachable, .malformedJSON, .malformed, .endless:
+            (.warning, "Try again; if it lasts, look whether this machine may connect to it.")
+        case .status(let status, _) where status >= 500: (.warning, "Try again later.")
+        case .unaskable, .notFound, .gone, .conflict, .status: (.problem, nil)
+        }
+    }
+
+    // MARK: Pushes
+
+    /// Whether the push subscription is the configured one, and whether a notification arrives.
+    public static func play(_ reading: PlayReading, of app: Configuration.App) -> [Finding] {
+        [pushSubscription(reading.arrivals, of: app), arrival(reading, of: app)]
+            .compactMap(\.self)
+    }
+
+    private static func pushSubscription(
+        _ arrivals: PlayArrivals,
+        of app: Configuration.App
+    ) -> Finding? {
+        let subject = subject(app.id)
+        guard let push = arrivals.misdirected, push.at > arrivals.lastArrivedAt ?? .distantPast
+        else {
+            guard let last = arrivals.lastArrivedAt else { return nil }
+            return Finding(
+                .pushSubscription,
+                of: subject,
+                .ok,
+                "what arrived at \(last.rfc3339) was of the configured one"
+            )
+        }
+        guard let audience = push.audience, let email = push.email else {
+            return Finding(
+                .pushSubscription,
+                of: subject,
+                .warning,
+                "what came at \(push.at.rfc3339) bears no token of Google's",
+                advice: "If it was Pub/Sub's: let the push subscription authenticate, with a "
+                    + "service account and an audience."
+            )
+        }
+        return Finding(
+            .pushSubscription,
+            of: subject,
+            .problem,
+            "what came at \(push.at.rfc3339) was refused (\(push.reason)): its token is for the "
+                + "audience \(audience), of \(email)",
+            advice: "If that is yours: set googlePlay.push.audience and email so, or the push "
+                + "subscription as they are."
+        )
+    }
+
+    private static func arrival(_ reading: PlayReading, of app: Configuration.App) -> Finding {
+        let subject = subject(app.id)
+        switch reading.test {
+        case .notNeeded:
+            return Finding(
+                .testNotification,
+                of: subject,
+                .ok,
+                "none was waited for, since notifications arrive"
+            )
+        case .arrived: return Finding(.testNotification, of: subject, .ok, "one arrived")
+        case .missing(let waited):
+            return Finding(
+                .testNotification,
+                of: subject,
+                .warning,
+                "none arrived within \(waited.count / 1_000) s",
+                advice: "Run this again, with --wait and more seconds, and meanwhile send one "
+                    + PlayTrial.whereToClick + ". If you did: look whether the topic named there "
+                    + "lets google-play-developer-notifications@system.gserviceaccount.com publish, "
+                    + "and whether its subscription leads here."
+            )
+        }
+    }
+
+    /// Where Pub/Sub is to push an app's notifications to; nil for an app that gets none.
+    public static func pushEndpoint(
+        of app: Configuration.App,
+        under publicURL: String?
+    ) -> Finding? {
+        guard app.googlePlay != nil, app.environments != [.simulated], let publicURL else {
+            return nil
+        }
+        let base = publicURL.hasSuffix("/") ? String(publicURL.dropLast()) : publicURL
+        let url = "\(base)/v1/apps/\(app.id)/notifications/google-play"
+        guard url.hasPrefix("https://") else {
+            return Finding(
+                .notificationURL,
+                of: subject(app.id),
+                .problem,
+                "\(url) is not https",
+                advice: "Pub/Sub pushes to https only: put a proxy with TLS in front."
+            )
+        }
+        return Finding(
+            .notificationURL,
+            of: subject(app.id),
+            .ok,
+            "the push subscription is to have the endpoint \(url)"
+        )
+    }
+}

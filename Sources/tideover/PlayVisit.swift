@@ -1,0 +1,70 @@
+import TideoverCommandLine
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+import TideoverServer
+
+/// What `tideover doctor` asks Google Play about one app, and a running server about what was pushed.
+struct PlayVisit {
+    let app: Configuration.App
+    let trust: PlayTrust
+    /// Whether a server of this configuration runs, which alone can take a notification in.
+    let isServing: Bool
+    let patience: Milliseconds
+    let output: Output
+    /// What the server answers when it is asked what of an environment has arrived.
+    let arrivals: @Sendable (Environment) async throws -> JSONNode
+
+    func findings() async -> [Finding] {
+        var findings = await knock()
+        if isServing { findings += await wait() }
+        return findings
+    }
+
+    private var trial: PlayTrial {
+        PlayTrial(
+            trust,
+            clock: SystemClock.now,
+            uptime: Instruments().uptime,
+            sleep: { try await Task.sleep(for: $0) },
+            patience: patience
+        )
+    }
+
+    private func knock() async -> [Finding] {
+        do {
+            guard let (knock, skew) = try await trial.knock() else {
+                return [.playKey(missingOf: app)]
+            }
+            return Finding.play(knock, skew: skew, of: app, email: await trust.askingEmail)
+        } catch {
+            return [.storeKey(unusable: "\(app.id): \(error)")]
+        }
+    }
+
+    /// One topic tells of all environments.
+    private func wait() async -> [Finding] {
+        let environment = app.environments[0]
+        do {
+            let reading = try await trial.wait(
+                arrivals: {
+                    guard let told = PlayArrivals(try await arrivals(environment)) else {
+                        throw Untold()
+                    }
+                    return told
+                },
+                telling: { output.message("tideover: \(app.id) googlePlay: \($0)") }
+            )
+            return Finding.play(reading, of: app)
+        } catch {
+            let text = (error as? any ReportableFailure)?.message ?? "\(error)"
+            let reason = String(text.prefix { $0 != "\n" })
+            return [Finding.silence(of: "\(app.id) googlePlay", unknown: reason)]
+        }
+    }
+
+    /// The server's answer is of another version's form.
+    private struct Untold: Error, CustomStringConvertible {
+        let description = "its answer is not understood"
+    }
+}

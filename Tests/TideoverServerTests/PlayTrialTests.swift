@@ -1,0 +1,176 @@
+import Testing
+import TideoverCore
+import TideoverGooglePlay
+import TideoverHTTP
+import TideoverJSON
+import TideoverLocks
+import TideoverServer
+
+/// What the doctor finds out about Google Play.
+@Suite struct PlayTrialTests {
+    private static let app = Configuration.App(
+        id: "cards",
+        environments: [.production],
+        googlePlay: Configuration.GooglePlay(
+            packageName: "com.example.cards",
+            audience: TestPlay.audience,
+            email: TestPlay.email
+        )
+    )
+
+    /// Time that passes while somebody waits.
+    private let uptime = Locked<Int64>(0)
+
+    private func trial(_ trust: PlayTrust) -> PlayTrial {
+        PlayTrial(
+            trust,
+            clock: { "2026-05-01T10:00:05Z" },
+            uptime: { uptime.withLock { $0 } },
+            sleep: { duration in
+                uptime.withLock { $0 += duration.components.seconds * 1_000_000_000 }
+            },
+            patience: .seconds(10)
+        )
+    }
+
+    private func words(_ findings: [Finding]) -> [String] {
+        findings.map { "\($0.check.rawValue) \($0.verdict.rawValue)" }
+    }
+
+    // MARK: May we ask?
+
+    private static let question = "tideover-doctor-asks-whether-it-may"
+
+    @Test(arguments: [
+        (404, "ok", nil), (410, "ok", nil), (400, "ok", nil), (200, "warning", nil),
+        (401, "problem", "Users and permissions"), (403, "problem", "robot@p.example"),
+        (429, "warning", "quota"), (503, "warning", "later"),
+    ])
+    func `whether the service account may ask is told by a question that changes nothing`(
+        status: Int,
+        verdict: String,
+        advice: String?
+    ) async throws {
+        let play = TestPlay()
+        play.answer(Self.question, status: status)
+        let trust = play.trust()
+        let (knock, skew) = try #require(try await trial(trust).knock())
+        #expect(play.questions == ["subscriptionsv2/tokens/\(Self.question)"])
+        let findings = Finding.play(knock, skew: skew, of: Self.app, email: trust.askingEmail)
+        #expect(words(findings) == ["store-key \(verdict)"])
+        #expect(findings.first?.subject == "cards googlePlay")
+        if let advice { #expect(findings.first?.advice?.contains(advice) == true) }
+    }
+
+    @Test func `a key that Google takes no more is told as that`() async throws {
+        let play = TestPlay()
+        play.answerAccess(Response(status: 400, body: Array(#"{"error":"invalid_grant"}"#.utf8)))
+        let (knock, skew) = try #require(try await trial(play.trust()).knock())
+        let finding = Finding.play(knock, skew: skew, of: Self.app, email: "robot@p.example").first
+        #expect(finding?.verdict == .problem)
+        #expect(finding?.advice?.contains("clock") == true)
+    }
+
+    @Test func `a clock that is wrong is told`() async throws {
+        let play = TestPlay()
+        play.answer(Self.question) {
+            Response(status: 404, headers: ["Date": "Fri, 01 May 2026 10:10:05 GMT"])
+        }
+        let (knock, skew) = try #require(try await trial(play.trust()).knock())
+        let findings = Finding.play(knock, skew: skew, of: Self.app, email: nil)
+        #expect(words(findings) == ["store-key ok", "store-clock problem"])
+    }
+
+    @Test func `without credentials nobody asks`() async throws {
+        #expect(try await trial(TestPlay().trust(asksStore: false)).knock() == nil)
+        #expect(Finding.playKey(missingOf: Self.app).advice?.contains("serviceAccountFile") == true)
+    }
+
+    // MARK: Does anything arrive?
+
+    private func told(
+        last: String? = nil,
+        tests: [String] = [],
+        misdirected: JSONValue = .null
+    ) throws -> PlayArrivals {
+        let answer: JSONValue = [
+            "store": "googlePlay", "asOf": "2026-05-01T10:00:05Z",
+            "lastArrivedAt": last.map { .string($0) } ?? .null,
+            "tests": .array(tests.map { ["messageId": "1", "arrivedAt": .string($0)] }),
+            "misdirected": misdirected,
+        ]
+        return try #require(PlayArrivals(try JSONDocument(answer.encoded()).root))
+    }
+
+    /// What is found where the server tells this, one look after the other, the last for ever.
+    private func findings(
+        _ looks: [PlayArrivals]
+    ) async throws -> (findings: [Finding], told: [String]) {
+        let left = Locked(looks)
+        let lines = LineBox()
+        let reading = try await trial(TestPlay().trust()).wait(
+            arrivals: { left.withLock { $0.count > 1 ? $0.removeFirst() : $0[0] } },
+            telling: { lines.append($0) }
+        )
+        return (Finding.play(reading, of: Self.app), lines.lines)
+    }
+
+    @Test func `where notifications arrive none is waited for`() async throws {
+        let (findings, told) = try await findings([try told(last: "2026-05-01T02:00:00Z")])
+        #expect(words(findings) == ["push-subscription ok", "test-notification ok"])
+        #expect(told.isEmpty)
+    }
+
+    @Test func `one that is sent by hand is waited for, and it is said where to click`()
+        async throws
+    {
+        let at = "2026-05-01T10:00:04Z"
+        let (findings, lines) = try await findings([
+            told(), told(), told(last: at, tests: [at]),
+        ])
+        #expect(words(findings) == ["push-subscription ok", "test-notification ok"])
+        #expect(lines.count == 1)
+        #expect(lines.first?.contains("10 s") == true)
+        #expect(lines.first?.contains("Send test notification") == true)
+    }
+
+    @Test func `where none comes it is said what to look at`() async throws {
+        let (findings, _) = try await findings([told(last: "2026-04-01T10:00:00Z")])
+        #expect(words(findings) == ["push-subscription ok", "test-notification warning"])
+        #expect(uptime.withLock { $0 } == 10_000_000_000)
+        #expect(findings.last?.advice?.contains("google-play-developer-notifications") == true)
+    }
+
+    @Test func `one that is for somebody else ends the wait, with what it is configured as`()
+        async throws
+    {
+        let push: JSONValue = [
+            "at": "2026-05-01T10:00:03Z", "reason": "push-token-audience",
+            "audience": "https://old.example", "email": "old@p.example",
+        ]
+        let (findings, _) = try await findings([told(), told(misdirected: push)])
+        #expect(words(findings) == ["push-subscription problem", "test-notification warning"])
+        #expect(findings.first?.detail.contains("https://old.example") == true)
+        #expect(findings.first?.detail.contains("old@p.example") == true)
+        #expect(uptime.withLock { $0 } == 2_000_000_000)
+    }
+
+    @Test func `a push without a token may be anybody's`() async throws {
+        let push: JSONValue = [
+            "at": "2026-05-01T10:00:03Z", "reason": "push-token-missing", "audience": .null,
+            "email": .null,
+        ]
+        let (findings, _) = try await findings([told(misdirected: push)])
+        #expect(findings.first?.verdict == .warning)
+        #expect(findings.first?.advice?.contains("authenticate") == true)
+    }
+
+    @Test func `where to push to is told, and only by https`() {
+        let url = "https://billing.example.com/v1/apps/cards/notifications/google-play"
+        let good = Finding.pushEndpoint(of: Self.app, under: "https://billing.example.com/")
+        #expect(good?.verdict == .ok)
+        #expect(good?.detail.contains(url) == true)
+        #expect(Finding.pushEndpoint(of: Self.app, under: "http://a.example")?.verdict == .problem)
+        #expect(Finding.pushEndpoint(of: Self.app, under: nil) == nil)
+    }
+}
