@@ -127,7 +127,10 @@ targets += [
             "TideoverTestProcesses",
         ]
     ),
-    library("TideoverSandbox", ["TideoverHTTP", "TideoverJSON", "TideoverSignatures"]),
+    library(
+        "TideoverSandbox",
+        ["TideoverHTTP", "TideoverJSON", "TideoverLocks", "TideoverSignatures"]
+    ),
     tests(
         "TideoverSandboxTests",
         [
@@ -188,17 +191,30 @@ targets += [
         resources: [.embedInCode("Story/one-subscribers-life.json5")],
         swiftSettings: settings
     ),
+    // A back end with the usual mistakes, for rehearsals to find.
+    .executableTarget(
+        name: "TideoverNaiveBackEnd",
+        dependencies: [
+            "TideoverCore", "TideoverHTTP", "TideoverHTTPServer", "TideoverJSON", "TideoverLocks",
+        ],
+        path: "Examples/NaiveBackEnd",
+        swiftSettings: settings
+    ),
     tests(
         "TideoverTests",
         [
-            "tideover", "TideoverCommandLine", "TideoverCore", "TideoverHTTP",
-            "TideoverHTTPClient", "TideoverHTTPServer", "TideoverLocks", "TideoverServer",
-            "TideoverSignatures", "TideoverSQLite",
+            "tideover", "TideoverNaiveBackEnd", "TideoverCommandLine", "TideoverCore",
+            "TideoverHTTP", "TideoverHTTPClient", "TideoverHTTPServer", "TideoverJSON",
+            "TideoverLocks", "TideoverSandbox", "TideoverServer", "TideoverSignatures",
+            "TideoverSQLite",
         ]
     ),
     tests("TideoverTidyTests"),
 ]
-products.append(.executable(name: "tideover", targets: ["tideover"]))
+products += [
+    .executable(name: "tideover", targets: ["tideover"]),
+    .executable(name: "TideoverNaiveBackEnd", targets: ["TideoverNaiveBackEnd"]),
+]
 
 // More generated lives than tests have time for.
 if Context.environment["TIDEOVER_TRIALS"] != nil {

@@ -30,7 +30,7 @@ step() {
 }
 
 format() {
-    swift format lint --strict --recursive --parallel Sources Tests Trials Benchmarks Fuzz Package.swift
+    swift format lint --strict --recursive --parallel Sources Tests Examples Trials Benchmarks Fuzz Package.swift
 }
 
 shell_scripts() {

@@ -4,6 +4,7 @@ import TideoverHTTP
 import TideoverHTTPClient
 import TideoverJSON
 import TideoverLocks
+import TideoverSandbox
 import TideoverServer
 
 /// The clock of a simulated store, taken for the server's own. Between two looks at it, and while the
@@ -42,6 +43,19 @@ final class FollowedClock: Sendable {
     /// What the store said last.
     var now: Clock {
         { self.instant.withLock { $0 } }
+    }
+
+    /// A handler that first takes from each request what the store says in it of its time, so that what it
+    /// has just signed is not ahead of us.
+    func hearing(_ handler: @escaping Handler) -> Handler {
+        { request in
+            if let told = request.headers[ForeignBackEnd.clockHeader].flatMap({
+                Instant(rfc3339: $0)
+            }) {
+                self.instant.withLock { $0 = told }
+            }
+            return try await handler(request)
+        }
     }
 
     /// Follows the store's clock until cancelled; tells when it is lost and when it is found again.

@@ -1,4 +1,3 @@
-import Glibc
 import TideoverCommandLine
 import TideoverSandbox
 
@@ -13,20 +12,7 @@ struct JUnitReport {
 
     /// Writes the report in place of what the file held.
     func write(to path: String) throws(CommandFailure) {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
-        guard descriptor >= 0 else { throw failure(path, errno) }
-        let sink = Sink(descriptor: descriptor)
-        sink.write(Array(text.utf8))
-        let isClosed = close(descriptor) == 0
-        if case .failed(let number) = sink.condition { throw failure(path, number) }
-        if !isClosed { throw failure(path, errno) }
-    }
-
-    private func failure(_ path: String, _ number: Int32) -> CommandFailure {
-        CommandFailure(
-            .cannotCreate,
-            "cannot write \(TextLayout.visible(path)): \(String(cString: strerror(number)))"
-        )
+        try FileOutput.write(Array(text.utf8), to: path)
     }
 
     /// The whole document.

@@ -31,8 +31,8 @@ enum Serve {
             "Every scalar of the file can also be set as an environment variable: server.listen as "
                 + "TIDEOVER_SERVER_LISTEN.",
             "With --clock the server's time is what GET URL answers, as "
-                + "{\"now\": \"2026-05-06T10:00:00Z\"}, looked at every second; between two looks, and "
-                + "while nobody answers, it stands. Every app must serve the environment simulated "
+                + "{\"now\": \"2026-05-06T10:00:00Z\"}, looked at every second, and what a request says "
+                + "as Tideover-Clock; between two looks, and while nobody answers, it stands. Every app must serve the environment simulated "
                 + "and no other.",
             "SIGTERM and SIGINT stop it: running requests finish, everything acknowledged is safe.",
         ],
@@ -86,7 +86,7 @@ enum Serve {
                     let kind = String(reflecting: type(of: error))
                     log(LogLine(.error, "answer not sent", detail: kind, request: id))
                 },
-                handler: service.handler
+                handler: followed?.hearing(service.handler) ?? service.handler
             )
         } catch {
             await storage.close()

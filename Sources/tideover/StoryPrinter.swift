@@ -182,7 +182,8 @@ extension ScenarioReport {
 }
 
 extension Moment {
-    fileprivate var json: JSONValue {
+    /// What happened, for programs.
+    var json: JSONValue {
         var object: JSONObject = [
             "at": .string(Instant(millisecondsSince1970: at).rfc3339),
             "customer": customer.map(JSONValue.string) ?? .null,
@@ -193,6 +194,10 @@ extension Moment {
         case .notification(let delivery):
             object["notificationType"] = .string(delivery.notification.event.notificationType)
             object["subtype"] = delivery.notification.event.subtype.map(JSONValue.string) ?? .null
+            switch delivery.outcome {
+            case .answered(let status): object["status"] = .integer(Int64(status))
+            case .failed(let why): object["failure"] = .string(why)
+            }
             object["answer"] = delivery.reading?.document ?? .null
             object["naive"] = delivery.reading.map { .bool($0.naiveServes) } ?? .null
         case .readBack(let readBack):

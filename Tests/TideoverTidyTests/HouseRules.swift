@@ -31,7 +31,9 @@ enum HouseRules {
         "TideoverGooglePlay": ["TideoverCore", "TideoverHTTP", "TideoverJSON"],
         "TideoverRevenueCat": ["TideoverCore", "TideoverHTTP", "TideoverJSON"],
         // A store that shared the decoder's types would agree with a wrong field.
-        "TideoverSandbox": ["TideoverHTTP", "TideoverJSON", "TideoverSignatures"],
+        "TideoverSandbox": [
+            "TideoverHTTP", "TideoverJSON", "TideoverLocks", "TideoverSignatures",
+        ],
         // Composition only: sockets and databases are handed in.
         "TideoverServer": [
             "TideoverAppStore", "TideoverCore", "TideoverGooglePlay", "TideoverHTTP",

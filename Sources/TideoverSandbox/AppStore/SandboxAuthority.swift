@@ -13,8 +13,10 @@ public struct SandboxAuthority: Sendable {
 
     /// The root certificate as DER: what a receiver is to trust for simulated data.
     public let root: [UInt8]
+    /// What it signs with and those above it as DER, the root last.
+    let chain: [[UInt8]]
     private let header: JSONObject
-    private let key: P256PrivateKey
+    let key: P256PrivateKey
 
     /// Makes new keys, and certificates valid between two instants, in milliseconds since 1970; without
     /// them from 2000 to the end of 2099.
@@ -47,12 +49,21 @@ public struct SandboxAuthority: Sendable {
             ),
             for: CertificateKey(key)
         )
-        let chain = [leaf, intermediate.certificate, root.certificate]
-        self.root = root.certificate
+        self.init(
+            chain: [leaf, intermediate.certificate],
+            root: root.certificate,
+            key: key
+        )
+    }
+
+    /// An authority made before: the certificates below the root from the signing one up.
+    init(chain: [[UInt8]], root: [UInt8], key: P256PrivateKey) {
+        self.chain = chain + [root]
+        self.root = root
         self.key = key
         header = [
             "alg": "ES256",
-            "x5c": .array(chain.map { .string(Base64.encodeString($0, .standard)) }),
+            "x5c": .array(self.chain.map { .string(Base64.encodeString($0, .standard)) }),
         ]
     }
 

@@ -16,7 +16,7 @@ public struct Scenario: Hashable, Sendable {
     /// Who takes part, in the order of the file.
     public let customers: [StoreCustomer]
     /// In order of time.
-    public let steps: [ScenarioStep]
+    public internal(set) var steps: [ScenarioStep]
 }
 
 /// The app a scenario is about, as the system under test and the store know it.
@@ -42,7 +42,7 @@ public struct ScenarioStep: Hashable, Sendable {
     /// The reason for which the store must refuse the action; nil if it must not.
     public let refusal: AppStoreRefusal.Reason?
     /// What the answer about the customer must say afterwards.
-    public let expectations: [ScenarioExpectation]
+    public internal(set) var expectations: [ScenarioExpectation]
     /// What the author wants the reader of a report to know.
     public let note: String?
 }

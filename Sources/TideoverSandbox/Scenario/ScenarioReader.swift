@@ -3,11 +3,28 @@ import TideoverJSON
 extension Scenario {
     /// Reads a scenario file (JSON5: comments, bare keys and trailing commas are welcome).
     ///
+    /// - Parameters:
+    ///   - bytes: The file.
+    ///   - salt: Mixed into its seed: another draws other ids for the same story, which a back end that
+    ///     knows those of an earlier one needs.
     /// - Throws: the first fault met, with its line and column.
-    public init(reading bytes: [UInt8]) throws(ScenarioError) {
-        let document: JSONDocument
+    public init(reading bytes: [UInt8], salt: UInt64 = 0) throws(ScenarioError) {
+        self = try ScenarioReader(Scenario.root(of: bytes), salt: salt).scenario()
+    }
+
+    /// Reads a file of which only the head counts, for a store whose steps are still to come; steps may be
+    /// missing.
+    ///
+    /// - Throws: the first fault met, with its line and column.
+    public init(stage bytes: [UInt8]) throws(ScenarioError) {
+        let root = try Scenario.root(of: bytes)
+        self = try ScenarioReader(root, salt: 0).scenario(isStage: true)
+    }
+
+    /// The document that a text is, in the relaxed syntax.
+    static func root(of bytes: [UInt8]) throws(ScenarioError) -> JSONNode {
         do {
-            document = try JSONDocument(bytes, syntax: .relaxed, limits: .local)
+            return try JSONDocument(bytes, syntax: .relaxed, limits: .local).root
         } catch {
             throw ScenarioError(
                 reason: .syntax(error.reason),
@@ -15,15 +32,16 @@ extension Scenario {
                 column: error.column
             )
         }
-        self = try ScenarioReader(document.root).scenario()
     }
 }
 
 /// Reads the parts of a scenario in the order in which later ones refer to earlier ones.
 private struct ScenarioReader {
     private let top: ObjectReader
+    private let salt: UInt64
 
-    init(_ root: JSONNode) throws(ScenarioError) {
+    init(_ root: JSONNode, salt: UInt64) throws(ScenarioError) {
+        self.salt = salt
         top = try ObjectReader(
             root,
             "a scenario",
@@ -34,14 +52,14 @@ private struct ScenarioReader {
         )
     }
 
-    func scenario() throws(ScenarioError) -> Scenario {
+    func scenario(isStage: Bool = false) throws(ScenarioError) -> Scenario {
         let products = try top.required("products", ProductReader.products)
         let app = try app(products)
-        let seed = UInt64(try top.wholeNumber("seed") ?? 1)
+        let seed = UInt64(try top.wholeNumber("seed") ?? 1) ^ salt
         let customers = try CustomerReader(seed: seed).customers(top.member("customers"))
         let start = try top.required("start", readInstant)
-        let steps = try StepReader(app: app, customers: customers, products: products)
-            .steps(top.member("steps"), from: start)
+        let reader = StepReader(app: app, customers: customers, products: products)
+        let steps = isStage ? [] : try reader.steps(top.member("steps"), from: start)
         return Scenario(
             name: try top.required("scenario", readString),
             source: try top.required("source", readString),

@@ -26,13 +26,13 @@ public struct ScenarioRunner: Sendable {
 }
 
 /// One scenario being played: the store, and the story so far.
-private struct ScenarioPlay {
+struct ScenarioPlay {
     private(set) var moments: [Moment] = []
     private let scenario: Scenario
     private let target: ScenarioTarget
-    private let store: SimulatedAppStore
+    let store: SimulatedAppStore
     /// What the store's clock shows.
-    private var now: Int64
+    private(set) var now: Int64
     private var naive: [String: NaiveCheck] = [:]
     /// By customer.
     private var devices: [String: ScenarioDevice] = [:]
@@ -60,6 +60,12 @@ private struct ScenarioPlay {
         await target.meetStore(store.serverAPI)
     }
 
+    /// What happened since this was asked last.
+    mutating func takeMoments() -> [Moment] {
+        defer { moments = [] }
+        return moments
+    }
+
     /// A step happens at its instant, or as soon after it as the answers to the step before were read.
     mutating func take(_ step: ScenarioStep) async throws(SignatureRefusal) {
         try await pass(until: max(step.at, now))
@@ -77,7 +83,7 @@ private struct ScenarioPlay {
     }
 
     /// Lets time pass for the store and for what is on its way, each thing at its own instant.
-    private mutating func pass(until instant: Int64) async throws(SignatureRefusal) {
+    mutating func pass(until instant: Int64) async throws(SignatureRefusal) {
         while let attempt = try await store.advance(to: instant) {
             now = await store.now
             await deliver(attempt)

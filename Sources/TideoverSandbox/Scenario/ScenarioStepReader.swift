@@ -23,9 +23,20 @@ struct StepReader {
         return steps
     }
 
+    /// The steps that a text holds, one or a list of them, as they are written in a file.
+    func steps(
+        in text: [UInt8],
+        from now: Int64
+    ) throws(ScenarioError) -> [ScenarioStep] {
+        let root = try Scenario.root(of: text)
+        if root.kind == .array { return try steps(root, from: now) }
+        return [try step(root, after: now, mayOnlyWait: true)]
+    }
+
     private func step(
         _ node: JSONNode,
-        after previous: Int64
+        after previous: Int64,
+        mayOnlyWait: Bool = false
     ) throws(ScenarioError) -> ScenarioStep {
         let verb = try node["do"].map { (node) throws(ScenarioError) in
             try named(node, .action, Verb.allCases) { $0.rawValue }
@@ -35,7 +46,9 @@ struct StepReader {
             verb.map { "a step that does \"\($0.rawValue)\"" } ?? "a step",
             keys: StepReader.commonKeys + (verb?.keys ?? [])
         )
-        guard verb != nil || node["expect"] != nil else { throw fault(.emptyStep, node) }
+        guard verb != nil || node["expect"] != nil || mayOnlyWait else {
+            throw fault(.emptyStep, node)
+        }
         let refusal = try reader.optional("refused") { (node) throws(ScenarioError) in
             try named(node, .refusal, AppStoreRefusal.Reason.allCases) { $0.rawValue }
         }
@@ -43,7 +56,7 @@ struct StepReader {
         return ScenarioStep(
             line: node.position.line,
             at: try instant(reader, after: previous),
-            customer: (verb?.concernsNobody ?? false) && node["expect"] == nil
+            customer: (verb?.concernsNobody ?? true) && node["expect"] == nil
                 ? nil : try customer(reader),
             action: try verb.map { (verb) throws(ScenarioError) in try action(verb, reader) },
             refusal: refusal,

@@ -1,0 +1,28 @@
+import Glibc
+import TideoverCore
+import TideoverHTTP
+import TideoverHTTPServer
+
+/// Serves the naive back end on loopback, at the port given or 8090, until it is ended.
+@main
+enum Main {
+    static func main() async throws {
+        let port = CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 8090
+        let backEnd = NaiveBackEnd(clock: time)
+        let server = try HTTPServer(port: port, handler: backEnd.handler)
+        // Not by print, which keeps it back while nobody looks at a terminal.
+        let words = Array("a naive back end on http://\(server.address)\n".utf8)
+        write(STDOUT_FILENO, words, words.count)
+        try await Task.sleep(for: .seconds(1 << 30))
+    }
+
+    /// The store's time where a rehearsal tells it, as milliseconds since 1970; else the machine's.
+    private static func time(of request: Request) -> Int64 {
+        if let told = request.headers["Tideover-Clock"].flatMap({ Instant(rfc3339: $0) }) {
+            return told.millisecondsSince1970
+        }
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        return Int64(now.tv_sec) * 1000 + Int64(now.tv_nsec) / 1_000_000
+    }
+}

@@ -1,0 +1,98 @@
+/// A simulated store that stays: it is told what happens step by step, and between them time passes as
+/// whoever holds it says. Instants are in milliseconds since 1970.
+public actor ScenarioSession {
+    private let scenario: Scenario
+    private let reader: StepReader
+    private var play: ScenarioPlay
+    /// The end of the line of those who want something: a step is over before the next begins.
+    private var last: Task<Void, Never>?
+
+    /// A store with what a scenario's head describes, at its start.
+    public init(
+        _ stage: Scenario,
+        target: ScenarioTarget,
+        authority: SandboxAuthority
+    ) async {
+        scenario = stage
+        let products = stage.app.store.products.map { product in
+            ScenarioProduct(
+                product: product,
+                entitlements: stage.app.entitlements[product.id] ?? []
+            )
+        }
+        reader = StepReader(app: stage.app, customers: stage.customers, products: products)
+        play = await ScenarioPlay(stage, target, authority)
+        await target.setClock(stage.start)
+    }
+
+    /// What the store's clock shows.
+    public var now: Int64 { play.now }
+
+    /// Does what a step says, which is written as in a scenario file, and answers with what happened on the
+    /// way to it and with it.
+    ///
+    /// - Throws: `ScenarioError` for what is no step, `SignatureRefusal` as the runner does.
+    public func take(_ step: [UInt8]) async throws -> [Moment] {
+        try await inTurn { session in
+            let steps = try session.reader.steps(in: step, from: session.play.now)
+            return try await session.playing { play in
+                for step in steps { try await play.take(step) }
+                try await play.settle()
+            }
+        }
+    }
+
+    /// Lets time pass up to an instant; one that has gone by is now.
+    public func pass(until instant: Int64) async throws -> [Moment] {
+        try await inTurn { session in
+            try await session.playing { play in
+                try await play.pass(until: max(instant, play.now))
+            }
+        }
+    }
+
+    /// Lets time pass up to what the store does next by itself; nothing where it does nothing.
+    public func passToNextEvent() async throws -> [Moment] {
+        try await inTurn { session in
+            guard let next = await session.play.store.nextEvent else { return [] }
+            return try await session.playing { play in
+                try await play.pass(until: max(next, play.now))
+                try await play.settle()
+            }
+        }
+    }
+
+    /// What the store holds to be so of each customer now, in the order of the stage.
+    public func standings() async -> [(customer: StoreCustomer, truth: AppStoreTruth)] {
+        var standings: [(customer: StoreCustomer, truth: AppStoreTruth)] = []
+        for customer in scenario.customers {
+            let truth = await play.store.truth(of: customer.name, at: play.now)
+            standings.append((customer, truth))
+        }
+        return standings
+    }
+
+    // MARK: One after the other
+
+    private func inTurn<Value: Sendable>(
+        _ work: @escaping @Sendable (isolated ScenarioSession) async throws -> Value
+    ) async throws -> Value {
+        let before = last
+        let turn = Task {
+            await before?.value
+            return try await work(self)
+        }
+        last = Task { _ = await turn.result }
+        return try await turn.value
+    }
+
+    /// Time that has passed has passed, even where what followed could not be sent.
+    private func playing(
+        _ act: (inout ScenarioPlay) async throws -> Void
+    ) async throws -> [Moment] {
+        var going = play
+        defer { play = going }
+        try await act(&going)
+        return going.takeMoments()
+    }
+}

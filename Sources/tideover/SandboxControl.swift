@@ -1,0 +1,137 @@
+import TideoverCommandLine
+import TideoverHTTP
+import TideoverHTTPClient
+import TideoverJSON
+
+/// `tideover sandbox control`: what happens next in a store that `sandbox serve` runs.
+enum SandboxControl {
+    private static let words = Parameter.arguments(
+        "STEP",
+        "What is done, then what else a step says, such as customer=anna after=\"16 d\"",
+        isRequired: false
+    )
+    private static let store = Parameter.option(
+        "--store",
+        "URL",
+        "Where the store answers",
+        as: ValueForm("an http or https URL") { try? HTTPURL($0) },
+        default: "http://127.0.0.1:9090"
+    )
+    private static let json = Parameter.flag("--json", "Write the store's own answer")
+
+    static let command = Command(
+        "control",
+        summary: "tell a simulated store what happens",
+        examples: [
+            Example("tideover sandbox control", "its clock, and how its customers stand"),
+            Example("tideover sandbox control subscribe customer=anna", "somebody buys"),
+            Example("tideover sandbox control failPayments after=\"2 weeks\"", "time passes first"),
+            Example("tideover sandbox control after=\"16 d\"", "only time passes"),
+            Example("tideover sandbox control nextEvent", "until the store does something itself"),
+        ],
+        parameters: [words, store, json],
+        notes: [
+            "A step is what a scenario file calls so; Scenarios/README.md lists what can be done. Exit "
+                + "code 1 where the store refused, the back end did not accept, or what was expected "
+                + "did not hold."
+        ],
+        run: run
+    )
+
+    private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
+        let client = try HTTPClient(userAgent: "tideover/\(Tideover.version)")
+        let url = arguments[store]
+        let ask = client.handler(under: Destination(url, addresses: .any, limits: .storeAnswer))
+        let step = try step(of: arguments[words], arguments)
+        let answer: Response
+        do {
+            answer = try await ask(
+                step.map {
+                    Request(method: "POST", path: "/control", body: JSONValue.object($0).encoded())
+                } ?? Request(path: "/customers")
+            )
+        } catch {
+            throw CommandFailure(
+                .unavailable,
+                "no store at \(url): \(error)\n`tideover sandbox serve` runs one."
+            )
+        }
+        guard let document = try? JSONDocument(answer.body, limits: .local) else {
+            throw CommandFailure(.unavailable, "\(url) does not answer as a simulated store does")
+        }
+        let root = JSONValue(document.root)
+        if let fault = root["fault"]?.string { throw CommandFailure(.data, fault) }
+        guard answer.status == 200 else {
+            throw CommandFailure(.unavailable, "the store at \(url) answered \(answer.status)")
+        }
+        let moments = root["moments"]?.array ?? []
+        if arguments[json] {
+            output.write(root.encoded(pretty: true) + [UInt8(ascii: "\n")])
+        } else {
+            print(root, moments, output)
+        }
+        return moments.allSatisfy { $0["passed"]?.bool ?? true } ? .success : .failure
+    }
+
+    /// The step that words describe; nil for no words.
+    private static func step(
+        of words: [String],
+        _ arguments: Arguments
+    ) throws -> JSONObject? {
+        var step = JSONObject()
+        for (position, word) in words.enumerated() {
+            let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            if parts.count == 2, let key = parts.first, !key.isEmpty {
+                step[String(key)] = value(String(parts[1]))
+            } else if position == 0 {
+                step["do"] = .string(word)
+            } else {
+                throw arguments.usageError(.unexpectedArgument(word))
+            }
+        }
+        return words.isEmpty ? nil : step
+    }
+
+    /// What JSON5 takes a text for where it is no bare word; else the text.
+    private static func value(_ text: String) -> JSONValue {
+        guard let document = try? JSONDocument(Array(text.utf8), syntax: .relaxed, limits: .local)
+        else { return .string(text) }
+        return JSONValue(document.root)
+    }
+
+    // MARK: For people
+
+    private static func print(_ root: JSONValue, _ moments: [JSONValue], _ output: Output) {
+        for moment in moments {
+            let at = moment["at"]?.string ?? ""
+            let who = moment["customer"]?.string ?? ""
+            let type = moment["notificationType"]?.string
+            let what = moment["did"]?.string ?? type ?? moment["note"]?.string ?? "asked"
+            let subtype = moment["subtype"]?.string.map { " (\($0))" } ?? ""
+            let words = TextLayout.visible("\(who)  \(what)\(subtype)\(trouble(in: moment))")
+            output.print("\(at)  \(words)")
+        }
+        if let customers = root["customers"]?.array {
+            var table = Table([.init("customer"), .init("state"), .init("until"), .init("id")])
+            for customer in customers {
+                table.add([
+                    .init(customer["name"]?.string ?? ""), .init(customer["state"]?.string ?? ""),
+                    .init(customer["until"]?.string ?? ""),
+                    .init(customer["appAccountToken"]?.string ?? ""),
+                ])
+            }
+            output.print(table)
+        }
+        output.print("It is \(root["now"]?.string ?? "") in the store.")
+    }
+
+    /// Why a moment is not as it should be.
+    private static func trouble(in moment: JSONValue) -> String {
+        guard moment["passed"]?.bool == false else { return "" }
+        if let failure = moment["failure"]?.string { return ": not delivered: \(failure)" }
+        if let status = moment["status"]?.int64 { return ": not accepted: \(status)" }
+        let broken = moment["expectations"]?.array?.filter { $0["holds"]?.bool == false } ?? []
+        let places = broken.compactMap { $0["place"]?.string }
+        return ": not as expected: \(places.joined(separator: ", "))"
+    }
+}

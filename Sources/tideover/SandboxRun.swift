@@ -1,0 +1,137 @@
+import TideoverCommandLine
+import TideoverCore
+import TideoverJSON
+import TideoverSandbox
+
+/// `tideover sandbox run`: scenarios, played from end to end.
+enum SandboxRun {
+    private static let files = Parameter.arguments(
+        "SCENARIO",
+        "Scenario files as Scenarios/README.md describes them, or - for standard input"
+    )
+    private static let story = Parameter.flag("--story", "Tell what happened, moment by moment")
+    private static let junit = Parameter.option(
+        "--junit",
+        "FILE",
+        "Write the outcome as JUnit XML too, for CI"
+    )
+    private static let json = Parameter.flag("--json", "Write one JSON object")
+
+    static let command = Command(
+        "run",
+        summary: "play scenarios in a simulated store, against Tideover or any other back end",
+        examples: [
+            Example("tideover sandbox run Scenarios/*.json5", "every rehearsal of the project"),
+            Example("tideover sandbox run my-case.json5 --story", "one of yours, as it happened"),
+            Example("tideover sandbox run *.json5 --junit rehearsals.xml", "for a CI system"),
+            Example(
+                "tideover sandbox run Scenarios/*.json5 --target http://127.0.0.1:8090 "
+                    + "--deliver /notifications --read-back '/customers/{customer}' --access premium",
+                "against a back end of yours, asked for access alone"
+            ),
+        ],
+        parameters: [files, story, junit, json] + BackEndVisit.parameters,
+        notes: [
+            "Each file is played by itself: a new store, a new server, a clock of its own, no port "
+                + "and no network.",
+            "With --target the store's messages go to a back end over HTTP, and it is asked there. "
+                + "Every request bears the store's time as Tideover-Clock: 2026-05-06T10:00:00.000Z; "
+                + "a build of the back end for rehearsals is to take that for its clock. What a "
+                + "device does is played with Tideover alone.",
+            "Exit code 0 when every expectation of every file held; 1 when one did not; 65 when a "
+                + "file is no scenario. That does not keep the others from being played.",
+        ]
+    ) { arguments, output in
+        if arguments[json], arguments[story] {
+            throw arguments.usageError(.conflict("--json", "--story"))
+        }
+        let visitor = try BackEndVisit(arguments, output)
+        let progress = Progress("playing", total: arguments[files].count, on: output)
+        var played: [PlayedScenario] = []
+        for path in arguments[files] {
+            let bytes = try FileInput.read(path, atMost: JSONLimits.local.maxBytes)
+            played.append(try await PlayedScenario(bytes, path, against: visitor))
+            progress.advance()
+        }
+        progress.finish()
+        if arguments[json] {
+            output.write(json(of: played).encoded(pretty: true) + [UInt8(ascii: "\n")])
+        } else {
+            print(played, tellingStories: arguments[story], output)
+        }
+        if let path = arguments[junit] { try JUnitReport(played).write(to: path) }
+        if played.contains(where: { $0.fault != nil }) { return .data }
+        return played.contains(where: \.failed) ? .failure : .success
+    }
+
+    // MARK: For people
+
+    private static func print(
+        _ played: [PlayedScenario],
+        tellingStories: Bool,
+        _ output: Output
+    ) {
+        let printer = StoryPrinter(output)
+        for scenario in played {
+            if let report = scenario.report, tellingStories {
+                printer.print(report)
+                output.print()
+            } else if scenario.fault != nil || scenario.failed {
+                let path = TextLayout.visible(scenario.path)
+                output.print(output.resultTerminal.styled(path, .strong))
+                for trouble in scenario.troubles {
+                    output.print("  \(TextLayout.visible(trouble))")
+                }
+                output.print()
+            }
+        }
+        var table = Table([
+            .init("scenario"), .init("held", .trailing), .init("of", .trailing),
+            .init("naive lockouts", .trailing), .init("naive gifts", .trailing),
+        ])
+        for scenario in played { table.add(row(scenario, printer)) }
+        output.print(table)
+        let passed = played.count(where: \.passed)
+        output.print("\n\(passed) of \(played.count) scenarios passed.")
+        let omitted = played.count { $0.omission != nil }
+        if omitted > 0 { output.print("\(omitted) were not played: a device takes part in them.") }
+        output.print("\"naive\" counts the moments at which a check of the expiry date would err.")
+    }
+
+    private static func row(
+        _ scenario: PlayedScenario,
+        _ printer: StoryPrinter
+    ) -> [Table.Cell] {
+        guard let report = scenario.report else {
+            let cell: Table.Cell =
+                scenario.omission.map { .init($0) } ?? .init("no scenario", .bad)
+            return [.init(scenario.path), cell, "", "", ""]
+        }
+        let mistakes = printer.naiveMistakes(in: report)
+        let held = "\(report.verdicts.count(where: \.holds))"
+        return [
+            .init(report.scenario.name), scenario.passed ? .init(held) : .init(held, .bad),
+            .init("\(report.verdicts.count)"), .init("\(mistakes.count { $0 == .lockedOut })"),
+            .init("\(mistakes.count { $0 == .servedUnpaid })"),
+        ]
+    }
+
+    // MARK: For machines
+
+    private static func json(of played: [PlayedScenario]) -> JSONValue {
+        [
+            "passed": .integer(Int64(played.count(where: \.passed))),
+            "scenarios": .array(
+                played.map { scenario in
+                    [
+                        "file": .string(scenario.path),
+                        "passed": .bool(scenario.passed),
+                        "fault": scenario.fault.map { .string("\($0)") } ?? .null,
+                        "notPlayed": scenario.omission.map { .string($0) } ?? .null,
+                        "story": scenario.report?.json(asOf: scenario.end) ?? .null,
+                    ]
+                }
+            ),
+        ]
+    }
+}

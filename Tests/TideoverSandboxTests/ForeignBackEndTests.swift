@@ -1,0 +1,135 @@
+import Testing
+import TideoverHTTP
+import TideoverJSON
+import TideoverLocks
+import TideoverSandbox
+
+/// Back ends that are not Tideover, as rehearsals meet them.
+@Suite struct ForeignBackEndTests {
+    private func scenario(_ expect: String) throws -> Scenario {
+        try Scenario(
+            reading: Array(
+                """
+                { scenario: "A case", source: "a page",
+                  app: { id: "cards", bundleId: "com.example.cards" },
+                  products: { "cards.pro": { entitlements: ["premium", "export"], group: "pro",
+                              period: "P1M", price: "9.99 USD" } },
+                  customers: { anna: { appAccountToken: null } }, start: "2026-05-01T10:00:00Z",
+                  steps: [{ do: "subscribe", expect: \(expect) }] }
+                """.utf8
+            )
+        )
+    }
+
+    @Test(
+        arguments: [
+            (#"{ premium: { state: "active" } }"#, ["premium.access true"]),
+            (#"{ premium: { state: "hold", access: false } }"#, ["premium.access false"]),
+            (#"{ premium: { state: { oneOf: ["expired", "never"] } } }"#, ["premium.access false"]),
+            (#"{ premium: { state: { oneOf: ["active", "hold"] } } }"#, []),
+            (
+                #"{ premium: { state: { not: "active" }, rule: "in-grace" }, answer: { customerVersion: 3 } }"#,
+                []
+            ),
+            (
+                #"{ premium: { access: true }, export: { state: "paused" } }"#,
+                ["premium.access true", "export.access false"]
+            ),
+        ] as [(String, [String])]
+    )
+    func `of what a scenario requires, access is asked of every back end`(
+        _ expect: String,
+        _ asked: [String]
+    ) throws {
+        let steps = try scenario(expect).askingForAccess.steps
+        let requirements = steps.flatMap(\.expectations).map { "\($0.label) \($0.requirement)" }
+        #expect(requirements == asked)
+    }
+
+    @Test(
+        arguments: [
+            ("premium", #"{"premium": true}"#),
+            ("rights.{entitlement}.active", #"{"rights": {"premium": {"active": true}}}"#),
+            ("rows.0.ok", #"{"rows": [{"ok": true}]}"#),
+        ]
+    )
+    func `an answer is read where access is said to stand, at the store's time`(
+        _ place: String,
+        _ answer: String
+    ) async throws {
+        let scenario = try scenario("{ premium: { access: true } }")
+        let heard = Locked<[String]>([])
+        var backEnd = ForeignBackEnd(
+            handler: { request in
+                let clock = request.headers[ForeignBackEnd.clockHeader] ?? "none"
+                heard.withLock { $0.append("\(request.path) \(clock)") }
+                return Response(body: Array(answer.utf8))
+            },
+            deliverPath: "/in/{app}",
+            readPath: "/who/{customer}"
+        )
+        let access: AccessPlace = try #require(AccessPlace(place))
+        backEnd.access = access
+        let report = try await ScenarioRunner(
+            target: backEnd.target(for: scenario),
+            authority: SandboxAuthority()
+        ).run(scenario)
+        #expect(report.passed)
+        let (first, last) = heard.withLock { ($0.first, $0.last) }
+        #expect(first?.hasPrefix("/in/cards 2026-05-01T10:00:01.") == true)
+        #expect(last?.hasPrefix("/who/anna 2026-05-01T10:00:01.") == true)
+    }
+
+    @Test func `places that name nothing are none`() {
+        for text in ["", ".", "a..b", ".a"] { #expect(AccessPlace(text) == nil) }
+    }
+
+    @Test func `an answer that is no JSON fails the step and not the run`() async throws {
+        let scenario = try scenario("{ premium: { access: true } }")
+        var backEnd = ForeignBackEnd(
+            handler: { _ in Response(body: Array("yes".utf8)) },
+            deliverPath: "/in",
+            readPath: "/who"
+        )
+        backEnd.access = AccessPlace("premium")
+        let report = try await ScenarioRunner(
+            target: backEnd.target(for: scenario),
+            authority: SandboxAuthority()
+        ).run(scenario)
+        #expect(!report.passed)
+        #expect(report.failures.count == 1)
+    }
+
+    @Test func `another salt draws other customers for the same story`() throws {
+        let text = Array(
+            """
+            { scenario: "A case", source: "a page",
+              app: { id: "cards", bundleId: "com.example.cards" },
+              products: { "cards.pro": { entitlements: ["premium"], group: "pro", period: "P1M",
+                          price: "9.99 USD" } },
+              customers: { anna: {} }, start: "2026-05-01T10:00:00Z",
+              steps: [{ do: "subscribe" }] }
+            """.utf8
+        )
+        let tokens = try [0, 0, 7, 8].map { salt in
+            try Scenario(reading: text, salt: salt).customers.first?.appAccountToken
+        }
+        #expect(tokens[0] == tokens[1])
+        #expect(Set(tokens).count == 3)
+    }
+
+    @Test func `an authority comes back from its file, and nothing else does`() throws {
+        let made = try SandboxAuthority()
+        let kept = try SandboxAuthority(file: made.file.encoded())
+        #expect(kept.root == made.root)
+        #expect(kept.file == made.file)
+        let broken: [(String, SandboxAuthorityFileError)] = [
+            ("x", .notJSON), ("{}", .noCertificates),
+            (#"{"certificates": ["*", "AA=="]}"#, .noCertificates),
+            (#"{"certificates": ["AA==", "AA=="], "privateKey": "x"}"#, .noKey),
+        ]
+        for (text, error) in broken {
+            #expect(throws: error) { try SandboxAuthority(file: Array(text.utf8)) }
+        }
+    }
+}

@@ -1,0 +1,108 @@
+import Foundation
+import Testing
+import TideoverHTTP
+import TideoverJSON
+import TideoverLocks
+import TideoverSandbox
+
+@testable import TideoverNaiveBackEnd
+
+/// The naive back end of the examples, rehearsed: it fails what it should, and the README says so.
+@Suite(.timeLimit(.minutes(20))) struct NaiveBackEndTests {
+    private static let project = URL(filePath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+    private static func play(_ bytes: [UInt8]) async throws -> ScenarioReport? {
+        let scenario = try Scenario(reading: bytes)
+        guard !scenario.needsDevice else { return nil }
+        let now = Locked(scenario.start)
+        let naive = NaiveBackEnd { _ in now.withLock { $0 } }
+        var backEnd = ForeignBackEnd(
+            handler: naive.handler,
+            deliverPath: "/notifications",
+            readPath: "/customers/{customer}"
+        )
+        backEnd.access = AccessPlace("premium")
+        let target = backEnd.target(for: scenario) { instant in now.withLock { $0 = instant } }
+        return try await ScenarioRunner(target: target, authority: SandboxAuthority())
+            .run(backEnd.asked(of: scenario))
+    }
+
+    /// How it errs in a story, as the README has it.
+    private static func mistakes(in report: ScenarioReport) -> String {
+        let wrong = report.verdicts.filter { !$0.holds && $0.label.hasSuffix(".access") }
+        let words = [
+            wrong.contains { $0.expected == "true" } ? "locks out" : nil,
+            wrong.contains { $0.expected == "false" } ? "serves unpaid" : nil,
+        ].compactMap(\.self)
+        if words.isEmpty { return report.passed ? "right" : "fails" }
+        return words.joined(separator: ", ")
+    }
+
+    @Test func `the table in the README says how the naive back end comes out, case by case`()
+        async throws
+    {
+        let folder = Self.project.appending(path: "Scenarios")
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        var rows: [String] = []
+        for name in names.sorted() where name.hasSuffix(".json5") {
+            let bytes = try Array(Data(contentsOf: folder.appending(path: name)))
+            guard let report = try await Self.play(bytes) else { continue }
+            let file = name.dropLast(".json5".count)
+            rows.append("| `\(file)` | right | \(Self.mistakes(in: report)) |")
+        }
+        #expect(rows.contains { $0.contains("locks out") })
+        let readme = try String(
+            contentsOf: Self.project.appending(path: "README.md"),
+            encoding: .utf8
+        )
+        let table = readme.split(separator: "\n").filter { $0.hasPrefix("| `") }.map(String.init)
+        let should = "the table should be\n\(rows.joined(separator: "\n"))"
+        #expect(table == rows, "\(should)")
+    }
+
+    private func life(_ steps: String) async throws -> ScenarioReport {
+        let text = """
+            { scenario: "A case", source: "a page",
+              app: { id: "cards", bundleId: "com.example.cards" },
+              products: { "cards.pro": { entitlements: ["premium"], group: "pro", period: "P1M",
+                          price: "9.99 USD", grace: "P16D" } },
+              customers: { anna: {} }, start: "2026-05-01T10:00:00Z",
+              steps: [{ do: "subscribe", expect: { premium: { state: "active" } } }, \(steps)] }
+            """
+        return try #require(try await Self.play(Array(text.utf8)))
+    }
+
+    @Test func `it is right about who buys and renews`() async throws {
+        let report = try await life(
+            #"{ after: "5 weeks", expect: { premium: { access: true, rule: "in-period" } } }"#
+        )
+        #expect(report.passed)
+        // What no other back end can be asked is not asked.
+        #expect(report.verdicts.map(\.label) == ["premium.access", "premium.access"])
+    }
+
+    @Test(
+        arguments: [
+            (
+                #"{ do: "failPayments" }, { after: "5 weeks", expect: { premium: { state: "grace" } } }"#,
+                "locks out"
+            ),
+            (#"{ do: "cancel", expect: { premium: { state: "active" } } }"#, "locks out"),
+            (
+                #"{ do: "cancel" }, { do: "reenable" }, { after: "5 weeks", expect: { premium: { access: true } } }"#,
+                "right"
+            ),
+            (
+                #"{ do: "refund" }, { do: "reverseRefund", expect: { premium: { access: true } } }"#,
+                "locks out"
+            ),
+        ]
+    )
+    func `it errs as a switch over types and a look at the expiry date do`(
+        _ steps: String,
+        _ mistakes: String
+    ) async throws {
+        #expect(Self.mistakes(in: try await life(steps)) == mistakes)
+    }
+}

@@ -1,0 +1,174 @@
+import Foundation
+import Testing
+import TideoverCommandLine
+import TideoverCore
+import TideoverHTTP
+import TideoverHTTPServer
+import TideoverJSON
+import TideoverLocks
+import TideoverSandbox
+
+@testable import TideoverNaiveBackEnd
+@testable import tideover
+
+/// A simulated store on one's own desk, over sockets.
+@Suite(.timeLimit(.minutes(20))) final class SandboxDeskTests {
+    private let folder = FileManager.default.temporaryDirectory.appending(
+        path: "tideover-desk-\(UUID().uuidString)"
+    )
+
+    init() throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    private func file(_ name: String, steps: String) throws -> String {
+        let text = """
+            { scenario: "A payment fails", source: "a test",
+              app: { id: "cards", bundleId: "com.example.cards" },
+              products: { "cards.pro": { entitlements: ["premium"], group: "pro", period: "P1M",
+                          price: "9.99 USD", grace: "P16D" } },
+              customers: { anna: {} }, start: "2026-05-01T10:00:00Z"\(steps) }
+            """
+        let place = folder.appending(path: name)
+        try Data(text.utf8).write(to: place)
+        return place.path
+    }
+
+    private func naive() throws -> HTTPServer {
+        let backEnd = NaiveBackEnd { request in
+            request.headers[ForeignBackEnd.clockHeader]
+                .flatMap { Instant(rfc3339: $0) }?.millisecondsSince1970 ?? 0
+        }
+        return try HTTPServer(port: 0, handler: backEnd.handler)
+    }
+
+    private func run(_ words: [String]) async -> (ExitCode, Output) {
+        let output = Output(capturingAs: .plain)
+        let code = await Tideover.program.run(["sandbox"] + words, output: output)
+        return (code, output)
+    }
+
+    @Test func `a back end somewhere else is rehearsed over HTTP, and its mistakes are told`()
+        async throws
+    {
+        let server = try naive()
+        let path = try file(
+            "a.json5",
+            steps: """
+                , steps: [{ do: "subscribe", expect: { premium: { state: "active" } } },
+                  { do: "failPayments" },
+                  { after: "5 weeks", expect: { premium: { state: "grace", rule: "in-grace" } } }]
+                """
+        )
+        let target = [
+            "--target", "http://\(server.address)", "--deliver", "/notifications", "--read-back",
+            "/customers/{customer}", "--access", "premium",
+        ]
+        let (code, output) = await run(["run", path] + target)
+        #expect(code == .failure)
+        let told = output.results.captured
+        #expect(told.contains("premium.access is false, expected true"))
+        #expect(!told.contains("in-grace"))
+        #expect(output.messages.captured.contains("--salt"))
+        await server.stop()
+        let (absent, silence) = await run(["run", path] + target)
+        #expect(absent == .failure)
+        #expect(silence.results.captured.contains("0 of 1 scenarios passed."))
+    }
+
+    @Test func `what belongs to another back end is refused without one`() async throws {
+        let path = try file("a.json5", steps: #", steps: [{ do: "subscribe" }]"#)
+        let (code, output) = await run(["run", path, "--access", "premium"])
+        #expect(code == .usage)
+        #expect(output.messages.captured.contains("`--access` needs `--target` beside it"))
+    }
+
+    @Test func `a store that stays is told what happens, and its clock and customers can be seen`()
+        async throws
+    {
+        let server = try naive()
+        let visited = Output(capturingAs: .plain)
+        let desk = try await desk(target: "http://\(server.address)", visited)
+        let store = try HTTPServer(port: 0, handler: desk.handler)
+        let url = ["--store", "http://\(store.address)"]
+        let (bought, first) = await run(["control", "subscribe"] + url)
+        #expect(bought == .success, "\(first.messages.captured)")
+        #expect(first.results.captured.contains("anna buys cards.pro"))
+        #expect(first.results.captured.contains("SUBSCRIBED (INITIAL_BUY)"))
+        _ = await run(["control", "failPayments"] + url)
+        let (waited, second) = await run(["control", "after=5 weeks"] + url)
+        #expect(waited == .success)
+        #expect(second.results.captured.contains("It is 2026-06-05T10:00:01."))
+        #expect(second.results.captured.contains("DID_FAIL_TO_RENEW (GRACE_PERIOD)"))
+        let (seen, third) = await run(["control"] + url)
+        #expect(seen == .success)
+        #expect(third.results.captured.contains("grace  2026-06-17T10:00:00.000Z"))
+        let (next, fourth) = await run(["control", "nextEvent"] + url)
+        #expect(next == .success)
+        #expect(fourth.results.captured.contains("GRACE_PERIOD_EXPIRED"))
+        let (wrong, fifth) = await run(["control", "subscripe"] + url)
+        #expect(wrong == .data)
+        #expect(fifth.messages.captured.contains(#"did you mean "subscribe"?"#))
+        let (unmet, sixth) = await run(
+            [
+                "control", "cancel", #"expect={premium: {access: true}}"#,
+            ] + url
+        )
+        #expect(unmet == .failure)
+        #expect(sixth.results.captured.contains("not as expected: premium.access"))
+        await store.stop()
+        let (gone, last) = await run(["control"] + url)
+        #expect(gone == .unavailable)
+        #expect(last.messages.captured.contains("`tideover sandbox serve` runs one."))
+        await server.stop()
+    }
+
+    private func desk(target: String, _ output: Output) async throws -> StoreDesk {
+        let stage = try Scenario(
+            stage: Array(Data(contentsOf: URL(filePath: try file("stage.json5", steps: ""))))
+        )
+        let words = [
+            "--target", target, "--deliver", "/notifications", "--read-back",
+            "/customers/{customer}", "--access", "premium", "--authority", "\(folder.path)/store",
+        ]
+        // The program alone makes arguments of words.
+        let made = Locked<BackEndVisit?>(nil)
+        let program = Program(
+            "test",
+            version: "0",
+            summary: "A test",
+            examples: [],
+            commands: [
+                Command(
+                    "visit",
+                    summary: "Visit",
+                    examples: [],
+                    parameters: BackEndVisit.parameters
+                ) {
+                    arguments,
+                    output in
+                    let visit = try BackEndVisit(arguments, output)
+                    made.withLock { $0 = visit }
+                    return .success
+                }
+            ]
+        )
+        #expect(await program.run(["visit"] + words, output: output) == .success)
+        return try await StoreDesk(stage, try #require(made.withLock { $0 }))
+    }
+
+    @Test func `a store's certificates and key are kept in a folder, and made once`() throws {
+        let place = AuthorityFolder(path: folder.appending(path: "store").path)
+        let made = try place.authority()
+        #expect(try place.authority().root == made.root)
+        #expect(try Array(Data(contentsOf: URL(filePath: place.rootPath))) == made.root)
+        #expect(try place.key().publicKey == (try place.key().publicKey))
+        let secret = "\(place.path)/authority.json"
+        let mode = try FileManager.default.attributesOfItem(atPath: secret)[.posixPermissions]
+        #expect((mode as? NSNumber)?.intValue == 0o600)
+        try Data("{}".utf8).write(to: URL(filePath: secret))
+        #expect(throws: CommandFailure.self) { try place.authority() }
+    }
+}
