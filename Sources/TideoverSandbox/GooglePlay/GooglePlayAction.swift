@@ -203,6 +203,8 @@ public struct GooglePlayRefusal: Error, Hashable, Sendable {
         /// Prepaid plans know no renewal, renewing ones no topping up.
         case wrongKindOfPlan
         case notPaused
+        /// Only what the customer turned off can be turned on again.
+        case notRestorable
         /// It is in this plan already, or has this product already.
         case samePlan
         /// The last product of a subscription cannot be taken out of it.

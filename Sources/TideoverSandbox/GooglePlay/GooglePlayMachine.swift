@@ -1,43 +1,164 @@
-public import TideoverJSON
-
 /// A simulated Google Play: customers, what they buy and the passing of time, as one value. It reads no
 /// clock and draws every number from its seed, so that the same calls give the same notifications and
 /// the same resources.
+///
+/// What it does follows Google's documents, foremost "Subscription lifecycle".
+/// https://developer.android.com/google/play/billing/lifecycle/subscriptions
 public struct GooglePlayMachine: Sendable {
+    /// A customer and what the store keeps of him or her.
+    struct Account: Sendable {
+        let customer: GooglePlayCustomer
+        var paymentsFail = false
+        /// How many purchases were begun.
+        var begun = 0
+        /// One for each purchase token, in the order bought.
+        var subscriptions: [GooglePlaySubscription] = []
+        /// In the order bought.
+        var purchases: [GooglePlayPurchase] = []
+
+        var tempo: GooglePlayTempo { GooglePlayTempo(isTest: customer.isLicenceTester) }
+    }
+
+    /// Where something stands: the account's index and the index in the account.
+    struct Place: Hashable, Sendable {
+        let account: Int
+        let index: Int
+    }
+
+    /// What a purchase token stands for.
+    enum Holding: Hashable, Sendable {
+        case subscription(Place)
+        case purchase(Place)
+    }
+
     /// The app on sale.
     public let app: GooglePlayApp
     /// The store's clock, in milliseconds since 1970.
     public private(set) var now: Int64
+    var accounts: [Account] = []
+    /// What every token given away stands for.
+    var tokens: [String: Holding] = [:]
+    var orders: [String: GooglePlayOrder] = [:]
+    /// In the order recorded.
+    var voids: [GooglePlayVoidedPurchase] = []
+    var identifiers: GooglePlayIdentifiers
 
     /// A store without customers, whose clock shows `now` (milliseconds since 1970).
     public init(app: GooglePlayApp, seed: UInt64, now: Int64) {
         self.app = app
         self.now = now
+        identifiers = GooglePlayIdentifiers(seed: seed)
     }
 
     /// Makes a customer known; refused with `customerExists` when the name is taken.
     public mutating func register(_ customer: GooglePlayCustomer) throws(GooglePlayRefusal) {
+        guard !accounts.contains(where: { $0.customer.name == customer.name }) else {
+            throw GooglePlayRefusal(.customerExists, customer.name)
+        }
+        accounts.append(Account(customer: customer))
     }
 
+    subscript(place: Place) -> GooglePlaySubscription {
+        get { accounts[place.account].subscriptions[place.index] }
+        set { accounts[place.account].subscriptions[place.index] = newValue }
+    }
+
+    subscript(purchase place: Place) -> GooglePlayPurchase {
+        get { accounts[place.account].purchases[place.index] }
+        set { accounts[place.account].purchases[place.index] = newValue }
+    }
+}
+
+// MARK: - Time
+
+extension GooglePlayMachine {
     /// When the store will next do something by itself.
-    public var nextEvent: Int64? { nil }
+    public var nextEvent: Int64? { nextDue?.at }
 
     /// Lets time pass, and does on the way whatever falls due up to and including the instant.
-    public mutating func advance(to instant: Int64) -> [GooglePlayNotification] { [] }
+    public mutating func advance(to instant: Int64) -> [GooglePlayNotification] {
+        precondition(instant >= now, "the store's clock never runs backwards")
+        var notifications: [GooglePlayNotification] = []
+        while let next = nextDue, next.at <= instant {
+            now = next.at
+            switch next.holding {
+            case .subscription(let place): notifications += happen(at: place)
+            case .purchase(let place): notifications += giveBackUnacknowledged(place)
+            }
+        }
+        now = instant
+        return notifications
+    }
 
+    /// Of several things due at one instant, the one of the customer first registered.
+    private var nextDue: (at: Int64, holding: Holding)? {
+        var earliest: (at: Int64, holding: Holding)?
+        for (account, holder) in accounts.enumerated() {
+            for (index, subscription) in holder.subscriptions.enumerated() {
+                guard let due = subscription.due, due < earliest?.at ?? .max else { continue }
+                earliest = (due, .subscription(Place(account: account, index: index)))
+            }
+            for (index, purchase) in holder.purchases.enumerated() {
+                guard let due = purchase.due, due < earliest?.at ?? .max else { continue }
+                earliest = (due, .purchase(Place(account: account, index: index)))
+            }
+        }
+        return earliest
+    }
+
+    private mutating func happen(at place: Place) -> [GooglePlayNotification] {
+        guard self[place].acknowledgeBy != now else { return revokeUnacknowledged(place) }
+        var kinds = self[place].endUnconsented(at: now)
+        kinds += self[place].pauseItems(at: now)
+        kinds += charge(self[place].itemsToCharge(at: now), of: place)
+        kinds += self[place].endItems(at: now)
+        kinds += self[place].moveOn(at: now)
+        return notify(kinds, of: place)
+    }
+
+    /// Tries to collect what is due for some of a subscription's items.
+    mutating func charge(_ items: [Int], of place: Place) -> [GooglePlaySubscription.Kind] {
+        guard !items.isEmpty else { return [] }
+        if accounts[place.account].paymentsFail { return self[place].fail(items, at: now) }
+        let order = self[place].nextOrder()
+        let kinds = self[place].renew(items, at: now, order: order)
+        book(order, of: place)
+        return kinds
+    }
+}
+
+// MARK: - What people do
+
+extension GooglePlayMachine {
     /// Carries out an action now, and returns what the store notifies of at once.
     public mutating func perform(
         _ action: GooglePlayAction,
         by customer: String
     ) throws(GooglePlayRefusal) -> [GooglePlayNotification] {
-        throw GooglePlayRefusal(.unknownCustomer, customer)
-    }
-
-    /// Carries out what the developer asks for, and returns what the store notifies of at once.
-    public mutating func write(
-        _ write: GooglePlayWrite
-    ) throws(GooglePlayRefusal) -> [GooglePlayNotification] {
-        throw GooglePlayRefusal(.unknownToken, "")
+        let account = try index(of: customer)
+        switch action {
+        case .subscribe(let choices, let payment, let place):
+            return try subscribe(account, to: choices, payment, from: place)
+        case .replace(let product, let choice, let mode):
+            return try replace(running(account, product), product, with: choice, mode)
+        case .changeItems(let product, let added, let removed):
+            return try changeItems(running(account, product), adding: added, removing: removed)
+        case .topUp(let product): return try topUp(running(account, product), product)
+        case .buy(let product, let quantity, let payment):
+            return try buy(account, product, quantity, payment)
+        case .completePayment(let product): return try completePayment(account, product)
+        case .dropPayment(let product): return try dropPayment(account, product)
+        case .failPayments:
+            accounts[account].paymentsFail = true
+            return []
+        case .fixPayments: return fixPayments(of: account)
+        case .cancel, .cancelBySystem, .restart, .pause, .resume, .changePrice, .acceptPrice,
+            .askStepUpConsent, .acceptStepUp:
+            return try change(action, account)
+        case .requestRefund(let product): return try requestRefund(account, product)
+        case .refund(let product, let reason, let quantity, let revokes):
+            return try refund(account, product, reason, quantity, revokes)
+        }
     }
 
     /// The notification that the Play Console sends on request.
@@ -45,29 +166,94 @@ public struct GooglePlayMachine: Sendable {
         GooglePlayNotification(packageName: app.packageName, at: now, event: .tested, customer: nil)
     }
 
-    // MARK: What can be read
+    func index(of customer: String) throws(GooglePlayRefusal) -> Int {
+        if let index = accounts.firstIndex(where: { $0.customer.name == customer }) {
+            return index
+        }
+        throw GooglePlayRefusal(.unknownCustomer, customer)
+    }
 
-    /// `purchases.subscriptionsv2`; nil for a token of no subscription.
-    public func subscription(token: String) -> JSONObject? { nil }
+    /// The customer's newest subscription with a product that has not ended.
+    func running(_ account: Int, _ product: String?) throws(GooglePlayRefusal) -> Place {
+        let subscriptions = accounts[account].subscriptions
+        let alive = subscriptions.lastIndex { $0.isAlive && $0.has(product, where: \.isLive) }
+        if let alive { return Place(account: account, index: alive) }
+        let isKnown = subscriptions.contains { $0.has(product) { _ in true } }
+        throw refusal(isKnown ? .ended : .notSubscribed, account, product)
+    }
 
-    /// `purchases.productsv2`; nil for a token of no one-time purchase.
-    public func product(token: String) -> JSONObject? { nil }
+    func refusal(
+        _ reason: GooglePlayRefusal.Reason,
+        _ account: Int,
+        _ product: String? = nil
+    ) -> GooglePlayRefusal {
+        GooglePlayRefusal(reason, accounts[account].customer.name, product: product)
+    }
 
-    /// `orders`; nil for an order that does not exist.
-    public func order(_ id: String) -> JSONObject? { nil }
+    private mutating func fixPayments(of account: Int) -> [GooglePlayNotification] {
+        accounts[account].paymentsFail = false
+        var notifications: [GooglePlayNotification] = []
+        for index in accounts[account].subscriptions.indices {
+            let place = Place(account: account, index: index)
+            notifications += notify(charge(self[place].outstanding, of: place), of: place)
+        }
+        return notifications
+    }
+}
 
-    /// The orders whose voiding was recorded from `since` up to but not including `until`, oldest first.
-    public func voided(since: Int64, until: Int64) -> [GooglePlayVoidedPurchase] { [] }
+extension GooglePlaySubscription {
+    /// Whether it has an item of a product, or any if none is named, of which something holds.
+    func has(_ product: String?, where holds: (GooglePlayItem) -> Bool) -> Bool {
+        items.contains { (product == nil || $0.plan.product == product) && holds($0) }
+    }
+}
 
-    /// Whether the API still answers for a token.
-    public func state(ofToken token: String) -> GooglePlayTokenState { .unknown }
+// MARK: - Notifying
 
-    /// The tokens of a customer's purchases, oldest first.
-    public func tokens(of customer: String) -> [String] { [] }
+extension GooglePlayMachine {
+    /// Notes that a subscription has changed, and writes down what the store says of it.
+    mutating func notify(
+        _ kinds: [GooglePlaySubscription.Kind],
+        of place: Place
+    ) -> [GooglePlayNotification] {
+        self[place].record(at: now)
+        let token = self[place].token
+        return kinds.map { notification(.subscription($0, token: token), place.account) }
+    }
 
-    /// What the store held to be so at an instant up to `now`; of several purchases the best one.
-    public func truth(of customer: String, at instant: Int64) -> GooglePlayTruth { .never }
+    func notification(_ event: GooglePlayEvent, _ account: Int) -> GooglePlayNotification {
+        GooglePlayNotification(
+            packageName: app.packageName,
+            at: now,
+            event: event,
+            customer: accounts[account].customer.name
+        )
+    }
 
-    /// What the store held to be so of each product of each purchase, in the order bought.
-    public func holdings(of customer: String, at instant: Int64) -> [GooglePlayHolding] { [] }
+    /// Writes an order for those of a subscription's items that it has just paid for.
+    mutating func book(_ order: String, of place: Place) {
+        let subscription = self[place]
+        let lines = subscription.items.filter { $0.orderId == order }.map { item in
+            GooglePlayOrder.Line(
+                product: item.plan.product,
+                listing: item.price,
+                paid: item.charged,
+                period: GooglePlayOrder.Period(
+                    basePlan: item.plan.basePlan.id,
+                    offer: item.plan.offer?.id,
+                    kind: item.kind,
+                    start: item.start,
+                    end: item.end
+                )
+            )
+        }
+        orders[order] = GooglePlayOrder(
+            id: order,
+            token: subscription.token,
+            type: .subscription,
+            at: now,
+            region: subscription.buyer.region,
+            lines: lines
+        )
+    }
 }

@@ -1,0 +1,302 @@
+/// One product of a subscription, from the first payment to its end.
+struct GooglePlayItem: Hashable, Sendable {
+    enum Phase: Hashable, Sendable {
+        /// The first payment is awaited.
+        case awaited
+        /// Takes the place of another product at that one's expiry.
+        case following
+        case running
+        /// The charge due at the instant failed, and nobody is told.
+        case silent(since: Int64)
+        /// The charge due at the instant failed; service goes on.
+        case grace(since: Int64)
+        /// No service since the instant.
+        case hold(since: Int64)
+        case paused(until: Int64)
+        case ended
+    }
+
+    /// What kind of period runs.
+    enum Kind: Hashable, Sendable {
+        case base
+        case freeTrial
+        case introductory
+        /// What was left of another plan is used up.
+        case proration(of: Original)
+
+        enum Original: String, Hashable, Sendable {
+            case base = "BASE"
+            case freeTrial = "FREE_TRIAL"
+            case introductory = "INTRODUCTORY"
+        }
+
+        var original: Original {
+            switch self {
+            case .base: .base
+            case .freeTrial: .freeTrial
+            case .introductory: .introductory
+            case .proration(let original): original
+            }
+        }
+    }
+
+    /// Ends of periods are counted from here, so that short months do not move the billing day for good.
+    struct Cycle: Hashable, Sendable {
+        let anchor: Int64
+        var count = 0
+        /// Nil for a cycle that begins with whatever period comes next.
+        var period: StorePeriod?
+    }
+
+    struct PriceChange: Hashable, Sendable {
+        enum State: String, Hashable, Sendable {
+            case outstanding = "OUTSTANDING"
+            case confirmed = "CONFIRMED"
+            case applied = "APPLIED"
+        }
+
+        let price: StorePrice
+        let mode: GooglePlayAction.PriceChangeMode
+        var state: State
+
+        /// Whether the next charge can be made at all.
+        var allowsCharge: Bool { mode != .increase || state != .outstanding }
+        var isPending: Bool { state == .outstanding || state == .confirmed }
+    }
+
+    /// A step from an introductory price to the full one.
+    struct StepUp: Hashable, Sendable {
+        enum State: String, Hashable, Sendable {
+            case pending = "PENDING"
+            case confirmed = "CONFIRMED"
+            case completed = "COMPLETED"
+        }
+
+        let deadline: Int64
+        var state: State
+    }
+
+    /// Which item of an earlier purchase this one took the place of.
+    struct Replaced: Hashable, Sendable {
+        let plan: GooglePlayPlan
+        /// Google's `replacementMode`.
+        let mode: String
+        let at: Int64
+    }
+
+    struct Span: Hashable, Sendable {
+        let from: Int64
+        let truth: GooglePlayTruth
+    }
+
+    let plan: GooglePlayPlan
+    let region: String
+    let tempo: GooglePlayTempo
+    var phase: Phase
+    var kind: Kind = .base
+    /// Of the period that runs or ran last.
+    var start: Int64
+    /// Google's `expiryTime`.
+    var end: Int64
+    /// What the period that runs is worth, in thousandths of the currency's main unit.
+    var paid: Int64 = 0
+    /// What its newest order took for it.
+    var charged: Int64 = 0
+    /// What a period of the base plan costs, in the customer's country.
+    var price: StorePrice
+    var cycle: Cycle
+    /// The phases of the offer still to come, each as often as it is paid for.
+    var phasesToCome: [GooglePlayOffer.Phase]
+    var orderId: String?
+    var renews: Bool
+    var priceChange: PriceChange?
+    var stepUp: StepUp?
+    /// The payments still committed to.
+    var paymentsLeft: Int64 = 0
+    /// Whether the first commitment has begun; what follows it is another, or none.
+    private var hasCommitted = false
+    /// What takes its place at its expiry.
+    var successor: GooglePlayPlan?
+    /// Whether it is taken out at its expiry.
+    var isRemoved = false
+    var replaced: Replaced?
+    private(set) var history: [Span] = []
+
+    init(_ plan: GooglePlayPlan, region: String, _ tempo: GooglePlayTempo, at instant: Int64) {
+        self.plan = plan
+        self.region = region
+        self.tempo = tempo
+        phase = .awaited
+        start = instant
+        end = instant
+        price = plan.basePlan.price.price(in: region)
+        cycle = Cycle(anchor: instant)
+        phasesToCome = (plan.offer?.phases ?? []).flatMap {
+            Array(repeating: $0, count: $0.price == nil ? 1 : $0.count)
+        }
+        renews = plan.basePlan.kind != .prepaid
+    }
+
+    var isPrepaid: Bool { plan.basePlan.kind == .prepaid }
+    var grace: Int64 { tempo.grace(of: plan.basePlan) }
+    var hold: Int64 { tempo.hold(of: plan.basePlan) }
+
+    /// Whether it is there, in service or not.
+    var isLive: Bool {
+        switch phase {
+        case .running, .silent, .grace, .hold, .paused: true
+        case .awaited, .following, .ended: false
+        }
+    }
+
+    /// Whether a charge for it is outstanding.
+    var isFailing: Bool {
+        switch phase {
+        case .silent, .grace, .hold: true
+        case .awaited, .following, .running, .paused, .ended: false
+        }
+    }
+
+    /// Whether nothing of it is in service although it has not ended.
+    var isSuspended: Bool {
+        switch phase {
+        case .hold, .paused: true
+        case .awaited, .following, .running, .silent, .grace, .ended: false
+        }
+    }
+
+    /// When the store next does something about it by itself.
+    var due: Int64? {
+        switch phase {
+        case .running: end
+        case .silent(let since): since + tempo.silentGrace
+        case .grace: end
+        case .hold(let since): since + hold
+        case .paused(let until): until
+        case .awaited, .following, .ended: nil
+        }
+    }
+
+    // MARK: Truth
+
+    func truth(at instant: Int64) -> GooglePlayTruth {
+        history.last { $0.from <= instant }?.truth ?? .never
+    }
+
+    mutating func record(at instant: Int64, isRevoked: Bool, isDropped: Bool) {
+        let truth = truth(isRevoked: isRevoked, isDropped: isDropped)
+        guard history.last?.truth != truth else { return }
+        if history.last?.from == instant { history.removeLast() }
+        history.append(Span(from: instant, truth: truth))
+    }
+
+    private func truth(isRevoked: Bool, isDropped: Bool) -> GooglePlayTruth {
+        switch phase {
+        case .awaited: isDropped ? .never : .pending
+        case .following: .never
+        case .running, .silent: .active(until: end)
+        case .grace(let since): .grace(until: since + grace)
+        case .hold(let since): .hold(until: since + hold)
+        case .paused(let until): .paused(until: until)
+        case .ended: isRevoked ? .revoked : .expired
+        }
+    }
+}
+
+// MARK: - Periods
+
+extension GooglePlayItem {
+    /// Begins the next period: of the offer while it lasts, then of the base plan.
+    mutating func begin(at instant: Int64, order: String) {
+        let next = phasesToCome.isEmpty ? nil : phasesToCome.removeFirst()
+        let period: StorePeriod
+        switch next {
+        case .some(let trial) where trial.price == nil:
+            kind = .freeTrial
+            period = tempo.trial(trial.period)
+        case .some(let introductory):
+            kind = .introductory
+            period = tempo.period(introductory.period)
+        case nil:
+            kind = .base
+            period = tempo.period(plan.basePlan.period)
+            applyPriceChange()
+            if stepUp?.state == .confirmed { stepUp?.state = .completed }
+        }
+        if cycle.period != period { cycle = Cycle(anchor: instant, period: period) }
+        cycle.count += 1
+        start = instant
+        end = period.end(of: cycle.count, from: cycle.anchor)
+        paid = next.map { $0.price?.price(in: region).milliunits ?? 0 } ?? price.milliunits
+        charged = paid
+        payInstalment()
+        orderId = order
+        phase = .running
+    }
+
+    /// Begins with what is left of an earlier purchase; periods are counted from its end.
+    mutating func takeOver(
+        _ kind: Kind,
+        from start: Int64,
+        until end: Int64,
+        worth: Int64,
+        charged: Int64,
+        order: String
+    ) {
+        phasesToCome = []
+        (self.kind, self.start, self.end) = (kind, start, end)
+        (paid, self.charged, orderId) = (worth, charged, order)
+        if kind == .base { payInstalment() }
+        restartCycle(at: end)
+        phase = .running
+    }
+
+    /// The same item in the purchase that takes the place of its own.
+    func kept(at instant: Int64) -> GooglePlayItem {
+        var item = self
+        item.history = []
+        item.replaced = Replaced(plan: plan, mode: "KEEP_EXISTING", at: instant)
+        return item
+    }
+
+    /// From now on periods are counted from here.
+    mutating func restartCycle(at instant: Int64) {
+        cycle = Cycle(anchor: instant)
+    }
+
+    /// Moves the expiry, and every one after it.
+    mutating func move(by milliseconds: Int64) {
+        end += milliseconds
+        restartCycle(at: end)
+    }
+
+    private mutating func applyPriceChange() {
+        guard let change = priceChange, change.isPending else { return }
+        price = change.price
+        priceChange?.state = .applied
+    }
+
+    private mutating func payInstalment() {
+        guard case .instalments(let payments, let renewsCommitment) = plan.basePlan.kind,
+            kind == .base
+        else { return }
+        if paymentsLeft > 0 {
+            paymentsLeft -= 1
+        } else if !hasCommitted || renewsCommitment {
+            paymentsLeft = payments - 1
+            hasCommitted = true
+        }
+    }
+
+    /// What is left of the payment for the period that runs.
+    func credit(at instant: Int64) -> Int64 {
+        guard phase == .running, end > instant, end > start else { return 0 }
+        return share(of: paid, end - instant, of: end - start)
+    }
+}
+
+/// The part of an amount that a part of a whole earns, rounded down.
+func share(of amount: Int64, _ part: Int64, of whole: Int64) -> Int64 {
+    precondition(whole > 0 && part >= 0 && amount >= 0, "shares are of something")
+    return whole.dividingFullWidth(amount.multipliedFullWidth(by: part)).quotient
+}

@@ -1,0 +1,391 @@
+/// One purchase of a subscription, which is one purchase token: its products, and how it stands.
+struct GooglePlaySubscription: Hashable, Sendable {
+    /// Google's `subscriptionState`.
+    enum State: String, Hashable, Sendable {
+        case pending = "SUBSCRIPTION_STATE_PENDING"
+        case active = "SUBSCRIPTION_STATE_ACTIVE"
+        case paused = "SUBSCRIPTION_STATE_PAUSED"
+        case grace = "SUBSCRIPTION_STATE_IN_GRACE_PERIOD"
+        case hold = "SUBSCRIPTION_STATE_ON_HOLD"
+        case cancelled = "SUBSCRIPTION_STATE_CANCELED"
+        case expired = "SUBSCRIPTION_STATE_EXPIRED"
+        case dropped = "SUBSCRIPTION_STATE_PENDING_PURCHASE_CANCELED"
+    }
+
+    enum Signup: Hashable, Sendable {
+        /// A payment is awaited.
+        case awaited
+        /// The payment will not come.
+        case dropped
+        case granted(at: Int64)
+    }
+
+    /// Google's `canceledStateContext`.
+    enum Cancellation: Hashable, Sendable {
+        case user(at: Int64, GooglePlayAction.CancelSurvey?)
+        case system
+        case developer
+        case replacement
+    }
+
+    /// Who bought an earlier purchase that has expired, where the app could not say who buys now.
+    struct Predecessor: Hashable, Sendable {
+        let token: String
+        let buyer: GooglePlayBuyer
+    }
+
+    typealias Kind = GooglePlayEvent.SubscriptionType
+
+    let token: String
+    /// Purchases of one customer are numbered in the order made.
+    let sequence: Int
+    let buyer: GooglePlayBuyer
+    let tempo: GooglePlayTempo
+    var signup: Signup
+    var items: [GooglePlayItem]
+    /// The purchase this one takes the place of.
+    var linkedToken: String?
+    var predecessor: Predecessor?
+    var cancellation: Cancellation?
+    /// What ends an instalment plan with the last payment committed to.
+    var pendingCancellation: Cancellation?
+    /// What it is paused for from its next expiry on.
+    var pauseLength: StorePeriod?
+    private(set) var acknowledgeBy: Int64?
+    private(set) var isAcknowledged = false
+    var isRevoked = false
+    /// The number of its first order.
+    let order: String
+    private(set) var orders = 0
+    private(set) var renewals = 0
+    /// Counts its changes; the etag is made of it.
+    private(set) var version: Int64 = 0
+
+    init(
+        token: String,
+        sequence: Int,
+        buyer: GooglePlayBuyer,
+        items: [GooglePlayItem],
+        order: String,
+        _ tempo: GooglePlayTempo
+    ) {
+        self.token = token
+        self.sequence = sequence
+        self.buyer = buyer
+        self.items = items
+        self.order = order
+        self.tempo = tempo
+        signup = .awaited
+    }
+
+    var isPrepaid: Bool { items.contains(where: \.isPrepaid) }
+    var isInstalment: Bool {
+        items.contains {
+            if case .instalments = $0.plan.basePlan.kind { true } else { false }
+        }
+    }
+
+    /// Whether it has been granted and nothing of it is over for good.
+    var isAlive: Bool { items.contains(where: \.isLive) }
+
+    /// Google says `all items` of grace, hold and pause; of a mixture the state that serves most is told.
+    var state: State {
+        switch signup {
+        case .awaited: return .pending
+        case .dropped: return .dropped
+        case .granted: break
+        }
+        let live = items.filter(\.isLive)
+        if live.isEmpty { return .expired }
+        func has(_ matches: (GooglePlayItem.Phase) -> Bool) -> Bool {
+            live.contains { matches($0.phase) }
+        }
+        let serves = live.contains { !$0.isFailing && !$0.isSuspended && ($0.renews || isPrepaid) }
+        if serves || has({ if case .silent = $0 { true } else { false } }) { return .active }
+        if has({ if case .grace = $0 { true } else { false } }) { return .grace }
+        if has({ $0 == .running }) { return .cancelled }
+        return has({ if case .hold = $0 { true } else { false } }) ? .hold : .paused
+    }
+
+    /// When it expires if nothing happens, or has expired.
+    var expiry: Int64? {
+        items.filter { $0.phase != .awaited && $0.phase != .following }.map(\.end).max()
+    }
+
+    /// What the store does next by itself, and when.
+    var due: Int64? {
+        let deadlines = items.compactMap { item in
+            item.stepUp.flatMap { item.isLive && $0.state == .pending ? $0.deadline : nil }
+        }
+        return (items.compactMap(\.due) + deadlines + [acknowledgeBy].compactMap(\.self)).min()
+    }
+
+    /// Notes that something has changed.
+    mutating func record(at instant: Int64) {
+        version += 1
+        for index in items.indices {
+            items[index].record(
+                at: instant,
+                isRevoked: isRevoked,
+                isDropped: signup == .dropped
+            )
+        }
+    }
+
+    /// The number of the next order.
+    mutating func nextOrder() -> String {
+        defer { orders += 1 }
+        return orders == 0 ? order : "\(order)..\(orders - 1)"
+    }
+}
+
+/// What the store knows of who bought something.
+struct GooglePlayBuyer: Hashable, Sendable {
+    let region: String
+    /// What the app set at the purchase; nil for one made in the Play Store.
+    var obfuscatedAccountId: String?
+    var obfuscatedProfileId: String?
+}
+
+// MARK: - Buying
+
+extension GooglePlaySubscription {
+    /// It is granted, and waits to be acknowledged.
+    mutating func grant(at instant: Int64) {
+        signup = .granted(at: instant)
+        let prepaid = items.first { $0.isPrepaid && $0.phase == .running }.map { $0.end - $0.start }
+        acknowledgeBy = instant + tempo.acknowledgement(ofPrepaid: prepaid)
+    }
+
+    mutating func acknowledge() {
+        isAcknowledged = true
+        acknowledgeBy = nil
+    }
+
+    /// The first payment was made: every item that is not there yet begins its first period.
+    mutating func beginAll(at instant: Int64, order: String) {
+        for index in items.indices where items[index].phase == .awaited {
+            items[index].restartCycle(at: instant)
+            items[index].begin(at: instant, order: order)
+        }
+    }
+}
+
+// MARK: - Renewing
+
+extension GooglePlaySubscription {
+    /// Whether a charge for an item can be made at its expiry.
+    private func renews(_ item: GooglePlayItem) -> Bool {
+        if pendingCancellation != nil, item.paymentsLeft == 0 { return false }
+        if let most = tempo.mostRenewals, renewals >= most { return false }
+        return item.renews && !item.isRemoved && item.priceChange?.allowsCharge != false
+    }
+
+    /// The items whose payment is due now: at the end of their period, or of a pause.
+    func itemsToCharge(at instant: Int64) -> [Int] {
+        items.indices.filter { index in
+            guard items[index].due == instant else { return false }
+            switch items[index].phase {
+            case .running: return renews(items[index])
+            case .paused: return true
+            case .awaited, .following, .silent, .grace, .hold, .ended: return false
+            }
+        }
+    }
+
+    /// Takes service from what a pause was asked for.
+    mutating func pauseItems(at instant: Int64) -> [Kind] {
+        let indices = itemsToCharge(at: instant).filter { items[$0].phase == .running }
+        guard let length = pauseLength, !indices.isEmpty else { return [] }
+        pauseLength = nil
+        for index in indices {
+            let until = tempo.pause(length).end(of: 1, from: items[index].end)
+            items[index].phase = .paused(until: until)
+        }
+        return [.paused]
+    }
+
+    /// Ends what does not renew at its expiry.
+    mutating func endItems(at instant: Int64) -> [Kind] {
+        let ending = items.indices.filter {
+            items[$0].phase == .running && items[$0].end == instant && !renews(items[$0])
+        }
+        guard !ending.isEmpty else { return [] }
+        let wasCancelled = cancellation != nil
+        for index in ending {
+            items[index].phase = .ended
+            items[index].renews = false
+        }
+        guard !isAlive else { return [.itemsChanged] }
+        return isPrepaid ? [.expired] : expire(wasCancelled: wasCancelled)
+    }
+
+    /// Nothing of it is left. What had not been cancelled before is cancelled in the same breath.
+    private mutating func expire(wasCancelled: Bool) -> [Kind] {
+        cancellation = cancellation ?? pendingCancellation ?? .system
+        pendingCancellation = nil
+        return wasCancelled ? [.expired] : [.cancelled, .expired]
+    }
+
+    /// The charge for these items succeeded at an instant.
+    mutating func renew(_ indices: [Int], at instant: Int64, order: String) -> [Kind] {
+        var recovers = false
+        renewals += 1
+        for index in indices {
+            let from: Int64
+            switch items[index].phase {
+            case .silent(let since), .grace(let since): from = since
+            case .hold, .paused:
+                recovers = true
+                items[index].restartCycle(at: instant)
+                from = instant
+            case .running, .awaited, .following, .ended: from = items[index].end
+            }
+            renew(index, from: from, order)
+        }
+        return [recovers ? .recovered : .renewed]
+    }
+
+    private mutating func renew(_ index: Int, from instant: Int64, _ order: String) {
+        guard let successor = items[index].successor,
+            let next = items.firstIndex(where: {
+                $0.phase == .following && $0.plan.product == successor.product
+            })
+        else { return items[index].begin(at: instant, order: order) }
+        items[index].phase = .ended
+        items[index].isRemoved = true
+        items[next].restartCycle(at: instant)
+        items[next].begin(at: instant, order: order)
+    }
+
+    /// The charge for these items was declined.
+    mutating func fail(_ indices: [Int], at instant: Int64) -> [Kind] {
+        let before = state
+        for index in indices {
+            if items[index].phase != .running {
+                items[index].phase = .hold(since: instant)
+            } else if items[index].grace > 0 {
+                items[index].phase = .grace(since: instant)
+                extendGrace(index, since: instant)
+            } else {
+                items[index].phase = .silent(since: instant)
+                items[index].end = instant + tempo.silentGrace
+            }
+        }
+        return told(since: before)
+    }
+
+    private mutating func extendGrace(_ index: Int, since: Int64) {
+        let last = since + items[index].grace
+        items[index].end = min(items[index].end + tempo.graceStep, last)
+    }
+
+    /// Moves on what waits for a payment and has come to the end of its stage.
+    mutating func moveOn(at instant: Int64) -> [Kind] {
+        let (before, wasCancelled) = (state, cancellation != nil)
+        for index in items.indices where items[index].due == instant {
+            switch items[index].phase {
+            case .grace(let since) where items[index].end < since + items[index].grace:
+                extendGrace(index, since: since)
+            case .grace, .silent: suspend(index, at: instant)
+            case .hold: items[index].phase = .ended
+            case .awaited, .following, .running, .paused, .ended: break
+            }
+        }
+        guard isAlive || before == .expired else {
+            for index in items.indices { items[index].renews = false }
+            return expire(wasCancelled: wasCancelled)
+        }
+        return told(since: before)
+    }
+
+    private mutating func suspend(_ index: Int, at instant: Int64) {
+        items[index].end = instant
+        items[index].phase = items[index].hold > 0 ? .hold(since: instant) : .ended
+    }
+
+    /// What is told of a change of the whole subscription's state.
+    private func told(since before: State) -> [Kind] {
+        guard state != before else { return [] }
+        switch state {
+        case .grace: return [.inGracePeriod]
+        case .hold: return [.onHold]
+        case .paused: return [.paused]
+        case .pending, .active, .cancelled, .expired, .dropped: return []
+        }
+    }
+
+    /// The items whose charge the store would try again at once.
+    var outstanding: [Int] { items.indices.filter { items[$0].isFailing } }
+}
+
+// MARK: - Cancelling
+
+extension GooglePlaySubscription {
+    /// Turns renewal off. What is in service stays so until the expiry stated; what is suspended ends.
+    mutating func cancel(_ cancellation: Cancellation) -> [Kind] {
+        self.cancellation = cancellation
+        pauseLength = nil
+        pendingCancellation = nil
+        for index in items.indices where items[index].isLive {
+            items[index].renews = false
+            items[index].phase = items[index].isSuspended ? .ended : .running
+        }
+        items.removeAll { $0.phase == .following }
+        for index in items.indices { items[index].successor = nil }
+        return isAlive ? [.cancelled] : [.cancelled, .expired]
+    }
+
+    mutating func restart() -> [Kind] {
+        cancellation = nil
+        pendingCancellation = nil
+        for index in items.indices where items[index].isLive { items[index].renews = true }
+        return [.restarted]
+    }
+
+    /// Takes everything away now.
+    mutating func revoke(by cancellation: Cancellation, at instant: Int64) -> [Kind] {
+        self.cancellation = cancellation
+        isRevoked = true
+        endAll(at: instant)
+        return [.revoked]
+    }
+
+    /// Another purchase has taken its place.
+    mutating func replace(at instant: Int64) -> [Kind] {
+        cancellation = .replacement
+        endAll(at: instant)
+        return [.expired]
+    }
+
+    private mutating func endAll(at instant: Int64) {
+        acknowledgeBy = nil
+        pauseLength = nil
+        pendingCancellation = nil
+        items.removeAll { $0.phase == .following }
+        for index in items.indices where items[index].isLive {
+            items[index].phase = .ended
+            items[index].renews = false
+            items[index].end = min(items[index].end, instant)
+        }
+    }
+
+    /// Takes one of several products away now.
+    mutating func revoke(_ index: Int, at instant: Int64) -> [Kind] {
+        items[index].phase = .ended
+        items[index].isRemoved = true
+        items[index].end = min(items[index].end, instant)
+        return [.itemsChanged]
+    }
+
+    /// The consent that a step in price needed has not come.
+    mutating func endUnconsented(at instant: Int64) -> [Kind] {
+        let due = items.indices.filter {
+            items[$0].isLive && items[$0].stepUp?.state == .pending
+                && items[$0].stepUp?.deadline == instant
+        }
+        for index in due { items[index].stepUp = nil }
+        guard !due.isEmpty, cancellation == nil else { return [] }
+        return cancel(.system)
+    }
+}
