@@ -159,7 +159,8 @@ targets += [
         "TideoverServer",
         [
             "TideoverAppStore", "TideoverCore", "TideoverGooglePlay", "TideoverHTTP",
-            "TideoverJSON", "TideoverLocks", "TideoverSignatures", "TideoverStorage",
+            "TideoverJSON", "TideoverLocks", "TideoverRevenueCat", "TideoverSignatures",
+            "TideoverStorage",
         ]
     ),
     tests(
@@ -167,8 +168,8 @@ targets += [
         [
             "TideoverServer", "TideoverAppStore", "TideoverASN1", "TideoverCore",
             "TideoverGooglePlay", "TideoverHTTP", "TideoverHTTPClient", "TideoverJSON",
-            "TideoverLocks", "TideoverSandbox", "TideoverSignatures", "TideoverSQLite",
-            "TideoverStorage", "TideoverTestProcesses",
+            "TideoverLocks", "TideoverRevenueCat", "TideoverSandbox", "TideoverSignatures",
+            "TideoverSQLite", "TideoverStorage", "TideoverTestProcesses",
         ]
     ),
     library("TideoverCommandLine", ["TideoverJSON", "TideoverLocks"]),
@@ -184,7 +185,7 @@ targets += [
             "CTideoverBuild",
             "TideoverAppStore", "TideoverCommandLine", "TideoverCore", "TideoverGooglePlay",
             "TideoverHTTP", "TideoverHTTPClient", "TideoverHTTPServer", "TideoverJSON",
-            "TideoverLocks", "TideoverSandbox",
+            "TideoverLocks", "TideoverRevenueCat", "TideoverSandbox",
             "TideoverServer", "TideoverSignatures", "TideoverSQLite", "TideoverStorage",
         ],
         // The demo's scenario travels inside the executable.

@@ -15,6 +15,8 @@ public struct App: Sendable {
     public let appStore: AppStoreTrust?
     /// Nil when the app does not sell on Google Play.
     public let googlePlay: PlayTrust?
+    /// Nil when RevenueCat knows nothing of the app.
+    public let revenueCat: RevenueCatTrust?
     /// When its stores are asked for what has not arrived by itself.
     public let backfill: BackfillSchedule
     /// How long after a renewal fell due no notification may arrive before that is raised; zero for
@@ -30,6 +32,7 @@ public struct App: Sendable {
         policy: Policy,
         appStore: AppStoreTrust?,
         googlePlay: PlayTrust? = nil,
+        revenueCat: RevenueCatTrust? = nil,
         backfill: BackfillSchedule = BackfillSchedule(),
         silence: Milliseconds = .hours(6),
         passes: PassIssuer? = nil
@@ -40,6 +43,7 @@ public struct App: Sendable {
         self.policy = policy
         self.appStore = appStore
         self.googlePlay = googlePlay
+        self.revenueCat = revenueCat
         self.backfill = backfill
         self.silence = silence
         self.passes = passes

@@ -5,11 +5,12 @@ public import TideoverSignatures
 
 extension App {
     /// The app as configured. Apple's root is built in; that of receipts and those of a simulated store
-    /// come from files. Whoever serves hands in how Google is reached; without it what was kept of
-    /// Google Play can be read again, and nothing else.
+    /// come from files. Whoever serves hands in how Google and RevenueCat are reached; without it what was
+    /// kept of them can be read again, and nothing else.
     public init(
         _ configured: Configuration.App,
         googlePlay: PlayTrust? = nil,
+        revenueCat: RevenueCatTrust? = nil,
         passes: PassIssuer? = nil
     ) throws(TrustAnchorError) {
         var trust: AppStoreTrust?
@@ -34,6 +35,7 @@ extension App {
             policy: configured.policy,
             appStore: trust,
             googlePlay: googlePlay ?? PlayTrust(offline: configured),
+            revenueCat: revenueCat ?? RevenueCatTrust(configured),
             backfill: configured.appStore?.backfill ?? BackfillSchedule(),
             silence: configured.silence,
             passes: passes

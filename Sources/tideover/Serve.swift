@@ -48,7 +48,12 @@ enum Serve {
         let adminKey = try ConfigurationFile.adminKey(of: configuration)
         let connections = try StoreConnections(configuration)
         let apps = try configuration.apps.map {
-            try App($0, googlePlay: connections.googlePlay[$0.id], passes: passes)
+            try App(
+                $0,
+                googlePlay: connections.googlePlay[$0.id],
+                revenueCat: connections.revenueCat[$0.id],
+                passes: passes
+            )
         }
         for notice in connections.notices { output.message("tideover: \(notice)") }
         let storage = try open(configuration.storage)

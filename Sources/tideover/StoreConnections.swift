@@ -4,6 +4,7 @@ import TideoverCore
 import TideoverGooglePlay
 import TideoverHTTP
 import TideoverHTTPClient
+import TideoverRevenueCat
 import TideoverServer
 import TideoverSignatures
 
@@ -13,6 +14,8 @@ struct StoreConnections {
     let access: [String: [StoreAccess]]
     /// Google Play, by app; an app that is not sold there is not among them.
     let googlePlay: [String: PlayTrust]
+    /// RevenueCat, by app; an app of which it knows nothing is not among them.
+    let revenueCat: [String: RevenueCatTrust]
     /// Why a store cannot be asked, one sentence for each app and environment.
     let notices: [String]
 
@@ -67,7 +70,20 @@ struct StoreConnections {
                     + "is not set, so that what its notifications say is presumed"
             )
         }
+        var revenueCat: [String: RevenueCatTrust] = [:]
+        for app in configuration.apps {
+            guard let project = app.revenueCat else { continue }
+            revenueCat[app.id] = try Self.trust(in: project, of: app, client)
+            guard project.webhookAuthorizationFile == nil, project.signatureSecretFile == nil else {
+                continue
+            }
+            notices.append(
+                "RevenueCat's webhooks for the app \(app.id) are refused: "
+                    + "revenueCat.webhookAuthorizationFile is not set"
+            )
+        }
         self.googlePlay = googlePlay
+        self.revenueCat = revenueCat
         self.access = access
         self.notices = notices
     }
@@ -116,7 +132,62 @@ struct StoreConnections {
         }
     }
 
-    /// Goes to a host of Google's: any address will do.
+    // MARK: RevenueCat
+
+    private static func trust(
+        in project: Configuration.RevenueCat,
+        of app: Configuration.App,
+        _ client: HTTPClient
+    ) throws -> RevenueCatTrust? {
+        let key = try secret("apiKeyFile", project.apiKeyFile, of: app)
+        let secret = try secret("signatureSecretFile", project.signatureSecretFile, of: app)
+        return RevenueCatTrust(
+            app,
+            authorization: try Self.secret(
+                "webhookAuthorizationFile",
+                project.webhookAuthorizationFile,
+                of: app
+            ),
+            signatureSecret: secret.map { Array($0.utf8) },
+            api: try key.map { key in
+                RevenueCatAPI(
+                    key: key,
+                    clock: SystemClock.now,
+                    handler: try handler(RevenueCatAPI.url, client)
+                )
+            }
+        )
+    }
+
+    /// The one line of text in a file; an empty secret would let everybody in.
+    private static func secret(
+        _ key: String,
+        _ file: String?,
+        of app: Configuration.App
+    ) throws -> String? {
+        guard let file else { return nil }
+        let text: String
+        do {
+            text = String(decoding: try FileInput.read(file, atMost: 1 << 12), as: UTF8.self)
+        } catch {
+            throw CommandFailure(
+                .configuration,
+                "the app \(app.id): revenueCat.\(key) \(file): \(error)"
+            )
+        }
+        let line = text.split(whereSeparator: \.isNewline)
+        guard line.count == 1, let secret = line.first else {
+            throw CommandFailure(
+                .configuration,
+                "the app \(app.id): revenueCat.\(key) \(file): it takes one line of text"
+            )
+        }
+        return String(secret)
+    }
+
+    // MARK: Addresses
+
+    /// Goes to a host of Google's or RevenueCat's: any address will do.
     private static func handler(_ url: String, _ client: HTTPClient) throws -> Handler {
         client.handler(
             under: Destination(try HTTPURL(url), addresses: .any, limits: .storeAnswer)

@@ -38,7 +38,6 @@ import TideoverSignatures
         let configuration = try load(Self.fullExample, files: ["etc/sandbox-root.der": root])
         #expect(
             configuration.notices == [
-                "apps[0].revenueCat is set but this version does not read RevenueCat yet",
                 "webhooks[0] is set but this version does not send webhooks yet",
             ]
         )

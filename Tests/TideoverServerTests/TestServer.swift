@@ -47,6 +47,7 @@ final class TestServer: Sendable {
         adminKey: APIKey? = adminKey,
         passes: PassIssuer? = nil,
         googlePlay: PlayTrust? = nil,
+        revenueCat: RevenueCatTrust? = nil,
         environments: [Environment] = [.sandbox, .simulated],
         sleep: (@Sendable (TestClock) -> Sleep)? = nil
     ) throws {
@@ -72,6 +73,7 @@ final class TestServer: Sendable {
             policy: policy,
             appStore: trust,
             googlePlay: googlePlay,
+            revenueCat: revenueCat,
             passes: passes
         )
         self.store = store

@@ -84,6 +84,16 @@ public struct RevenueCatAnswer: Hashable, Sendable {
     /// Whether RevenueCat had not known the customer before we asked.
     public let isNew: Bool
     public let exchange: RevenueCatExchange
+
+    /// The answer as a line of an import, with the id that was asked about beside it: the answer itself
+    /// names another where the customer has several.
+    public func line(about customer: CustomerID) -> [UInt8] {
+        guard let document = try? JSONDocument(body, limits: .storeAnswer),
+            var line = JSONValue(document.root).object
+        else { preconditionFailure("an answer is an object: it was read") }
+        line["app_user_id"] = .string(customer.text)
+        return JSONValue.object(line).encoded()
+    }
 }
 
 /// When a question was asked and answered, and how much more may be asked.

@@ -77,16 +77,9 @@ public struct RevenueCatImport: Sendable {
 
     private func verdict(on text: [UInt8]) -> ImportedLine.Verdict {
         do {
-            let document = try JSONDocument(text, limits: .storeAnswer)
-            let asked = try RevenueCatFields(document.root).string("app_user_id")
-            let subscriber = try RevenueCatSubscriber(document)
-            return .read(reader.reading(of: subscriber, customer: asked.flatMap { CustomerID($0) }))
-        } catch let error as JSONError {
-            return .refused(.unreadable(.malformedJSON(error)))
-        } catch let refusal as RevenueCatRefusal {
-            return .refused(.unreadable(refusal))
+            return .read(try reader.answer(line: text))
         } catch {
-            preconditionFailure("a line fails by its JSON or by what it says")
+            return .refused(.unreadable(error))
         }
     }
 }

@@ -51,6 +51,22 @@ public struct RevenueCatReader: Hashable, Sendable {
         )
     }
 
+    /// Reads a line of an import: an answer of the API, beside which `app_user_id` may say by which id the
+    /// customer was asked about.
+    public func answer(
+        line: [UInt8]
+    ) throws(RevenueCatRefusal) -> RevenueCatSubscriberReading {
+        let document: JSONDocument
+        do {
+            document = try JSONDocument(line, limits: .storeAnswer)
+        } catch {
+            throw .malformedJSON(error)
+        }
+        let asked = try RevenueCatFields(document.root).string("app_user_id")
+        let subscriber = try RevenueCatSubscriber(document)
+        return reading(of: subscriber, customer: asked.flatMap { CustomerID($0) })
+    }
+
     /// Nil for what is said of customers and names no environment.
     private func environment(
         of event: RevenueCatEvent

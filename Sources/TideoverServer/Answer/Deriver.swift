@@ -81,7 +81,7 @@ struct Deriver: Sendable {
             customer: lineages.key.customer,
             aliases: lineages.identity.aliases,
             environment: lineages.key.environment,
-            holdings: lineages.holdings.map {
+            holdings: lineages.holdings.joined.map {
                 CustomerRecord.Holding(lineage: $0.lineage, facts: $0.facts, owners: $0.owners)
             },
             catalogue: Versioned(app.catalogue),

@@ -165,6 +165,8 @@ extension Configuration {
         public let appStore: AppStore?
         /// The app on Google Play; nil if it is not sold there.
         public let googlePlay: GooglePlay?
+        /// What RevenueCat may tell of the app's purchases; nil if it tells nothing.
+        public let revenueCat: RevenueCat?
         /// The simulated store whose word counts; there is one exactly if `simulated` is served.
         public let simulatedStore: SimulatedStore?
         /// The products and what they unlock.
@@ -181,6 +183,7 @@ extension Configuration {
             environments: [Environment],
             appStore: AppStore? = nil,
             googlePlay: GooglePlay? = nil,
+            revenueCat: RevenueCat? = nil,
             simulatedStore: SimulatedStore? = nil,
             catalogue: Catalogue = Catalogue(),
             policy: Policy = Policy(),
@@ -190,6 +193,7 @@ extension Configuration {
             self.environments = environments
             self.appStore = appStore
             self.googlePlay = googlePlay
+            self.revenueCat = revenueCat
             self.simulatedStore = simulatedStore
             self.catalogue = catalogue
             self.policy = policy
@@ -264,6 +268,27 @@ extension Configuration {
             self.serviceAccountFile = serviceAccountFile
             self.audience = audience
             self.email = email
+        }
+    }
+
+    /// What the app's RevenueCat project is known by. No file is opened yet.
+    public struct RevenueCat: Hashable, Sendable {
+        /// The file with the value of the `Authorization` header of its webhooks; nil if none is set.
+        public let webhookAuthorizationFile: String?
+        /// The file with the secret that its webhooks are signed with; nil if they are not signed.
+        public let signatureSecretFile: String?
+        /// The file with a secret API key; nil if RevenueCat is not to be asked.
+        public let apiKeyFile: String?
+
+        /// A project that may send webhooks if it is known by something.
+        public init(
+            webhookAuthorizationFile: String? = nil,
+            signatureSecretFile: String? = nil,
+            apiKeyFile: String? = nil
+        ) {
+            self.webhookAuthorizationFile = webhookAuthorizationFile
+            self.signatureSecretFile = signatureSecretFile
+            self.apiKeyFile = apiKeyFile
         }
     }
 

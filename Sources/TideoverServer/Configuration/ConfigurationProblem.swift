@@ -107,6 +107,6 @@ enum ConfigurationNotice: Hashable {
 
     /// What a later version will act on.
     enum Unfinished: Hashable {
-        case revenueCat, webhooks, policy
+        case webhooks, policy
     }
 }

@@ -80,9 +80,11 @@ extension ConfigurationSection {
             list("environments", of: .environment, .environments, isNeeded: true) ?? []
         let appStore = readAppStore(environments, in: folder, readFile)
         let googlePlay = readGooglePlay(in: folder)
-        if appStore == nil, googlePlay == nil { note(.noStore(path: path)) }
+        if appStore == nil, googlePlay == nil, !has("revenueCat") {
+            note(.noStore(path: path))
+        }
         let simulatedStore = readSimulatedStore(environments, in: folder, readFile)
-        readRevenueCat()
+        let revenueCat = readRevenueCat(in: folder)
         let catalogue = readCatalogue()
         let policy = section("policy").readPolicy()
         let silence = value("silence", .duration, default: "6h")
@@ -93,6 +95,7 @@ extension ConfigurationSection {
                 environments: environments,
                 appStore: appStore,
                 googlePlay: googlePlay,
+                revenueCat: revenueCat,
                 simulatedStore: simulatedStore,
                 catalogue: catalogue,
                 policy: policy,
@@ -259,11 +262,19 @@ extension ConfigurationSection {
         )
     }
 
-    private func readRevenueCat() {
+    private func readRevenueCat(
+        in folder: ConfigurationFolder
+    ) -> Configuration.RevenueCat? {
         let revenueCat = section("revenueCat")
-        _ = revenueCat.value("webhookAuthorizationFile", .fileName)
-        _ = revenueCat.value("apiKeyFile", .fileName)
-        revenueCat.noteNotActedOn(revenueCat.close(), .revenueCat)
+        let authorization = revenueCat.value("webhookAuthorizationFile", .fileName)
+        let secret = revenueCat.value("signatureSecretFile", .fileName)
+        let key = revenueCat.value("apiKeyFile", .fileName)
+        guard revenueCat.close() else { return nil }
+        return Configuration.RevenueCat(
+            webhookAuthorizationFile: authorization.map(folder.path(of:)),
+            signatureSecretFile: secret.map(folder.path(of:)),
+            apiKeyFile: key.map(folder.path(of:))
+        )
     }
 }
 

@@ -185,7 +185,6 @@ extension ConfigurationNotice.Unfinished: CustomStringConvertible {
     var description: String {
         switch self {
         case .policy: "act on it yet"
-        case .revenueCat: "read RevenueCat yet"
         case .webhooks: "send webhooks yet"
         }
     }

@@ -117,6 +117,7 @@ struct Ingest: Sendable {
             environment: reading.environment,
             evidence: evidence,
             facts: facts,
+            ownership: try relayedClaims(on: facts, at: evidence.receivedAt),
             transfer: app.policy.transfer,
             tallies: unknown.tallies,
             now: evidence.receivedAt

@@ -86,6 +86,7 @@ struct PlayIntake: Sendable {
             environment: environment,
             evidence: evidence,
             facts: facts,
+            ownership: try ingest.relayedClaims(on: facts, at: message.receivedAt),
             transfer: app.policy.transfer,
             tallies: unknown.tallies,
             now: message.receivedAt

@@ -2,6 +2,7 @@ import TideoverAppStore
 import TideoverGooglePlay
 import TideoverHTTP
 import TideoverJSON
+import TideoverRevenueCat
 import TideoverSignatures
 
 /// An expected answer to signed data: it is not believed, for a reason with a stable code.
@@ -76,6 +77,30 @@ extension PlayRefusal: Refusal {
 extension PushRefusal: Refusal {
     var status: Int { 401 }
     var title: String { "The push is not believed to be Pub/Sub's." }
+}
+
+extension WebhookObjection: Refusal {
+    var status: Int { 401 }
+    var title: String { "The webhook is not believed to be RevenueCat's." }
+}
+
+extension RevenueCatRefusal: Refusal {
+    var status: Int {
+        switch self {
+        case .malformedJSON(let error): error.status
+        case .missingMember, .malformed, .unknownVersion, .unknownEnvironment: 400
+        case .wrongEnvironment: 422
+        }
+    }
+
+    var title: String {
+        switch self {
+        case .wrongEnvironment: "The notification is not for this app."
+        case .unknownEnvironment: "There is no such environment."
+        case .malformedJSON, .missingMember, .malformed, .unknownVersion:
+            "The notification cannot be read."
+        }
+    }
 }
 
 extension JSONError: Refusal {

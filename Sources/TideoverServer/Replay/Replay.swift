@@ -3,6 +3,7 @@ import TideoverCore
 import TideoverGooglePlay
 import TideoverJSON
 import TideoverLocks
+import TideoverRevenueCat
 import TideoverStorage
 
 /// Reads the stored evidence of one app in one environment again, by the rules of this version, and
@@ -121,7 +122,7 @@ struct Replay: Sendable {
     }
 
     private func read(_ page: [Evidence], _ findings: inout Findings) throws {
-        for piece in page { read(piece, &findings) }
+        for piece in page { try read(piece, &findings) }
         guard apply else { return }
         // Before they are added: afterwards nobody knows what was answered without them.
         var concerned = Set(findings.news.values.joined().compactMap { $0.claim?.customer })
@@ -153,7 +154,7 @@ struct Replay: Sendable {
         }
     }
 
-    private func read(_ piece: Evidence, _ findings: inout Findings) {
+    private func read(_ piece: Evidence, _ findings: inout Findings) throws {
         findings.report.evidence += 1
         let facts: [Fact]
         do {
@@ -164,7 +165,8 @@ struct Replay: Sendable {
             return
         }
         findings.report.facts += facts.count
-        for fact in facts {
+        for read in facts {
+            let fact = try stored(read, findings)
             let digest = FactDigest(fact)
             findings.unseen.remove(digest)
             guard findings.stored.insert(digest).inserted else { continue }
@@ -194,6 +196,7 @@ struct Replay: Sendable {
             guard let trust = app.googlePlay else { throw AppStoreRefusal.unrecognisedContent }
             return try trust.reader.facts(in: PlayAnswers(piece.bytes), of: piece)
         }
+        if let told = try app.revenueCat?.facts(in: piece) { return told }
         guard let trust = app.appStore else { throw AppStoreRefusal.unrecognisedContent }
         let reading = try trust.read(piece.bytes, at: piece.receivedAt)
         return reading.facts(
@@ -201,6 +204,13 @@ struct Replay: Sendable {
             source: piece.source,
             evidence: piece.id
         )
+    }
+
+    /// What a relay told stands under its own name of a purchase where it came before the store's, and
+    /// under the store's where that was known.
+    private func stored(_ fact: Fact, _ findings: Findings) throws -> Fact {
+        guard fact.rank == .relayed, !findings.stored.contains(FactDigest(fact)) else { return fact }
+        return try storage.chains(of: [fact.lineage], app: app.id).joined(fact)
     }
 
     // MARK: Answers
@@ -276,9 +286,9 @@ extension Fact {
     fileprivate var isReadFromEvidence: Bool {
         switch source {
         case .appStoreNotification, .appStoreAPI, .deviceTransaction, .appReceipt,
-            .playNotification, .playAPI, .operator:
+            .playNotification, .playAPI, .revenueCatWebhook, .revenueCatAPI, .operator:
             true
-        case .revenueCatWebhook, .revenueCatAPI, .imported, .server:
+        case .imported, .server:
             false
         }
     }

@@ -163,6 +163,16 @@ extension Problem {
         )
     }
 
+    static func revenueCatNotConfigured(_ app: String) -> Problem {
+        Problem(
+            "revenuecat-not-configured",
+            status: 404,
+            title: "RevenueCat tells nothing of the app.",
+            detail: "Set `revenueCat` in the app's configuration.",
+            members: ["app": .string(app)]
+        )
+    }
+
     /// 503, so that Pub/Sub sends it again: nothing is believed that could not be asked about.
     static func storeNotAsked(_ failure: PlayAPIFailure, at now: Instant) -> Problem {
         let wait = failure.retryAt.map { max(1, ($0 - now).count / 1000) }

@@ -351,6 +351,12 @@ public struct Service: Sendable {
             call in
             try await PlayIngest(ingest: service.ingest(call)).respond(to: call.request)
         },
+        // Nor has RevenueCat: what its dashboard is set to send speaks.
+        Route("POST", "/v1/apps/{app}/notifications/revenuecat", needs: .nothing) {
+            service,
+            call in
+            try await RevenueCatIngest(ingest: service.ingest(call)).respond(to: call.request)
+        },
         Route("POST", "/v1/apps/{app}/customers/{customer}/reconcile", needs: .read) {
             service,
             call in

@@ -652,6 +652,37 @@ enum OpenAPIDocument {
                 }
               }
             },
+            "/v1/apps/{app}/notifications/revenuecat": {
+              "post": {
+                "tags": ["notifications"],
+                "operationId": "postRevenueCatNotification",
+                "summary": "Take in a webhook of RevenueCat",
+                "description": "The webhook must bear the configured `Authorization` header, the signature of the configured secret, or both. It is a relay's word: it fills what the stores have not said, is presumed, and overrules nothing. Answered 200 once it is stored for good; RevenueCat repeats what was answered otherwise.",
+                "security": [],
+                "parameters": [{ "$ref": "#/components/parameters/app" }],
+                "requestBody": {
+                  "required": true,
+                  "description": "As RevenueCat sends it, at most 256 KiB",
+                  "content": { "application/json": { "schema": { "type": "object" } } }
+                },
+                "responses": {
+                  "200": {
+                    "description": "Stored now, or known from before",
+                    "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
+                    "content": {
+                      "application/json": { "schema": { "$ref": "#/components/schemas/Receipt" } }
+                    }
+                  },
+                  "400": { "$ref": "#/components/responses/problem" },
+                  "401": { "$ref": "#/components/responses/problem" },
+                  "404": { "$ref": "#/components/responses/problem" },
+                  "413": { "$ref": "#/components/responses/problem" },
+                  "422": { "$ref": "#/components/responses/problem" },
+                  "429": { "$ref": "#/components/responses/tryAgain" },
+                  "503": { "$ref": "#/components/responses/tryAgain" }
+                }
+              }
+            },
             "/v1/apps/{app}/backfill": {
               "get": {
                 "tags": ["backfill"],
@@ -2446,6 +2477,14 @@ enum OpenAPIDocument {
                       "urn:tideover:problem:push-keys-unavailable",
                       "urn:tideover:problem:store-not-asked",
                       "urn:tideover:problem:store-answer-not-understood",
+                      "urn:tideover:problem:unknown-version",
+                      "urn:tideover:problem:nothing-to-check",
+                      "urn:tideover:problem:missing-authorization",
+                      "urn:tideover:problem:wrong-authorization",
+                      "urn:tideover:problem:missing-signature",
+                      "urn:tideover:problem:malformed-signature",
+                      "urn:tideover:problem:wrong-signature",
+                      "urn:tideover:problem:untimely-signature",
                       "urn:tideover:problem:key-missing",
                       "urn:tideover:problem:key-unknown",
                       "urn:tideover:problem:key-not-allowed",
@@ -2472,6 +2511,7 @@ enum OpenAPIDocument {
                       "urn:tideover:problem:store-cannot-be-asked",
                       "urn:tideover:problem:app-store-not-configured",
                       "urn:tideover:problem:google-play-not-configured",
+                      "urn:tideover:problem:revenuecat-not-configured",
                       "urn:tideover:problem:bad-customer",
                       "urn:tideover:problem:unknown-environment",
                       "urn:tideover:problem:unknown-store",

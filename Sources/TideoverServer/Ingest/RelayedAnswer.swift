@@ -1,0 +1,116 @@
+import TideoverCore
+import TideoverHTTP
+import TideoverRevenueCat
+import TideoverStorage
+
+/// An answer of RevenueCat's about a customer, on its way through the one door: asked for, or from a file.
+///
+/// It is known by its customer and by when it was answered, so that all of a customer's answers stand
+/// together, oldest first.
+struct RelayedAnswer: Sendable {
+    let reading: RevenueCatSubscriberReading
+    /// Exactly as it came, or as a line of an import.
+    let bytes: [UInt8]
+    let source: Source
+
+    /// Begins the keys of all answers.
+    static let prefix = "revenuecat-answer:"
+
+    static func isName(_ key: String) -> Bool { key.utf8.starts(with: prefix.utf8) }
+
+    /// Begins the keys of a customer's answers.
+    static func prefix(of customer: CustomerID) -> String {
+        "\(prefix)\(PercentEncoding.encode(customer.text)):"
+    }
+
+    /// The customer in the key of an answer; nil for another key.
+    static func customer(in key: String) -> CustomerID? {
+        guard isName(key), let end = key.lastIndex(of: ":") else { return nil }
+        let name = String(key.dropFirst(prefix.count)[..<end])
+        return PercentEncoding.decode(name.utf8).flatMap { CustomerID($0) }
+    }
+
+    /// Nil for an answer that names no customer.
+    private var key: String? {
+        reading.customer.map { customer in
+            let instant = "\(max(0, reading.subscriber.requestDate.millisecondsSince1970))"
+            let zeros = String(repeating: "0", count: max(0, 15 - instant.count))
+            return Self.prefix(of: customer) + zeros + instant
+        }
+    }
+
+    /// What became of it.
+    struct Outcome: Hashable, Sendable {
+        /// Whether it had been kept before.
+        var isKnown = true
+        var newFacts = 0
+    }
+
+    /// Keeps it where answers of the app are compared, and wherever it tells of a purchase.
+    func keep(by ingest: Ingest, at now: Instant) async throws -> Outcome {
+        guard let key else { return Outcome() }
+        let evidence = Evidence(
+            id: EvidenceID(of: bytes),
+            dedupeKey: key,
+            source: source,
+            signedAt: reading.subscriber.requestDate,
+            receivedAt: now,
+            bytes: bytes
+        )
+        var environments = Set(reading.lineages.map(\.environment))
+        environments.insert(ingest.app.answeredEnvironment)
+        var outcome = Outcome()
+        for environment in environments.sorted(by: { $0.rawValue < $1.rawValue }) {
+            let intake = try intake(of: evidence, in: environment, by: ingest, at: now)
+            let kept = try await ingest.storage.commit(intake, derive: Deriver(app: ingest.app).derive)
+            guard case .committed(let newFacts, _, let rulings) = kept else { continue }
+            outcome.isKnown = false
+            outcome.newFacts += newFacts
+            ingest.count(rulings)
+        }
+        return outcome
+    }
+
+    private func intake(
+        of evidence: Evidence,
+        in environment: Environment,
+        by ingest: Ingest,
+        at now: Instant
+    ) throws(StorageError) -> Intake {
+        let app = ingest.app
+        let chains = try ingest.storage.chains(of: reading.lineages, app: app.id)
+        let facts = reading.facts(
+            learnedAt: now,
+            source: source,
+            evidence: evidence.id,
+            chains: chains
+        )
+        let claims = reading.claims(at: now, chains: chains)
+        return Intake(
+            app: app.id,
+            environment: environment,
+            evidence: evidence,
+            facts: facts.filter { $0.lineage.environment == environment },
+            ownership: OwnershipClaims(
+                claims.filter { $0.lineage.environment == environment },
+                rule: Deriver(app: app).rule
+            ),
+            transfer: app.policy.transfer,
+            now: now
+        )
+    }
+}
+
+extension App {
+    /// Where RevenueCat's answers are kept, whatever they tell of: production, if the app is served there.
+    var answeredEnvironment: Environment {
+        environments.first { $0 == .production } ?? environments.first ?? .production
+    }
+}
+
+extension Ingest {
+    /// Counts what became of claims to purchases.
+    func count(_ rulings: [ClaimRuling]) {
+        for ruling in rulings { metrics.count(.ownershipClaims, app.id, ruling.code) }
+    }
+}

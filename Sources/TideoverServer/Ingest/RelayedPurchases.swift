@@ -1,0 +1,114 @@
+import TideoverCore
+import TideoverRevenueCat
+import TideoverStorage
+
+// One purchase counts once: what a relay tells joins what its store tells, whichever came first.
+
+extension Storage {
+    /// The stores' own chains of purchases that a relay names otherwise.
+    func chains(
+        of lineages: some Collection<Lineage>,
+        app: String
+    ) throws(StorageError) -> StoreChains {
+        var facts: [Fact] = []
+        for lineage in lineages.sorted() {
+            guard let name = lineage.relayedName else { continue }
+            for holding in try holdings(named: name, app: app, limit: 8) { facts += holding.facts }
+        }
+        return StoreChains(facts)
+    }
+}
+
+extension Lineage {
+    /// What a store calls a purchase that a relay made a lineage of; nil where no store of ours keeps it.
+    fileprivate var relayedName: PurchaseName? {
+        switch store {
+        case .appStore: .transaction(id)
+        case .googlePlay: PurchaseName(order: id)
+        case .revenueCat, .tideover: nil
+        }
+    }
+}
+
+extension [Holding] {
+    /// With what a relay told before the store named the purchase beside what the store says of it; the
+    /// store's list of owners counts.
+    var joined: [Holding] {
+        guard count > 1, contains(where: \.isRelayed) else { return self }
+        let chains = StoreChains(flatMap(\.facts))
+        var told: [Lineage: [Fact]] = [:]
+        var rest: [Holding] = []
+        for holding in self {
+            let lineage = holding.isRelayed ? chains.lineage(of: holding.lineage) : holding.lineage
+            if lineage == holding.lineage {
+                rest.append(holding)
+            } else {
+                told[lineage, default: []] += holding.facts.map(chains.joined)
+            }
+        }
+        return rest.map { holding in
+            guard let more = told[holding.lineage] else { return holding }
+            let facts = (holding.facts + more).sorted { $0.assertedAt < $1.assertedAt }
+            return Holding(lineage: holding.lineage, facts: facts, owners: holding.owners)
+        }
+    }
+}
+
+extension Holding {
+    /// Whether a relay alone has spoken of it.
+    fileprivate var isRelayed: Bool {
+        !facts.isEmpty && facts.allSatisfy { $0.rank == .relayed }
+    }
+}
+
+extension Ingest {
+    /// Whose a purchase is of which a relay told before its store did: what the store now tells is claimed
+    /// for whoever holds the relay's; and where the store names somebody else, the relay's is theirs.
+    /// Nil where there is nothing to claim.
+    func relayedClaims(
+        on facts: [Fact],
+        at now: Instant
+    ) throws(StorageError) -> OwnershipClaims? {
+        guard app.revenueCat != nil else { return nil }
+        var claims: [Lineage: OwnershipClaim] = [:]
+        var named: Set<Lineage> = []
+        for fact in facts where fact.rank == .store {
+            for name in fact.names {
+                let relayed = Lineage(
+                    store: fact.lineage.store,
+                    environment: fact.lineage.environment,
+                    id: name.text
+                )
+                guard relayed != fact.lineage else { continue }
+                let holding = try storage.holding(relayed, app: app.id)
+                guard holding.isRelayed, let holder = holding.owners.owner(at: now) else { continue }
+                claims[fact.lineage] = OwnershipClaim(
+                    lineage: fact.lineage,
+                    customer: holder,
+                    at: now
+                )
+                guard let owner = fact.claim?.customer, owner != holder else { continue }
+                named.insert(relayed)
+                claims[relayed] = OwnershipClaim(lineage: relayed, customer: owner, at: now)
+            }
+        }
+        guard !claims.isEmpty else { return nil }
+        let (deriver, outweighed) = (Deriver(app: app), named)
+        return OwnershipClaims(claims.values.sorted { $0.lineage < $1.lineage }) {
+            claim,
+            holding,
+            holder in
+            let ruling = deriver.rule(claim, holding, holder)
+            guard outweighed.contains(claim.lineage), case .refused = ruling else { return ruling }
+            return .granted(
+                OwnershipEntry(
+                    lineage: claim.lineage,
+                    customer: claim.customer,
+                    from: claim.at,
+                    why: .transferred,
+                    decidedAt: claim.at
+                )
+            )
+        }
+    }
+}

@@ -1,0 +1,222 @@
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+import TideoverRevenueCat
+import TideoverStorage
+
+/// Takes in RevenueCat's webhooks: known to come from there, read into facts of a relay, committed, then
+/// answered. Where a key is configured RevenueCat is then asked about the customer, for the comparison.
+struct RevenueCatIngest: Sendable {
+    let ingest: Ingest
+
+    private var app: App { ingest.app }
+
+    func respond(to request: Request) async throws -> Response {
+        guard let trust = app.revenueCat else { throw Problem.revenueCatNotConfigured(app.id) }
+        let sender = ingest.budget.sender(of: request, to: app.id)
+        do {
+            try ingest.budget.admit(sender)
+            let webhook = try await believed(request, trust, from: sender)
+            return try await take(webhook)
+        } catch let problem as Problem {
+            ingest.refused(problem.slug)
+            throw problem
+        } catch {
+            ingest.metrics.count(.notifications, app.id, "failed")
+            throw error
+        }
+    }
+
+    private struct Webhook: Sendable {
+        let reading: RevenueCatReading
+        let evidence: Evidence
+        let trust: RevenueCatTrust
+
+        var receivedAt: Instant { evidence.receivedAt }
+    }
+
+    /// What a webhook says. A refusal is charged to the sender, unless it may be our clock's fault.
+    private func believed(
+        _ request: Request,
+        _ trust: RevenueCatTrust,
+        from sender: Sender?
+    ) async throws -> Webhook {
+        let now = ingest.clock()
+        do {
+            let reading = try await onPool { () throws -> RevenueCatReading in
+                if let objection = trust.check.objection(to: request, at: now) { throw objection }
+                return try trust.reader.event(body: request.body)
+            }
+            guard reading.event.timestamp <= now + Ingest.clockTolerance else {
+                ingest.log(LogLine(.error, "dated in the future, check the clock", app: app.id))
+                throw Problem.signedInTheFuture(by: reading.event.timestamp - now)
+            }
+            let evidence = Evidence(
+                id: EvidenceID(of: request.body),
+                dedupeKey: reading.dedupeKey,
+                source: .revenueCatWebhook,
+                signedAt: reading.event.timestamp,
+                receivedAt: now,
+                bytes: request.body
+            )
+            return Webhook(reading: reading, evidence: evidence, trust: trust)
+        } catch {
+            guard let problem = (error as? any Refusal)?.problem else { throw error }
+            ingest.budget.charge(sender)
+            throw problem
+        }
+    }
+
+    // MARK: Committing
+
+    private func take(_ webhook: Webhook) async throws -> Response {
+        try await declareAliases(webhook)
+        var newFacts = 0
+        var isNew = false
+        for environment in environments(of: webhook) {
+            let intake = try await onPool { try self.intake(of: webhook, in: environment) }
+            let outcome = try await ingest.storage.commit(intake, derive: Deriver(app: app).derive)
+            guard case .committed(let count, _, let rulings) = outcome else { continue }
+            isNew = true
+            newFacts += count
+            ingest.count(rulings)
+            ingest.count(notUnderstood(in: webhook.reading, intake.facts, environment))
+        }
+        return try await answer(webhook, isNew: isNew, newFacts)
+    }
+
+    /// What names no environment is said of customers in all of them.
+    private func environments(of webhook: Webhook) -> [Environment] {
+        webhook.reading.environment.map { [$0] } ?? app.environments
+    }
+
+    private func intake(
+        of webhook: Webhook,
+        in environment: Environment
+    ) throws(StorageError) -> Intake {
+        let reading = webhook.reading
+        let chains = try ingest.storage.chains(of: reading.lineages, app: app.id)
+        let facts = reading.facts(
+            learnedAt: webhook.receivedAt,
+            evidence: webhook.evidence.id,
+            chains: chains
+        )
+        let claims =
+            reading.claims(at: webhook.receivedAt, chains: chains)
+            + (try transfers(webhook, in: environment))
+        let unknown = notUnderstood(in: reading, facts, environment)
+        ingest.warn(of: unknown)
+        return Intake(
+            app: app.id,
+            environment: environment,
+            evidence: webhook.evidence,
+            facts: facts,
+            ownership: OwnershipClaims(claims, rule: Deriver(app: app).rule),
+            transfer: app.policy.transfer,
+            tallies: unknown.tallies,
+            now: webhook.receivedAt
+        )
+    }
+
+    private func answer(
+        _ webhook: Webhook,
+        isNew: Bool,
+        _ newFacts: Int
+    ) async throws -> Response {
+        guard isNew else {
+            ingest.metrics.count(.notifications, app.id, "duplicate")
+            return .json(["status": "duplicate"])
+        }
+        ingest.metrics.count(.notifications, app.id, "committed")
+        let known = webhook.reading.event.type.known
+        ingest.log(
+            LogLine(
+                .info,
+                "notification committed",
+                app: app.id,
+                environment: webhook.reading.environment,
+                code: known?.rawValue ?? "unknown"
+            )
+        )
+        if !webhook.reading.isTest { await RevenueCatQuestion(ingest: ingest).ask(webhook.reading) }
+        return .json(["status": "committed", "newFacts": .integer(Int64(newFacts))])
+    }
+
+    private func notUnderstood(
+        in reading: RevenueCatReading,
+        _ facts: [Fact],
+        _ environment: Environment
+    ) -> NotUnderstood {
+        let left = reading.notes.compactMap { note -> String? in
+            if case .incomplete = note { "incomplete \(reading.eventType)" } else { nil }
+        }
+        let products = facts.compactMap { fact -> String? in
+            guard case .term(let term) = fact.assertion else { return nil }
+            return app.catalogue[term.productId] == nil ? term.productId : nil
+        }
+        return NotUnderstood(
+            environment: environment,
+            words: reading.unrecognised,
+            rarity: left.first,
+            products: products
+        )
+    }
+}
+
+// MARK: - Customers
+
+extension RevenueCatIngest {
+    /// An id that RevenueCat made up means nothing to anybody else, so that its word for whose it is
+    /// counts. Of ids that the app gave nothing is joined by a relay's word.
+    private func declareAliases(_ webhook: Webhook) async throws {
+        guard case .sameCustomer(let ids) = webhook.reading.customers,
+            let customer = webhook.reading.event.customer, !customer.isRevenueCatAnonymous
+        else { return }
+        for alias in ids where alias.isRevenueCatAnonymous {
+            for environment in app.environments {
+                let key = { (id: CustomerID) in
+                    CustomerKey(app: app.id, environment: environment, customer: id)
+                }
+                let ruling = AliasRuling(
+                    try ingest.storage.identity(of: key(alias)),
+                    as: try ingest.storage.identity(of: key(customer)),
+                    at: webhook.receivedAt,
+                    why: "RevenueCat",
+                    by: "RevenueCat"
+                )
+                guard case .granted(let line) = ruling else { continue }
+                let intake = Intake(
+                    app: app.id,
+                    environment: environment,
+                    alias: line,
+                    now: webhook.receivedAt
+                )
+                _ = try await ingest.storage.commit(intake, derive: Deriver(app: app).derive)
+            }
+        }
+    }
+
+    /// What others had is claimed for whom RevenueCat says that it is now: policy rules on it.
+    private func transfers(
+        _ webhook: Webhook,
+        in environment: Environment
+    ) throws(StorageError) -> [OwnershipClaim] {
+        guard case .transfer(let from, let to) = webhook.reading.customers,
+            let customer = to.first(where: { !$0.isRevenueCatAnonymous }) ?? to.first
+        else { return [] }
+        var lineages: Set<Lineage> = []
+        for former in from {
+            let key = CustomerKey(app: app.id, environment: environment, customer: former)
+            guard
+                let all = try ingest.storage.lineages(of: key, now: webhook.receivedAt)
+            else { continue }
+            for holding in all.holdings
+            where all.identity.owns(holding.owners, at: webhook.receivedAt) {
+                lineages.insert(holding.lineage)
+            }
+        }
+        return lineages.sorted().map {
+            OwnershipClaim(lineage: $0, customer: customer, at: webhook.receivedAt)
+        }
+    }
+}

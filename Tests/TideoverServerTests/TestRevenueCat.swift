@@ -1,0 +1,147 @@
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+import TideoverLocks
+import TideoverRevenueCat
+import TideoverServer
+
+/// RevenueCat as a test sees it: what it posts, what it answers, and whom it was asked about. Its wire is
+/// written by hand from its documentation.
+final class TestRevenueCat: Sendable {
+    static let authorization = "Bearer of the dashboard"
+    static let start: Instant = "2026-05-01T10:00:00Z"
+    static let end: Instant = "2026-06-01T10:00:00Z"
+
+    private let answers = Locked<[String: Response]>([:])
+    private let asked = Locked<[String]>([])
+
+    /// Whom it was asked about, in order.
+    var questions: [String] { asked.withLock { $0 } }
+
+    func answer(_ customer: String, _ response: Response) {
+        answers.withLock { $0[customer] = response }
+    }
+
+    /// Trust in its webhooks; where it answers, in its API too.
+    func trust(asks: Bool = false, signatureSecret: String? = nil) -> RevenueCatTrust {
+        let api = RevenueCatAPI(
+            key: "sk_test",
+            clock: { Self.end },
+            handler: { self.respond(to: $0) }
+        )
+        return RevenueCatTrust(
+            environments: [.production, .sandbox, .simulated],
+            catalogue: TestServer.catalogue,
+            authorization: Self.authorization,
+            signatureSecret: signatureSecret.map { Array($0.utf8) },
+            api: asks ? api : nil
+        )
+    }
+
+    private func respond(to request: Request) -> Response {
+        let customer = request.segments?.last ?? ""
+        asked.withLock { $0.append(customer) }
+        return answers.withLock { $0[customer] } ?? Response(status: 503)
+    }
+
+    // MARK: Webhooks
+
+    static func ms(_ instant: Instant) -> JSONValue { .integer(instant.millisecondsSince1970) }
+
+    /// An event on a first month of `cards.pro.monthly` of the App Store's sandbox, with changes; a null one
+    /// takes a member away.
+    static func event(
+        _ type: String,
+        id: String,
+        at timestamp: Instant = start,
+        _ changes: JSONObject = [:]
+    ) -> JSONObject {
+        var event: JSONObject = [
+            "type": .string(type), "id": .string(id), "event_timestamp_ms": ms(timestamp),
+            "app_user_id": .string(TestServer.anna),
+            "original_app_user_id": .string(TestServer.anna),
+            "aliases": [.string(TestServer.anna)], "product_id": "cards.pro.monthly",
+            "entitlement_ids": ["premium"], "period_type": "NORMAL",
+            "purchased_at_ms": ms(start), "expiration_at_ms": ms(end), "store": "APP_STORE",
+            "environment": "SANDBOX", "transaction_id": "2000000000000001",
+            "original_transaction_id": "2000000000000001",
+        ]
+        for (name, value) in changes { event[name] = value.isNull ? nil : value }
+        return event
+    }
+
+    /// Of a purchase of Google Play, under the order that ``TestPlay`` answers.
+    static let play: JSONObject = [
+        "store": "PLAY_STORE", "product_id": "cards.pro.monthly:base",
+        "transaction_id": "GPA.1..0", "original_transaction_id": "GPA.1",
+    ]
+
+    static func request(
+        _ event: JSONObject,
+        headers: Headers = ["Authorization": authorization]
+    ) -> Request {
+        let body: JSONValue = ["api_version": "1.0", "event": .object(event)]
+        return request(body.encoded(), headers: headers)
+    }
+
+    static func request(
+        _ body: [UInt8],
+        headers: Headers = ["Authorization": authorization]
+    ) -> Request {
+        Request(
+            method: "POST",
+            path: "/v1/apps/cards/notifications/revenuecat",
+            headers: headers,
+            body: body
+        )
+    }
+
+    // MARK: Answers
+
+    /// An answer about a customer with one subscription, with changes to it.
+    static func answer(
+        _ customer: String = TestServer.anna,
+        at asked: Instant = "2026-05-10T10:00:00Z",
+        _ changes: JSONObject = [:]
+    ) -> [UInt8] {
+        var subscription: JSONObject = [
+            "purchase_date": .string(start.rfc3339), "expires_date": .string(end.rfc3339),
+            "period_type": "normal", "store": "app_store", "is_sandbox": true,
+            "ownership_type": "PURCHASED", "store_transaction_id": "2000000000000001",
+        ]
+        for (name, value) in changes { subscription[name] = value.isNull ? nil : value }
+        let entitlement: JSONValue = [
+            "product_identifier": "cards.pro.monthly",
+            "expires_date": subscription["expires_date"] ?? .null,
+        ]
+        let answer: JSONValue = [
+            "request_date_ms": ms(asked), "request_date": .string(asked.rfc3339),
+            "subscriber": [
+                "original_app_user_id": .string(customer),
+                "subscriptions": ["cards.pro.monthly": .object(subscription)],
+                "entitlements": ["premium": entitlement],
+            ],
+        ]
+        return answer.encoded()
+    }
+}
+
+extension TestServer {
+    /// What a webhook is answered: the status and the word of it.
+    func hear(_ event: JSONObject) async throws -> String {
+        try await hear(TestRevenueCat.request(event))
+    }
+
+    func hear(_ request: Request) async throws -> String {
+        let response = try await service.handler(request)
+        let root = try JSONDocument(response.body).root
+        let word = (root["type"] ?? root["status"])?.string ?? ""
+        return "\(response.status) \(word.split(separator: ":").last ?? "")"
+    }
+
+    /// Every fact that is stored, by lineage.
+    func facts(_ environment: Environment = .sandbox) throws -> [Fact] {
+        try storage.lineages(app: "cards", environment: environment, after: nil, limit: 1000)
+            .flatMap(\.facts)
+    }
+}
