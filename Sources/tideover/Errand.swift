@@ -22,6 +22,8 @@ struct Errand {
         + "asks that server in any case."
 
     typealias Finish = (Service) async throws -> Response
+    /// Makes one request of several, and gives its answer.
+    typealias Ask = (Request) async throws -> JSONNode
 
     private let configuration: Configuration
     private let path: String
@@ -64,17 +66,58 @@ struct Errand {
         do {
             return try await ask(try SQLiteStorage(path: file), request, finish)
         } catch let error as StorageError {
-            guard case .locked(let holder) = error.reason else {
-                throw CommandFailure(.cannotCreate, "\(error)")
-            }
-            let process = holder.map { "process \($0)" } ?? "another process"
             return try await ask(
                 try listening(),
                 request,
                 needsKey: needsKey,
-                because: "\(file) is in use by \(process), most likely a running server"
+                because: try inUse(file, error)
             )
         }
+    }
+
+    /// Has as many requests made as `body` wants, all of them by the same server, or by one service of the
+    /// command's own, which has the database meanwhile and makes one where there is none.
+    ///
+    /// - Throws: `CommandFailure` for an answer that is no success, or what `body` throws.
+    func converse<Value>(_ body: (@escaping Ask) async throws -> Value) async throws -> Value {
+        if let server {
+            return try await body { request in
+                try await ask(server, request, needsKey: true, because: "--server was given")
+            }
+        }
+        guard case .sqlite(let file) = configuration.storage else {
+            preconditionFailure("only SQLite is read")
+        }
+        let storage: SQLiteStorage
+        do {
+            storage = try SQLiteStorage(path: file)
+        } catch {
+            let because = try inUse(file, error)
+            return try await body { request in
+                try await ask(try listening(), request, needsKey: true, because: because)
+            }
+        }
+        do {
+            let key = APIKey(.admin) { .random(in: .min ... .max) }
+            let service = try service(over: storage, key)
+            let value = try await body { request in
+                try Self.content(of: await service.handler(request.presenting(key)))
+            }
+            await storage.close()
+            return value
+        } catch {
+            await storage.close()
+            throw error
+        }
+    }
+
+    /// Why the server has to be asked; throws for any other reason to have no storage.
+    private func inUse(_ file: String, _ error: StorageError) throws(CommandFailure) -> String {
+        guard case .locked(let holder) = error.reason else {
+            throw CommandFailure(.cannotCreate, "\(error)")
+        }
+        let process = holder.map { "process \($0)" } ?? "another process"
+        return "\(file) is in use by \(process), most likely a running server"
     }
 
     // MARK: The storage
@@ -87,18 +130,8 @@ struct Errand {
     ) async throws -> JSONNode {
         do {
             let key = APIKey(.admin) { .random(in: .min ... .max) }
-            let service = try Service(
-                apps: try configuration.apps.map { try App($0) },
-                storage: storage,
-                version: Tideover.version,
-                clock: SystemClock.now,
-                log: { [output] line in
-                    guard line.level == .error, let detail = line.detail else { return }
-                    output.message("tideover: \(detail)")
-                },
-                adminKey: key,
-                access: finish == nil ? [:] : try StoreConnections(configuration).access
-            )
+            let access = finish == nil ? [:] : try StoreConnections(configuration).access
+            let service = try service(over: storage, key, access)
             var answer = try await service.handler(request.presenting(key))
             if let finish, answer.status < 300 { answer = try await finish(service) }
             await storage.close()
@@ -107,6 +140,25 @@ struct Errand {
             await storage.close()
             throw error
         }
+    }
+
+    private func service(
+        over storage: SQLiteStorage,
+        _ key: APIKey,
+        _ access: [String: [StoreAccess]] = [:]
+    ) throws -> Service {
+        try Service(
+            apps: try configuration.apps.map { try App($0) },
+            storage: storage,
+            version: Tideover.version,
+            clock: SystemClock.now,
+            log: { [output] line in
+                guard line.level == .error, let detail = line.detail else { return }
+                output.message("tideover: \(detail)")
+            },
+            adminKey: key,
+            access: access
+        )
     }
 
     // MARK: The server

@@ -5,7 +5,7 @@ import TideoverTestProcesses
 
 /// The program itself, as it was built beside the tests.
 enum Executable {
-    fileprivate static let url = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+    static let url = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
         .deletingLastPathComponent().appending(path: "tideover")
 
     static var isPresent: Bool { FileManager.default.isExecutableFile(atPath: url.path) }

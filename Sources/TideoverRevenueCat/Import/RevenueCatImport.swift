@@ -72,7 +72,8 @@ public struct RevenueCatImport: Sendable {
     }
 
     private func imported(_ verdict: ImportedLine.Verdict) -> ImportedLine {
-        ImportedLine(number: line, verdict: verdict, position: position)
+        let text: [UInt8] = if case .read = verdict { rest } else { [] }
+        return ImportedLine(number: line, verdict: verdict, position: position, text: text)
     }
 
     private func verdict(on text: [UInt8]) -> ImportedLine.Verdict {
@@ -106,6 +107,8 @@ public struct ImportedLine: Hashable, Sendable {
     public let verdict: Verdict
     /// Past the line: where to go on once what it states is kept.
     public let position: ImportPosition
+    /// As it stands in the file, without its end; empty where it is refused.
+    public let text: [UInt8]
 
     public enum Verdict: Hashable, Sendable {
         /// Understood; its notes say what of it states nothing.

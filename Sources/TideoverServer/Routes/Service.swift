@@ -351,6 +351,12 @@ public struct Service: Sendable {
             call in
             try await PlayIngest(ingest: service.ingest(call)).respond(to: call.request)
         },
+        Route("GET", "/v1/apps/{app}/imports/revenuecat", needs: .admin) { service, call in
+            try RevenueCatImportRoute(ingest: service.ingest(call)).tell()
+        },
+        Route("POST", "/v1/apps/{app}/imports/revenuecat", needs: .admin) { service, call in
+            try await RevenueCatImportRoute(ingest: service.ingest(call)).take(call.request)
+        },
         // Nor has RevenueCat: what its dashboard is set to send speaks.
         Route("POST", "/v1/apps/{app}/notifications/revenuecat", needs: .nothing) {
             service,

@@ -683,6 +683,73 @@ enum OpenAPIDocument {
                 }
               }
             },
+            "/v1/apps/{app}/imports/revenuecat": {
+              "get": {
+                "tags": ["backfill"],
+                "operationId": "getRevenueCatImport",
+                "summary": "How far a file of RevenueCat's answers has come",
+                "security": [{ "key": ["admin"] }],
+                "parameters": [{ "$ref": "#/components/parameters/app" }],
+                "responses": {
+                  "200": {
+                    "description": "Its place; none where the last file came to its end",
+                    "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
+                    "content": {
+                      "application/json": { "schema": { "$ref": "#/components/schemas/ImportPlace" } }
+                    }
+                  },
+                  "401": { "$ref": "#/components/responses/unauthorised" },
+                  "403": { "$ref": "#/components/responses/problem" },
+                  "404": { "$ref": "#/components/responses/problem" },
+                  "503": { "$ref": "#/components/responses/tryAgain" }
+                }
+              },
+              "post": {
+                "tags": ["backfill"],
+                "operationId": "postRevenueCatImport",
+                "summary": "Take in lines of a file of RevenueCat's answers about customers",
+                "description": "Each line is what RevenueCat's API answers about a customer, perhaps with `app_user_id` beside `subscriber`. Every line has a verdict of its own; what was taken in before changes nothing.",
+                "security": [{ "key": ["admin"] }],
+                "parameters": [
+                  { "$ref": "#/components/parameters/app" },
+                  {
+                    "name": "linesBefore", "in": "query",
+                    "description": "How many lines of the file stand before",
+                    "schema": { "type": "integer", "minimum": 0, "default": 0 }
+                  },
+                  {
+                    "name": "mark", "in": "query",
+                    "description": "A SHA-256 digest to remember the place behind these lines by; without it the place is forgotten",
+                    "schema": { "type": "string", "minLength": 64, "maxLength": 64 }
+                  },
+                  {
+                    "name": "dryRun", "in": "query",
+                    "description": "Only tell what would become of them",
+                    "schema": { "type": "boolean", "default": false }
+                  }
+                ],
+                "requestBody": {
+                  "required": true,
+                  "description": "Lines of JSON, at most 256 KiB",
+                  "content": { "application/jsonl": { "schema": { "type": "string" } } }
+                },
+                "responses": {
+                  "200": {
+                    "description": "What became of them",
+                    "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
+                    "content": {
+                      "application/json": { "schema": { "$ref": "#/components/schemas/Imported" } }
+                    }
+                  },
+                  "400": { "$ref": "#/components/responses/problem" },
+                  "401": { "$ref": "#/components/responses/unauthorised" },
+                  "403": { "$ref": "#/components/responses/problem" },
+                  "404": { "$ref": "#/components/responses/problem" },
+                  "413": { "$ref": "#/components/responses/problem" },
+                  "503": { "$ref": "#/components/responses/tryAgain" }
+                }
+              }
+            },
             "/v1/apps/{app}/backfill": {
               "get": {
                 "tags": ["backfill"],
@@ -2512,6 +2579,7 @@ enum OpenAPIDocument {
                       "urn:tideover:problem:app-store-not-configured",
                       "urn:tideover:problem:google-play-not-configured",
                       "urn:tideover:problem:revenuecat-not-configured",
+                      "urn:tideover:problem:bad-import",
                       "urn:tideover:problem:bad-customer",
                       "urn:tideover:problem:unknown-environment",
                       "urn:tideover:problem:unknown-store",
@@ -2539,6 +2607,35 @@ enum OpenAPIDocument {
                   "detail": { "type": "string", "description": "What is wrong this time" }
                 },
                 "additionalProperties": true
+              },
+              "ImportPlace": {
+                "type": "object", "required": ["mark", "lines"],
+                "properties": {
+                  "mark": { "type": ["string", "null"] },
+                  "lines": { "type": "integer" }
+                }
+              },
+              "Imported": {
+                "type": "object", "required": ["read", "known", "refused", "newFacts", "lines"],
+                "properties": {
+                  "read": { "type": "integer", "description": "Lines that were understood" },
+                  "known": { "type": "integer", "description": "Of these, such as were kept before" },
+                  "refused": { "type": "integer" },
+                  "newFacts": { "type": "integer" },
+                  "lines": {
+                    "type": "array",
+                    "description": "Those with something to say",
+                    "items": {
+                      "type": "object", "required": ["line", "verdict", "detail"],
+                      "properties": {
+                        "line": { "type": "integer", "description": "From 1" },
+                        "verdict": { "type": "string", "enum": ["refused", "noted"] },
+                        "reason": { "type": "string" },
+                        "detail": { "type": "string" }
+                      }
+                    }
+                  }
+                }
               },
               "Instant": { "type": "string", "format": "date-time" }
             }

@@ -1,0 +1,231 @@
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+import TideoverRevenueCat
+import TideoverStorage
+
+/// Answers `POST /v1/apps/{app}/imports/revenuecat`, which takes in lines of a file of RevenueCat's answers,
+/// and `GET`, which tells how far such a file has come.
+///
+/// Each line has a verdict of its own: one that is refused keeps none of the others out. What is kept is
+/// durable before the answer goes out, and a line that was kept before changes nothing.
+struct RevenueCatImportRoute: Sendable {
+    let ingest: Ingest
+
+    private var app: App { ingest.app }
+
+    /// How many lines are committed at once.
+    private static let mostAtOnce = 32
+    private static let bookmark = "revenuecat-import"
+
+    private var bookmarks: Bookmarks {
+        Bookmarks(app: app.id, environment: app.answeredEnvironment, storage: ingest.storage)
+    }
+
+    func tell() throws -> Response {
+        guard app.revenueCat != nil else { throw Problem.revenueCatNotConfigured(app.id) }
+        let place = try bookmarks.text(Self.bookmark).flatMap { ImportPlace($0) }
+        return .json(headers: ["Cache-Control": "private, no-store"]) { writer in
+            writer.field("mark", place?.mark)
+            writer.field("lines", place?.lines ?? 0)
+        }
+    }
+
+    func take(_ request: Request) async throws -> Response {
+        guard let trust = app.revenueCat else { throw Problem.revenueCatNotConfigured(app.id) }
+        let wish = try ImportWish(request)
+        let now = ingest.clock()
+        let lines = try await onPool { Self.read(request.body, from: wish.linesBefore, trust.reader) }
+        var sum = ImportSum(lines)
+        let answers = lines.compactMap { RelayedAnswer($0) }
+        if let newest = answers.map(\.reading.subscriber.requestDate).max(),
+            newest > now + Ingest.clockTolerance
+        {
+            throw Problem.signedInTheFuture(by: newest - now)
+        }
+        if wish.isDryRun {
+            try await onPool { try sum.weigh(answers, in: app, ingest.storage) }
+        } else {
+            try await keep(answers, at: now, &sum)
+            let place = wish.mark.map { ImportPlace(mark: $0, lines: sum.lastLine) }
+            try await bookmarks.keep(place?.text ?? "", Self.bookmark)
+        }
+        return .json(headers: ["Cache-Control": "private, no-store"]) { sum.writeFields(to: &$0) }
+    }
+
+    private static func read(
+        _ body: [UInt8],
+        from linesBefore: Int64,
+        _ reader: RevenueCatReader
+    ) -> [ImportedLine] {
+        let start = ImportPosition(bytes: 0, line: linesBefore)
+        var reading = RevenueCatImport(reader: reader, from: start)
+        let lines = reading.take(body[...])
+        return lines + [reading.finish()].compactMap(\.self)
+    }
+
+    /// Commits many at once, but of one purchase or customer one after the other: who is first to claim a
+    /// purchase must not be a matter of chance.
+    private func keep(
+        _ answers: [RelayedAnswer],
+        at now: Instant,
+        _ sum: inout ImportSum
+    ) async throws {
+        var rest = answers[...]
+        while !rest.isEmpty {
+            let wave = rest.prefix(rest.apart(most: Self.mostAtOnce))
+            rest = rest.dropFirst(wave.count)
+            let outcomes = try await withThrowingTaskGroup(of: RelayedAnswer.Outcome.self) { group in
+                for answer in wave { group.addTask { try await answer.keep(by: ingest, at: now) } }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            for outcome in outcomes { sum.add(outcome) }
+        }
+    }
+}
+
+/// How far a file has come: a digest of all that was taken in of it, and its lines.
+private struct ImportPlace {
+    let mark: String
+    let lines: Int64
+
+    init(mark: String, lines: Int64) {
+        self.mark = mark
+        self.lines = lines
+    }
+
+    /// Nil for none.
+    init?(_ text: String) {
+        let parts = text.split(separator: " ")
+        guard parts.count == 2, let lines = Int64(parts[0]) else { return nil }
+        self.init(mark: String(parts[1]), lines: lines)
+    }
+
+    var text: String { "\(lines) \(mark)" }
+}
+
+/// What a request wants to be done with its lines.
+private struct ImportWish {
+    /// How many lines of the file stand before.
+    let linesBefore: Int64
+    /// What to remember the place behind them by; nil to forget the place.
+    let mark: String?
+    let isDryRun: Bool
+
+    init(_ request: Request) throws(Problem) {
+        let lines = request.queryValue("linesBefore") ?? "0"
+        guard let linesBefore = Int64(lines), (0...(1 << 53)).contains(linesBefore) else {
+            throw .badImport("`linesBefore` is how many lines of the file stand before.")
+        }
+        self.linesBefore = linesBefore
+        mark = request.queryValue("mark")
+        if let mark, mark.utf8.count != 64 || !mark.utf8.allSatisfy(Self.isHexadecimal) {
+            throw .badImport("`mark` is a SHA-256 digest in hexadecimal.")
+        }
+        switch request.queryValue("dryRun") {
+        case nil, "false": isDryRun = false
+        case "true": isDryRun = true
+        default: throw .badImport("`dryRun` is `true` or `false`.")
+        }
+    }
+
+    private static func isHexadecimal(_ byte: UInt8) -> Bool {
+        byte &- UInt8(ascii: "0") < 10 || byte &- UInt8(ascii: "a") < 6
+    }
+}
+
+/// What became of the lines of a request.
+private struct ImportSum: Sendable {
+    /// Those with something to say, in their order.
+    private let told: [ImportedLine]
+    private let read: Int
+    private let refused: Int
+    /// Of the last line that is not blank.
+    let lastLine: Int64
+    private var known = 0
+    private var facts = 0
+
+    init(_ lines: [ImportedLine]) {
+        told = lines.filter { $0.sentence != nil }
+        refused = lines.filter { if case .refused = $0.verdict { true } else { false } }.count
+        read = lines.count - refused
+        lastLine = lines.last?.number ?? 0
+    }
+
+    mutating func add(_ outcome: RelayedAnswer.Outcome) {
+        if outcome.isKnown { known += 1 }
+        facts += outcome.newFacts
+    }
+
+    /// What would become of them.
+    mutating func weigh(
+        _ answers: [RelayedAnswer],
+        in app: App,
+        _ storage: any Storage
+    ) throws {
+        for answer in answers {
+            if try storage.evidence(answer.id, app: app.id) != nil {
+                known += 1
+            } else {
+                facts += answer.reading.facts(learnedAt: .distantPast, evidence: answer.id).count
+            }
+        }
+    }
+
+    func writeFields(to writer: inout JSONWriter) {
+        writer.field("read", read)
+        writer.field("known", known)
+        writer.field("refused", refused)
+        writer.field("newFacts", facts)
+        writer.field(
+            "lines",
+            array: { writer in
+                for line in told {
+                    writer.object { writer in
+                        writer.field("line", line.number)
+                        if case .refused(let refusal) = line.verdict {
+                            writer.field("verdict", "refused")
+                            writer.field("reason", refusal.code)
+                        } else {
+                            writer.field("verdict", "noted")
+                        }
+                        writer.field("detail", line.sentence)
+                    }
+                }
+            }
+        )
+    }
+}
+
+extension RelayedAnswer {
+    /// Nil for a line that is refused.
+    fileprivate init?(_ line: ImportedLine) {
+        guard case .read(let reading) = line.verdict else { return nil }
+        self.init(reading: reading, bytes: line.text, source: .imported)
+    }
+
+    fileprivate var id: EvidenceID { EvidenceID(of: bytes) }
+}
+
+extension ArraySlice<RelayedAnswer> {
+    /// How many of the first speak of purchases and customers of their own, at least one.
+    fileprivate func apart(most: Int) -> Int {
+        var lineages: Set<Lineage> = []
+        var customers: Set<CustomerID> = []
+        for (count, answer) in prefix(most).enumerated() {
+            let isApart =
+                lineages.isDisjoint(with: answer.reading.lineages)
+                && answer.reading.customer.map { !customers.contains($0) } ?? true
+            guard isApart || count == 0 else { return count }
+            lineages.formUnion(answer.reading.lineages)
+            if let customer = answer.reading.customer { customers.insert(customer) }
+        }
+        return Swift.min(most, count)
+    }
+}
+
+extension Problem {
+    fileprivate static func badImport(_ detail: String) -> Problem {
+        Problem("bad-import", status: 400, title: "This cannot be imported.", detail: detail)
+    }
+}

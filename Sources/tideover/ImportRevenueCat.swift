@@ -1,0 +1,170 @@
+import Glibc
+import TideoverCommandLine
+import TideoverHTTP
+import TideoverJSON
+
+/// `tideover import revenuecat`: RevenueCat's answers about customers, from a file of lines.
+enum ImportRevenueCat {
+    private static let file = Parameter.argument(
+        "FILE",
+        "The answers of RevenueCat's API, one on each line"
+    )
+    private static let dryRun = Parameter.flag("--dry-run", "Only tell what would be brought in")
+    private static let json = Parameter.flag("--json", "Write one JSON object")
+
+    static let command = Command(
+        "revenuecat",
+        summary: "bring in RevenueCat's answers about customers",
+        examples: [
+            Example(
+                "tideover import revenuecat answers.jsonl --app cards --config tideover.json --dry-run",
+                "look at every line first"
+            ),
+            Example(
+                "tideover import revenuecat answers.jsonl --app cards --config tideover.json",
+                "bring them in"
+            ),
+        ],
+        parameters: [
+            file, AppErrand.app, ConfigurationFile.required, Errand.server, dryRun, json,
+        ],
+        notes: [
+            "A line is what GET /v1/subscribers/{app_user_id} of RevenueCat's API answers, written "
+                + "without line ends; \"app_user_id\" beside \"subscriber\" says by which id was asked.",
+            "It can be interrupted anywhere: the same command goes on where it came to, and a line that "
+                + "was brought in before changes nothing. A line that is refused is told with its number "
+                + "and keeps no other out.",
+            Errand.note,
+            "Exit code 0 when every line was read, 1 when one was refused.",
+        ],
+        run: run
+    )
+
+    private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
+        let asked = try AppErrand(arguments, output)
+        let file = try LineFile(arguments[file])
+        let isDryRun = arguments[dryRun]
+        let sum = try await asked.errand.converse { ask in
+            let work = FileImport(app: asked.app.id, file: file, isDryRun: isDryRun, ask: ask)
+            return try await work.run(output, tellsLines: !arguments[json])
+        }
+        if arguments[json] {
+            output.write(sum.form.encoded(pretty: true) + [UInt8(ascii: "\n")])
+        } else {
+            output.write(Array("\(sum.sentence(isDryRun: isDryRun))\n".utf8))
+        }
+        return sum.refused == 0 ? .success : .failure
+    }
+}
+
+/// A file on its way in, batch by batch.
+private struct FileImport {
+    let app: String
+    let file: LineFile
+    let isDryRun: Bool
+    let ask: Errand.Ask
+
+    func run(_ output: Output, tellsLines: Bool) async throws -> ImportTotal {
+        var total = ImportTotal()
+        let behind = try await linesKept(output, &total)
+        let progress = Progress("importing, bytes", total: file.size, on: output)
+        defer { progress.finish() }
+        var reached = behind
+        do {
+            try await file.eachBatch { batch in
+                progress.advance(by: batch.bytes.count)
+                guard batch.lastLine > behind else { return }
+                let told = total.add(JSONValue(try await ask(request(batch))), batch)
+                reached = batch.lastLine
+                if tellsLines { for line in told { output.message("tideover: \(line)") } }
+            }
+            if !isDryRun { _ = try await ask(request(nil)) }
+        } catch {
+            if !isDryRun {
+                output.message(
+                    "tideover: brought in up to line \(reached); the same command goes on from there"
+                )
+            }
+            throw error
+        }
+        return total
+    }
+
+    /// How many lines an earlier run has brought in of this very file; none of one that was changed.
+    private func linesKept(_ output: Output, _ total: inout ImportTotal) async throws -> Int64 {
+        guard !isDryRun, let mark = try await ask(Request(path: path))["mark"]?.string else {
+            return 0
+        }
+        var lines: Int64 = 0
+        try await file.eachBatch { batch in if batch.mark == mark { lines = batch.lastLine } }
+        guard lines > 0 else { return 0 }
+        total.linesBefore = lines
+        output.message("tideover: going on behind line \(lines), where an earlier run came to")
+        return lines
+    }
+
+    private var path: String { "/v1/apps/\(app)/imports/revenuecat" }
+
+    /// Without a batch the file is at its end, and its place is forgotten.
+    private func request(_ batch: LineBatch?) -> Request {
+        var query: [QueryItem] = []
+        if let batch {
+            query.append(QueryItem(name: "linesBefore", value: "\(batch.linesBefore)"))
+            query.append(QueryItem(name: "mark", value: batch.mark))
+        }
+        if isDryRun { query.append(QueryItem(name: "dryRun", value: "true")) }
+        return Request(
+            method: "POST",
+            path: path,
+            query: query,
+            headers: ["Content-Type": "application/jsonl"],
+            body: batch?.bytes ?? []
+        )
+    }
+}
+
+/// What became of a file.
+private struct ImportTotal {
+    /// Lines that an earlier run had brought in.
+    var linesBefore: Int64 = 0
+    private var lines: Int64 = 0
+    private var read: Int64 = 0
+    private var known: Int64 = 0
+    private(set) var refused: Int64 = 0
+    private var newFacts: Int64 = 0
+    private var told: [JSONValue] = []
+
+    /// The sentences on single lines.
+    mutating func add(_ answer: JSONValue, _ batch: LineBatch) -> [String] {
+        var news = answer["lines"]?.array ?? []
+        for line in batch.tooLong {
+            news.append([
+                "line": .integer(line), "verdict": "refused", "reason": "too-long",
+                "detail": .string(
+                    "Line \(line): It has more than \(LineBatch.longestLine) bytes: write each answer "
+                        + "of RevenueCat's API on a line of its own."
+                ),
+            ])
+        }
+        lines += batch.lastLine - batch.linesBefore
+        read += answer["read"]?.int64 ?? 0
+        known += answer["known"]?.int64 ?? 0
+        refused += (answer["refused"]?.int64 ?? 0) + Int64(batch.tooLong.count)
+        newFacts += answer["newFacts"]?.int64 ?? 0
+        told += news
+        return news.compactMap { $0["detail"]?.string }.map(TextLayout.visible)
+    }
+
+    var form: JSONValue {
+        [
+            "linesBefore": .integer(linesBefore), "lines": .integer(lines),
+            "read": .integer(read), "known": .integer(known), "refused": .integer(refused),
+            "newFacts": .integer(newFacts), "told": .array(told),
+        ]
+    }
+
+    func sentence(isDryRun: Bool) -> String {
+        "lines \(lines), read \(read), known before \(known), refused \(refused); "
+            + "\(isDryRun ? "facts that would be new" : "new facts") \(newFacts)"
+    }
+}

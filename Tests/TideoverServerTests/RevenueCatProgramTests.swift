@@ -1,0 +1,126 @@
+import Foundation
+import Testing
+import TideoverCore
+import TideoverJSON
+import TideoverServer
+import TideoverTestProcesses
+
+/// `tideover import revenuecat` and `tideover report shadow` as an operator meets them.
+@Suite(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
+final class RevenueCatProgramTests {
+    private let folder = FileManager.default.temporaryDirectory.appending(
+        path: "tideover-import-\(UUID().uuidString)"
+    )
+
+    init() throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    private func configuration() throws -> String {
+        let key = APIKey(.admin) { .random(in: .min ... .max) }
+        try Data("\(key.text)\n".utf8).write(to: folder.appending(path: "admin.key"))
+        try Data("Bearer of the dashboard\n".utf8).write(to: folder.appending(path: "rc.txt"))
+        let file = folder.appending(path: "tideover.json")
+        let text = """
+            { server: { listen: "127.0.0.1:0", adminKeyFile: "admin.key" }, storage: "sqlite:x.db",
+              apps: [{ id: "cards", environments: ["sandbox"],
+              revenueCat: { webhookAuthorizationFile: "rc.txt" },
+              products: { "cards.pro.monthly": { entitlements: ["premium"], period: "P1M" } } }] }
+            """
+        try Data(text.utf8).write(to: file)
+        return file.path
+    }
+
+    /// Lines of answers, the first of them none; those of 2020, so that no clock is ahead of them.
+    private func file(_ count: Int) throws -> String {
+        let start: Instant = "2020-05-01T10:00:00Z"
+        let end: Instant = "2020-06-01T10:00:00Z"
+        var lines = [Array("{".utf8)]
+        for number in 0..<count {
+            lines.append(
+                TestRevenueCat.answer(
+                    "customer-\(number)",
+                    at: start + .days(1),
+                    [
+                        "purchase_date": .string(start.rfc3339),
+                        "expires_date": .string(end.rfc3339),
+                        "store_transaction_id": .string("7\(number)"),
+                    ]
+                )
+            )
+        }
+        let url = folder.appending(path: "answers.jsonl")
+        try Data(lines.map { $0 + [UInt8(ascii: "\n")] }.joined()).write(to: url)
+        return url.path
+    }
+
+    private func arguments(_ file: String, _ configuration: String) -> [String] {
+        ["import", "revenuecat", file, "--app", "cards", "--config", configuration]
+    }
+
+    private func run(_ arguments: [String]) throws -> (JSONValue, Int32, String) {
+        let said = try Executable.run(arguments + ["--json"])
+        let root = try JSONDocument(Array(said.results.utf8), limits: .local).root
+        return (JSONValue(root), said.code, said.messages)
+    }
+
+    @Test func `an import that was killed goes on, and nothing counts twice`() throws {
+        let configuration = try configuration()
+        let file = try file(600)
+        let arguments = arguments(file, configuration)
+        let killed = try ChildProcess([Executable.url.path] + arguments)
+        // The first line is told as soon as the lines around it are kept.
+        var told = ""
+        while !told.contains("Line 1:") {
+            let bytes = killed.messages.next()
+            guard !bytes.isEmpty else { break }
+            told += String(decoding: bytes, as: UTF8.self)
+        }
+        killed.terminate()
+        _ = killed.wait()
+        #expect(told.contains("Line 1:"))
+        let (second, _, _) = try run(arguments)
+        let before = second["linesBefore"]?.int64 ?? 0
+        #expect(before + (second["lines"]?.int64 ?? 0) == 601)
+        #expect(before > 0)
+        let (third, status, messages) = try run(arguments)
+        #expect(third["linesBefore"] == 0)
+        #expect(third["known"] == 600)
+        #expect(third["newFacts"] == 0)
+        #expect(third["refused"] == 1)
+        #expect(status == 1)
+        #expect(!messages.contains("going on"))
+        #expect(third["told"]?.array?.first?["line"] == 1)
+    }
+
+    @Test func `a dry run tells, a running server takes the lines, and the answers are compared`()
+        throws
+    {
+        let configuration = try configuration()
+        let file = try file(3)
+        let arguments = arguments(file, configuration)
+        let server = try ServingExecutable(configuration)
+        let asked = ["--server", "\(server.url)"]
+        let (dry, _, _) = try run(arguments + asked + ["--dry-run"])
+        #expect(dry["known"] == 0)
+        #expect(dry["read"] == 3)
+        let (first, status, _) = try run(arguments + asked)
+        #expect(first["read"] == 3)
+        #expect(first["known"] == 0)
+        #expect(status == 1)
+        let report = [
+            "report", "shadow", "--app", "cards", "--config", configuration, "--environment",
+            "sandbox",
+        ]
+        let (shadow, _, _) = try run(report + asked)
+        #expect(shadow["customers"] == 3)
+        #expect(shadow["differing"] == 0)
+        let sheet = try Executable.run(report + asked + ["--csv"])
+        let lines = sheet.results.split(separator: "\r\n")
+        #expect(lines.count == 1)
+        #expect(lines.first?.hasPrefix("app,environment,customer") == true)
+        _ = server.stop()
+    }
+}
