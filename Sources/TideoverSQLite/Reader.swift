@@ -9,6 +9,7 @@ final class Reader {
     private let keyQueries: KeyQueries
     private let evidence: Statement
     private let evidenceAfter: Statement
+    private let evidenceKeyed: Statement
     private let lineageAfter: Statement
     private let named: Statement
     private let bookmark: Statement
@@ -36,6 +37,7 @@ final class Reader {
         keyQueries = try KeyQueries(connection)
         evidence = try Statement(SQL.evidence, on: connection)
         evidenceAfter = try Statement(SQL.evidenceAfter, on: connection)
+        evidenceKeyed = try Statement(SQL.evidenceKeyed, on: connection)
         lineageAfter = try Statement(SQL.lineageAfter, on: connection)
         named = try Statement(SQL.named, on: connection)
         bookmark = try Statement(SQL.bookmark, on: connection)
@@ -94,6 +96,34 @@ final class Reader {
                 try piece(row, EvidenceID(hex: row.text(5)))
             }
         }
+    }
+
+    func evidence(
+        app: String,
+        environment: Environment,
+        keyed prefix: String,
+        after: String?,
+        limit: Int
+    ) throws(StorageError) -> [Evidence] {
+        try atOneInstant { () throws(StorageError) in
+            try evidenceKeyed.all(
+                .text(app),
+                .text(environment.rawValue),
+                .text(after ?? prefix),
+                .utf8(Self.behind(prefix)),
+                .integer(Int64(max(0, limit)))
+            ) { row throws(StorageError) in
+                try piece(row, EvidenceID(hex: row.text(5)))
+            }
+        }
+    }
+
+    /// The first text behind all that begin with a prefix, as bytes compare.
+    private static func behind(_ prefix: String) -> [UInt8] {
+        var bytes = Array(prefix.utf8)
+        precondition(bytes.last.map { $0 < 0x7f } ?? false, "a prefix ends in plain ASCII")
+        bytes[bytes.count - 1] += 1
+        return bytes
     }
 
     private func piece(_ row: Row, _ id: EvidenceID) throws(StorageError) -> Evidence {

@@ -194,6 +194,11 @@ enum SQL {
         SELECT dedupe_key, source, signed_at, received_at, form, id FROM evidence
         WHERE app = ?1 AND id > ?2 AND environment = ?3 ORDER BY id LIMIT ?4
         """
+    static let evidenceKeyed: StaticString = """
+        SELECT dedupe_key, source, signed_at, received_at, form, id FROM evidence
+        WHERE app = ?1 AND environment = ?2 AND dedupe_key > ?3 AND dedupe_key < ?4
+        ORDER BY dedupe_key LIMIT ?5
+        """
     /// One at a time: the next key is found by the index, however many facts the one before has.
     static let lineageAfter: StaticString = """
         SELECT lineage FROM fact WHERE app = ?1 AND environment = ?2 AND lineage > ?3

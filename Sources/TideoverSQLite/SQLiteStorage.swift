@@ -161,6 +161,24 @@ public final class SQLiteStorage: Storage {
         }
     }
 
+    public func evidence(
+        app: String,
+        environment: Environment,
+        keyed prefix: String,
+        after: String?,
+        limit: Int
+    ) throws(StorageError) -> [Evidence] {
+        try readers.read { reader throws(StorageError) in
+            try reader.evidence(
+                app: app,
+                environment: environment,
+                keyed: prefix,
+                after: after,
+                limit: limit
+            )
+        }
+    }
+
     public func lineages(
         app: String,
         environment: Environment,

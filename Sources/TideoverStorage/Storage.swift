@@ -75,6 +75,18 @@ public protocol Storage: Sendable {
         limit: Int
     ) throws(StorageError) -> [Evidence]
 
+    /// The evidence of an app in an environment whose dedupe keys begin with `prefix`, which is not empty, in
+    /// the order of those keys, those behind the key `after`, at most `limit` of them.
+    ///
+    /// - Throws: `corrupt` when the bytes of one no longer have the digest that is their id.
+    func evidence(
+        app: String,
+        environment: Environment,
+        keyed prefix: String,
+        after: String?,
+        limit: Int
+    ) throws(StorageError) -> [Evidence]
+
     /// Every lineage of an app in an environment of which a fact is stored, owned or not, in the order
     /// of their keys, those behind the key `after`, at most `limit` of them.
     func lineages(

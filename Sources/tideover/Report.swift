@@ -22,8 +22,12 @@ enum Report {
                 "tideover report lockouts --app cards --config tideover.json",
                 "how long customers were denied what the store vouched for"
             ),
+            Example(
+                "tideover report shadow --app cards --config tideover.json",
+                "where RevenueCat's answers and ours differ"
+            ),
         ],
-        subcommands: [arrival, drift, lockouts]
+        subcommands: [arrival, drift, lockouts, ReportShadow.command]
     )
 
     private static let app = Parameter.option("--app", "ID", "One app instead of all")
@@ -143,14 +147,23 @@ enum Sheet {
         ([head] + rows.map { $0.map(text) }).map { $0.joined(separator: ",") + "\r\n" }.joined()
     }
 
-    /// A cell; none of ours needs quotes: app ids, words, instants and numbers.
+    /// A cell (RFC 4180): customers' ids may hold anything.
     private static func text(_ value: JSONValue?) -> String {
         switch value {
-        case .string(let text): text
+        case .string(let text): quoted(text)
         case .integer(let number): "\(number)"
         case .double(let number): "\(number)"
         case .null, .bool, .array, .object, nil: ""
         }
+    }
+}
+
+extension Sheet {
+    private static func quoted(_ text: String) -> String {
+        let isPlain = text.utf8.allSatisfy { byte in
+            byte != UInt8(ascii: ",") && byte != UInt8(ascii: "\"") && byte >= UInt8(ascii: " ")
+        }
+        return isPlain ? text : "\"\(text.replacing("\"", with: "\"\""))\""
     }
 }
 

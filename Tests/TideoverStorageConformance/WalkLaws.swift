@@ -8,6 +8,7 @@ extension StorageLaw {
             "all evidence can be walked through in pages, each piece once and exact",
             evidenceIsWalked
         ),
+        StorageLaw("evidence is found by the beginning of its key, in order", evidenceIsKeyed),
         StorageLaw(
             "all lineages can be walked through in pages, owned or not, with all their facts",
             lineagesAreWalked
@@ -51,6 +52,42 @@ extension StorageLaw {
             limit: 3
         )
         #expect(elsewhere == [])
+    }
+
+    private static func evidenceIsKeyed(_ storage: any Storage) async throws {
+        let keys = ["a:1", "a:10", "a:2", "a", "b:1", "a;1", "A:1", "a:\u{FC}"]
+        for (number, key) in keys.enumerated() {
+            let bytes = Array("piece \(number)".utf8)
+            let piece = Evidence(
+                id: EvidenceID(of: bytes),
+                dedupeKey: key,
+                source: .revenueCatAPI,
+                signedAt: nil,
+                receivedAt: Sample.day(1),
+                bytes: bytes
+            )
+            let intake = Intake(
+                app: Sample.app,
+                environment: .production,
+                evidence: piece,
+                now: Sample.day(1)
+            )
+            _ = try await storage.commit(intake, derive: Sample.derive)
+        }
+        func found(_ app: String, _ environment: Environment, after: String?) throws -> [String] {
+            try storage.evidence(
+                app: app,
+                environment: environment,
+                keyed: "a:",
+                after: after,
+                limit: 2
+            ).map(\.dedupeKey)
+        }
+        #expect(try found(Sample.app, .production, after: nil) == ["a:1", "a:10"])
+        #expect(try found(Sample.app, .production, after: "a:10") == ["a:2", "a:\u{FC}"])
+        #expect(try found(Sample.app, .production, after: "a:\u{FC}") == [])
+        #expect(try found(Sample.app, .sandbox, after: nil) == [])
+        #expect(try found("chess", .production, after: nil) == [])
     }
 
     private static func lineagesAreWalked(_ storage: any Storage) async throws {

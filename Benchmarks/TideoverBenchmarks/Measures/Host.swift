@@ -104,6 +104,14 @@ struct ForgetfulStorage: Storage {
         limit: Int
     ) throws(StorageError) -> [Evidence] { [] }
 
+    func evidence(
+        app: String,
+        environment: Environment,
+        keyed prefix: String,
+        after: String?,
+        limit: Int
+    ) throws(StorageError) -> [Evidence] { [] }
+
     func lineages(
         app: String,
         environment: Environment,

@@ -23,6 +23,9 @@ struct RelayedAnswer: Sendable {
         "\(prefix)\(PercentEncoding.encode(customer.text)):"
     }
 
+    /// Behind the keys of all of a customer's answers, and before those of the next one.
+    static func place(behind customer: CustomerID) -> String { prefix(of: customer) + "~" }
+
     /// The customer in the key of an answer; nil for another key.
     static func customer(in key: String) -> CustomerID? {
         guard isName(key), let end = key.lastIndex(of: ":") else { return nil }

@@ -321,6 +321,16 @@ public struct Service: Sendable {
                 clock: service.clock
             ).respond()
         },
+        Route("GET", "/v1/reports/shadow", needs: .secret) { service, call in
+            guard let id = call.appID else { throw Problem.appNeeded }
+            return try await service.shadowRoute(id).respond(to: call.request)
+        },
+        Route("GET", "/v1/apps/{app}/customers/{customer}/shadow", needs: .secret) {
+            service,
+            call in
+            try await service.shadowRoute(call["app"])
+                .respond(to: call.request, customer: call["customer"])
+        },
         // Public keys: whoever holds a pass may check it.
         Route("GET", "/v1/apps/{app}/pass-keys", needs: .nothing) { service, call in
             PassKeysRoute(app: try service.app(call["app"])).respond()
@@ -438,6 +448,10 @@ public struct Service: Sendable {
 
     private func backfillRoute(_ call: Call) throws -> BackfillRoute {
         BackfillRoute(app: try app(call["app"]), backfillers: backfillers)
+    }
+
+    private func shadowRoute(_ app: String) throws -> ShadowReportRoute {
+        ShadowReportRoute(app: try self.app(app), storage: storage, clock: clock)
     }
 
     private func grantsRoute(_ call: Call) throws -> GrantsRoute {

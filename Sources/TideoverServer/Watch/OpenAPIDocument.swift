@@ -750,6 +750,75 @@ enum OpenAPIDocument {
                 }
               }
             },
+            "/v1/apps/{app}/customers/{customer}/shadow": {
+              "get": {
+                "tags": ["reports"],
+                "operationId": "getCustomerShadow",
+                "summary": "RevenueCat's answer about a customer beside ours",
+                "description": "Compared at the instant of its newest answer, by all that is known now.",
+                "security": [{ "key": ["secret"] }],
+                "parameters": [
+                  { "$ref": "#/components/parameters/app" },
+                  { "$ref": "#/components/parameters/customer" },
+                  { "$ref": "#/components/parameters/environment" }
+                ],
+                "responses": {
+                  "200": {
+                    "description": "Where they differ; nowhere if the list is empty",
+                    "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
+                    "content": {
+                      "application/json": { "schema": { "$ref": "#/components/schemas/CustomerShadow" } }
+                    }
+                  },
+                  "400": { "$ref": "#/components/responses/problem" },
+                  "401": { "$ref": "#/components/responses/unauthorised" },
+                  "403": { "$ref": "#/components/responses/problem" },
+                  "404": { "$ref": "#/components/responses/problem" },
+                  "503": { "$ref": "#/components/responses/tryAgain" }
+                }
+              }
+            },
+            "/v1/reports/shadow": {
+              "get": {
+                "tags": ["reports"],
+                "operationId": "getShadowReport",
+                "summary": "Where RevenueCat's answers and ours differ, and what that would have cost",
+                "description": "A page of customers of whom an answer of RevenueCat's is kept, in a fixed order. Lockout minutes are those in which its answers denied what the store itself vouched for.",
+                "security": [{ "key": ["secret"] }],
+                "parameters": [
+                  {
+                    "name": "app", "in": "query", "required": true,
+                    "description": "The app's id",
+                    "schema": { "type": "string" }
+                  },
+                  { "$ref": "#/components/parameters/environment" },
+                  {
+                    "name": "after", "in": "query",
+                    "description": "`next` of the page before; without it from the beginning",
+                    "schema": { "type": "string" }
+                  },
+                  {
+                    "name": "limit", "in": "query",
+                    "description": "How many customers at most",
+                    "schema": { "type": "integer", "minimum": 1, "maximum": 1000, "default": 100 }
+                  }
+                ],
+                "responses": {
+                  "200": {
+                    "description": "Those that differ, and the sums of the page",
+                    "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
+                    "content": {
+                      "application/json": { "schema": { "$ref": "#/components/schemas/ShadowReport" } }
+                    }
+                  },
+                  "400": { "$ref": "#/components/responses/problem" },
+                  "401": { "$ref": "#/components/responses/unauthorised" },
+                  "403": { "$ref": "#/components/responses/problem" },
+                  "404": { "$ref": "#/components/responses/problem" },
+                  "503": { "$ref": "#/components/responses/tryAgain" }
+                }
+              }
+            },
             "/v1/apps/{app}/backfill": {
               "get": {
                 "tags": ["backfill"],
@@ -2580,6 +2649,8 @@ enum OpenAPIDocument {
                       "urn:tideover:problem:google-play-not-configured",
                       "urn:tideover:problem:revenuecat-not-configured",
                       "urn:tideover:problem:bad-import",
+                      "urn:tideover:problem:app-needed",
+                      "urn:tideover:problem:never-answered",
                       "urn:tideover:problem:bad-customer",
                       "urn:tideover:problem:unknown-environment",
                       "urn:tideover:problem:unknown-store",
@@ -2635,6 +2706,62 @@ enum OpenAPIDocument {
                       }
                     }
                   }
+                }
+              },
+              "CustomerShadow": {
+                "type": "object",
+                "required": ["customer", "answers", "answeredAt", "evidence", "differences"],
+                "properties": {
+                  "asOf": { "$ref": "#/components/schemas/Instant" },
+                  "app": { "type": "string" },
+                  "environment": { "type": "string" },
+                  "customer": { "type": "string" },
+                  "answers": { "type": "integer", "description": "How many answers of RevenueCat's are kept" },
+                  "answeredAt": { "$ref": "#/components/schemas/Instant" },
+                  "evidence": { "type": "string", "description": "The answer compared" },
+                  "lockoutMinutes": { "type": "number" },
+                  "entitledMinutes": { "type": "number" },
+                  "differences": {
+                    "type": "array", "items": { "$ref": "#/components/schemas/ShadowDifference" }
+                  }
+                }
+              },
+              "ShadowDifference": {
+                "type": "object",
+                "required": ["entitlement", "kind", "rule", "detail", "lockoutMinutes", "evidence"],
+                "properties": {
+                  "entitlement": { "type": "string" },
+                  "kind": {
+                    "type": "string",
+                    "enum": ["denied-here", "denied-there", "other-end", "not-in-catalogue", "other-environment"]
+                  },
+                  "rule": { "type": ["string", "null"], "description": "Ours that decided" },
+                  "detail": { "type": "string" },
+                  "lockoutMinutes": { "type": "number" },
+                  "theirs": { "type": ["object", "null"] },
+                  "ours": { "type": ["object", "null"] },
+                  "evidence": {
+                    "type": "array", "items": { "type": "string" },
+                    "description": "What ours rests on"
+                  }
+                }
+              },
+              "ShadowReport": {
+                "type": "object",
+                "required": ["asOf", "app", "environment", "customers", "differing", "differences", "next", "more"],
+                "properties": {
+                  "asOf": { "$ref": "#/components/schemas/Instant" },
+                  "app": { "type": "string" },
+                  "environment": { "type": "string" },
+                  "customers": { "type": "integer", "description": "Compared on this page" },
+                  "differing": { "type": "integer" },
+                  "lockoutMinutes": { "type": "number" },
+                  "entitledMinutes": { "type": "number" },
+                  "differences": {
+                    "type": "array", "items": { "$ref": "#/components/schemas/CustomerShadow" }
+                  },
+                  "next": { "type": ["string", "null"] },
+                  "more": { "type": "boolean" }
                 }
               },
               "Instant": { "type": "string", "format": "date-time" }

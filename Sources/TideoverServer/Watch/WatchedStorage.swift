@@ -113,6 +113,24 @@ struct WatchedStorage: Storage {
         }
     }
 
+    func evidence(
+        app: String,
+        environment: Environment,
+        keyed prefix: String,
+        after: String?,
+        limit: Int
+    ) throws(StorageError) -> [Evidence] {
+        try read { storage throws(StorageError) in
+            try storage.evidence(
+                app: app,
+                environment: environment,
+                keyed: prefix,
+                after: after,
+                limit: limit
+            )
+        }
+    }
+
     func lineages(
         app: String,
         environment: Environment,

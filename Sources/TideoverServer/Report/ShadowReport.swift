@@ -1,0 +1,98 @@
+import TideoverCore
+import TideoverJSON
+import TideoverStorage
+
+/// A page of customers of whom RevenueCat has answered, compared.
+struct ShadowReport: Sendable {
+    private let customers: [CustomerShadow]
+    /// The last customer of the page; nil where there is none.
+    private let last: CustomerID?
+    private let more: Bool
+
+    /// Reads the kept answers of an app, customer after customer; it blocks its thread.
+    ///
+    /// - Parameters:
+    ///   - environment: whose answers of ours are compared.
+    ///   - after: the customer behind whom to go on; nil for the beginning.
+    ///   - limit: how many customers at most.
+    init(
+        _ app: App,
+        _ environment: Environment,
+        after: CustomerID?,
+        limit: Int,
+        at now: Instant,
+        in storage: any Storage
+    ) throws {
+        var groups: [(customer: CustomerID, answers: [KeptAnswer])] = []
+        var place = after.map(RelayedAnswer.place(behind:))
+        let pageLength = 200
+        reading: while let reader = app.revenueCat?.reader {
+            let page = try storage.evidence(
+                app: app.id,
+                environment: app.answeredEnvironment,
+                keyed: RelayedAnswer.prefix,
+                after: place,
+                limit: pageLength
+            )
+            for piece in page {
+                guard let customer = RelayedAnswer.customer(in: piece.dedupeKey) else { continue }
+                if groups.last?.customer != customer {
+                    guard groups.count <= limit else { break reading }
+                    groups.append((customer, []))
+                }
+                if let answer = KeptAnswer(piece, reader) {
+                    groups[groups.count - 1].answers.append(answer)
+                }
+            }
+            guard page.count == pageLength else { break }
+            place = page.last?.dedupeKey
+        }
+        more = groups.count > limit
+        last = groups.prefix(limit).last?.customer
+        customers = try groups.prefix(limit).compactMap { customer, answers in
+            let key = CustomerKey(app: app.id, environment: environment, customer: customer)
+            return CustomerShadow(answers, try storage.knownLineages(of: key, now: now), of: app)
+        }
+    }
+
+    /// All answers about one customer, compared; nil where none are kept.
+    static func customer(
+        _ key: CustomerKey,
+        of app: App,
+        at now: Instant,
+        in storage: any Storage
+    ) throws -> CustomerShadow? {
+        guard let reader = app.revenueCat?.reader else { return nil }
+        let kept = try storage.evidence(
+            app: app.id,
+            environment: app.answeredEnvironment,
+            keyed: RelayedAnswer.prefix(of: key.customer),
+            after: nil,
+            limit: mostAnswers
+        )
+        let answers = kept.compactMap { KeptAnswer($0, reader) }
+        return CustomerShadow(answers, try storage.knownLineages(of: key, now: now), of: app)
+    }
+
+    /// More answers about one customer than anybody has.
+    private static let mostAnswers = 10_000
+
+    func writeFields(to writer: inout JSONWriter, after: CustomerID?) {
+        let differing = customers.filter(\.differs)
+        let times = customers.map(\.time)
+        writer.field("customers", customers.count)
+        writer.field("differing", differing.count)
+        writer.field("lockoutMinutes", times.reduce(0) { $0 + $1.denied.minutes })
+        writer.field("entitledMinutes", times.reduce(0) { $0 + $1.entitled.minutes })
+        writer.field(
+            "differences",
+            array: { writer in
+                for customer in differing {
+                    writer.object { customer.writeFields(to: &$0) }
+                }
+            }
+        )
+        writer.field("next", (last ?? after)?.text)
+        writer.field("more", more)
+    }
+}

@@ -1,0 +1,64 @@
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+import TideoverStorage
+
+/// Answers `GET /v1/reports/shadow`, a page of customers of whom RevenueCat has answered, and
+/// `GET /v1/apps/{app}/customers/{customer}/shadow`, one of them.
+struct ShadowReportRoute: Sendable {
+    let app: App
+    let storage: any Storage
+    let clock: Clock
+
+    func respond(to request: Request) async throws -> Response {
+        guard app.revenueCat != nil else { throw Problem.revenueCatNotConfigured(app.id) }
+        let environment = try app.environment(askedIn: request)
+        let limit = try request.limit("limit")
+        let after = request.queryValue("after").flatMap { CustomerID($0) }
+        let (app, storage, now) = (app, storage, clock())
+        let report = try await onPool {
+            try ShadowReport(app, environment, after: after, limit: limit, at: now, in: storage)
+        }
+        return .json(headers: ["Cache-Control": "private, no-store"]) { writer in
+            writer.field("asOf", now.rfc3339)
+            writer.field("app", app.id)
+            writer.field("environment", environment.rawValue)
+            report.writeFields(to: &writer, after: after)
+        }
+    }
+
+    func respond(to request: Request, customer: String) async throws -> Response {
+        guard app.revenueCat != nil else { throw Problem.revenueCatNotConfigured(app.id) }
+        guard let customer = CustomerID(customer) else { throw Problem.badCustomer }
+        let environment = try app.environment(askedIn: request)
+        let key = CustomerKey(app: app.id, environment: environment, customer: customer)
+        let (app, storage, now) = (app, storage, clock())
+        let shadow = try await onPool {
+            try ShadowReport.customer(key, of: app, at: now, in: storage)
+        }
+        guard let shadow else { throw Problem.neverAnswered }
+        return .json(headers: ["Cache-Control": "private, no-store"]) { writer in
+            writer.field("asOf", now.rfc3339)
+            writer.field("app", app.id)
+            writer.field("environment", environment.rawValue)
+            shadow.writeFields(to: &writer)
+        }
+    }
+}
+
+extension Problem {
+    fileprivate static let neverAnswered = Problem(
+        "never-answered",
+        status: 404,
+        title: "No answer of RevenueCat's about this customer is kept.",
+        detail: "Import one with `tideover import revenuecat`, or set `revenueCat.apiKeyFile`."
+    )
+
+    /// What a report is about that is of one app at a time.
+    static let appNeeded = Problem(
+        "app-needed",
+        status: 400,
+        title: "The report is about one app.",
+        detail: "Name it: `?app=` and its id."
+    )
+}

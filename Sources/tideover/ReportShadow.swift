@@ -1,0 +1,193 @@
+import TideoverCommandLine
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+
+/// `tideover report shadow`: RevenueCat's answers beside ours.
+enum ReportShadow {
+    private static let environment = Parameter.option(
+        "--environment",
+        "NAME",
+        "production, sandbox or simulated",
+        as: ValueForm<NamedEnvironment>.choice,
+        default: NamedEnvironment.production.rawValue
+    )
+    private static let json = Parameter.flag("--json", "Write one JSON object")
+    private static let csv = Parameter.flag("--csv", "Write comma-separated values with a head")
+
+    static let command = Command(
+        "shadow",
+        summary: "where RevenueCat's answers and ours differ, and what that would have cost",
+        examples: [
+            Example(
+                "tideover report shadow --app cards --config tideover.json",
+                "every customer of whom an answer of RevenueCat's is kept"
+            ),
+            Example(
+                "tideover report shadow --app cards --config tideover.json --csv",
+                "a line for each difference, for a sheet"
+            ),
+        ],
+        parameters: [
+            AppErrand.app, ConfigurationFile.required, environment, Errand.server, json, csv,
+        ],
+        notes: [
+            "Compared is RevenueCat's newest answer about a customer with ours of the same instant, by "
+                + "all that is known now. Lockout minutes are those in which its answers denied what the "
+                + "store itself vouched for; an answer counts until the next one, and no longer than it "
+                + "says itself.",
+            "Answers come by `tideover import revenuecat`, and after each webhook where "
+                + "revenueCat.apiKeyFile is set.",
+            Errand.note,
+        ],
+        run: run
+    )
+
+    private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
+        if arguments[json], arguments[csv] {
+            throw arguments.usageError(.conflict("--json", "--csv"))
+        }
+        let asked = try AppErrand(arguments, output)
+        let question = Question(
+            app: asked.app.id,
+            environment: arguments[environment].environment
+        )
+        let sum = try await asked.errand.converse { ask in try await gather(question, ask) }
+        if arguments[json] {
+            output.write(sum.form.encoded(pretty: true) + [UInt8(ascii: "\n")])
+        } else if arguments[csv] {
+            output.write(Array(sum.sheet.utf8))
+        } else {
+            sum.print(output)
+        }
+        return .success
+    }
+
+    private struct Question {
+        let app: String
+        let environment: Environment
+    }
+
+    private static func gather(_ question: Question, _ ask: Errand.Ask) async throws -> ShadowSum {
+        var sum = ShadowSum()
+        var after: String?
+        repeat {
+            var query = [
+                QueryItem(name: "app", value: question.app),
+                QueryItem(name: "environment", value: question.environment.rawValue),
+                QueryItem(name: "limit", value: "500"),
+            ]
+            if let after { query.append(QueryItem(name: "after", value: after)) }
+            let page = JSONValue(try await ask(Request(path: "/v1/reports/shadow", query: query)))
+            sum.add(page)
+            after = page["more"]?.bool == true ? page["next"]?.string : nil
+        } while after != nil
+        return sum
+    }
+}
+
+/// All pages of the report taken together.
+private struct ShadowSum {
+    private var head: JSONValue = [:]
+    private var customers: Int64 = 0
+    private var differing: Int64 = 0
+    private var lockoutMinutes = 0.0
+    private var entitledMinutes = 0.0
+    private var differences: [JSONValue] = []
+
+    mutating func add(_ page: JSONValue) {
+        head = page
+        customers += page["customers"]?.int64 ?? 0
+        differing += page["differing"]?.int64 ?? 0
+        lockoutMinutes += page["lockoutMinutes"]?.double ?? 0
+        entitledMinutes += page["entitledMinutes"]?.double ?? 0
+        differences += page["differences"]?.array ?? []
+    }
+
+    var form: JSONValue {
+        [
+            "asOf": head["asOf"] ?? .null, "app": head["app"] ?? .null,
+            "environment": head["environment"] ?? .null, "customers": .integer(customers),
+            "differing": .integer(differing), "lockoutMinutes": .double(lockoutMinutes),
+            "entitledMinutes": .double(entitledMinutes), "differences": .array(differences),
+        ]
+    }
+
+    /// The differences with their customers, and customers with nothing but lockouts.
+    private var lines: [(customer: JSONValue, difference: JSONValue)] {
+        differences.flatMap { customer in
+            let all = customer["differences"]?.array ?? []
+            return all.isEmpty ? [(customer, .null)] : all.map { (customer, $0) }
+        }
+    }
+
+    // MARK: For people
+
+    func print(_ output: Output) {
+        var table = Table([
+            Table.Column("customer"), Table.Column("entitlement"), Table.Column("kind"),
+            Table.Column("rule"), Table.Column("RevenueCat until"), Table.Column("ours until"),
+            Table.Column("lockout minutes", .trailing),
+        ])
+        for (customer, difference) in lines {
+            table.add(
+                Table.Cell(TextLayout.visible(customer["customer"]?.string ?? "")),
+                Table.Cell(TextLayout.visible(difference["entitlement"]?.string ?? "-")),
+                Table.Cell(difference["kind"]?.string ?? "-"),
+                Table.Cell(difference["rule"]?.string ?? "-"),
+                Table.Cell(Self.end(difference["theirs"])),
+                Table.Cell(Self.end(difference["ours"])),
+                Table.Cell(LockoutPrinter.number(Self.minutes(customer, difference)))
+            )
+        }
+        if !lines.isEmpty { output.print(table) }
+        output.write(
+            Array(
+                ("\(customers) customers compared, \(differing) differ; RevenueCat would have locked out "
+                    + "for \(LockoutPrinter.number(.double(lockoutMinutes))) of "
+                    + "\(LockoutPrinter.number(.double(entitledMinutes))) minutes\n").utf8
+            )
+        )
+    }
+
+    private static func end(_ answer: JSONValue?) -> String {
+        guard answer?["access"]?.bool == true else { return "no access" }
+        return answer?["accessUntil"]?.string ?? "for ever"
+    }
+
+    private static func minutes(_ customer: JSONValue, _ difference: JSONValue) -> JSONValue? {
+        difference["lockoutMinutes"] ?? customer["lockoutMinutes"]
+    }
+
+    // MARK: For sheets
+
+    var sheet: String {
+        Sheet.text(
+            head: [
+                "app", "environment", "customer", "answered_at", "entitlement", "kind", "rule",
+                "revenuecat_access", "revenuecat_until", "our_access", "our_until", "our_state",
+                "lockout_minutes", "evidence",
+            ],
+            rows: lines.map { customer, difference in
+                let theirs = difference["theirs"]
+                let ours = difference["ours"]
+                let evidence = (difference["evidence"]?.array ?? []).compactMap(\.string)
+                return [
+                    head["app"], head["environment"], customer["customer"],
+                    customer["answeredAt"], difference["entitlement"], difference["kind"],
+                    difference["rule"], Self.word(theirs), theirs?["accessUntil"],
+                    Self.word(ours), ours?["accessUntil"], ours?["state"],
+                    Self.minutes(customer, difference),
+                    .string(
+                        ([customer["evidence"]?.string].compactMap(\.self) + evidence)
+                            .joined(separator: " ")
+                    ),
+                ]
+            }
+        )
+    }
+
+    private static func word(_ answer: JSONValue?) -> JSONValue? {
+        answer?["access"]?.bool.map { .string($0 ? "yes" : "no") }
+    }
+}
