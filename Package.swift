@@ -288,8 +288,8 @@ if Context.environment["TIDEOVER_FUZZ"] != nil {
             name: "TideoverFuzz",
             dependencies: [
                 "CTideoverFuzzing", "TideoverAppStore", "TideoverASN1", "TideoverCore",
-                "TideoverHTTP", "TideoverJSON", "TideoverLocks", "TideoverSandbox",
-                "TideoverServer", "TideoverSignatures",
+                "TideoverHTTP", "TideoverJSON", "TideoverLocks", "TideoverRevenueCat",
+                "TideoverSandbox", "TideoverServer", "TideoverSignatures",
             ],
             path: "Fuzz/TideoverFuzz",
             swiftSettings: settings

@@ -2,7 +2,8 @@
 enum Registry {
     static let all: [Fuzzer] = [
         .strictJSON, .relaxedJSON, .base64, .jws, .signed, .chain, .pass, .notification, .apiAnswer,
-        .http, .receipt, .receiptContent, .reconcile, .openIAP, .canaryOfOracles, .canaryOfMemory,
+        .http, .receipt, .receiptContent, .reconcile, .openIAP, .revenueCat,
+        .revenueCatImport, .canaryOfOracles, .canaryOfMemory,
     ]
 
     /// The one that this process runs.
