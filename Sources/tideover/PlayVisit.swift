@@ -36,7 +36,7 @@ struct PlayVisit {
             guard let (knock, skew) = try await trial.knock() else {
                 return [.playKey(missingOf: app)]
             }
-            return Finding.play(knock, skew: skew, of: app, email: await trust.askingEmail)
+            return Finding.play(knock, skew: skew, of: app, email: trust.askingEmail)
         } catch {
             return [.storeKey(unusable: "\(app.id): \(error)")]
         }

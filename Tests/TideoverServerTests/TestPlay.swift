@@ -95,7 +95,8 @@ final class TestPlay: Sendable {
         let parts = request.path.split(separator: "/").suffix(3)
         asked.withLock { $0.append(parts.joined(separator: "/")) }
         let names = [parts.joined(separator: "/"), parts.last.map(String.init) ?? ""]
-        let answer = answers.withLock { answers in names.lazy.compactMap { answers[$0] }.first }
+        let known = answers.withLock { $0 }
+        let answer = names.lazy.compactMap { known[$0] }.first
         return try await answer?() ?? Response(status: 404)
     }
 

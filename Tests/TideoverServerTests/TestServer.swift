@@ -80,6 +80,7 @@ final class TestServer: Sendable {
         self.folder = folder
         self.storage = storage
         let clock = TestClock()
+        let realSleep: Sleep = { try await Task.sleep(for: $0) }
         let log = LineBox()
         self.clock = clock
         self.log = log
@@ -101,7 +102,7 @@ final class TestServer: Sendable {
             verifications: verifications,
             clients: clients,
             access: ["cards": [Self.silentStore]],
-            sleep: sleep?(clock) ?? { try await Task.sleep(for: $0) }
+            sleep: sleep.map { $0(clock) } ?? realSleep
         )
     }
 

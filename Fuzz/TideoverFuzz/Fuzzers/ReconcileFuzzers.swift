@@ -102,6 +102,8 @@ private enum PlainEvidence: CustomStringConvertible {
         var signed: [UInt8]?
         /// Why, then.
         var refusal = "not-signed"
+        /// Whether Google Play is to be asked about it.
+        var isAsked = false
     }
 
     var slug: String? {
@@ -135,7 +137,13 @@ private enum PlainEvidence: CustomStringConvertible {
                 for (index, element) in elements.enumerated() {
                     let (signed, refusal) = read(element)
                     pieces.append(
-                        Piece(kind: kind, index: index, signed: signed, refusal: refusal)
+                        Piece(
+                            kind: kind,
+                            index: index,
+                            signed: signed,
+                            refusal: refusal,
+                            isAsked: kind == .purchase && Self.isAsked(element)
+                        )
                     )
                 }
             default:
@@ -143,7 +151,14 @@ private enum PlainEvidence: CustomStringConvertible {
                 return
             }
         }
-        self = pieces.count > 32 ? .tooMany : .pieces(pieces)
+        let isTooMuch = pieces.count > 32 || pieces.count(where: \.isAsked) > 16
+        self = isTooMuch ? .tooMany : .pieces(pieces)
+    }
+
+    private static func isAsked(_ purchase: PlainJSON) -> Bool {
+        let store = (purchase["store"] ?? purchase["platform"])?.utf8 ?? []
+        let name = String(decoding: store, as: UTF8.self).lowercased()
+        return ["google", "googleplay", "android", "play"].contains(name)
     }
 
     private static func text(_ value: PlainJSON) -> (signed: [UInt8]?, refusal: String) {

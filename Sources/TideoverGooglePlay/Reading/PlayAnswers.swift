@@ -1,4 +1,3 @@
-public import TideoverCore
 import TideoverJSON
 
 /// Answers of the Play Developer API as they are kept where no notification prompted them, with where

@@ -1,5 +1,5 @@
 public import TideoverCore
-public import TideoverGooglePlay
+import TideoverGooglePlay
 
 // What looks at Google Play mean.
 
@@ -21,7 +21,7 @@ extension Finding {
 
     /// Whether Google Play answers the service account, and whether the clocks agree.
     public static func play(
-        _ knock: PlayReading.Knock,
+        _ knock: PlayLook.Knock,
         skew: Milliseconds?,
         of app: Configuration.App,
         email: String?
@@ -82,7 +82,7 @@ extension Finding {
     // MARK: Pushes
 
     /// Whether the push subscription is the configured one, and whether a notification arrives.
-    public static func play(_ reading: PlayReading, of app: Configuration.App) -> [Finding] {
+    public static func play(_ reading: PlayLook, of app: Configuration.App) -> [Finding] {
         [pushSubscription(reading.arrivals, of: app), arrival(reading, of: app)]
             .compactMap(\.self)
     }
@@ -123,7 +123,7 @@ extension Finding {
         )
     }
 
-    private static func arrival(_ reading: PlayReading, of app: Configuration.App) -> Finding {
+    private static func arrival(_ reading: PlayLook, of app: Configuration.App) -> Finding {
         let subject = subject(app.id)
         switch reading.test {
         case .notNeeded:

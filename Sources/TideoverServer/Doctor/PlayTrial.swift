@@ -49,7 +49,7 @@ public struct PlayArrivals: Hashable, Sendable {
 }
 
 /// What a look at Google Play for one app brought.
-public struct PlayReading: Sendable {
+public struct PlayLook: Sendable {
     /// How a question went that changes nothing.
     public enum Knock: Sendable {
         case answered
@@ -104,7 +104,7 @@ public struct PlayTrial: Sendable {
     /// credentials are configured.
     ///
     /// - Throws: `CancellationError`.
-    public func knock() async throws -> (knock: PlayReading.Knock, skew: Milliseconds?)? {
+    public func knock() async throws -> (knock: PlayLook.Knock, skew: Milliseconds?)? {
         guard let api = trust.api else { return nil }
         do {
             let answer = try await api.subscription("tideover-doctor-asks-whether-it-may")
@@ -121,9 +121,9 @@ public struct PlayTrial: Sendable {
     public func wait(
         arrivals: @Sendable () async throws -> PlayArrivals,
         telling: (String) -> Void
-    ) async throws -> PlayReading {
+    ) async throws -> PlayLook {
         let first = try await arrivals()
-        if first.isAlive { return PlayReading(arrivals: first, test: .notNeeded) }
+        if first.isAlive { return PlayLook(arrivals: first, test: .notNeeded) }
         telling(
             "waiting \(patience.count / 1_000) s for a test notification; send one \(Self.whereToClick)"
         )
@@ -134,13 +134,13 @@ public struct PlayTrial: Sendable {
             waited = Milliseconds((timing.uptime() - begun) / 1_000_000)
             let now = try await arrivals()
             let isNews = now.tests.last.map { $0 > first.tests.last ?? .distantPast } ?? false
-            if isNews { return PlayReading(arrivals: now, test: .arrived) }
+            if isNews { return PlayLook(arrivals: now, test: .arrived) }
             // What is not for us tells enough.
             if let push = now.misdirected, push != first.misdirected {
-                return PlayReading(arrivals: now, test: .missing(waited: waited))
+                return PlayLook(arrivals: now, test: .missing(waited: waited))
             }
         }
-        return PlayReading(arrivals: try await arrivals(), test: .missing(waited: waited))
+        return PlayLook(arrivals: try await arrivals(), test: .missing(waited: waited))
     }
 }
 

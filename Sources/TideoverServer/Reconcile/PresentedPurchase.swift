@@ -1,5 +1,4 @@
-import TideoverGooglePlay
-package import TideoverJSON
+import TideoverJSON
 
 /// A purchase on Google Play as a device presents it. Nothing in it is signed for us, so that nothing of
 /// it is believed: its token only says what the store is to be asked about.
