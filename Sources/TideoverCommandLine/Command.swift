@@ -18,7 +18,8 @@ public struct Command: Sendable {
 
     enum Body: Sendable {
         case action([any DeclaredParameter], Action)
-        case group([Command])
+        /// The second is meant where none of the first is named.
+        case group([Command], Command?)
     }
 
     /// The word that calls it.
@@ -51,25 +52,26 @@ public struct Command: Sendable {
         body = .action(parameters, action)
     }
 
-    /// A group of commands.
+    /// A group of commands; one of them may be meant where none is named.
     public init(
         _ name: String,
         summary: String,
         examples: [Example] = [],
         notes: [String] = [],
-        subcommands: [Command]
+        subcommands: [Command],
+        unlessNamed: Command? = nil
     ) {
         self.name = name
         self.summary = summary
         self.examples = examples
         self.usage = []
         self.notes = notes
-        body = .group(subcommands)
+        body = .group(subcommands, unlessNamed)
     }
 
     var subcommands: [Command] {
         switch body {
-        case .group(let commands): commands
+        case .group(let commands, _): commands
         case .action: []
         }
     }

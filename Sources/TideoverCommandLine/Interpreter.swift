@@ -20,7 +20,12 @@ struct Interpreter {
         var path = [root.name]
         var command = root
         var rest = arguments[...]
-        while case .group(let subcommands) = command.body {
+        while case .group(let subcommands, let unlessNamed) = command.body {
+            if let unlessNamed, let word = rest.first, !isCommand(word, of: subcommands) {
+                command = unlessNamed
+                path.append(command.name)
+                continue
+            }
             let word = rest.popFirst()
             if let word, Self.helpFlags.contains(word) { return .help(path) }
             if word == "--version", path.count == 1 { return .version }
@@ -36,6 +41,10 @@ struct Interpreter {
         }
         var reading = Reading(parameters: parameters, path: path)
         return .run(action, try reading.arguments(rest))
+    }
+
+    private func isCommand(_ word: String, of commands: [Command]) -> Bool {
+        word == "help" || Self.helpFlags.contains(word) || commands.contains { $0.name == word }
     }
 
     private func subcommand(

@@ -31,6 +31,7 @@ final class Ledger {
     private let putBookmark: Statement
     private let insertKey: Statement
     private let revokeKey: Statement
+    private let restorer: Restorer
 
     private let beginTransaction: Statement
     private let commitTransaction: Statement
@@ -70,6 +71,7 @@ final class Ledger {
         putBookmark = try Statement(SQL.putBookmark, on: connection)
         insertKey = try Statement(SQL.insertKey, on: connection)
         revokeKey = try Statement(SQL.revokeKey, on: connection)
+        restorer = try Restorer(connection, customers)
         beginTransaction = try Statement(SQL.begin, on: connection)
         commitTransaction = try Statement(SQL.commit, on: connection)
         makeSavepoint = try Statement(SQL.makeSavepoint, on: connection)
@@ -123,6 +125,16 @@ final class Ledger {
             .text(key.name),
             .utf8(form)
         )
+    }
+
+    /// Puts records of another storage in their places.
+    func restore(
+        _ rows: [RestoredRow],
+        _ restoration: Restoration
+    ) throws(StorageError) -> [Restored] {
+        var restored: [Restored] = []
+        for row in rows { restored.append(try restorer.restore(row, restoration)) }
+        return restored
     }
 
     func add(_ key: KeyRecord) throws(StorageError) {
@@ -586,7 +598,7 @@ private final class LogMeter {
 
 extension Fact {
     /// Whether it tells of something bought.
-    fileprivate var isPurchase: Bool {
+    var isPurchase: Bool {
         switch assertion {
         case .term, .playSubscription, .playPurchase: true
         case .outlook, .condition, .revocation, .reversal, .grant, .inquiry, .pending,

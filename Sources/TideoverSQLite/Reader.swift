@@ -22,6 +22,7 @@ final class Reader {
     private let unclaimedCount: Statement
     private let dueCount: Statement
     private let nextDue: Statement
+    private let recordQueries: RecordQueries
 
     init(path: String, busyTimeout: Int32) throws(StorageError) {
         connection = try Connection(path: path, access: .readOnly, busyTimeout: busyTimeout)
@@ -50,6 +51,7 @@ final class Reader {
         unclaimedCount = try Statement(SQL.unclaimedCount, on: connection)
         dueCount = try Statement(SQL.dueCount, on: connection)
         nextDue = try Statement(SQL.nextDue, on: connection)
+        recordQueries = try RecordQueries(connection)
     }
 
     func row(of customer: CustomerKey) throws(StorageError) -> CustomerRow? {
@@ -272,6 +274,26 @@ final class Reader {
             .text(environment.rawValue),
             .integer(Int64(max(0, limit)))
         ) { Int($0.integer(0)) } ?? 0
+    }
+
+    func records(
+        app: String,
+        environment: Environment,
+        from place: RecordPlace,
+        limit: Int
+    ) throws(StorageError) -> RecordPage {
+        let scope = RecordQueries.Scope(app: app, environment: environment, limit: limit)
+        return try atOneInstant { () throws(StorageError) in
+            var place = place
+            while true {
+                let found = try recordQueries.page(scope, from: place) { row throws(StorageError) in
+                    try piece(row, EvidenceID(hex: row.text(5)))
+                }
+                if !found.records.isEmpty { return found }
+                guard let kind = place.kind.next else { return found }
+                place = RecordPlace(kind)
+            }
+        }
     }
 
     func bookmark(_ key: BookmarkKey) throws(StorageError) -> [UInt8]? {

@@ -168,6 +168,67 @@ enum SQL {
         ON CONFLICT (app, environment, name) DO UPDATE SET form = excluded.form
         """
 
+    // MARK: Everything, record by record
+
+    static let evidenceRecords: StaticString = """
+        SELECT dedupe_key, source, signed_at, received_at, form, id FROM evidence
+        WHERE app = ?1 AND environment = ?2 AND (id, dedupe_key) > (?3, ?4)
+        ORDER BY id, dedupe_key LIMIT ?5
+        """
+    static let factRecords: StaticString = """
+        SELECT form, lineage, asserted_at, identity FROM fact
+        WHERE app = ?1 AND environment = ?2 AND (lineage, asserted_at, identity) > (?3, ?4, ?5)
+        ORDER BY lineage, asserted_at, identity LIMIT ?6
+        """
+    static let ownerRecords: StaticString = """
+        SELECT form, lineage, seq FROM owner
+        WHERE app = ?1 AND environment = ?2 AND (lineage, seq) > (?3, ?4)
+        ORDER BY lineage, seq LIMIT ?5
+        """
+    static let aliasRecords: StaticString = """
+        SELECT alias, customer, since, why, declared_by FROM alias
+        WHERE app = ?1 AND environment = ?2 AND alias > ?3 ORDER BY alias LIMIT ?4
+        """
+    static let driftRecords: StaticString = """
+        SELECT form, customer, id FROM drift
+        WHERE app = ?1 AND environment = ?2 AND (customer, id) > (?3, ?4)
+        ORDER BY customer, id LIMIT ?5
+        """
+    static let eventRecords: StaticString = """
+        SELECT id, environment, customer, version, kind, at, body FROM outbox
+        WHERE app = ?1 AND environment = ?2 AND id > ?3 ORDER BY id LIMIT ?4
+        """
+    static let toldRecords: StaticString = """
+        SELECT customer, name, event FROM told
+        WHERE app = ?1 AND environment = ?2 AND (customer, name) > (?3, ?4)
+        ORDER BY customer, name LIMIT ?5
+        """
+    static let auditRecords: StaticString = """
+        SELECT id, environment, form, name FROM audit
+        WHERE app = ?1 AND environment = ?2 AND id > ?3 ORDER BY id LIMIT ?4
+        """
+    static let customerRecords: StaticString = """
+        SELECT customer, version, answer, valid_until, derived_at, reconciled_at FROM customer
+        WHERE app = ?1 AND environment = ?2 AND customer > ?3 ORDER BY customer LIMIT ?4
+        """
+    static let restoreEvent: StaticString = """
+        INSERT INTO outbox (app, id, environment, customer, version, kind, at, body)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO NOTHING
+        """
+    static let restoreCustomer: StaticString = """
+        INSERT INTO customer
+            (app, environment, customer, version, answer, valid_until, fingerprint, derived_at,
+            reconciled_at)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, '', ?7, ?8) ON CONFLICT DO NOTHING
+        """
+    static let outdateCustomer: StaticString = """
+        UPDATE customer SET fingerprint = '', valid_until = ?4
+        WHERE app = ?1 AND environment = ?2 AND customer = ?3
+        """
+    static let hasDrift: StaticString = """
+        SELECT 1 FROM drift WHERE app = ?1 AND environment = ?2 AND customer = ?3 AND id = ?4
+        """
+
     // MARK: Keys
 
     static let insertKey: StaticString = """

@@ -96,6 +96,18 @@ public final class SQLiteStorage: Storage {
         try await writer.write { ledger throws(StorageError) in try ledger.keep(form, as: key) }
     }
 
+    public func restore(
+        _ records: [StoredRecord],
+        app: String,
+        environment: Environment,
+        now: Instant
+    ) async throws(StorageError) -> [Restored] {
+        let rows = records.map(RestoredRow.init)
+        return try await writer.write { ledger throws(StorageError) in
+            try ledger.restore(rows, Restoration(app: app, environment: environment, now: now))
+        }
+    }
+
     public func add(_ key: KeyRecord) async throws(StorageError) {
         try await writer.write { ledger throws(StorageError) in try ledger.add(key) }
     }
@@ -254,6 +266,17 @@ public final class SQLiteStorage: Storage {
     ) throws(StorageError) -> Int {
         try readers.read { reader throws(StorageError) in
             try reader.unclaimedCount(app: app, environment: environment, limit: limit)
+        }
+    }
+
+    public func records(
+        app: String,
+        environment: Environment,
+        from place: RecordPlace,
+        limit: Int
+    ) throws(StorageError) -> RecordPage {
+        try readers.read { reader throws(StorageError) in
+            try reader.records(app: app, environment: environment, from: place, limit: limit)
         }
     }
 

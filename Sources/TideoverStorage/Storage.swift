@@ -146,6 +146,31 @@ public protocol Storage: Sendable {
         limit: Int
     ) throws(StorageError) -> Int
 
+    /// Everything of an app in an environment, page by page: records of the kind of `place` that stand
+    /// behind it, or of the first kind after that one of which there are any. At most `limit` of them,
+    /// and of evidence, which can be long, fewer.
+    ///
+    /// - Throws: `corrupt` when the bytes of evidence no longer have the digest that is their id.
+    func records(
+        app: String,
+        environment: Environment,
+        from place: RecordPlace,
+        limit: Int
+    ) throws(StorageError) -> RecordPage
+
+    /// Puts records of another storage in their places, in one transaction, and says of each what became
+    /// of it; what stands in a place already stays.
+    ///
+    /// Nothing is derived and no event is added: that happened where the records were made. An answer
+    /// brought in bears nobody's fingerprint, and loses it where its lineages grow, so that it goes through
+    /// `commit` before it is answered.
+    func restore(
+        _ records: [StoredRecord],
+        app: String,
+        environment: Environment,
+        now: Instant
+    ) async throws(StorageError) -> [Restored]
+
     /// What a bookmark says, as JSON text; nil where none was kept.
     func bookmark(_ key: BookmarkKey) throws(StorageError) -> [UInt8]?
 

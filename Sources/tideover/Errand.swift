@@ -22,8 +22,6 @@ struct Errand {
         + "asks that server in any case."
 
     typealias Finish = (Service) async throws -> Response
-    /// Makes one request of several, and gives its answer.
-    typealias Ask = (Request) async throws -> JSONNode
 
     private let configuration: Configuration
     private let path: String
@@ -57,95 +55,101 @@ struct Errand {
         guard case .sqlite(let file) = configuration.storage else {
             preconditionFailure("only SQLite is read")
         }
-        guard makesDatabase || access(file, F_OK) == 0 else {
-            throw CommandFailure(
-                .noInput,
-                "there is no database at \(file)\n`tideover serve` makes it when it first starts."
-            )
-        }
+        guard makesDatabase || access(file, F_OK) == 0 else { throw Self.noDatabase(file) }
         do {
             return try await ask(try SQLiteStorage(path: file), request, finish)
         } catch let error as StorageError {
+            guard case .locked(let holder) = error.reason else {
+                throw CommandFailure(.cannotCreate, "\(error)")
+            }
             return try await ask(
                 try listening(),
                 request,
                 needsKey: needsKey,
-                because: try inUse(file, error)
+                because: Self.inUse(file, by: holder)
             )
         }
     }
 
-    /// Has as many requests made as `body` wants, all of them by the same server, or by one service of the
-    /// command's own, which has the database meanwhile and makes one where there is none.
+    /// Asks one request, as part of a longer errand.
     ///
-    /// - Throws: `CommandFailure` for an answer that is no success, or what `body` throws.
-    func converse<Value>(_ body: (@escaping Ask) async throws -> Value) async throws -> Value {
+    /// - Throws: `CommandFailure` for whatever is no success.
+    typealias Ask = (Request) async throws -> JSONNode
+
+    /// Runs an errand of many requests, all to the same: to the server, or to one service of the
+    /// command's own.
+    func converse<Result>(
+        makesDatabase: Bool = false,
+        _ body: (@escaping Ask) async throws -> Result
+    ) async throws -> Result {
         if let server {
-            return try await body { request in
-                try await ask(server, request, needsKey: true, because: "--server was given")
+            return try await body {
+                try await ask(server, $0, needsKey: true, because: "--server was given")
             }
         }
         guard case .sqlite(let file) = configuration.storage else {
             preconditionFailure("only SQLite is read")
         }
+        guard makesDatabase || access(file, F_OK) == 0 else { throw Self.noDatabase(file) }
         let storage: SQLiteStorage
         do {
             storage = try SQLiteStorage(path: file)
         } catch {
-            let because = try inUse(file, error)
-            return try await body { request in
-                try await ask(try listening(), request, needsKey: true, because: because)
+            guard case .locked(let holder) = error.reason else {
+                throw CommandFailure(.cannotCreate, "\(error)")
+            }
+            let reason = Self.inUse(file, by: holder)
+            return try await body {
+                try await ask(try listening(), $0, needsKey: true, because: reason)
             }
         }
+        return try await converse(with: storage, body)
+    }
+
+    /// Runs an errand of many requests over a database that is thrown away.
+    func rehearse<Result>(_ body: (@escaping Ask) async throws -> Result) async throws -> Result {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        return try await converse(with: try SQLiteStorage(path: "\(folder.path)/x.db"), body)
+    }
+
+    private func converse<Result>(
+        with storage: SQLiteStorage,
+        _ body: (@escaping Ask) async throws -> Result
+    ) async throws -> Result {
         do {
             let key = APIKey(.admin) { .random(in: .min ... .max) }
-            let service = try service(over: storage, key)
-            let value = try await body { request in
-                try Self.content(of: await service.handler(request.presenting(key)))
+            let service = try service(on: storage, key)
+            let result = try await body {
+                try Self.content(of: try await service.handler($0.presenting(key)))
             }
             await storage.close()
-            return value
+            return result
         } catch {
             await storage.close()
             throw error
         }
-    }
-
-    /// Why the server has to be asked; throws for any other reason to have no storage.
-    private func inUse(_ file: String, _ error: StorageError) throws(CommandFailure) -> String {
-        guard case .locked(let holder) = error.reason else {
-            throw CommandFailure(.cannotCreate, "\(error)")
-        }
-        let process = holder.map { "process \($0)" } ?? "another process"
-        return "\(file) is in use by \(process), most likely a running server"
     }
 
     // MARK: The storage
 
-    /// Asks a service that lives for this one request, with a key that nobody else ever sees.
-    private func ask(
-        _ storage: SQLiteStorage,
-        _ request: Request,
-        _ finish: Finish?
-    ) async throws -> JSONNode {
-        do {
-            let key = APIKey(.admin) { .random(in: .min ... .max) }
-            let access = finish == nil ? [:] : try StoreConnections(configuration).access
-            let service = try service(over: storage, key, access)
-            var answer = try await service.handler(request.presenting(key))
-            if let finish, answer.status < 300 { answer = try await finish(service) }
-            await storage.close()
-            return try Self.content(of: answer)
-        } catch {
-            await storage.close()
-            throw error
-        }
+    private static func noDatabase(_ file: String) -> CommandFailure {
+        CommandFailure(
+            .noInput,
+            "there is no database at \(file)\n`tideover serve` makes it when it first starts."
+        )
     }
 
+    private static func inUse(_ file: String, by holder: Int32?) -> String {
+        let process = holder.map { "process \($0)" } ?? "another process"
+        return "\(file) is in use by \(process), most likely a running server"
+    }
+
+    /// A service that lives as long as the errand, with a key that nobody else ever sees.
     private func service(
-        over storage: SQLiteStorage,
+        on storage: SQLiteStorage,
         _ key: APIKey,
-        _ access: [String: [StoreAccess]] = [:]
+        asksStores: Bool = false
     ) throws -> Service {
         try Service(
             apps: try configuration.apps.map { try App($0) },
@@ -157,8 +161,27 @@ struct Errand {
                 output.message("tideover: \(detail)")
             },
             adminKey: key,
-            access: access
+            access: asksStores ? try StoreConnections(configuration).access : [:]
         )
+    }
+
+    /// Asks a service that lives for this one request, with a key that nobody else ever sees.
+    private func ask(
+        _ storage: SQLiteStorage,
+        _ request: Request,
+        _ finish: Finish?
+    ) async throws -> JSONNode {
+        do {
+            let key = APIKey(.admin) { .random(in: .min ... .max) }
+            let service = try service(on: storage, key, asksStores: finish != nil)
+            var answer = try await service.handler(request.presenting(key))
+            if let finish, answer.status < 300 { answer = try await finish(service) }
+            await storage.close()
+            return try Self.content(of: answer)
+        } catch {
+            await storage.close()
+            throw error
+        }
     }
 
     // MARK: The server

@@ -1,16 +1,21 @@
 import TideoverCommandLine
 
-/// `tideover import`: what others know, brought in from a file.
+/// `tideover import`: what another system, or another Tideover, holds of customers.
 enum Import {
     static let command = Command(
         "import",
-        summary: "bring in from a file what others know",
+        summary: "bring in what another system holds",
         examples: [
+            Example(
+                "tideover import cards.jsonl --app cards --config tideover.json",
+                "everything of an app, as `tideover export` wrote it"
+            ),
             Example(
                 "tideover import revenuecat answers.jsonl --app cards --config tideover.json",
                 "RevenueCat's answers about customers, one on each line"
-            )
+            ),
         ],
-        subcommands: [ImportRevenueCat.command]
+        subcommands: [ImportLines.command, ImportRevenueCat.command],
+        unlessNamed: ImportLines.command
     )
 }

@@ -44,7 +44,7 @@ enum ImportRevenueCat {
         let asked = try AppErrand(arguments, output)
         let file = try LineFile(arguments[file])
         let isDryRun = arguments[dryRun]
-        let sum = try await asked.errand.converse { ask in
+        let sum = try await asked.errand.converse(makesDatabase: true) { ask in
             let work = FileImport(app: asked.app.id, file: file, isDryRun: isDryRun, ask: ask)
             return try await work.run(output, tellsLines: !arguments[json])
         }

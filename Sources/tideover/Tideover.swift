@@ -31,7 +31,7 @@ enum Tideover {
         commands: [
             Demo.command, Sandbox.command, Serve.command, Inspect.command, Explain.command,
             CustomerLife.command, GiveAccess.command, Unclaimed.command, Backfill.command,
-            Replay.command, Import.command, Report.command, Keys.command,
+            Replay.command, Export.command, Import.command, Report.command, Keys.command,
             Config.command, Doctor.command, Conformance.command,
         ]
     )

@@ -162,6 +162,20 @@ struct ForgetfulStorage: Storage {
         limit: Int
     ) throws(StorageError) -> Int { 0 }
 
+    func records(
+        app: String,
+        environment: Environment,
+        from place: RecordPlace,
+        limit: Int
+    ) throws(StorageError) -> RecordPage { RecordPage(records: [], next: nil) }
+
+    func restore(
+        _ records: [StoredRecord],
+        app: String,
+        environment: Environment,
+        now: Instant
+    ) async throws(StorageError) -> [Restored] { records.map { _ in .added } }
+
     func bookmark(_ key: BookmarkKey) throws(StorageError) -> [UInt8]? { nil }
 
     func keep(_ form: [UInt8], as key: BookmarkKey) async throws(StorageError) {}

@@ -175,7 +175,10 @@ struct Replay: Sendable {
         }
     }
 
-    private func facts(in piece: Evidence) throws -> [Fact] {
+    /// What a piece of evidence states by the rules of this version.
+    ///
+    /// - Throws: a `Refusal` where it is not believed or not understood.
+    func facts(in piece: Evidence) throws -> [Fact] {
         if piece.source == .server {
             guard let record = InquiryRecord(piece.bytes) else {
                 throw AppStoreRefusal.unrecognisedContent

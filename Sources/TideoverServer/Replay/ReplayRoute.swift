@@ -47,7 +47,7 @@ extension [Replayer] {
 }
 
 extension Request {
-    fileprivate func flag(_ name: String) throws -> Bool {
+    func flag(_ name: String) throws -> Bool {
         guard let text = queryValue(name) else { return false }
         guard let value = ["true": true, "false": false][text] else {
             throw Problem.badFlag(name, found: text)

@@ -345,6 +345,17 @@ public struct Service: Sendable {
         Route("POST", "/v1/apps/{app}/replay", needs: .admin) { service, call in
             try service.replayRoute(call).begin(call.request)
         },
+        Route("GET", "/v1/apps/{app}/export", needs: .admin) { service, call in
+            try await ExportRoute(app: service.app(call["app"]), storage: service.storage)
+                .respond(to: call.request)
+        },
+        Route("POST", "/v1/apps/{app}/import", needs: .admin) { service, call in
+            try await ImportRoute(
+                app: service.app(call["app"]),
+                storage: service.storage,
+                clock: service.clock
+            ).respond(to: call.request)
+        },
         Route("GET", "/v1/apps/{app}/backfill", needs: .admin) { service, call in
             try service.backfillRoute(call).tell(call.request)
         },

@@ -819,6 +819,73 @@ enum OpenAPIDocument {
                 }
               }
             },
+            "/v1/apps/{app}/export": {
+              "get": {
+                "tags": ["backfill"],
+                "operationId": "getExport",
+                "summary": "Everything of an app in an environment, page by page",
+                "description": "What `tideover export` writes: the header, then the lines of every page, each on a line of its own.",
+                "security": [{ "key": ["admin"] }],
+                "parameters": [
+                  { "$ref": "#/components/parameters/app" },
+                  { "$ref": "#/components/parameters/environment" },
+                  {
+                    "name": "after", "in": "query",
+                    "description": "`next` of the page before; without it from the beginning",
+                    "schema": { "type": "string" }
+                  },
+                  {
+                    "name": "answers", "in": "query",
+                    "description": "Whether customers with their answers are all that is wanted",
+                    "schema": { "type": "boolean", "default": false }
+                  }
+                ],
+                "responses": {
+                  "200": {
+                    "description": "A page of lines; the last one has none",
+                    "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
+                    "content": {
+                      "application/json": { "schema": { "$ref": "#/components/schemas/Export" } }
+                    }
+                  },
+                  "400": { "$ref": "#/components/responses/problem" },
+                  "401": { "$ref": "#/components/responses/unauthorised" },
+                  "403": { "$ref": "#/components/responses/problem" },
+                  "404": { "$ref": "#/components/responses/problem" },
+                  "503": { "$ref": "#/components/responses/tryAgain" }
+                }
+              }
+            },
+            "/v1/apps/{app}/import": {
+              "post": {
+                "tags": ["backfill"],
+                "operationId": "postImport",
+                "summary": "Bring in lines of an export",
+                "description": "The header, then any number of lines in their order. What a store signed is verified again; what is here already changes nothing.",
+                "security": [{ "key": ["admin"] }],
+                "parameters": [{ "$ref": "#/components/parameters/app" }],
+                "requestBody": {
+                  "required": true,
+                  "content": {
+                    "application/x-ndjson": { "schema": { "type": "string" } }
+                  }
+                },
+                "responses": {
+                  "200": {
+                    "description": "What became of the lines",
+                    "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
+                    "content": {
+                      "application/json": { "schema": { "$ref": "#/components/schemas/Import" } }
+                    }
+                  },
+                  "401": { "$ref": "#/components/responses/unauthorised" },
+                  "403": { "$ref": "#/components/responses/problem" },
+                  "404": { "$ref": "#/components/responses/problem" },
+                  "413": { "$ref": "#/components/responses/problem" },
+                  "503": { "$ref": "#/components/responses/tryAgain" }
+                }
+              }
+            },
             "/v1/apps/{app}/backfill": {
               "get": {
                 "tags": ["backfill"],
@@ -1836,6 +1903,66 @@ enum OpenAPIDocument {
                 "properties": {
                   "wanted": { "type": "boolean", "description": "Whether a run is to begin" },
                   "last": { "oneOf": [{ "$ref": "#/components/schemas/BackfillRun" }, { "type": "null" }] }
+                }
+              },
+              "Export": {
+                "type": "object",
+                "required": ["header", "lines", "next"],
+                "properties": {
+                  "header": {
+                    "type": "object",
+                    "required": ["format", "version", "app", "holds"],
+                    "properties": {
+                      "format": { "type": "string", "enum": ["tideover-export"] },
+                      "version": { "type": "integer" },
+                      "app": { "type": "string" },
+                      "holds": { "type": "string", "enum": ["everything", "answers"] }
+                    }
+                  },
+                  "lines": {
+                    "type": "array",
+                    "items": {
+                      "type": "object",
+                      "required": ["kind", "environment"],
+                      "properties": {
+                        "kind": {
+                          "type": "string",
+                          "enum": ["evidence", "fact", "owner", "alias", "drift", "event", "told", "audit", "customer"]
+                        },
+                        "environment": { "type": "string", "enum": ["production", "sandbox", "simulated"] }
+                      }
+                    }
+                  },
+                  "next": { "type": ["string", "null"], "description": "What to go on with as `after`; null at the end" }
+                }
+              },
+              "Import": {
+                "type": "object",
+                "required": ["lines", "added", "known", "refused"],
+                "properties": {
+                  "lines": { "type": "integer", "description": "How many lines were read, the header among them" },
+                  "added": {
+                    "type": "object",
+                    "description": "How many were new, by kind",
+                    "additionalProperties": { "type": "integer" }
+                  },
+                  "known": {
+                    "type": "object",
+                    "description": "How many were here already, by kind",
+                    "additionalProperties": { "type": "integer" }
+                  },
+                  "refused": {
+                    "type": "array",
+                    "items": {
+                      "type": "object",
+                      "required": ["line", "code", "detail"],
+                      "properties": {
+                        "line": { "type": "integer", "description": "From 1, the header's" },
+                        "code": { "type": "string" },
+                        "detail": { "type": "string" }
+                      }
+                    }
+                  }
                 }
               },
               "Replay": {

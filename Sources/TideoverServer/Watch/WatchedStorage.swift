@@ -209,6 +209,30 @@ struct WatchedStorage: Storage {
         }
     }
 
+    func records(
+        app: String,
+        environment: Environment,
+        from place: RecordPlace,
+        limit: Int
+    ) throws(StorageError) -> RecordPage {
+        try read { storage throws(StorageError) in
+            try storage.records(app: app, environment: environment, from: place, limit: limit)
+        }
+    }
+
+    func restore(
+        _ records: [StoredRecord],
+        app: String,
+        environment: Environment,
+        now: Instant
+    ) async throws(StorageError) -> [Restored] {
+        do {
+            return try await storage.restore(records, app: app, environment: environment, now: now)
+        } catch {
+            throw counted(error)
+        }
+    }
+
     func bookmark(_ key: BookmarkKey) throws(StorageError) -> [UInt8]? {
         try read { storage throws(StorageError) in try storage.bookmark(key) }
     }

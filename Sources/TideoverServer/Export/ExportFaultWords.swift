@@ -1,0 +1,61 @@
+import TideoverCore
+import TideoverStorage
+
+/// What is said of lines that are not brought in.
+extension ExportFault {
+    /// A word for programs that never changes.
+    package var code: String {
+        switch self {
+        case .notJSON: "not-json"
+        case .notAnExport: "not-an-export"
+        case .otherVersion: "other-version"
+        case .answersOnly: "answers-only"
+        case .otherApp: "other-app"
+        case .misplaced: "misplaced"
+        case .unknownKind: "unknown-kind"
+        case .missing: "missing-member"
+        case .wrong: "malformed"
+        case .notServed: "environment-not-served"
+        case .digest: "digest"
+        case .unproven: "evidence-missing"
+        case .disbelieved: "evidence-refused"
+        case .unstated: "not-stated"
+        case .contradicted: "contradicted"
+        }
+    }
+
+    /// For people.
+    package var sentence: String {
+        switch self {
+        case .notJSON(let detail): "This is no line of an export: \(detail)."
+        case .notAnExport:
+            "The first line of an export is its header, with `\"format\": \"tideover-export\"`."
+        case .otherVersion(let version):
+            "The export is of version \(version); this program reads version "
+                + "\(ExportHeader.version). Bring it in with the version that made it, or a newer one."
+        case .answersOnly:
+            "An export of answers alone is for other databases. Make one without --answers."
+        case .otherApp(let app): "The export is of the app \(app), which is not the one named."
+        case .misplaced: "The header stands on the first line, and nowhere else."
+        case .unknownKind(let kind): "There are no lines of kind “\(kind)”."
+        case .missing(let field): "The member “\(field)” is missing."
+        case .wrong(let field): "The member “\(field)” is not what it should be."
+        case .notServed(let environment):
+            "The app is not served in \(environment.rawValue). Add the environment to its "
+                + "configuration first."
+        case .digest: "The bytes of the evidence are not those that its id is the digest of."
+        case .unproven(let id):
+            "The evidence that the fact rests on, \(id.hex), was not brought in; its line stands "
+                + "before those of the facts."
+        case .disbelieved(let id, let code):
+            "The evidence that the fact rests on, \(id.hex), is not believed here: \(code). Compare "
+                + "the app's configuration with the one that the export comes from."
+        case .unstated(let id):
+            "The evidence that the fact rests on, \(id.hex), does not say so."
+        case .contradicted(.owner):
+            "Another owner stands at this place of the purchase's list, or those before are missing."
+        case .contradicted(.alias): "One of the two ids stands for another customer already."
+        case .contradicted(let kind): "Something else stands in the place of this \(kind.rawValue)."
+        }
+    }
+}

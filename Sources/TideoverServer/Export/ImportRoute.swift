@@ -1,0 +1,230 @@
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+import TideoverStorage
+
+/// Answers `POST /v1/apps/{app}/import`: brings in lines of an export, the header before them, and says
+/// which were new, which were known, and which are refused and why.
+///
+/// What a store signed is verified again: a fact of a store's own word is brought in only if its
+/// evidence, read by the rules of this version, says the same.
+struct ImportRoute: Sendable {
+    let app: App
+    let storage: any Storage
+    let clock: Clock
+
+    func respond(to request: Request) async throws -> Response {
+        let (lines, now) = (request.body, clock())
+        var batch = try await onPool {
+            try ImportBatch(lines, judge: ImportJudge(app: app, storage: storage, now: now))
+        }
+        for environment in Environment.allCases {
+            let lines = batch.accepted.filter { $0.environment == environment }
+            guard !lines.isEmpty else { continue }
+            let restored = try await storage.restore(
+                lines.map(\.record),
+                app: app.id,
+                environment: environment,
+                now: now
+            )
+            batch.report(lines, restored)
+        }
+        return .json(bytes: batch.answer, headers: ["Cache-Control": "private, no-store"])
+    }
+}
+
+/// Lines that came in one request.
+private struct ImportBatch: Sendable {
+    struct Line: Sendable {
+        let number: Int
+        let record: StoredRecord
+        let environment: Environment
+    }
+
+    private(set) var accepted: [Line] = []
+    private var count = 0
+    private var outcomes: [Restored: [StoredRecord.Kind: Int]] = [:]
+    private var refused: [(number: Int, fault: ExportFault)] = []
+
+    init(_ body: [UInt8], judge: ImportJudge) throws {
+        let lines = body.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        for (offset, line) in lines.enumerated()
+        where !line.allSatisfy({ $0 == 0x20 || $0 == 0x0D }) {
+            let number = offset + 1
+            count += 1
+            do throws(ExportFault) {
+                if count == 1 {
+                    try judge.check(header: Array(line))
+                } else {
+                    let (record, environment) = try judge.record(in: Array(line))
+                    accepted.append(
+                        Line(number: number, record: record, environment: environment)
+                    )
+                }
+            } catch {
+                refused.append((number, error))
+                // What an unknown header would begin cannot be read.
+                if count == 1 { break }
+            }
+        }
+        if count == 0 { refused.append((1, .notAnExport)) }
+        let (judged, faults) = try judge.prove(accepted.map { ($0.number, $0.record) })
+        accepted.removeAll { !judged.contains($0.number) }
+        refused += faults
+    }
+
+    mutating func report(_ lines: [Line], _ restored: [Restored]) {
+        for (line, outcome) in zip(lines, restored) {
+            if outcome == .contradicted {
+                refused.append((line.number, .contradicted(line.record.kind)))
+            } else {
+                outcomes[outcome, default: [:]][line.record.kind, default: 0] += 1
+            }
+        }
+    }
+
+    var answer: [UInt8] {
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.field("lines", count)
+            for outcome in [Restored.added, .known] {
+                writer.field(
+                    outcome.rawValue,
+                    object: { writer in
+                        for kind in StoredRecord.Kind.allCases {
+                            guard let count = outcomes[outcome]?[kind] else { continue }
+                            writer.field(kind.rawValue, count)
+                        }
+                    }
+                )
+            }
+            writer.field(
+                "refused",
+                array: { writer in
+                    for (number, fault) in refused.sorted(by: { $0.number < $1.number }) {
+                        writer.object { writer in
+                            writer.field("line", number)
+                            writer.field("code", fault.code)
+                            writer.field("detail", fault.sentence)
+                        }
+                    }
+                }
+            )
+        }
+        return writer.bytes
+    }
+}
+
+/// Decides which lines can be brought in.
+private struct ImportJudge {
+    let app: App
+    let storage: any Storage
+    let now: Instant
+
+    func check(header line: [UInt8]) throws(ExportFault) {
+        guard case .header(let header) = try ExportLine(line, app: app.id) else {
+            throw .notAnExport
+        }
+        guard header.app == app.id else { throw .otherApp(header.app) }
+        guard header.holds == .everything else { throw .answersOnly }
+    }
+
+    func record(in line: [UInt8]) throws(ExportFault) -> (StoredRecord, Environment) {
+        guard case .record(let record, let environment) = try ExportLine(line, app: app.id) else {
+            throw .misplaced
+        }
+        guard app.environments.contains(environment) else { throw .notServed(environment) }
+        return (record, environment)
+    }
+
+    /// The numbers of the lines that stand, and why the others do not.
+    func prove(
+        _ lines: [(number: Int, record: StoredRecord)]
+    ) throws(StorageError) -> (Set<Int>, [(number: Int, fault: ExportFault)]) {
+        var pieces: [EvidenceID: Evidence] = [:]
+        for case (_, .evidence(let piece)) in lines { pieces[piece.id] = piece }
+        var readings: [EvidenceID: Reading] = [:]
+        var standing: Set<Int> = []
+        var faults: [(number: Int, fault: ExportFault)] = []
+        for (number, record) in lines {
+            guard case .fact(let fact) = record, fact.needsProof else {
+                standing.insert(number)
+                continue
+            }
+            let id = fact.evidence
+            let reading: Reading
+            if let known = readings[id] {
+                reading = known
+            } else {
+                let piece =
+                    if let piece = pieces[id] { piece } else {
+                        try storage.evidence(id, app: app.id)
+                    }
+                reading = read(piece, id)
+                readings[id] = reading
+            }
+            if let fault = try fault(of: fact, reading) {
+                faults.append((number, fault))
+            } else {
+                standing.insert(number)
+            }
+        }
+        return (standing, faults)
+    }
+
+    /// What a piece of evidence comes to by the rules of this version.
+    private enum Reading {
+        case states(Set<Fact>)
+        case fails(ExportFault)
+    }
+
+    private func read(_ piece: Evidence?, _ id: EvidenceID) -> Reading {
+        guard let piece else { return .fails(.unproven(id)) }
+        let replay = Replay(
+            app: app,
+            environment: app.environments[0],
+            storage: storage,
+            clock: { now },
+            apply: false
+        )
+        do {
+            return .states(Set(try replay.facts(in: piece).map(\.asSaid)))
+        } catch {
+            let code = (error as? any Refusal)?.code ?? "unreadable"
+            return .fails(.disbelieved(id, code: code))
+        }
+    }
+
+    private func fault(
+        of fact: Fact,
+        _ reading: Reading
+    ) throws(StorageError) -> ExportFault? {
+        let fault: ExportFault
+        switch reading {
+        case .states(let facts):
+            guard !facts.contains(fact.asSaid) else { return nil }
+            fault = .unstated(fact.evidence)
+        case .fails(let failure): fault = failure
+        }
+        // What is stored already, from other evidence of the same, needs none.
+        let identity = FactRow(fact).identity
+        let holding = try storage.holding(fact.lineage, app: app.id)
+        return holding.facts.contains { FactRow($0).identity == identity } ? nil : fault
+    }
+}
+
+extension Fact {
+    /// Whether it is the store's own word. A relay's word, and what we only inferred or did ourselves,
+    /// overrules nothing, and is taken as it was kept.
+    fileprivate var needsProof: Bool {
+        if case .inquiry = assertion { return false }
+        return rank == .store
+    }
+
+    /// Without when it was heard, which evidence does not say.
+    fileprivate var asSaid: Fact {
+        var fact = self
+        fact.learnedAt = .distantPast
+        return fact
+    }
+}

@@ -1,0 +1,166 @@
+import Glibc
+import TideoverCommandLine
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+import TideoverServer
+
+/// `tideover export`: everything that is stored of an app, line by line.
+enum Export {
+    private static let file = Parameter.optionalArgument(
+        "FILE",
+        "Where to write; - or nothing is standard output"
+    )
+    private static let answers = Parameter.flag(
+        "--answers",
+        "Only customers with their answers, for a database of your own"
+    )
+
+    static let command = Command(
+        "export",
+        summary: "write everything that is stored of an app as JSON Lines",
+        examples: [
+            Example(
+                "tideover export cards.jsonl --app cards --config tideover.json",
+                "everything, to be brought in again with `tideover import`"
+            ),
+            Example(
+                "tideover export --app cards --config tideover.json --answers | gzip > answers.gz",
+                "what every customer was answered last"
+            ),
+        ],
+        parameters: [
+            file, AppErrand.app, ConfigurationFile.required, AppErrand.oneEnvironment, answers,
+            Errand.server,
+        ],
+        notes: [
+            "Every line is an object with its kind; docs/export.md describes them. API keys and the keys "
+                + "that sign passes are not among them. The file holds signed purchases and ids of "
+                + "customers: keep it as you keep the database.",
+            "A file appears when it is whole, and one that is there is left alone.",
+            Errand.note,
+        ],
+        run: run
+    )
+
+    private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
+        let asked = try AppErrand(arguments, output)
+        let question = Question(
+            app: asked.app.id,
+            environments: asked.environments(arguments),
+            answers: arguments[answers]
+        )
+        let target = try ExportTarget(arguments[file] ?? FileInput.standardInput, output)
+        let progress = Progress("exporting lines", on: output)
+        do {
+            try await asked.errand.converse { ask in
+                try await write(question, to: target, progress, ask)
+            }
+        } catch {
+            progress.finish()
+            target.abandon()
+            throw error
+        }
+        progress.finish()
+        try target.finish()
+        return .success
+    }
+
+    /// What is asked for.
+    private struct Question {
+        let app: String
+        let environments: [Environment]
+        let answers: Bool
+
+        func page(_ environment: Environment, after: String?) -> Request {
+            Request(
+                path: "/v1/apps/\(app)/export",
+                query: [
+                    QueryItem(name: "environment", value: environment.rawValue),
+                    QueryItem(name: "answers", value: answers ? "true" : "false"),
+                ] + [after.map { QueryItem(name: "after", value: $0) }].compactMap(\.self)
+            )
+        }
+    }
+
+    private static func write(
+        _ question: Question,
+        to target: ExportTarget,
+        _ progress: Progress,
+        _ ask: Errand.Ask
+    ) async throws {
+        var isBegun = false
+        for environment in question.environments {
+            var after: String?
+            repeat {
+                let page = try await ask(question.page(environment, after: after))
+                if !isBegun, let header = page["header"] { try target.write([header]) }
+                isBegun = true
+                try target.write(page["lines"]?.elements.map(\.self) ?? [])
+                progress.advance(by: page["lines"]?.count ?? 0)
+                after = page["next"]?.string
+            } while after != nil
+        }
+    }
+}
+
+/// Where an export is written: standard output, or a file that appears when it is whole.
+private struct ExportTarget {
+    private let path: String?
+    private let sink: Sink
+    private let descriptor: Int32?
+
+    init(_ path: String, _ output: Output) throws(CommandFailure) {
+        guard path != FileInput.standardInput else {
+            self.path = nil
+            sink = output.results
+            descriptor = nil
+            return
+        }
+        guard access(path, F_OK) != 0 else {
+            throw CommandFailure(
+                .cannotCreate,
+                "\(TextLayout.visible(path)) is there already\nName another file, or remove it."
+            )
+        }
+        let opened = open(Self.part(path), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        guard opened >= 0 else { throw Self.failure(path, errno) }
+        self.path = path
+        sink = Sink(descriptor: opened)
+        descriptor = opened
+    }
+
+    func write(_ lines: [JSONNode]) throws(CommandFailure) {
+        var text: [UInt8] = []
+        for line in lines { text += line.source + [UInt8(ascii: "\n")] }
+        sink.write(text)
+        if case .failed(let number) = sink.condition {
+            throw Self.failure(path ?? "standard output", number)
+        }
+    }
+
+    /// Makes the file appear.
+    func finish() throws(CommandFailure) {
+        guard let path, let descriptor else { return }
+        let isDurable = fsync(descriptor) == 0 && close(descriptor) == 0
+        guard isDurable, rename(Self.part(path), path) == 0 else {
+            throw Self.failure(path, errno)
+        }
+    }
+
+    /// Leaves nothing behind.
+    func abandon() {
+        guard let path, let descriptor else { return }
+        close(descriptor)
+        unlink(Self.part(path))
+    }
+
+    private static func part(_ path: String) -> String { "\(path).part" }
+
+    private static func failure(_ path: String, _ number: Int32) -> CommandFailure {
+        CommandFailure(
+            .cannotCreate,
+            "\(TextLayout.visible(path)) cannot be written: \(String(cString: strerror(number)))"
+        )
+    }
+}

@@ -1,0 +1,71 @@
+import Glibc
+import TideoverCommandLine
+
+/// Lines of a file or of standard input, one at a time, however long the file is.
+final class LineInput {
+    /// A longer line is none of ours.
+    private static let mostBytes = 64 << 20
+
+    private let path: String
+    private let descriptor: Int32
+    private var buffer: [UInt8] = []
+    private var start = 0
+    private var isAtEnd = false
+
+    init(_ path: String) throws(CommandFailure) {
+        self.path = path
+        guard path != FileInput.standardInput else {
+            descriptor = STDIN_FILENO
+            return
+        }
+        descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw Self.failure(path, errno) }
+    }
+
+    deinit {
+        if path != FileInput.standardInput { close(descriptor) }
+    }
+
+    /// The next line without its end; nil behind the last one.
+    func next() throws(CommandFailure) -> [UInt8]? {
+        var searched = start
+        while true {
+            if let end = buffer[searched...].firstIndex(of: UInt8(ascii: "\n")) {
+                defer { start = end + 1 }
+                return Array(buffer[start..<end])
+            }
+            if isAtEnd {
+                defer { start = buffer.count }
+                return start < buffer.count ? Array(buffer[start...]) : nil
+            }
+            buffer.removeFirst(start)
+            start = 0
+            searched = buffer.count
+            guard buffer.count <= Self.mostBytes else {
+                throw CommandFailure(
+                    .data,
+                    "\(TextLayout.visible(path)) has a line of over 64 MiB: it is no export"
+                )
+            }
+            try fill()
+        }
+    }
+
+    private func fill() throws(CommandFailure) {
+        var chunk = [UInt8](repeating: 0, count: 256 << 10)
+        while true {
+            let count = read(descriptor, &chunk, chunk.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw Self.failure(path, errno) }
+            if count == 0 { isAtEnd = true } else { buffer += chunk[..<count] }
+            return
+        }
+    }
+
+    private static func failure(_ path: String, _ number: Int32) -> CommandFailure {
+        CommandFailure(
+            number == ENOENT ? .noInput : .io,
+            "\(TextLayout.visible(path)) cannot be read: \(String(cString: strerror(number)))"
+        )
+    }
+}

@@ -1,0 +1,205 @@
+import Testing
+import TideoverCore
+import TideoverStorage
+
+extension StorageLaw {
+    static let recordLaws: [StorageLaw] = [
+        StorageLaw("everything is read in pages, and can be put in its place elsewhere", movesAll),
+        StorageLaw("what is put in its place stays as it is, and is put there once", restoresOnce),
+        StorageLaw("what is brought to somebody known has the answer derived again", outdates),
+    ]
+
+    /// Facts, owners of two kinds, an alias, drift, events and the audit of three customers.
+    private static func live(in storage: any Storage) async throws {
+        for (number, token) in ["anna", "phone", nil].enumerated() {
+            let lineage = Sample.lineage("\(number)")
+            for term in 0...2 {
+                let fact = Sample.term(Int64(term), of: lineage, token: token)
+                let intake = Sample.intake("n\(number)\(term)", facts: [fact])
+                _ = try await storage.commit(intake) { lineages in
+                    named(Sample.derive(lineages))
+                }
+            }
+        }
+        let alias = CustomerAlias(
+            alias: Sample.customer("phone"),
+            customer: Sample.customer("anna"),
+            from: Sample.day(3),
+            why: "one person",
+            by: "k"
+        )
+        let claim = OwnershipClaim(
+            lineage: Sample.lineage("0"),
+            customer: Sample.customer("mallory"),
+            at: Sample.day(4)
+        )
+        let refusing = OwnershipClaims([claim]) { claim, holding, _ in
+            claim.ruling(facts: holding.facts, owners: holding.owners, policy: .claim) { true }
+        }
+        for intake in [
+            Intake(app: Sample.app, environment: .production, alias: alias, now: Sample.day(3)),
+            Intake(
+                app: Sample.app,
+                environment: .production,
+                reconciled: [Sample.key("mallory")],
+                ownership: refusing,
+                now: Sample.day(4)
+            ),
+        ] {
+            _ = try await storage.commit(intake) { lineages in
+                let told = named(Sample.derive(lineages))
+                guard lineages.key.customer == Sample.customer("mallory") else { return told }
+                return Derivation(
+                    answer: told.answer,
+                    validUntil: told.validUntil,
+                    fingerprint: told.fingerprint,
+                    events: told.events,
+                    drift: [Sample.drift("mallory", openedAt: Sample.day(4))]
+                )
+            }
+        }
+    }
+
+    /// The same with names for its events.
+    private static func named(_ derivation: Derivation) -> Derivation {
+        Derivation(
+            answer: derivation.answer,
+            validUntil: derivation.validUntil,
+            fingerprint: derivation.fingerprint,
+            events: derivation.events.map {
+                Event(name: "changed:\($0.body.count)", kind: $0.kind, at: $0.at, body: $0.body)
+            }
+        )
+    }
+
+    private static func all(
+        _ storage: any Storage,
+        app: String = Sample.app,
+        limit: Int = 2
+    ) throws -> [StoredRecord] {
+        var found: [StoredRecord] = []
+        var place: RecordPlace? = .start
+        while let here = place {
+            let page = try storage.records(
+                app: app,
+                environment: .production,
+                from: here,
+                limit: limit
+            )
+            #expect(page.records.count <= limit)
+            #expect(Set(page.records.map(\.kind)).count <= 1)
+            found += page.records
+            place = page.next
+        }
+        return found
+    }
+
+    /// As the records are of another app.
+    private static func moved(_ records: [StoredRecord], to app: String) -> [StoredRecord] {
+        records.map { record in
+            switch record {
+            case .event(let event):
+                let key = event.customer.customer.text
+                return .event(
+                    OutboxEvent(
+                        id: event.id,
+                        customer: Sample.key(key, app: app),
+                        version: event.version,
+                        event: event.event
+                    )
+                )
+            case .customer(let row):
+                return .customer(
+                    CustomerRow(
+                        key: Sample.key(row.key.customer.text, app: app),
+                        version: row.version,
+                        answer: row.answer,
+                        validUntil: row.validUntil,
+                        fingerprint: row.fingerprint,
+                        derivedAt: row.derivedAt,
+                        reconciledAt: row.reconciledAt
+                    )
+                )
+            default: return record
+            }
+        }
+    }
+
+    private static func restore(
+        _ records: [StoredRecord],
+        to app: String,
+        in storage: any Storage
+    ) async throws -> [Restored] {
+        try await storage.restore(
+            records,
+            app: app,
+            environment: .production,
+            now: Sample.day(9)
+        )
+    }
+
+    private static func movesAll(_ storage: any Storage) async throws {
+        try await live(in: storage)
+        let records = try all(storage)
+        #expect(records == (try all(storage, limit: 1_000)))
+        #expect(Set(records.map(\.kind)) == Set(StoredRecord.Kind.allCases))
+        let kinds = records.map { StoredRecord.Kind.allCases.firstIndex(of: $0.kind) ?? 0 }
+        #expect(kinds == kinds.sorted())
+        let outcomes = try await restore(moved(records, to: "chess"), to: "chess", in: storage)
+        #expect(Set(outcomes) == [.added])
+        #expect(try all(storage, app: "chess") == moved(records, to: "chess"))
+        for customer in ["anna", "phone", "mallory"] {
+            let there = try storage.lineages(of: Sample.key(customer), now: Sample.day(9))
+            let here = try storage.lineages(
+                of: Sample.key(customer, app: "chess"),
+                now: Sample.day(9)
+            )
+            #expect(here?.holdings == there?.holdings)
+            #expect(here?.told == there?.told)
+            #expect(here?.identity == there?.identity)
+            #expect(here?.openDrift == there?.openDrift)
+            #expect(here?.reconciledAt == there?.reconciledAt)
+            #expect(here?.version == there?.version)
+        }
+        let unclaimed = try storage.unclaimed(
+            app: "chess",
+            environment: .production,
+            after: nil,
+            limit: 9
+        )
+        #expect(unclaimed.map(\.lineage.id) == ["2"])
+    }
+
+    private static func restoresOnce(_ storage: any Storage) async throws {
+        try await live(in: storage)
+        let records = moved(try all(storage), to: "chess")
+        // In two halves, as where the first try was interrupted.
+        _ = try await restore(Array(records.prefix(records.count / 2)), to: "chess", in: storage)
+        _ = try await restore(records, to: "chess", in: storage)
+        #expect(Set(try await restore(records, to: "chess", in: storage)) == [.known])
+        #expect(try all(storage, app: "chess") == records)
+        // Who owns what already is not overruled.
+        let other = OwnershipEntry(
+            lineage: Sample.lineage("0"),
+            customer: Sample.customer("mallory"),
+            from: .distantPast,
+            why: .claimed
+        )
+        let wrong: [StoredRecord] = [.owner(other, position: 0), .owner(other, position: 5)]
+        let refused = try await restore(wrong, to: "chess", in: storage)
+        #expect(refused == [.contradicted, .contradicted])
+        #expect(try all(storage, app: "chess") == records)
+    }
+
+    private static func outdates(_ storage: any Storage) async throws {
+        let fact = Sample.term(0, token: "anna")
+        _ = try await storage.commit(Sample.intake(facts: [fact]), derive: Sample.derive)
+        #expect(try storage.row(of: Sample.key("anna"))?.fingerprint == "p1")
+        let news: [StoredRecord] = [.fact(Sample.term(1, token: "anna"))]
+        #expect(try await restore(news, to: Sample.app, in: storage) == [.added])
+        let row = try #require(try storage.row(of: Sample.key("anna")))
+        #expect(row.fingerprint.isEmpty)
+        #expect(row.validUntil == Sample.day(9))
+        #expect(try await restore(news, to: Sample.app, in: storage) == [.known])
+    }
+}
