@@ -16,7 +16,7 @@ public struct Command: Sendable {
     /// `UsageError`.
     public typealias Action = @Sendable (Arguments, Output) async throws -> ExitCode
 
-    enum Body: Sendable {
+    indirect enum Body: Sendable {
         case action([any DeclaredParameter], Action)
         /// The second is meant where none of the first is named.
         case group([Command], Command?)
