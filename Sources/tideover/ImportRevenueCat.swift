@@ -1,7 +1,7 @@
-import Glibc
 import TideoverCommandLine
 import TideoverHTTP
 import TideoverJSON
+import TideoverServer
 
 /// `tideover import revenuecat`: RevenueCat's answers about customers, from a file of lines.
 enum ImportRevenueCat {

@@ -2,6 +2,7 @@ import TideoverCommandLine
 import TideoverCore
 import TideoverHTTP
 import TideoverJSON
+import TideoverServer
 
 /// `tideover report shadow`: RevenueCat's answers beside ours.
 enum ReportShadow {

@@ -30,7 +30,7 @@ import TideoverServer
     ).replacing("bundleId:", with: "receiptRoot: \"receipts.der\", bundleId:").replacing(
         "root: \"sandbox-root.der\"",
         with: "root: \"sandbox-root.der\", receiptRoot: \"receipts.der\""
-    )
+    ).replacing("apiKeyFile:", with: "signatureSecretFile: \"rc-secret.txt\", apiKeyFile:")
 
     private func lines(_ settings: [Configuration.Setting]) -> [String] {
         settings.map { setting in
@@ -166,8 +166,8 @@ import TideoverServer
         let secret = try settings(Self.everything).filter(\.namesSecretFile).map(\.text)
         #expect(
             secret == [
-                "admin.key", "AuthKey.p8", "play.json", "rc.txt", "rc-key.txt", "pass-key.pem",
-                "whsec.txt",
+                "admin.key", "AuthKey.p8", "play.json", "rc.txt", "rc-secret.txt", "rc-key.txt",
+                "pass-key.pem", "whsec.txt",
             ]
         )
     }

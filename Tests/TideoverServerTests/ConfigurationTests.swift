@@ -38,7 +38,7 @@ import TideoverSignatures
         let configuration = try load(Self.fullExample, files: ["etc/sandbox-root.der": root])
         #expect(
             configuration.notices == [
-                "webhooks[0] is set but this version does not send webhooks yet",
+                "webhooks[0] is set but this version does not send webhooks yet"
             ]
         )
     }

@@ -26,9 +26,18 @@ import TideoverStorage
     }
 
     @Test func `every route answers as its schema says`() async throws {
-        let server = try TestServer(googlePlay: TestPlay().trust(asksStore: false))
+        let server = try TestServer(
+            googlePlay: TestPlay().trust(asksStore: false),
+            revenueCat: TestRevenueCat().trust()
+        )
         let document = try await document(server)
         _ = try await server.post(.purchase())
+        let imported = try await server.send(
+            "POST",
+            "/v1/apps/cards/imports/revenuecat",
+            body: TestRevenueCat.answer(at: Message.start)
+        )
+        #expect(imported.status == 200)
         for route in Service.routes {
             let response = try await server.service.handler(
                 try await request(for: route, server)
@@ -52,6 +61,9 @@ import TideoverStorage
         if route.template.hasSuffix("/google-play") {
             return try TestPlay.push(TestPlay.test, messageId: "1", at: server.now)
         }
+        if route.template.hasSuffix("/notifications/revenuecat") {
+            return TestRevenueCat.request(TestRevenueCat.event("TEST", id: "1"))
+        }
         var path = route.template.replacing("{app}", with: "cards")
             .replacing("{customer}", with: TestServer.anna)
         if path.contains("{id}") {
@@ -71,6 +83,7 @@ import TideoverStorage
         if QueryNames.documented[route].contains("environment") {
             path += "?environment=sandbox"
         }
+        if path.contains("/reports/shadow") { path += "&app=cards" }
         if path.contains("/lookup") {
             path += "?transaction=2000000000000001"
         }

@@ -3,6 +3,7 @@ import Testing
 import TideoverCore
 import TideoverJSON
 import TideoverServer
+import TideoverStorage
 import TideoverTestProcesses
 
 /// `tideover import revenuecat` and `tideover report shadow` as an operator meets them.

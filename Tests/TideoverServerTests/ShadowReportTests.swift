@@ -54,7 +54,7 @@ struct ShadowReportTests {
         try await take(server, TestRevenueCat.answer())
         let shadow = try await shadow(server)
         #expect(shadow["differences"] == [])
-        #expect(shadow["lockoutMinutes"] == 0)
+        #expect(shadow["lockoutMinutes"]?.double == 0)
         let report = try await ask(server, "/v1/reports/shadow?app=cards&environment=sandbox")
         #expect(report["customers"] == 1)
         #expect(report["differing"] == 0)
@@ -78,11 +78,11 @@ struct ShadowReportTests {
         #expect(difference?["theirs"]?["access"] == false)
         #expect(difference?["ours"]?["state"] == "grace")
         // Two days, from the answer until now.
-        #expect(difference?["lockoutMinutes"] == .double(2 * 24 * 60))
-        #expect(shadow["lockoutMinutes"] == .double(2 * 24 * 60))
+        #expect(difference?["lockoutMinutes"]?.double == 2880)
+        #expect(shadow["lockoutMinutes"]?.double == 2880)
         let report = try await ask(server, "/v1/reports/shadow?app=cards&environment=sandbox")
         #expect(report["differing"] == 1)
-        #expect(report["lockoutMinutes"] == .double(2 * 24 * 60))
+        #expect(report["lockoutMinutes"]?.double == 2880)
         await server.close()
     }
 
@@ -92,7 +92,7 @@ struct ShadowReportTests {
         #expect(try await server.post(failed()).status == 200)
         // In May nobody knew of the failure: what it says ends with the month.
         try await take(server, TestRevenueCat.answer(at: "2026-05-10T10:00:00Z"))
-        #expect(try await shadow(server)["lockoutMinutes"] == 0)
+        #expect(try await shadow(server)["lockoutMinutes"]?.double == 0)
         await server.close()
     }
 
@@ -113,7 +113,7 @@ struct ShadowReportTests {
         let difference = try await shadow(server)["differences"]?.array?.first
         #expect(difference?["kind"] == "denied-here")
         #expect(difference?["rule"] == "ended-stated")
-        #expect(difference?["lockoutMinutes"] == 0)
+        #expect(difference?["lockoutMinutes"]?.double == 0)
         await server.close()
     }
 
@@ -148,7 +148,7 @@ struct ShadowReportTests {
         #expect(try await server.get("/v1/apps/cards/customers/u/shadow").status == 404)
         #expect(try await server.get("/v1/reports/shadow").status == 400)
         #expect(try await server.get("/v1/reports/shadow?app=rehearsal").status == 404)
-        #expect(try await server.ask("/v1/reports/shadow?app=cards").status == 401)
+        #expect(try await server.ask("GET", "/v1/reports/shadow?app=cards").status == 401)
         await server.close()
     }
 }

@@ -3,7 +3,9 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverLocks
 import TideoverRevenueCat
+import TideoverSQLite
 import TideoverServer
+import TideoverStorage
 
 /// RevenueCat as a test sees it: what it posts, what it answers, and whom it was asked about. Its wire is
 /// written by hand from its documentation.

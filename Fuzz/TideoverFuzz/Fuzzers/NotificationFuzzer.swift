@@ -147,7 +147,7 @@ enum FactChecks {
         return writer.bytes
     }
 
-    private static let catalogue = Catalogue(products: [
+    static let catalogue = Catalogue(products: [
         "cards.pro.monthly": Product(
             entitlements: ["premium"],
             group: "pro",

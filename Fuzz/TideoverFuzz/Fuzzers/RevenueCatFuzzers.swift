@@ -57,7 +57,7 @@ private enum RevenueCatChecks {
             for note in reading.notes { expect(!note.sentence.isEmpty, "a note without words") }
             facts(told)
         } catch {
-            refusal(error, body, depth: JSONLimits.request.maxDepth)
+            refusal(error, body, depth: JSONLimits.inbound.maxDepth)
         }
     }
 
@@ -100,7 +100,7 @@ private enum RevenueCatChecks {
     private static func facts(_ facts: [Fact]) {
         expect(facts.allSatisfy { $0.rank == .relayed }, "a relay speaks as a store")
         for fact in facts { FactChecks.form(of: fact) }
-        let chains = StoreChains(facts + SimulatedLife.usualFacts)
+        let chains = StoreChains(facts)
         let joined = facts.map(chains.joined)
         expect(joined.map(chains.joined) == joined, "what was joined moves again")
         if !facts.isEmpty { FactChecks.standing(joined) }

@@ -35,7 +35,9 @@ struct RevenueCatImportRoute: Sendable {
         guard let trust = app.revenueCat else { throw Problem.revenueCatNotConfigured(app.id) }
         let wish = try ImportWish(request)
         let now = ingest.clock()
-        let lines = try await onPool { Self.read(request.body, from: wish.linesBefore, trust.reader) }
+        let lines = try await onPool {
+            Self.read(request.body, from: wish.linesBefore, trust.reader)
+        }
         var sum = ImportSum(lines)
         let answers = lines.compactMap { RelayedAnswer($0) }
         if let newest = answers.map(\.reading.subscriber.requestDate).max(),
@@ -44,7 +46,8 @@ struct RevenueCatImportRoute: Sendable {
             throw Problem.signedInTheFuture(by: newest - now)
         }
         if wish.isDryRun {
-            try await onPool { try sum.weigh(answers, in: app, ingest.storage) }
+            let (told, app, storage) = (sum, app, ingest.storage)
+            sum = try await onPool { try told.weighing(answers, in: app, storage) }
         } else {
             try await keep(answers, at: now, &sum)
             let place = wish.mark.map { ImportPlace(mark: $0, lines: sum.lastLine) }
@@ -75,7 +78,8 @@ struct RevenueCatImportRoute: Sendable {
         while !rest.isEmpty {
             let wave = rest.prefix(rest.apart(most: Self.mostAtOnce))
             rest = rest.dropFirst(wave.count)
-            let outcomes = try await withThrowingTaskGroup(of: RelayedAnswer.Outcome.self) { group in
+            let outcomes = try await withThrowingTaskGroup(of: RelayedAnswer.Outcome.self) {
+                group in
                 for answer in wave { group.addTask { try await answer.keep(by: ingest, at: now) } }
                 return try await group.reduce(into: []) { $0.append($1) }
             }
@@ -157,19 +161,22 @@ private struct ImportSum: Sendable {
         facts += outcome.newFacts
     }
 
-    /// What would become of them.
-    mutating func weigh(
+    /// With what would become of the answers.
+    func weighing(
         _ answers: [RelayedAnswer],
         in app: App,
         _ storage: any Storage
-    ) throws {
+    ) throws(StorageError) -> ImportSum {
+        var sum = self
         for answer in answers {
             if try storage.evidence(answer.id, app: app.id) != nil {
-                known += 1
+                sum.known += 1
             } else {
-                facts += answer.reading.facts(learnedAt: .distantPast, evidence: answer.id).count
+                let facts = answer.reading.facts(learnedAt: .distantPast, evidence: answer.id)
+                sum.facts += facts.count
             }
         }
+        return sum
     }
 
     func writeFields(to writer: inout JSONWriter) {

@@ -65,7 +65,8 @@ struct RelayedAnswer: Sendable {
         var outcome = Outcome()
         for environment in environments.sorted(by: { $0.rawValue < $1.rawValue }) {
             let intake = try intake(of: evidence, in: environment, by: ingest, at: now)
-            let kept = try await ingest.storage.commit(intake, derive: Deriver(app: ingest.app).derive)
+            let deriver = Deriver(app: ingest.app)
+            let kept = try await ingest.storage.commit(intake, derive: deriver.derive)
             guard case .committed(let newFacts, _, let rulings) = kept else { continue }
             outcome.isKnown = false
             outcome.newFacts += newFacts

@@ -81,7 +81,9 @@ extension Ingest {
                 )
                 guard relayed != fact.lineage else { continue }
                 let holding = try storage.holding(relayed, app: app.id)
-                guard holding.isRelayed, let holder = holding.owners.owner(at: now) else { continue }
+                guard holding.isRelayed, let holder = holding.owners.owner(at: now) else {
+                    continue
+                }
                 claims[fact.lineage] = OwnershipClaim(
                     lineage: fact.lineage,
                     customer: holder,

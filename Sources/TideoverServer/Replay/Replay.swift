@@ -212,7 +212,9 @@ struct Replay: Sendable {
     /// What a relay told stands under its own name of a purchase where it came before the store's, and
     /// under the store's where that was known.
     private func stored(_ fact: Fact, _ findings: Findings) throws -> Fact {
-        guard fact.rank == .relayed, !findings.stored.contains(FactDigest(fact)) else { return fact }
+        guard fact.rank == .relayed, !findings.stored.contains(FactDigest(fact)) else {
+            return fact
+        }
         return try storage.chains(of: [fact.lineage], app: app.id).joined(fact)
     }
 

@@ -185,7 +185,3 @@ extension Standing {
         }
     }
 }
-
-extension Milliseconds {
-    var minutes: Double { Double(count) / 60_000 }
-}

@@ -69,7 +69,7 @@ extension LockoutSum {
 }
 
 extension Milliseconds {
-    fileprivate var minutes: Double { Double(count) / 60_000 }
+    var minutes: Double { Double(count) / 60_000 }
 
     fileprivate static func + (a: Milliseconds, b: Milliseconds) -> Milliseconds {
         let (sum, overflow) = a.count.addingReportingOverflow(b.count)

@@ -10,11 +10,7 @@ struct ShadowReport: Sendable {
     private let more: Bool
 
     /// Reads the kept answers of an app, customer after customer; it blocks its thread.
-    ///
-    /// - Parameters:
-    ///   - environment: whose answers of ours are compared.
-    ///   - after: the customer behind whom to go on; nil for the beginning.
-    ///   - limit: how many customers at most.
+    /// `environment` is that of our answers; at most `limit` customers behind `after` are compared.
     init(
         _ app: App,
         _ environment: Environment,
