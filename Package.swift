@@ -35,6 +35,8 @@ var targets: [Target] = [
         swiftSettings: settings
     ),
     tests("TideoverCoreTests", ["TideoverCore", "TideoverJSON", "TideoverLives"]),
+    library("TideoverStoreKitFile", ["TideoverJSON"]),
+    tests("TideoverStoreKitFileTests", ["TideoverStoreKitFile", "TideoverJSON"]),
     library("TideoverHTTP", ["TideoverJSON"]),
     tests("TideoverHTTPTests", ["TideoverHTTP", "TideoverJSON", "TideoverLocks"]),
     // level 2
@@ -129,13 +131,16 @@ targets += [
     ),
     library(
         "TideoverSandbox",
-        ["TideoverHTTP", "TideoverJSON", "TideoverLocks", "TideoverSignatures"]
+        [
+            "TideoverHTTP", "TideoverJSON", "TideoverLocks", "TideoverSignatures",
+            "TideoverStoreKitFile",
+        ]
     ),
     tests(
         "TideoverSandboxTests",
         [
             "TideoverSandbox", "TideoverHTTP", "TideoverJSON", "TideoverLocks",
-            "TideoverSignatures",
+            "TideoverSignatures", "TideoverStoreKitFile",
         ]
     ),
     library("TideoverRevenueCat", ["TideoverCore", "TideoverHTTP", "TideoverJSON"]),
@@ -160,7 +165,7 @@ targets += [
         [
             "TideoverAppStore", "TideoverCore", "TideoverGooglePlay", "TideoverHTTP",
             "TideoverJSON", "TideoverLocks", "TideoverRevenueCat", "TideoverSignatures",
-            "TideoverStorage",
+            "TideoverStorage", "TideoverStoreKitFile",
         ]
     ),
     tests(

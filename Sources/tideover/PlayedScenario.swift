@@ -1,5 +1,7 @@
+import TideoverCommandLine
 import TideoverCore
 import TideoverSandbox
+import TideoverServer
 
 /// A file of a scenario, and what came of playing it.
 struct PlayedScenario {
@@ -29,7 +31,9 @@ struct PlayedScenario {
         self.path = path
         let scenario: Scenario
         do {
-            scenario = try Scenario(reading: bytes, salt: visitor?.salt ?? 0)
+            scenario = try Scenario(reading: bytes, salt: visitor?.salt ?? 0) { file in
+                try ScenarioFiles.read(file, beside: path)
+            }
         } catch {
             (report, fault, omission, end) = (nil, error, nil, .distantPast)
             return
@@ -51,5 +55,13 @@ struct PlayedScenario {
         omission = nil
         end = rehearsal.clock.now()
         await rehearsal.close()
+    }
+}
+
+/// Files that a scenario names, such as a catalogue of Xcode's.
+enum ScenarioFiles {
+    /// The bytes of a file that is named in another.
+    static func read(_ file: String, beside path: String) throws -> [UInt8] {
+        try FileInput.read(Configuration.path(of: file, besides: path), atMost: 8 << 20)
     }
 }

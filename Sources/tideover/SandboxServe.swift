@@ -62,7 +62,8 @@ enum SandboxServe {
         let bytes = try FileInput.read(path, atMost: JSONLimits.local.maxBytes)
         let desk: StoreDesk
         do {
-            desk = try await StoreDesk(Scenario(stage: bytes), visit)
+            let scene = try Scenario(stage: bytes) { try ScenarioFiles.read($0, beside: path) }
+            desk = try await StoreDesk(scene, visit)
         } catch let fault as ScenarioError {
             throw CommandFailure(.data, "\(TextLayout.visible(path)): \(fault)")
         }

@@ -49,7 +49,7 @@ import TideoverServer
             let notice = "\(variable) is empty and was taken as not set"
             #expect(configuration.notices.contains(notice), "\(variable)")
         }
-        #expect(variables.filter { $0 == "none" }.count == 1)
+        #expect(variables.filter { $0 == "none" }.count == 2)
     }
 
     @Test func `every key of the design's example is in the reference`() throws {

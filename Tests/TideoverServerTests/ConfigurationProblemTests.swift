@@ -272,16 +272,6 @@ import TideoverSignatures
         #expect(reasons(product(members)) == expected)
     }
 
-    @Test func `a StoreKit configuration file is refused for now`() {
-        let text = app(#"appStore: { bundleId: "a.b" }, catalogue: "Products.storekit""#)
-        #expect(
-            problems(text) == [
-                "1:94: apps[0].catalogue: this version does not read StoreKit configuration "
-                    + "files; list the `products` here"
-            ]
-        )
-    }
-
     // MARK: policy, and what is only checked
 
     @Test(

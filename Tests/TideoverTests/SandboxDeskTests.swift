@@ -128,7 +128,7 @@ import TideoverSandbox
     private func desk(target: String, _ output: Output) async throws -> StoreDesk {
         let stage = try Scenario(
             stage: Array(Data(contentsOf: URL(filePath: try file("stage.json5", steps: ""))))
-        )
+        ) { _ in [] }
         let words = [
             "--target", target, "--deliver", "/notifications", "--read-back",
             "/customers/{customer}", "--access", "premium", "--authority", "\(folder.path)/store",

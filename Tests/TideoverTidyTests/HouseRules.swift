@@ -5,7 +5,7 @@ enum HouseRules {
     /// The modules by level, as ARCHITECTURE.md draws them: imports only go down.
     static let levels: [Set<String>] = [
         ["TideoverASN1", "TideoverJSON", "TideoverLocks"],
-        ["TideoverCore", "TideoverSignatures", "TideoverHTTP"],
+        ["TideoverCore", "TideoverSignatures", "TideoverHTTP", "TideoverStoreKitFile"],
         [
             "TideoverAppStore", "TideoverGooglePlay", "TideoverRevenueCat", "TideoverStorage",
             "TideoverHTTPServer", "TideoverHTTPClient", "TideoverSandbox",
@@ -33,12 +33,13 @@ enum HouseRules {
         // A store that shared the decoder's types would agree with a wrong field.
         "TideoverSandbox": [
             "TideoverHTTP", "TideoverJSON", "TideoverLocks", "TideoverSignatures",
+            "TideoverStoreKitFile",
         ],
         // Composition only: sockets and databases are handed in.
         "TideoverServer": [
             "TideoverAppStore", "TideoverCore", "TideoverGooglePlay", "TideoverHTTP",
             "TideoverJSON", "TideoverLocks", "TideoverRevenueCat", "TideoverSignatures",
-            "TideoverStorage",
+            "TideoverStorage", "TideoverStoreKitFile",
         ],
         "TideoverCommandLine": ["TideoverJSON", "TideoverLocks"],
     ]

@@ -1,4 +1,5 @@
 public import TideoverJSON
+public import TideoverStoreKitFile
 
 /// Why a file is no scenario, and where.
 public struct ScenarioError: Error, Hashable, Sendable {
@@ -36,6 +37,10 @@ public struct ScenarioError: Error, Hashable, Sendable {
         /// Production renews in real time alone.
         case rateOutsideSandbox
         case none(of: String)
+        /// A file that the scenario names cannot be read.
+        case unreadableFile(String, cause: String)
+        /// A file that the scenario names is none of Xcode's StoreKit configuration files, or a bad one.
+        case badCatalogue(String, StoreKitFileError)
     }
 
     /// What a value should have been.
@@ -88,6 +93,8 @@ extension ScenarioError.Reason: CustomStringConvertible {
         case .refusalWithoutAction: "\"refused\" needs \"do\" beside it"
         case .rateOutsideSandbox: "only the environment \"Sandbox\" has a renewal rate"
         case .none(let what): "a scenario needs at least one of \(what)"
+        case .unreadableFile(let file, let cause): "\(file) cannot be read: \(cause)"
+        case .badCatalogue(let file, let error): "\(file):\(error)"
         }
     }
 

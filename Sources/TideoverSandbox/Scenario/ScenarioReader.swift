@@ -1,7 +1,7 @@
 import TideoverJSON
 
 extension Scenario {
-    /// Reads a scenario file (JSON5: comments, bare keys and trailing commas are welcome).
+    /// Reads a scenario file that names no other files.
     ///
     /// - Parameters:
     ///   - bytes: The file.
@@ -9,16 +9,28 @@ extension Scenario {
     ///     knows those of an earlier one needs.
     /// - Throws: the first fault met, with its line and column.
     public init(reading bytes: [UInt8], salt: UInt64 = 0) throws(ScenarioError) {
-        self = try ScenarioReader(Scenario.root(of: bytes), salt: salt).scenario()
+        try self.init(reading: bytes, salt: salt) { _ in throw NoFilesBeside() }
+    }
+
+    /// Reads a scenario file (JSON5: comments, bare keys and trailing commas are welcome); `readFile` gives
+    /// the bytes of a file that it names.
+    ///
+    /// - Throws: the first fault met, with its line and column.
+    public init(
+        reading bytes: [UInt8],
+        salt: UInt64 = 0,
+        readFile: ScenarioFileReader
+    ) throws(ScenarioError) {
+        self = try ScenarioReader(Scenario.root(of: bytes), salt: salt).scenario(readFile)
     }
 
     /// Reads a file of which only the head counts, for a store whose steps are still to come; steps may be
     /// missing.
     ///
     /// - Throws: the first fault met, with its line and column.
-    public init(stage bytes: [UInt8]) throws(ScenarioError) {
+    public init(stage bytes: [UInt8], readFile: ScenarioFileReader) throws(ScenarioError) {
         let root = try Scenario.root(of: bytes)
-        self = try ScenarioReader(root, salt: 0).scenario(isStage: true)
+        self = try ScenarioReader(root, salt: 0).scenario(readFile, isStage: true)
     }
 
     /// The document that a text is, in the relaxed syntax.
@@ -46,14 +58,18 @@ private struct ScenarioReader {
             root,
             "a scenario",
             keys: [
-                "scenario", "source", "app", "products", "customers", "start", "seed", "delivery",
+                "scenario", "source", "app", "products", "catalogue", "entitlements", "customers",
+                "start", "seed", "delivery",
                 "steps",
             ]
         )
     }
 
-    func scenario(isStage: Bool = false) throws(ScenarioError) -> Scenario {
-        let products = try top.required("products", ProductReader.products)
+    func scenario(
+        _ readFile: ScenarioFileReader,
+        isStage: Bool = false
+    ) throws(ScenarioError) -> Scenario {
+        let products = try products(readFile)
         let app = try app(products)
         let seed = UInt64(try top.wholeNumber("seed") ?? 1) ^ salt
         let customers = try CustomerReader(seed: seed).customers(top.member("customers"))
@@ -70,6 +86,22 @@ private struct ScenarioReader {
             customers: customers,
             steps: steps
         )
+    }
+
+    /// What `products` lists, and what is on sale by `catalogue`.
+    private func products(
+        _ readFile: ScenarioFileReader
+    ) throws(ScenarioError) -> [ScenarioProduct] {
+        guard let catalogue = top.node["catalogue"] else {
+            return try top.required("products", ProductReader.products)
+        }
+        let listed = try top.optional("products", ProductReader.products) ?? []
+        let sold = try ScenarioCatalogue.products(
+            catalogue,
+            unlocking: top.node["entitlements"],
+            readFile
+        )
+        return listed + sold.filter { one in !listed.contains { $0.product.id == one.product.id } }
     }
 
     private func app(_ products: [ScenarioProduct]) throws(ScenarioError) -> ScenarioApp {

@@ -92,13 +92,6 @@ extension ConfigurationForm<String> {
         Self(expectation: .oneOf(words)) { words.contains($0) ? $0 : nil }
     }
 
-    /// Xcode's file is meant to be read as it is; until then, no file name is right.
-    static var storeKitCatalogue: Self {
-        Self(expectation: .fileName) { _ throws(ConfigurationProblem.Reason) in
-            throw .unsupported(.storeKitCatalogue)
-        }
-    }
-
     private static func lineOfText(_ text: String) -> String? {
         let isLine = !text.unicodeScalars.contains(where: \.isControl)
         return isLine && text.contains { !$0.isWhitespace } ? text : nil

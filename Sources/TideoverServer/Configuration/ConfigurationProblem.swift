@@ -1,5 +1,6 @@
 public import TideoverJSON
 public import TideoverSignatures
+public import TideoverStoreKitFile
 
 /// All that keeps a configuration from being used.
 public struct ConfigurationProblems: Error, Hashable, Sendable {
@@ -50,6 +51,10 @@ public struct ConfigurationProblem: Error, Hashable, Sendable {
         case certificateInPEM(path: String)
         /// A file that was named holds no root certificate in DER.
         case unusableCertificate(path: String, TrustAnchorError)
+        /// A file that was named is none of Xcode's StoreKit configuration files, or a bad one.
+        case unusableCatalogue(path: String, StoreKitFileError)
+        /// A product of the catalogue that nothing says what it unlocks of.
+        case unlocksNothing(product: String)
         /// A variable is the name of two places; it cannot say which one it means.
         case ambiguousVariable(otherPath: String)
     }
@@ -80,7 +85,7 @@ public struct ConfigurationProblem: Error, Hashable, Sendable {
 
     /// What is understood but not done by this version.
     public enum Unsupported: Hashable, Sendable {
-        case postgres, storeKitCatalogue, xcode
+        case postgres, xcode
     }
 }
 

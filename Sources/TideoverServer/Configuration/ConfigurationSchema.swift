@@ -85,7 +85,7 @@ extension ConfigurationSection {
         }
         let simulatedStore = readSimulatedStore(environments, in: folder, readFile)
         let revenueCat = readRevenueCat(in: folder)
-        let catalogue = readCatalogue()
+        let catalogue = readCatalogue(in: folder, readFile)
         let policy = section("policy").readPolicy()
         let silence = value("silence", .duration, default: "6h")
         close()
@@ -281,13 +281,17 @@ extension ConfigurationSection {
 // MARK: - Products
 
 extension ConfigurationSection {
-    private func readCatalogue() -> Catalogue {
-        _ = value("catalogue", .storeKitCatalogue)
-        let products = section("products").namedSections().compactMap { name, product in
+    private func readCatalogue(
+        in folder: ConfigurationFolder,
+        _ readFile: ConfigurationFileReader
+    ) -> Catalogue {
+        var products = readCatalogueFile(in: folder, readFile)
+        let listed = section("products").namedSections().compactMap { name, product in
             product.readProduct().map { (name, $0) }
         }
+        products.merge(Dictionary(listed) { first, _ in first }) { _, own in own }
         if products.isEmpty { note(.noProducts(path: path)) }
-        return Catalogue(products: Dictionary(products) { first, _ in first })
+        return Catalogue(products: products)
     }
 
     private func readProduct() -> Product? {

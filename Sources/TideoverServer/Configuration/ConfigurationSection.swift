@@ -416,6 +416,14 @@ extension ConfigurationSection {
         }
     }
 
+    /// The members of an object whose keys are names, each of them a list of scalars.
+    func namedLists<Value>(
+        of form: ConfigurationForm<Value>
+    ) -> [(name: String, list: [Value])] {
+        let names = node?.members.map { name, _ in name } ?? []
+        return names.map { ($0, list($0, of: form, mayBeEmpty: true) ?? []) }
+    }
+
     private func section(
         _ node: JSONNode?,
         path: String,

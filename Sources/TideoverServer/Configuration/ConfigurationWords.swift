@@ -1,5 +1,6 @@
 import TideoverJSON
 import TideoverSignatures
+import TideoverStoreKitFile
 
 // The words for whatever can be said about a configuration.
 
@@ -53,6 +54,10 @@ extension ConfigurationProblem.Reason: CustomStringConvertible {
                 + "-outform der -in FILE -out FILE.der`"
         case .unusableCertificate(let path, let reason):
             "\(printable(path)) \(words(for: reason))"
+        case .unusableCatalogue(let path, let error): "\(printable(path)):\(printable("\(error)"))"
+        case .unlocksNothing(let product):
+            "nothing says what \(quoted(product)) unlocks; name it or its group in `entitlements`"
+                + ", with an empty list if it is nothing"
         case .ambiguousVariable(let other):
             "this variable is also the name of \(printable(other)); set both in the file instead"
         }
@@ -145,8 +150,6 @@ extension ConfigurationProblem.Unsupported: CustomStringConvertible {
     public var description: String {
         switch self {
         case .postgres: "this version stores in SQLite only; write `sqlite:` and a file"
-        case .storeKitCatalogue:
-            "this version does not read StoreKit configuration files; list the `products` here"
         case .xcode:
             "purchases made in Xcode are not served; `production`, `sandbox` and "
                 + "`simulated` are"

@@ -1,0 +1,66 @@
+import TideoverJSON
+import TideoverStoreKitFile
+
+/// Reads the bytes of a file that a scenario names.
+public typealias ScenarioFileReader = (_ path: String) throws -> [UInt8]
+
+/// The products of a scenario that are on sale by Xcode's StoreKit configuration file.
+enum ScenarioCatalogue {
+    /// The file's subscriptions, with what `entitlements` says that they unlock: by product, or for all
+    /// of a group by its name.
+    static func products(
+        _ node: JSONNode,
+        unlocking said: JSONNode?,
+        _ readFile: ScenarioFileReader
+    ) throws(ScenarioError) -> [ScenarioProduct] {
+        let name = try readString(node)
+        let subscriptions = AppStoreProduct.subscriptions(of: try file(name, node, readFile))
+        guard !subscriptions.isEmpty else { throw fault(.none(of: "catalogue"), node) }
+        let names = subscriptions.map(\.id) + Set(subscriptions.map(\.group)).sorted()
+        var unlocked: [String: [String]] = [:]
+        if let said {
+            try checkKind(said, .object, "entitlements", .object)
+            for (name, list) in said.members {
+                guard names.contains(name) else {
+                    let near = closestName(to: name, among: names)
+                    throw fault(
+                        .unknown(name, .product, suggestion: near, allowed: names),
+                        list.key ?? list
+                    )
+                }
+                unlocked[name] = try readStrings(list)
+            }
+        }
+        var products: [ScenarioProduct] = []
+        for product in subscriptions {
+            guard let entitlements = unlocked[product.id] ?? unlocked[product.group] else {
+                throw fault(.missingKey(product.id, in: "entitlements"), said ?? node)
+            }
+            products.append(ScenarioProduct(product: product, entitlements: entitlements))
+        }
+        return products
+    }
+
+    private static func file(
+        _ name: String,
+        _ node: JSONNode,
+        _ readFile: ScenarioFileReader
+    ) throws(ScenarioError) -> StoreKitFile {
+        let bytes: [UInt8]
+        do {
+            bytes = try readFile(name)
+        } catch {
+            throw fault(.unreadableFile(name, cause: "\(error)"), node)
+        }
+        do {
+            return try StoreKitFile(bytes)
+        } catch {
+            throw fault(.badCatalogue(name, error), node)
+        }
+    }
+}
+
+/// A scenario was read where there are no files beside it.
+struct NoFilesBeside: Error, CustomStringConvertible {
+    var description: String { "this scenario has no files beside it" }
+}

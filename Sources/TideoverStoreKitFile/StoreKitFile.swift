@@ -1,0 +1,151 @@
+import TideoverJSON
+
+/// What Xcode's StoreKit configuration file (`.storekit`) says of an app's products.
+///
+/// The format is Xcode's own and has no document: it is read as Xcode 12 to 26 write it (versions 1 to
+/// 5). Of what is read below every member is checked; others are left alone.
+/// https://developer.apple.com/documentation/xcode/setting-up-storekit-testing-in-xcode
+public struct StoreKitFile: Hashable, Sendable {
+    /// The version of the format.
+    public let version: Int
+    /// Whether subscriptions have a billing grace period; how long it is the file does not say. Nil where
+    /// it says neither.
+    public let hasBillingGrace: Bool?
+    /// The store that prices are of, by ISO 3166-1 alpha-3; nil where none is named.
+    public let storefront: String?
+    public let groups: [Group]
+    /// What is no auto-renewable subscription, in the order of the file.
+    public let purchases: [Product]
+
+    /// The currency of all prices; nil where the storefront is not named, or not known.
+    public var currency: String? { storefront.flatMap { Currencies.ofStorefronts[$0] } }
+
+    /// Every product, those of the groups first.
+    public var products: [Product] {
+        groups.flatMap { $0.subscriptions.map(\.product) } + purchases
+    }
+
+    /// Subscriptions of which a customer has one at most.
+    public struct Group: Hashable, Sendable {
+        /// The group's id in this file, as transactions made in Xcode bear it.
+        public let id: String
+        public let name: String
+        public let subscriptions: [Subscription]
+    }
+
+    /// Something on sale.
+    public struct Product: Hashable, Sendable {
+        public let id: String
+        public let kind: Kind
+        public let referenceName: String?
+        /// Thousandths of the currency's main unit.
+        public let milliunits: Int64
+        public let isFamilyShareable: Bool
+        public let localizations: [Localization]
+    }
+
+    public enum Kind: String, Hashable, Sendable, CaseIterable {
+        case consumable = "Consumable"
+        case nonConsumable = "NonConsumable"
+        case nonRenewing = "NonRenewingSubscription"
+        case recurring = "RecurringSubscription"
+    }
+
+    /// What a product is called in a language.
+    public struct Localization: Hashable, Sendable {
+        /// Such as `en_US`.
+        public let locale: String
+        public let name: String
+        public let description: String
+    }
+
+    /// An auto-renewable subscription.
+    public struct Subscription: Hashable, Sendable {
+        public let product: Product
+        /// The rank in the group: 1 is the highest.
+        public let level: Int
+        /// How long one payment lasts.
+        public let period: ISOPeriod
+        public let introductory: Offer?
+        public let promotional: [Offer]
+        public let winBack: [Offer]
+        /// What offer codes bring.
+        public let codes: [Offer]
+    }
+
+    /// A discount.
+    public struct Offer: Hashable, Sendable {
+        /// Nil for an introductory offer, which has none.
+        public let id: String?
+        public let mode: Mode
+        /// Thousandths of the currency's main unit, for each of its periods; nil where it is free.
+        public let milliunits: Int64?
+        public let period: ISOPeriod
+        /// For how many periods it lasts.
+        public let count: Int
+
+        /// How long it lasts in all.
+        public var length: ISOPeriod { ISOPeriod(count: period.count * count, unit: period.unit) }
+    }
+
+    public enum Mode: String, Hashable, Sendable, CaseIterable {
+        case free, payAsYouGo, payUpFront
+    }
+}
+
+extension StoreKitFile {
+    /// Reads a file.
+    ///
+    /// - Throws: what is wrong with it first, and where.
+    public init(_ bytes: [UInt8]) throws(StoreKitFileError) {
+        let document: JSONDocument
+        do {
+            document = try JSONDocument(
+                bytes,
+                limits: JSONLimits(maxBytes: 8 << 20, maxDepth: 32)
+            )
+        } catch {
+            throw StoreKitFileError(
+                path: "",
+                line: error.line,
+                column: error.column,
+                reason: .syntax(error.reason)
+            )
+        }
+        self = try StoreKitFileReader.file(FileNode(document.root, path: ""))
+    }
+}
+
+/// A length of time as the file writes it: a number of days, weeks, months or years.
+public struct ISOPeriod: Hashable, Sendable {
+    public let count: Int
+    public let unit: Unit
+
+    public enum Unit: Character, Hashable, Sendable, CaseIterable {
+        case day = "D"
+        case week = "W"
+        case month = "M"
+        case year = "Y"
+    }
+
+    public init(count: Int, unit: Unit) {
+        self.count = count
+        self.unit = unit
+    }
+
+    /// Reads such as `P1M`; nil for anything else, and for nothing.
+    public init?(_ text: String) {
+        guard text.first == "P", let unit = text.last.flatMap(Unit.init(rawValue:)) else {
+            return nil
+        }
+        let digits = text.dropFirst().dropLast()
+        guard (1...3).contains(digits.utf8.count),
+            digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+            let count = Int(digits), count > 0
+        else { return nil }
+        self.init(count: count, unit: unit)
+    }
+
+    /// ISO 8601, such as `P1M`.
+    public var text: String { "P\(count)\(unit.rawValue)" }
+}

@@ -1,0 +1,74 @@
+public import TideoverJSON
+
+/// What keeps a `.storekit` file from being read, and where.
+public struct StoreKitFileError: Error, Hashable, Sendable {
+    /// Where in the file, such as `subscriptionGroups[0].subscriptions[1].productID`; empty for the whole.
+    public let path: String
+    /// In Unicode scalars, from 1.
+    public let line: Int
+    public let column: Int
+    public let reason: Reason
+
+    public enum Reason: Hashable, Sendable {
+        /// It is no JSON.
+        case syntax(JSONError.Reason)
+        /// It is JSON, and something else than Xcode's file.
+        case notStoreKit
+        /// A version of the format that this program does not know.
+        case version(Int64)
+        case missing
+        /// What should stand there.
+        case mismatch(Expectation)
+        /// Two products have one id.
+        case repeated(String)
+    }
+
+    public enum Expectation: Hashable, Sendable {
+        case object, list, text, flag, number
+        /// A period of ISO 8601 in one unit, such as `P1M`.
+        case period
+        /// An amount such as `9.99`.
+        case price
+        case oneOf([String])
+    }
+}
+
+extension StoreKitFileError: CustomStringConvertible {
+    /// What is wrong and what to do, as the end of a sentence about the file.
+    public var description: String {
+        let place = path.isEmpty ? "" : "\(path): "
+        return "\(line):\(column): \(place)\(reason)"
+    }
+}
+
+extension StoreKitFileError.Reason: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .syntax(let reason): "\(reason)"
+        case .notStoreKit:
+            "this is no StoreKit configuration file; in Xcode: File > New > File > StoreKit "
+                + "Configuration File"
+        case .version(let version):
+            "this is version \(version) of the format, and 1 to 5 are read; list the products "
+                + "instead, or save the file with an older Xcode"
+        case .missing: "this is missing; open the file in Xcode, complete it and save it"
+        case .mismatch(let expectation): "this should be \(expectation)"
+        case .repeated(let id): "there are two products with the id \(id); remove one"
+        }
+    }
+}
+
+extension StoreKitFileError.Expectation: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .object: "an object"
+        case .list: "a list"
+        case .text: "a text"
+        case .flag: "true or false"
+        case .number: "a whole number, at least 1"
+        case .period: "a period such as `P1M` or `P2W`"
+        case .price: "an amount such as `9.99`"
+        case .oneOf(let words): words.map { "`\($0)`" }.joined(separator: " or ")
+        }
+    }
+}
