@@ -46,7 +46,10 @@ enum Serve {
         let passes = try ConfigurationFile.passes(of: configuration)
         let followed = try await follow(arguments[clock], configuration, path)
         let adminKey = try ConfigurationFile.adminKey(of: configuration)
-        let connections = try StoreConnections(configuration)
+        let connections = try StoreConnections(
+            configuration,
+            clock: followed?.now ?? SystemClock.now
+        )
         let apps = try configuration.apps.map {
             try App(
                 $0,
@@ -148,6 +151,7 @@ enum Serve {
         let replaying = Task { await service.replay() }
         let listening = Task { await service.watchForSilence() }
         let weighing = Task { await service.watchForLockouts() }
+        let pulling = Task { await service.pullNotifications() }
         await stop.arrival()
         output.message("tideover: stopping")
         await server.stop()
@@ -157,12 +161,14 @@ enum Serve {
         replaying.cancel()
         listening.cancel()
         weighing.cancel()
+        pulling.cancel()
         await counting.value
         await meeting.value
         await asking.value
         await replaying.value
         await listening.value
         await weighing.value
+        await pulling.value
         await service.flushTallies()
     }
 

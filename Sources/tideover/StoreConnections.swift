@@ -1,7 +1,6 @@
 import TideoverAppStore
 import TideoverCommandLine
 import TideoverCore
-import TideoverGooglePlay
 import TideoverHTTP
 import TideoverHTTPClient
 import TideoverRevenueCat
@@ -19,11 +18,12 @@ struct StoreConnections {
     /// Why a store cannot be asked, one sentence for each app and environment.
     let notices: [String]
 
-    /// Opens the private keys; the stores are not asked yet.
+    /// Opens the private keys; the stores are not asked yet. `clock` is what Google Play's tokens are dated
+    /// by.
     ///
     /// - Throws: `CommandFailure` for a file that cannot be read or holds no key, and for a URL that
     ///   cannot be one.
-    init(_ configuration: Configuration) throws {
+    init(_ configuration: Configuration, clock: @escaping Clock = SystemClock.now) throws {
         var (access, notices): ([String: [StoreAccess]], [String]) = ([:], [])
         let client = try HTTPClient(userAgent: "tideover/\(Tideover.version)")
         for app in configuration.apps {
@@ -63,7 +63,8 @@ struct StoreConnections {
         var googlePlay: [String: PlayTrust] = [:]
         for app in configuration.apps {
             guard let play = app.googlePlay else { continue }
-            googlePlay[app.id] = try Self.trust(in: play, of: app, client)
+            let google = Google(app, client, clock)
+            googlePlay[app.id] = try google.trust(in: play)
             guard play.serviceAccountFile == nil else { continue }
             notices.append(
                 "Google Play cannot be asked about the app \(app.id): googlePlay.serviceAccountFile "
@@ -86,50 +87,6 @@ struct StoreConnections {
         self.revenueCat = revenueCat
         self.access = access
         self.notices = notices
-    }
-
-    // MARK: Google Play
-
-    private static func trust(
-        in play: Configuration.GooglePlay,
-        of app: Configuration.App,
-        _ client: HTTPClient
-    ) throws -> PlayTrust? {
-        let keys = PushKeys(clock: SystemClock.now, handler: try handler(PushKeys.url, client))
-        let access = try play.serviceAccountFile.map { try Self.access($0, of: app, client) }
-        let api = try access.map { access in
-            PlayAPI(
-                packageName: play.packageName,
-                access: access,
-                clock: SystemClock.now,
-                handler: try handler(PlayAPI.url, client)
-            )
-        }
-        return PlayTrust(app, keys: keys, api: api)
-    }
-
-    /// The service account of a key file.
-    private static func access(
-        _ file: String,
-        of app: Configuration.App,
-        _ client: HTTPClient
-    ) throws -> PlayAccess {
-        do {
-            let bytes = try FileInput.read(file, atMost: 1 << 16)
-            let (account, text) = try ServiceAccount.read(keyFile: bytes)
-            let key = try RSAPrivateKey(pem: text)
-            return PlayAccess(
-                account: account,
-                signer: { key.sign($0, .sha256) },
-                clock: SystemClock.now,
-                handler: try handler(account.tokenOrigin ?? "", client)
-            )
-        } catch {
-            throw CommandFailure(
-                .configuration,
-                "the app \(app.id): googlePlay.serviceAccountFile \(file): \(error)"
-            )
-        }
     }
 
     // MARK: RevenueCat
@@ -187,7 +144,7 @@ struct StoreConnections {
 
     // MARK: Addresses
 
-    /// Goes to a host of Google's or RevenueCat's: any address will do.
+    /// Goes to a host of RevenueCat's: any address will do.
     private static func handler(_ url: String, _ client: HTTPClient) throws -> Handler {
         client.handler(
             under: Destination(try HTTPURL(url), addresses: .any, limits: .storeAnswer)

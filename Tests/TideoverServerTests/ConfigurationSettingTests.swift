@@ -37,6 +37,9 @@ import TideoverServer
             catalogue: "Products.storekit", entitlements: { pro: ["premium"],
             "cards.lifetime": ["premium"], "cards.season": ["premium"] }, products: {
             """#
+    ).replacing(
+        "push: {",
+        with: "pull: { subscription: \"projects/p/subscriptions/s\" }, push: {"
     )
 
     private func lines(_ settings: [Configuration.Setting]) -> [String] {

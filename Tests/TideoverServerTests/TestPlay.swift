@@ -57,7 +57,8 @@ final class TestPlay: Sendable {
 
     func trust(
         asksStore: Bool = true,
-        environments: Set<Environment> = [.sandbox, .simulated]
+        environments: Set<Environment> = [.sandbox, .simulated],
+        pubSub: Handler? = nil
     ) -> PlayTrust {
         let clock = clock
         let now: @Sendable () -> Instant = { clock.now }
@@ -87,7 +88,12 @@ final class TestPlay: Sendable {
                 self.keysAsked.withLock { $0 += 1 }
                 return try Self.publishedKeys()
             },
-            api: asksStore ? api : nil
+            api: asksStore ? api : nil,
+            pubSub: pubSub.flatMap { handler in
+                PubSubSubscription("projects/p/subscriptions/s").map {
+                    PubSubAPI(subscription: $0, access: access, handler: handler)
+                }
+            }
         )
     }
 

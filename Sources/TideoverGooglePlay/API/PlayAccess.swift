@@ -22,6 +22,7 @@ public struct PlayAccessToken: Hashable, Sendable {
 /// https://developers.google.com/identity/protocols/oauth2/service-account
 public actor PlayAccess {
     public nonisolated let account: ServiceAccount
+    private let scope: String
     private let signer: PlayTokenSigner
     private let handler: Handler
     private let clock: @Sendable () -> Instant
@@ -32,14 +33,17 @@ public actor PlayAccess {
     /// How long an assertion is good: the longest that Google accepts.
     static let assertionLife = Milliseconds.hours(1)
 
-    /// `handler` adds ``ServiceAccount/tokenOrigin`` to what it is asked.
+    /// `scope` is what the tokens allow; `handler` adds ``ServiceAccount/tokenOrigin`` to what it is
+    /// asked.
     public init(
         account: ServiceAccount,
+        scope: String = ServiceAccount.scope,
         signer: @escaping PlayTokenSigner,
         clock: @escaping @Sendable () -> Instant,
         handler: @escaping Handler
     ) {
         self.account = account
+        self.scope = scope
         self.signer = signer
         self.clock = clock
         self.handler = handler
@@ -106,7 +110,7 @@ public actor PlayAccess {
         var header: JSONObject = ["alg": "RS256", "typ": "JWT"]
         header["kid"] = account.privateKeyId.map { .string($0) }
         let claims: JSONValue = [
-            "iss": .string(account.clientEmail), "scope": .string(ServiceAccount.scope),
+            "iss": .string(account.clientEmail), "scope": .string(scope),
             "aud": .string(account.tokenURL), "iat": .integer(seconds),
             "exp": .integer(seconds + Self.assertionLife.count / 1000),
         ]

@@ -23,6 +23,9 @@ public struct ServiceAccount: Hashable, Sendable {
     /// What an account must be allowed to do.
     public static let scope = "https://www.googleapis.com/auth/androidpublisher"
 
+    /// The same, to pull messages of Pub/Sub.
+    public static let pubSubScope = "https://www.googleapis.com/auth/pubsub"
+
     /// Reads a key file; gives back the private key in PEM beside it, which is a secret.
     public static func read(
         keyFile: [UInt8]

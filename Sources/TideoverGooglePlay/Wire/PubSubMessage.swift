@@ -41,7 +41,8 @@ extension PubSubMessage {
         }
     }
 
-    private init(_ message: WireFields, in body: WireFields) throws(PlayRefusal) {
+    /// Reads a message inside of the envelope that a push or a pull puts around it.
+    init(_ message: WireFields, in body: WireFields) throws(PlayRefusal) {
         guard let text = try message.value("data", { $0.utf8 }) else {
             throw message.missing("data")
         }

@@ -252,22 +252,27 @@ extension Configuration {
         /// The file with the key of a service account that may ask the Play Developer API; nil if the
         /// store is not to be asked.
         public let serviceAccountFile: String?
-        /// What tokens of pushes must be addressed to.
-        public let audience: String
+        /// What tokens of pushes must be addressed to; with `email`, nil where nothing is pushed.
+        public let audience: String?
         /// The service account that pushes must come from.
-        public let email: String
+        public let email: String?
+        /// The subscription that messages are pulled from, `projects/P/subscriptions/S`; nil where none
+        /// are.
+        public let pull: String?
 
         /// An app on Google Play.
         public init(
             packageName: String,
             serviceAccountFile: String? = nil,
-            audience: String,
-            email: String
+            audience: String? = nil,
+            email: String? = nil,
+            pull: String? = nil
         ) {
             self.packageName = packageName
             self.serviceAccountFile = serviceAccountFile
             self.audience = audience
             self.email = email
+            self.pull = pull
         }
     }
 

@@ -1,4 +1,5 @@
 import TideoverCore
+import TideoverGooglePlay
 import TideoverHTTP
 import TideoverJSON
 
@@ -50,6 +51,10 @@ extension ConfigurationForm<String> {
 
     static var packageName: Self {
         Self(expectation: .packageName) { $0.isDotted(alsoWith: UInt8(ascii: "_")) ? $0 : nil }
+    }
+
+    static var pubSubSubscription: Self {
+        Self(expectation: .pubSubSubscription) { PubSubSubscription($0)?.name }
     }
 
     static var email: Self {

@@ -76,7 +76,7 @@ public struct ConfigurationProblem: Error, Hashable, Sendable {
         case object, list, text
         case apps, appId, environments, environment
         case listenAddress, storage, webAddress, email, network, events
-        case bundleId, appAppleId, packageName, fileName
+        case bundleId, appAppleId, packageName, pubSubSubscription, fileName
         case entitlements, period, price
         case duration, billingRetry, transfer
         case count(through: Int)

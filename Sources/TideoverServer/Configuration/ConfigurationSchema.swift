@@ -248,17 +248,24 @@ extension ConfigurationSection {
     private func readGooglePlay(in folder: ConfigurationFolder) -> Configuration.GooglePlay? {
         let play = section("googlePlay")
         let packageName = play.value("packageName", .packageName, isNeeded: true)
-        let file = play.value("serviceAccountFile", .fileName)
+        let pull = play.section("pull")
+        let subscription = pull.value("subscription", .pubSubSubscription, isNeeded: true)
+        let isPulled = pull.close()
+        // Who pulls needs an account to pull with.
+        let file = play.value("serviceAccountFile", .fileName, isNeeded: isPulled)
         let push = play.section("push")
         let audience = push.value("audience", .text, isNeeded: true)
         let email = push.value("email", .email, isNeeded: true)
-        push.close()
-        guard play.close(), let packageName, let audience, let email else { return nil }
+        let isPushed = push.close() || !isPulled
+        guard play.close(), let packageName, isPulled == (subscription != nil),
+            !isPushed || (audience != nil && email != nil)
+        else { return nil }
         return Configuration.GooglePlay(
             packageName: packageName,
             serviceAccountFile: file.map(folder.path(of:)),
             audience: audience,
-            email: email
+            email: email,
+            pull: subscription
         )
     }
 

@@ -87,6 +87,7 @@ public struct PlayTrial: Sendable {
     ///   - trust: How the store is asked about the app.
     ///   - clock: The server's.
     ///   - uptime: Counts nanoseconds and never goes back.
+    ///   - sleep: How whatever waits lets time pass.
     ///   - patience: How long a notification is waited for.
     public init(
         _ trust: PlayTrust,

@@ -11,11 +11,13 @@ struct PlayIngest: Sendable {
     private var app: App { ingest.app }
 
     func respond(to request: Request) async throws -> Response {
-        guard let trust = app.googlePlay else { throw Problem.googlePlayNotConfigured(app.id) }
+        guard let trust = app.googlePlay, let pushes = trust.pushes else {
+            throw Problem.googlePlayNotConfigured(app.id)
+        }
         let sender = ingest.budget.sender(of: request, to: app.id)
         do {
             try ingest.budget.admit(sender)
-            let message = try await believed(request, trust, from: sender)
+            let message = try await believed(request, trust, pushes, from: sender)
             return answer(try await PlayIntake(ingest: ingest, trust: trust).take(message))
         } catch let problem as Problem {
             ingest.refused(problem.slug)
@@ -30,11 +32,12 @@ struct PlayIngest: Sendable {
     private func believed(
         _ request: Request,
         _ trust: PlayTrust,
+        _ pushes: PushGuard,
         from sender: Sender?
     ) async throws -> PlayIntake.Message {
         do {
             let now = ingest.clock()
-            _ = try await trust.pushes.admit(request, at: now)
+            _ = try await pushes.admit(request, at: now)
             return try PlayIntake.Message(try PubSubMessage(request), trust, at: now)
         } catch let failure as PushKeysFailure {
             ingest.log(
@@ -43,18 +46,18 @@ struct PlayIngest: Sendable {
             throw Problem.pushKeysUnavailable(failure)
         } catch {
             guard let problem = (error as? any Refusal)?.problem else { throw error }
-            if let refusal = error as? PushRefusal { await note(refusal, of: request, trust) }
+            if let refusal = error as? PushRefusal { await note(refusal, of: request, pushes) }
             ingest.budget.charge(sender)
             throw problem
         }
     }
 
     /// A push that Google signed, and not for us, tells how the push subscription is configured.
-    private func note(_ refusal: PushRefusal, of request: Request, _ trust: PlayTrust) async {
+    private func note(_ refusal: PushRefusal, of request: Request, _ pushes: PushGuard) async {
         var claims: PushClaims?
         switch refusal {
         case .wrongAudience, .wrongSender, .unverifiedSender:
-            claims = await trust.pushes.claims(of: request)
+            claims = await pushes.claims(of: request)
         case .noToken: break
         default: return
         }

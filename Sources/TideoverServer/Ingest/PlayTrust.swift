@@ -8,47 +8,67 @@ import TideoverStorage
 /// Whom one app believes about Google Play: who may push, and how the store is asked.
 public struct PlayTrust: Sendable {
     public let identity: PlayIdentity
-    let pushes: PushGuard
+    /// Nil where nothing is pushed.
+    let pushes: PushGuard?
     /// Nil where no credentials are configured: then nobody can ask.
     let api: PlayAPI?
     let reader: PlayReader
+    /// How messages are pulled; nil where none are.
+    let pubSub: PubSubAPI?
 
     /// Trust in one push subscription, and in the store where it can be asked.
     ///
     /// - Parameters:
     ///   - identity: Which app is read for, in which environments.
-    ///   - expectation: What the token of a push must say.
+    ///   - expectation: What the token of a push must say; nil where nothing is pushed.
     ///   - keys: Google's keys for those tokens.
     ///   - api: How the store is asked about this app.
+    ///   - pubSub: How messages are pulled; nil where none are.
     public init(
         identity: PlayIdentity,
-        expectation: PushExpectation,
+        expectation: PushExpectation?,
         keys: PushKeys,
-        api: PlayAPI?
+        api: PlayAPI?,
+        pubSub: PubSubAPI? = nil
     ) {
         self.identity = identity
         self.api = api
-        pushes = PushGuard(expectation: expectation, keys: keys, check: Self.verify)
+        self.pubSub = pubSub
+        pushes = expectation.map {
+            PushGuard(expectation: $0, keys: keys, check: Self.verify)
+        }
         reader = PlayReader(app: identity, naming: Self.name)
     }
 
-    /// Trust in the push subscription that is configured for an app; nil where none is.
+    /// Trust in the subscriptions that are configured for an app; nil where it does not sell on Google
+    /// Play.
     ///
     /// - Parameters:
     ///   - configured: The app.
     ///   - keys: Google's keys for the tokens of pushes.
     ///   - api: How the store is asked about this app.
-    public init?(_ configured: Configuration.App, keys: PushKeys, api: PlayAPI?) {
+    ///   - pubSub: How messages are pulled; nil where none are.
+    public init?(
+        _ configured: Configuration.App,
+        keys: PushKeys,
+        api: PlayAPI?,
+        pubSub: PubSubAPI? = nil
+    ) {
         guard let play = configured.googlePlay else { return nil }
+        var expectation: PushExpectation?
+        if let audience = play.audience, let email = play.email {
+            expectation = PushExpectation(audience: audience, email: email)
+        }
         self.init(
             identity: PlayIdentity(
                 packageName: play.packageName,
                 environments: Set(configured.environments),
                 isSimulated: configured.environments == [.simulated]
             ),
-            expectation: PushExpectation(audience: play.audience, email: play.email),
+            expectation: expectation,
             keys: keys,
-            api: api
+            api: api,
+            pubSub: pubSub
         )
     }
 

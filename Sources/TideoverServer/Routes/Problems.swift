@@ -158,7 +158,7 @@ extension Problem {
             "google-play-not-configured",
             status: 404,
             title: "The app takes no notifications of Google Play.",
-            detail: "Set `googlePlay` in the app's configuration.",
+            detail: "Set `googlePlay`, with `push`, in the app's configuration.",
             members: ["app": .string(app)]
         )
     }

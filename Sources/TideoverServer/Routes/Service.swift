@@ -154,6 +154,21 @@ public struct Service: Sendable {
         }
     }
 
+    /// Pulls the notifications of Google Play of each app that is configured so, until cancelled.
+    public func pullNotifications() async {
+        await withTaskGroup { group in
+            for app in apps.values {
+                guard let trust = app.googlePlay, let pubSub = trust.pubSub else { continue }
+                let puller = PlayPuller(
+                    ingest: ingest(of: app, log),
+                    trust: trust,
+                    pubSub: pubSub
+                )
+                group.addTask { await puller.run(sleep: sleep) }
+            }
+        }
+    }
+
     /// Raises an alarm where notifications should have arrived and none has, until cancelled.
     public func watchForSilence() async {
         await withTaskGroup { group in
@@ -440,11 +455,15 @@ public struct Service: Sendable {
     }
 
     private func ingest(_ call: Call) throws -> Ingest {
+        ingest(of: try app(call["app"]), log(of: call))
+    }
+
+    private func ingest(of app: App, _ log: @escaping Log) -> Ingest {
         Ingest(
-            app: try app(call["app"]),
+            app: app,
             storage: storage,
             clock: clock,
-            log: log(of: call),
+            log: log,
             tallies: tallies,
             metrics: metrics,
             verifications: verifications,

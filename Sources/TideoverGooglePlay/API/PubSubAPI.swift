@@ -1,0 +1,184 @@
+public import TideoverCore
+public import TideoverHTTP
+import TideoverJSON
+
+/// Pub/Sub, asked for the messages of one subscription by who cannot be reached by its pushes. It goes to
+/// the network by a handler, which adds the URL, and decides nothing.
+/// https://cloud.google.com/pubsub/docs/reference/rest/v1/projects.subscriptions
+public struct PubSubAPI: Sendable {
+    public let subscription: PubSubSubscription
+    private let access: PlayAccess
+    private let handler: Handler
+
+    /// Where Google's own answers.
+    public static let url = "https://pubsub.googleapis.com"
+    /// How long it may leave a question for messages open; a little longer, and it has gone astray.
+    public static let longestPull = Milliseconds.seconds(90)
+    /// How long a message can be put off at most.
+    public static let longestDelay = Milliseconds.seconds(600)
+
+    /// `access` gives tokens for ``ServiceAccount/pubSubScope``.
+    public init(
+        subscription: PubSubSubscription,
+        access: PlayAccess,
+        handler: @escaping Handler
+    ) {
+        self.subscription = subscription
+        self.access = access
+        self.handler = handler
+    }
+}
+
+/// The name of a subscription, `projects/P/subscriptions/S`.
+public struct PubSubSubscription: Hashable, Sendable {
+    public let name: String
+
+    /// Nil for anything else.
+    public init?(_ text: String) {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 4, parts[0] == "projects", parts[2] == "subscriptions",
+            [parts[1], parts[3]].allSatisfy({ Self.isPart($0.utf8) })
+        else { return nil }
+        name = text
+    }
+
+    /// A project's id may be one of a domain, `example.com:project`.
+    private static func isPart(_ part: Substring.UTF8View) -> Bool {
+        (1...255).contains(part.count)
+            && part.allSatisfy { byte in
+                switch byte {
+                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x3A, 0x5F, 0x7E: true
+                default: false
+                }
+            }
+    }
+}
+
+/// A message that was pulled, and what it is acknowledged by.
+public struct PulledMessage: Sendable {
+    public let ackId: String
+    /// What cannot be read as a message is told by itself: others came with it.
+    public let message: Result<PubSubMessage, PlayRefusal>
+}
+
+// MARK: - Asking
+
+extension PubSubAPI {
+    /// Messages that nobody has acknowledged; none where there are none for a while.
+    ///
+    /// - Throws: ``PubSubFailure``, or `CancellationError` if the task was cancelled.
+    public func pull(atMost count: Int) async throws -> [PulledMessage] {
+        let response = try await ask("pull", ["maxMessages": .integer(Int64(count))])
+        do {
+            let document = try JSONDocument(response.body, limits: .storeAnswer)
+            let answer = try WireFields(document.root, path: "answer")
+            return try answer.list("receivedMessages", PulledMessage.init)
+        } catch let error as JSONError {
+            throw PubSubFailure.malformed(.malformedJSON(error))
+        } catch let error as PlayRefusal {
+            throw PubSubFailure.malformed(error)
+        }
+    }
+
+    /// Says of messages that they are safe: they do not come again.
+    ///
+    /// - Throws: As for a pull.
+    public func acknowledge(_ ackIds: [String]) async throws {
+        guard !ackIds.isEmpty else { return }
+        _ = try await ask("acknowledge", ["ackIds": .array(ackIds.map { .string($0) })])
+    }
+
+    /// Has messages come again after so long, ten minutes at most.
+    ///
+    /// - Throws: As for a pull.
+    public func putOff(_ ackIds: [String], by delay: Milliseconds) async throws {
+        guard !ackIds.isEmpty else { return }
+        let seconds = min(max(.zero, delay), Self.longestDelay).count / 1000
+        let ids = JSONValue.array(ackIds.map { .string($0) })
+        _ = try await ask(
+            "modifyAckDeadline",
+            ["ackIds": ids, "ackDeadlineSeconds": .integer(seconds)]
+        )
+    }
+
+    private func ask(_ verb: String, _ body: JSONObject) async throws -> Response {
+        let token: PlayAccessToken
+        do {
+            token = try await access.token()
+        } catch let failure as PlayAccessFailure {
+            throw PubSubFailure.noAccess(failure)
+        }
+        let request = Request(
+            method: "POST",
+            path: "/v1/\(subscription.name):\(verb)",
+            headers: [
+                "Authorization": "Bearer \(token.text)", "Accept": "application/json",
+                "Content-Type": "application/json",
+            ],
+            body: JSONValue.object(body).encoded()
+        )
+        let response: Response
+        do {
+            response = try await handler(request)
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            throw PubSubFailure.unreachable(error)
+        }
+        guard !(200..<300).contains(response.status) else { return response }
+        if response.status == 401 { await access.forget(token) }
+        throw PubSubFailure.status(response.status)
+    }
+}
+
+extension PulledMessage {
+    fileprivate init(_ fields: WireFields) throws(PlayRefusal) {
+        guard let id = try fields.text("ackId") else { throw fields.missing("ackId") }
+        ackId = id
+        do throws(PlayRefusal) {
+            guard let message = try fields.fields("message") else {
+                throw fields.missing("message")
+            }
+            self.message = .success(try PubSubMessage(message, in: fields))
+        } catch {
+            message = .failure(error)
+        }
+    }
+}
+
+/// Why Pub/Sub gave no answer.
+public enum PubSubFailure: Error, Sendable {
+    /// Nothing was sent: Google gave no token.
+    case noAccess(PlayAccessFailure)
+    case unreachable(any Error)
+    case status(Int)
+    case malformed(PlayRefusal)
+}
+
+extension PubSubFailure: CustomStringConvertible {
+    /// The reason in one word; it never changes.
+    public var code: String {
+        switch self {
+        case .noAccess: "no-token"
+        case .unreachable: "unreachable"
+        case .status(let status): "http-\(status)"
+        case .malformed: "malformed"
+        }
+    }
+
+    /// The reason in a sentence or two, fit for a log.
+    public var sentence: String {
+        switch self {
+        case .noAccess(let failure): failure.sentence
+        case .unreachable: "Pub/Sub could not be reached."
+        case .status(403):
+            "The service account may not pull: give it the role of a Pub/Sub Subscriber on the "
+                + "subscription."
+        case .status(404): "Pub/Sub has no subscription of that name."
+        case .status(let status): "Pub/Sub answered \(status)."
+        case .malformed(let refusal): "Pub/Sub's answer was not understood. \(refusal)"
+        }
+    }
+
+    public var description: String { sentence }
+}

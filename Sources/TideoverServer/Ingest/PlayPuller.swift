@@ -1,0 +1,140 @@
+import TideoverCore
+import TideoverGooglePlay
+import TideoverHTTP
+
+/// Pulls the notifications of Google Play for one app that cannot be pushed here, and takes each in as if
+/// it had been: the same evidence, the same dedupe keys. A message is acknowledged once it is stored for
+/// good, and else comes again.
+struct PlayPuller: Sendable {
+    let ingest: Ingest
+    let trust: PlayTrust
+    let pubSub: PubSubAPI
+
+    private var app: App { ingest.app }
+
+    /// How many messages are taken in at a time.
+    private static let batch = 16
+
+    /// How long it rests before it asks again.
+    struct Pace: Hashable {
+        private var failures = 0
+
+        /// After messages none, after silence a moment, after failures up to a minute.
+        mutating func rest(after outcome: Outcome) -> Milliseconds {
+            switch outcome {
+            case .messages:
+                failures = 0
+                return .zero
+            case .silence:
+                failures = 0
+                return .seconds(1)
+            case .failure:
+                failures = min(failures + 1, 7)
+                return min(.seconds(Int64(1) << (failures - 1)), .minutes(1))
+            }
+        }
+    }
+
+    /// How a question for messages went.
+    enum Outcome: Hashable, Sendable {
+        case messages, silence, failure
+    }
+
+    /// What becomes of a message at Pub/Sub.
+    private enum Verdict: Hashable, Sendable {
+        case done
+        case again(Milliseconds)
+    }
+
+    /// Works until cancelled, which `sleep` tells by throwing.
+    func run(sleep: Sleep) async {
+        var pace = Pace()
+        while !Task.isCancelled {
+            let outcome: Outcome
+            do {
+                outcome = try await look()
+            } catch {
+                return
+            }
+            let rest = pace.rest(after: outcome)
+            guard rest > .zero else { continue }
+            do { try await sleep(.milliseconds(rest.count)) } catch { return }
+        }
+    }
+
+    /// Asks once.
+    ///
+    /// - Throws: `CancellationError`.
+    func look() async throws -> Outcome {
+        do {
+            let messages = try await pubSub.pull(atMost: Self.batch)
+            guard !messages.isEmpty else { return .silence }
+            try await settle(await take(messages))
+            return .messages
+        } catch let failure as PubSubFailure {
+            log(failure)
+            return .failure
+        }
+    }
+
+    // MARK: Taking in
+
+    private func take(_ messages: [PulledMessage]) async -> [(ackId: String, verdict: Verdict)] {
+        await withTaskGroup(of: (String, Verdict).self) { group in
+            for message in messages {
+                group.addTask { (message.ackId, await take(message)) }
+            }
+            return await group.reduce(into: []) { $0.append(($1.0, $1.1)) }
+        }
+    }
+
+    private func take(_ pulled: PulledMessage) async -> Verdict {
+        do {
+            let message = try PlayIntake.Message(
+                try pulled.message.get(),
+                trust,
+                at: ingest.clock()
+            )
+            _ = try await PlayIntake(ingest: ingest, trust: trust).take(message)
+            return .done
+        } catch {
+            guard let problem = error as? Problem ?? (error as? any Refusal)?.problem else {
+                ingest.metrics.count(.notifications, app.id, "failed")
+                return .again(.seconds(10))
+            }
+            ingest.refused(problem.slug)
+            return .again(wait(after: problem))
+        }
+    }
+
+    /// What is not believed stays so: it is left to whatever the subscription does with such messages.
+    private func wait(after problem: Problem) -> Milliseconds {
+        guard problem.status >= 500 else { return PubSubAPI.longestDelay }
+        return min(.seconds(Int64(problem.retryAfter ?? 10)), PubSubAPI.longestDelay)
+    }
+
+    private func settle(_ verdicts: [(ackId: String, verdict: Verdict)]) async throws {
+        var done: [String] = []
+        var again: [Milliseconds: [String]] = [:]
+        for (ackId, verdict) in verdicts {
+            switch verdict {
+            case .done: done.append(ackId)
+            case .again(let wait): again[wait, default: []].append(ackId)
+            }
+        }
+        try await pubSub.acknowledge(done)
+        for (wait, ackIds) in again { try await pubSub.putOff(ackIds, by: wait) }
+    }
+
+    private func log(_ failure: PubSubFailure) {
+        ingest.log(
+            LogLine(
+                .warning,
+                "notifications could not be pulled",
+                app: app.id,
+                code: failure.code,
+                detail: failure.sentence
+            )
+        )
+    }
+}

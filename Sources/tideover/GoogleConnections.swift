@@ -1,0 +1,94 @@
+import TideoverCommandLine
+import TideoverCore
+import TideoverGooglePlay
+import TideoverHTTP
+import TideoverHTTPClient
+import TideoverServer
+import TideoverSignatures
+
+extension StoreConnections {
+    /// How Google is reached for one app. A simulated store is all of Google where nothing else is served.
+    struct Google {
+        private let app: Configuration.App
+        private let client: HTTPClient
+        private let clock: Clock
+
+        init(_ app: Configuration.App, _ client: HTTPClient, _ clock: @escaping Clock) {
+            self.app = app
+            self.client = client
+            self.clock = clock
+        }
+
+        /// Opens the key of the service account; nothing is asked yet.
+        ///
+        /// - Throws: `CommandFailure`, `HTTPURLError`.
+        func trust(in play: Configuration.GooglePlay) throws -> PlayTrust? {
+            let account = try play.serviceAccountFile.map(readAccount)
+            var (api, pubSub): (PlayAPI?, PubSubAPI?)
+            if let account {
+                api = PlayAPI(
+                    packageName: play.packageName,
+                    access: try access(account, to: ServiceAccount.scope),
+                    clock: clock,
+                    handler: try handler(PlayAPI.url)
+                )
+            }
+            if let account, let subscription = play.pull.flatMap({ PubSubSubscription($0) }) {
+                // A question for messages is left open for a while.
+                pubSub = PubSubAPI(
+                    subscription: subscription,
+                    access: try access(account, to: ServiceAccount.pubSubScope),
+                    handler: try handler(PubSubAPI.url, within: PubSubAPI.longestPull)
+                )
+            }
+            let keys = PushKeys(clock: clock, handler: try handler(PushKeys.url))
+            return PlayTrust(app, keys: keys, api: api, pubSub: pubSub)
+        }
+
+        private typealias Account = (account: ServiceAccount, key: RSAPrivateKey)
+
+        private func readAccount(_ file: String) throws -> Account {
+            do {
+                let bytes = try FileInput.read(file, atMost: 1 << 16)
+                let (account, text) = try ServiceAccount.read(keyFile: bytes)
+                return (account, try RSAPrivateKey(pem: text))
+            } catch {
+                throw CommandFailure(
+                    .configuration,
+                    "the app \(app.id): googlePlay.serviceAccountFile \(file): \(error)"
+                )
+            }
+        }
+
+        private func access(_ account: Account, to scope: String) throws -> PlayAccess {
+            PlayAccess(
+                account: account.account,
+                scope: scope,
+                signer: { [key = account.key] in key.sign($0, .sha256) },
+                clock: clock,
+                handler: try handler(at: account.account.tokenOrigin ?? "")
+            )
+        }
+
+        /// Goes to a host of Google's, or to the simulated store in its place.
+        private func handler(
+            _ url: String,
+            within total: Milliseconds? = nil
+        ) throws -> Handler {
+            let simulated = app.environments == [.simulated] ? app.simulatedStore?.url : nil
+            return try handler(at: simulated ?? url, within: total)
+        }
+
+        /// The host was fixed by the operator or by us: any address will do.
+        private func handler(
+            at url: String,
+            within total: Milliseconds? = nil
+        ) throws -> Handler {
+            var limits = ExchangeLimits.storeAnswer
+            if let total { limits.total = .milliseconds(total.count) }
+            return client.handler(
+                under: Destination(try HTTPURL(url), addresses: .any, limits: limits)
+            )
+        }
+    }
+}

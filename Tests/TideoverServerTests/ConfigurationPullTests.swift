@@ -1,0 +1,41 @@
+import Testing
+import TideoverServer
+
+/// What must be said where notifications of Google Play are pulled.
+@Suite struct ConfigurationPullTests: ConfigurationSuite {
+    private static let pull = #"pull: { subscription: "projects/p/subscriptions/s" }"#
+    private static let account = #"serviceAccountFile: "play.json""#
+
+    private func play(_ members: String...) -> String {
+        let members = [#"packageName: "com.example.cards""#] + members
+        return app("googlePlay: { \(members.joined(separator: ", ")) }")
+    }
+
+    @Test func `who pulls needs no push, and may have both`() throws {
+        let push = #"push: { audience: "https://a.example", email: "a@b" }"#
+        let pulled = try load(play(Self.pull, Self.account)).apps.first?.googlePlay
+        #expect(pulled?.pull == "projects/p/subscriptions/s")
+        #expect(pulled?.audience == nil)
+        #expect(pulled?.email == nil)
+        let both = try load(play(Self.pull, Self.account, push)).apps.first?.googlePlay
+        #expect(both?.pull == "projects/p/subscriptions/s")
+        #expect(both?.audience == "https://a.example")
+        let pushed = try load(play(push)).apps.first?.googlePlay
+        #expect(pushed?.pull == nil)
+    }
+
+    @Test func `who pulls needs an account to pull with`() {
+        #expect(reasons(play(Self.pull)) == [.missing(.fileName)])
+    }
+
+    @Test func `a subscription is named in full`() {
+        let wrong = play(#"pull: { subscription: "play" }"#, Self.account)
+        #expect(expectations(wrong) == [.pubSubSubscription])
+        #expect(reasons(play("pull: {}", Self.account)) == [.missing(.pubSubSubscription)])
+    }
+
+    @Test func `half a push is none, also beside a pull`() {
+        let half = play(Self.pull, Self.account, #"push: { email: "a@b" }"#)
+        #expect(reasons(half) == [.missing(.text)])
+    }
+}
