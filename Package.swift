@@ -139,8 +139,8 @@ targets += [
     tests(
         "TideoverSandboxTests",
         [
-            "TideoverSandbox", "TideoverHTTP", "TideoverJSON", "TideoverLocks",
-            "TideoverSignatures", "TideoverStoreKitFile",
+            "TideoverSandbox", "TideoverCore", "TideoverGooglePlay", "TideoverHTTP",
+            "TideoverJSON", "TideoverLocks", "TideoverSignatures", "TideoverStoreKitFile",
         ]
     ),
     library("TideoverRevenueCat", ["TideoverCore", "TideoverHTTP", "TideoverJSON"]),

@@ -27,7 +27,7 @@ public enum GooglePlayAction: Hashable, Sendable {
     case cancelBySystem(product: String?)
     /// Turns automatic renewal on again before the expiry, in the Play Store.
     case restart(product: String?)
-    /// Pauses from the next expiry on.
+    /// Pauses from the next expiry on; not with add-ons, nor in instalments.
     case pause(product: String?, StorePeriod)
     /// Takes a pause back that has not begun, or ends one that has.
     case resume(product: String?)
@@ -200,7 +200,7 @@ public struct GooglePlayRefusal: Error, Hashable, Sendable {
         case renewalAlreadyOn
         /// It has ended: only a new purchase brings it back.
         case ended
-        /// Prepaid plans know no renewal, renewing ones no topping up.
+        /// Prepaid plans know no renewal, renewing ones no topping up, and not every plan pauses.
         case wrongKindOfPlan
         case notPaused
         /// Only what the customer turned off can be turned on again.

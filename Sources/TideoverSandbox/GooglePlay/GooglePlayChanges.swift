@@ -55,7 +55,8 @@ extension GooglePlayMachine {
         _ place: Place,
         _ length: StorePeriod
     ) throws(GooglePlayRefusal) -> [GooglePlayNotification] {
-        guard !self[place].isPrepaid, !self[place].isInstalment else {
+        let hasAddOns = self[place].items.count(where: \.isLive) > 1
+        guard !self[place].isPrepaid, !self[place].isInstalment, !hasAddOns else {
             throw refusal(.wrongKindOfPlan, place.account)
         }
         try checkRenewing(place)

@@ -255,6 +255,7 @@ extension GooglePlayItem {
     func kept(at instant: Int64) -> GooglePlayItem {
         var item = self
         item.history = []
+        item.successor = nil
         item.replaced = Replaced(plan: plan, mode: "KEEP_EXISTING", at: instant)
         return item
     }

@@ -210,6 +210,7 @@ extension GooglePlayMachine {
         let purchase = self[purchase: place]
         guard let order = purchase.orderId else { return [] }
         self[purchase: place].refund(purchase.refundable, revokes: true, at: now)
+        guard orders[order]?.refundedAt == nil else { return [] }
         giveBack(orders[order]?.kept ?? 0, of: order, .unacknowledged)
         return void(order, .unacknowledged, place.account)
     }

@@ -123,6 +123,7 @@ struct GooglePlaySubscription: Hashable, Sendable {
     /// Notes that something has changed.
     mutating func record(at instant: Int64) {
         version += 1
+        if signup != .awaited, !isAlive { acknowledgeBy = nil }
         for index in items.indices {
             items[index].record(
                 at: instant,
@@ -283,6 +284,7 @@ extension GooglePlaySubscription {
     /// Moves on what waits for a payment and has come to the end of its stage.
     mutating func moveOn(at instant: Int64) -> [Kind] {
         let (before, wasCancelled) = (state, cancellation != nil)
+        let ended = Set(items.filter { $0.phase == .ended }.map(\.plan.product))
         for index in items.indices where items[index].due == instant {
             switch items[index].phase {
             case .grace(let since) where items[index].end < since + items[index].grace:
@@ -296,7 +298,8 @@ extension GooglePlaySubscription {
             for index in items.indices { items[index].renews = false }
             return expire(wasCancelled: wasCancelled)
         }
-        return told(since: before)
+        let isLess = items.contains { $0.phase == .ended && !ended.contains($0.plan.product) }
+        return isLess ? [.itemsChanged] : told(since: before)
     }
 
     private mutating func suspend(_ index: Int, at instant: Int64) {

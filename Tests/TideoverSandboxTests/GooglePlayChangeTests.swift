@@ -1,0 +1,299 @@
+import Testing
+import TideoverJSON
+import TideoverSandbox
+
+/// What customers, the store and developers change about a running subscription.
+/// https://developer.android.com/google/play/billing/lifecycle/subscriptions
+@Suite struct GooglePlayChangeTests {
+    // MARK: Cancelling
+
+    @Test func `cancelled by its user it serves until the expiry`() throws {
+        var store = try PlayedStore(subscribedTo: .monthly)
+        try store.pass(until: "2026-05-10T12:00:00Z")
+        let survey = GooglePlayAction.CancelSurvey(reason: .others, input: "moving away")
+        #expect(try store.act(.cancel(product: nil, survey: survey)) == ["3"])
+        #expect(try store.state() == "CANCELED")
+        #expect(
+            try store.read()["canceledStateContext"] == [
+                "userInitiatedCancellation": [
+                    "cancelTime": "2026-05-10T12:00:00.000Z",
+                    "cancelSurveyResult": [
+                        "reason": "CANCEL_SURVEY_REASON_OTHERS", "reasonUserInput": "moving away",
+                    ],
+                ]
+            ]
+        )
+        #expect(try store.items()[0]["autoRenewingPlan"]?["autoRenewEnabled"] == nil)
+        #expect(try store.truth().isEntitled)
+        #expect(try store.pass(until: "2026-07-01T00:00:00Z") == ["2026-06-01 10:00:00 13"])
+        #expect(try store.state() == "EXPIRED")
+        #expect(try store.cancellation() == "userInitiatedCancellation")
+        #expect(try store.truth(at: "2026-06-01T10:00:00Z") == .expired)
+    }
+
+    @Test func `restored before the expiry it renews as before`() throws {
+        var store = try PlayedStore(subscribedTo: .monthly)
+        let token = try store.token
+        try store.act(.cancel(product: nil, survey: nil))
+        #expect(try store.act(.restart(product: nil)) == ["7"])
+        #expect(try store.token == token)
+        #expect(try store.state() == "ACTIVE")
+        #expect(try store.cancellation() == nil)
+        #expect(try store.pass(until: "2026-06-01T10:00:00Z") == ["2026-06-01 10:00:00 2"])
+    }
+
+    @Test(arguments: [
+        (GooglePlayWrite.CancellationType.userRequestedStopRenewals, "userInitiatedCancellation"),
+        (.developerRequestedStopPayments, "developerInitiatedCancellation"),
+    ])
+    func `a developer can cancel in two ways, one of which the user can undo`(
+        type: GooglePlayWrite.CancellationType,
+        context: String
+    ) throws {
+        var store = try PlayedStore(subscribedTo: .monthly)
+        #expect(try store.write(.cancel(token: store.token, type)) == ["3"])
+        #expect(try store.state() == "CANCELED")
+        #expect(try store.cancellation() == context)
+        if type == .userRequestedStopRenewals {
+            #expect(try store.act(.restart(product: nil)) == ["7"])
+        } else {
+            #expect(try store.refused(.restart(product: nil)) == .notRestorable)
+        }
+    }
+
+    @Test func `the store's own cancellation says so`() throws {
+        var store = try PlayedStore(subscribedTo: .monthly)
+        #expect(try store.act(.cancelBySystem(product: nil)) == ["3"])
+        #expect(try store.cancellation() == "systemInitiatedCancellation")
+    }
+
+    @Test func `cancelled on hold it ends at once`() throws {
+        var store = try PlayedStore(subscribedTo: .monthly)
+        try store.act(.failPayments)
+        try store.pass(until: "2026-06-20T00:00:00Z")
+        #expect(try store.act(.cancel(product: nil, survey: nil)) == ["3", "13"])
+        #expect(try store.state() == "EXPIRED")
+        #expect(try store.cancellation() == "userInitiatedCancellation")
+    }
+
+    @Test func `cancelled in grace it serves until the expiry stated`() throws {
+        var store = try PlayedStore(subscribedTo: .monthly)
+        try store.act(.failPayments)
+        try store.pass(until: "2026-06-03T12:00:00Z")
+        #expect(try store.act(.cancel(product: nil, survey: nil)) == ["3"])
+        #expect(try store.state() == "CANCELED")
+        #expect(try store.expiry() == "2026-06-04 10:00:00")
+        #expect(try store.pass(until: "2026-07-01T00:00:00Z") == ["2026-06-04 10:00:00 13"])
+    }
+
+    // MARK: Pausing
+
+    @Test func `a pause is scheduled, begins at the expiry and ends by itself`() throws {
+        var store = try PlayedStore(subscribedTo: .monthly)
+        #expect(try store.act(.pause(product: nil, try .month)) == ["11"])
+        #expect(try store.state() == "ACTIVE")
+        #expect(try store.pass(until: "2026-06-01T10:00:00Z") == ["2026-06-01 10:00:00 10"])
+        #expect(try store.state() == "PAUSED")
+        #expect(
+            try store.read()["pausedStateContext"] == ["autoResumeTime": "2026-07-01T10:00:00.000Z"]
+        )
+        #expect(try !store.truth().isEntitled)
+        #expect(try store.pass(until: "2026-07-01T10:00:00Z") == ["2026-07-01 10:00:00 1"])
+        #expect(try store.state() == "ACTIVE")
+        #expect(try store.read()["pausedStateContext"] == nil)
+        #expect(try store.expiry() == "2026-08-01 10:00:00")
+    }
+
+    @Test func `resumed early the billing date is that of the resumption`() throws {
+        var store = try PlayedStore(subscribedTo: .monthly)
+        try store.act(.pause(product: nil, try .month))
+        try store.pass(until: "2026-06-11T08:00:00Z")
+        #expect(try store.act(.resume(product: nil)) == ["1"])
+        #expect(try store.expiry() == "2026-07-11 08:00:00")
+    }
+
+    @Test func `a pause taken back before it begins changes the schedule again`() throws {
+        var store = try PlayedStore(subscribedTo: .monthly)
+        try store.act(.pause(product: nil, try .month))
+        #expect(try store.act(.resume(product: nil)) == ["11"])
+        #expect(try store.pass(until: "2026-06-01T10:00:00Z") == ["2026-06-01 10:00:00 2"])
+        #expect(try store.refused(.resume(product: nil)) == .notPaused)
+    }
+
+    @Test func `a pause that ends in a declined payment ends on hold`() throws {
+        var store = try PlayedStore(subscribedTo: .monthly)
+        try store.act(.pause(product: nil, try .month))
+        try store.pass(until: "2026-06-11T08:00:00Z")
+        try store.act(.failPayments)
+        #expect(try store.pass(until: "2026-07-01T10:00:00Z") == ["2026-07-01 10:00:00 5"])
+        #expect(try store.state() == "ON_HOLD")
+    }
+
+    @Test func `cancelled while paused it ends at once`() throws {
+        var store = try PlayedStore(subscribedTo: .monthly)
+        try store.act(.pause(product: nil, try .month))
+        try store.pass(until: "2026-06-11T08:00:00Z")
+        #expect(try store.act(.cancel(product: nil, survey: nil)) == ["3", "13"])
+    }
+
+    // MARK: Prices
+
+    @Test func `an agreed price is charged at the next renewal`() throws {
+        var store = try PlayedStore(subscribedTo: .monthly)
+        let price = try #require(StorePrice("12.50 USD"))
+        #expect(try store.act(.changePrice(product: nil, to: price, .increase)) == ["19"])
+        #expect(
+            try store.priceChange() == [
+                "newPrice": ["currencyCode": "USD", "units": "12", "nanos": 500_000_000],
+                "priceChangeMode": "PRICE_INCREASE", "priceChangeState": "OUTSTANDING",
+                "expectedNewPriceChargeTime": "2026-06-01T10:00:00.000Z",
+            ]
+        )
+        #expect(try store.act(.acceptPrice(product: nil)) == ["19"])
+        #expect(try store.priceChange()?["priceChangeState"] == "CONFIRMED")
+        #expect(try store.pass(until: "2026-06-01T10:00:00Z") == ["2026-06-01 10:00:00 2"])
+        #expect(try store.priceChange()?["priceChangeState"] == "APPLIED")
+        #expect(try store.priceChange()?["expectedNewPriceChargeTime"] == nil)
+        #expect(try PlayedStore.amount(store.order()["total"]) == "12.50 USD")
+    }
+
+    @Test func `a higher price nobody agreed to ends it at the renewal`() throws {
+        var store = try PlayedStore(subscribedTo: .monthly)
+        let price = try #require(StorePrice("12.50 USD"))
+        try store.act(.changePrice(product: nil, to: price, .increase))
+        let heard = try store.pass(until: "2026-06-02T00:00:00Z")
+        #expect(heard == ["2026-06-01 10:00:00 3", "2026-06-01 10:00:00 13"])
+    }
+
+    @Test(arguments: [GooglePlayAction.PriceChangeMode.decrease, .optOutIncrease])
+    func `other changes of price need no consent`(
+        mode: GooglePlayAction.PriceChangeMode
+    ) throws {
+        var store = try PlayedStore(subscribedTo: .monthly)
+        let price = try #require(StorePrice("8.00 USD"))
+        #expect(try store.act(.changePrice(product: nil, to: price, mode)) == ["19"])
+        try store.pass(until: "2026-06-01T10:00:00Z")
+        #expect(try PlayedStore.amount(store.order()["total"]) == "8.00 USD")
+        #expect(try store.priceChange()?["priceChangeMode"] == .string(mode.rawValue))
+    }
+
+    @Test func `a step up without consent cancels at the deadline`() throws {
+        var store = try PlayedStore(subscribedTo: .pro("monthly", "launch"))
+        try store.pass(until: "2026-06-20T00:00:00Z")
+        let deadline = try store.instant("2026-07-01T00:00:00Z")
+        #expect(try store.act(.askStepUpConsent(product: nil, deadline: deadline)) == ["22"])
+        let details = try store.items()[0]["autoRenewingPlan"]?["priceStepUpConsentDetails"]
+        #expect(details?["state"] == "PENDING")
+        var consenting = store
+        #expect(try consenting.act(.acceptStepUp(product: nil)) == ["22"])
+        #expect(try consenting.pass(until: "2026-07-08T10:00:00Z") == ["2026-07-08 10:00:00 2"])
+        let heard = try store.pass(until: "2026-07-08T10:00:00Z")
+        #expect(heard == ["2026-07-01 00:00:00 3", "2026-07-08 10:00:00 13"])
+    }
+
+    // MARK: Deferring
+
+    @Test func `a deferred renewal moves the expiry and every later one`() throws {
+        var store = try PlayedStore(subscribedTo: .monthly)
+        let (token, etag) = (try store.token, try store.read()["etag"]?.string)
+        let defer10 = GooglePlayWrite.deferRenewal(
+            token: token,
+            milliseconds: 10 * 86_400_000,
+            etag: etag
+        )
+        #expect(try store.write(defer10) == ["9"])
+        #expect(try store.expiry() == "2026-06-11 10:00:00")
+        #expect(try store.refused(defer10) == .outdated)
+        let heard = try store.pass(until: "2026-07-11T10:00:00Z")
+        #expect(heard == ["2026-06-11 10:00:00 2", "2026-07-11 10:00:00 2"])
+    }
+
+    @Test(arguments: [0, 86_399_999, 366 * 86_400_000])
+    func `a renewal is deferred by a day to a year`(milliseconds: Int64) throws {
+        var store = try PlayedStore(subscribedTo: .monthly)
+        let write = GooglePlayWrite.deferRenewal(
+            token: try store.token,
+            milliseconds: milliseconds,
+            etag: nil
+        )
+        #expect(try store.refused(write) == .badDuration)
+    }
+
+    // MARK: Instalments
+
+    @Test func `an instalment plan cancelled ends after the last payment committed to`() throws {
+        var store = try PlayedStore(subscribedTo: .pro("instalments"))
+        #expect(
+            try store.instalments() == [
+                "initialCommittedPaymentsCount": 3, "remainingCommittedPaymentsCount": 2,
+            ]
+        )
+        #expect(try store.act(.cancel(product: nil, survey: nil)) == ["18"])
+        #expect(try store.instalments()?["pendingCancellation"] == [:])
+        #expect(try store.state() == "ACTIVE")
+        let heard = try store.pass(until: "2026-12-01T00:00:00Z")
+        #expect(
+            heard == [
+                "2026-06-01 10:00:00 2", "2026-07-01 10:00:00 2", "2026-08-01 10:00:00 3",
+                "2026-08-01 10:00:00 13",
+            ]
+        )
+        #expect(try store.cancellation() == "userInitiatedCancellation")
+    }
+
+    @Test func `after a commitment comes another, or none`() throws {
+        for (plan, left) in [("instalments", nil), ("committed", 2)] as [(String, JSONValue?)] {
+            var store = try PlayedStore(subscribedTo: .pro(plan))
+            try store.pass(until: "2026-07-15T00:00:00Z")
+            #expect(try store.instalments()?["remainingCommittedPaymentsCount"] == nil)
+            try store.pass(until: "2026-08-01T10:00:00Z")
+            #expect(try store.instalments()?["remainingCommittedPaymentsCount"] == left, "\(plan)")
+        }
+    }
+
+    @Test func `a developer's stop spares the payments committed to`() throws {
+        var store = try PlayedStore(subscribedTo: .pro("instalments"))
+        let write = GooglePlayWrite.cancel(
+            token: try store.token,
+            .developerRequestedStopPayments
+        )
+        #expect(try store.write(write) == ["3"])
+        #expect(try store.pass(until: "2026-12-01T00:00:00Z") == ["2026-06-01 10:00:00 13"])
+    }
+}
+
+extension StorePeriod {
+    static var month: StorePeriod {
+        get throws { try #require(StorePeriod(iso: "P1M")) }
+    }
+}
+
+extension PlayedStore {
+    /// Why an action is refused.
+    mutating func refused(_ action: GooglePlayAction) throws -> GooglePlayRefusal.Reason? {
+        do {
+            try act(action)
+            return nil
+        } catch let refusal as GooglePlayRefusal {
+            return refusal.reason
+        }
+    }
+
+    /// Why a write is refused.
+    mutating func refused(_ write: GooglePlayWrite) throws -> GooglePlayRefusal.Reason? {
+        do {
+            try self.write(write)
+            return nil
+        } catch let refusal as GooglePlayRefusal {
+            return refusal.reason
+        }
+    }
+
+    func priceChange() throws -> JSONValue? {
+        try items()[0]["autoRenewingPlan"]?["priceChangeDetails"]
+    }
+
+    func instalments() throws -> JSONValue? {
+        try items()[0]["autoRenewingPlan"]?["installmentDetails"]
+    }
+}
