@@ -7,7 +7,7 @@ import TideoverSandbox
 /// The simulated store's resources, held to Google's description of its API, to the reader that shares no
 /// type with it, and to the rules of standing.
 @Suite struct GooglePlayResourceTests {
-    private static let seeds: Range<UInt64> = 1..<41
+    private static let seeds: Range<UInt64> = 1..<25
     private static let steps = 20
 
     @Test(.enabled(if: PublisherDocument.isPresent, "Google's document is not beside the project"))
@@ -92,7 +92,7 @@ import TideoverSandbox
         try JSONDocument(JSONValue.object(object).encoded()).root
     }
 
-    /// What is found right above about lives says something only if they come everywhere.
+    /// What holds for these lives says something only if they come everywhere.
     @Test func `the lives come through every state and every kind of notification`() throws {
         var states: Set<String> = []
         var types: Set<GooglePlayEvent.SubscriptionType> = []
@@ -110,8 +110,9 @@ import TideoverSandbox
                 types.insert(type)
             }
         }
-        #expect(states == Set(SubscriptionPurchaseV2.State.allCases.map(\.rawValue)))
-        #expect(types == Set(GooglePlayEvent.SubscriptionType.allCases))
+        let all = Set(SubscriptionPurchaseV2.State.allCases.map(\.rawValue))
+        #expect(all.subtracting(states) == [])
+        #expect(Set(GooglePlayEvent.SubscriptionType.allCases).subtracting(types) == [])
     }
 
     // MARK: Standing

@@ -6,24 +6,49 @@ import TideoverSandbox
 struct PlayedLife {
     private(set) var store: PlayedStore
     private var random: SeededRandom
+    private let isTester: Bool
 
     init(seed: UInt64) throws {
         random = SeededRandom(seed: seed)
-        let isTester = random.number(in: 0...5) == 0
+        isTester = random.number(in: 0...5) == 0
         store = try PlayedStore(seed: seed, isTester ? .tester : .anna)
     }
 
-    /// What the customer, the developer or the store does next.
+    /// What the customer, the developer or the store does next: the first of a few that can be done.
     mutating func act() throws {
+        if !isSubscribed, random.number(in: 0...3) > 0 {
+            _ = try? store.act(.fixPayments)
+            _ = try? store.subscribe(pick(Self.choices))
+        } else {
+            for _ in 0..<8 where try !isRefused() { break }
+        }
+        if random.number(in: 0...29) > 0 { acknowledgeAll() }
+    }
+
+    private var isSubscribed: Bool {
+        store.tokens.contains { token in
+            let state = store.machine.subscription(token: token)?["subscriptionState"]?.string
+            return state.map { !Self.ended.contains($0) } ?? false
+        }
+    }
+
+    private static let ended = [
+        "SUBSCRIPTION_STATE_EXPIRED", "SUBSCRIPTION_STATE_PENDING_PURCHASE_CANCELED",
+    ]
+
+    private mutating func isRefused() throws -> Bool {
         do {
-            try random.number(in: 0...3) == 0 ? write() : perform()
-        } catch is GooglePlayRefusal {}
-        if random.number(in: 0...9) > 0 { acknowledgeAll() }
+            try random.number(in: 0...5) == 0 ? write() : perform()
+            return false
+        } catch is GooglePlayRefusal {
+            return true
+        }
     }
 
     /// The instant at which something will be done again.
     mutating func nextInstant() -> Int64 {
-        store.machine.now + random.number(in: 1...(24 * 60)) * 60_000 * pick([1, 1, 5, 15])
+        let minutes = random.number(in: 1...(24 * 60)) * pick([1, 3, 10, 25])
+        return store.machine.now + (isTester ? minutes / 600 + 1 : minutes) * 60_000
     }
 
     /// Lets time pass up to and including an instant.
@@ -81,10 +106,12 @@ struct PlayedLife {
                 payment: payment
             ),
             .completePayment(product: nil), .dropPayment(product: nil), .failPayments,
-            .failPayments, .fixPayments, .fixPayments, .cancel(product: nil, survey: nil),
+            .failPayments, .failPayments, .fixPayments, .fixPayments, .fixPayments,
+            .cancel(product: nil, survey: nil),
             .cancel(product: nil, survey: .init(reason: .costRelated)),
             .cancelBySystem(product: nil), .restart(product: nil),
-            .pause(product: nil, period), .resume(product: nil),
+            .restart(product: nil), .pause(product: nil, period), .pause(product: nil, period),
+            .resume(product: nil),
             .changePrice(product: nil, to: price, pick(GooglePlayAction.PriceChangeMode.allCases)),
             .acceptPrice(product: nil),
             .askStepUpConsent(product: nil, deadline: store.machine.now + 86_400_000),
