@@ -61,6 +61,23 @@ import TideoverSignatures
         #expect(response.status == 200)
     }
 
+    /// As Apple's own library for Python writes them. The clock shows 1777629600 s.
+    @Test(arguments: [(1_777_629_600, 401), (1_777_633_200, 200), (1_777_633_201, 401)])
+    func `a token that does not say when it was issued ends within an hour`(
+        expires: Int64,
+        status: Int
+    ) async throws {
+        let client = try await StoreClient()
+        let id = try await client.buy()
+        let token = try await client.token(claims: ["exp": .integer(expires)], without: "iat")
+        let response = try await client.call(
+            "GET",
+            "/inApps/v1/transactions/\(id)",
+            bearer: "Bearer \(token)"
+        )
+        #expect(response.status == status)
+    }
+
     @Test func `a token by another key, or none, is refused`() async throws {
         let client = try await StoreClient()
         try await expectRefusal(of: client.token(by: .generate()), client)

@@ -75,12 +75,14 @@ struct StoreClient {
     func token(
         header changedHeader: JSONObject = [:],
         claims changedClaims: JSONObject = [:],
+        without claim: String? = nil,
         by other: P256PrivateKey? = nil
     ) async throws -> String {
         try StoreClient.token(
             at: await store.now,
             header: changedHeader,
             claims: changedClaims,
+            without: claim,
             by: other ?? key
         )
     }
@@ -89,6 +91,7 @@ struct StoreClient {
         at now: Int64,
         header changedHeader: JSONObject = [:],
         claims changedClaims: JSONObject = [:],
+        without claim: String? = nil,
         by key: P256PrivateKey
     ) throws -> String {
         let seconds = now / 1000
@@ -99,6 +102,7 @@ struct StoreClient {
         ]
         for (name, value) in changedHeader { header[name] = value }
         for (name, value) in changedClaims { claims[name] = value }
+        if let claim { claims[claim] = nil }
         let payload = JSONValue.object(claims).encoded()
         let compact = try JWS.sign(header: header, payload: payload, with: key)
         return String(decoding: compact, as: UTF8.self)

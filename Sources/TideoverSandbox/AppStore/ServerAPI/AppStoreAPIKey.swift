@@ -23,7 +23,8 @@ public struct AppStoreAPIKey: Hashable, Sendable {
 /// The bearer token of a request, read and not yet believed.
 struct AppStoreBearer {
     private static let audience = "appstoreconnect-v1"
-    /// Seconds from `iat` to `exp` at most.
+    /// Seconds from `iat` to `exp` at most, or from now where no `iat` stands: Apple's own library for
+    /// Python writes none.
     private static let longestLife: Int64 = 3600
 
     private let token: JWS
@@ -66,10 +67,12 @@ struct AppStoreBearer {
 
     /// The token's instants are in seconds since 1970.
     private func isAlive(at instant: Int64) -> Bool {
-        guard let issued = claims.root["iat"]?.int64, let expires = claims.root["exp"]?.int64,
+        let seconds = floorDivide(instant, 1000)
+        let stated = claims.root["iat"]
+        guard let issued = stated == nil ? seconds : stated?.int64,
+            let expires = claims.root["exp"]?.int64,
             issued >= 0, expires > issued, expires - issued <= AppStoreBearer.longestLife
         else { return false }
-        let seconds = floorDivide(instant, 1000)
         return issued <= seconds && seconds < expires
     }
 }
