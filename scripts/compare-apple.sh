@@ -10,19 +10,15 @@ set -eu
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 # shellcheck source=scripts/require.sh
 . "$root/scripts/require.sh"
+# shellcheck source=scripts/apple.sh
+. "$root/scripts/apple.sh"
 
-missing=$(missing_for_building)
-command -v python3 >/dev/null || missing="$missing python3"
-python3 -c 'import ensurepip' 2>/dev/null || missing="$missing python3-venv"
-require_packages "$missing"
+require_packages "$(missing_for_building) $(missing_for_apple)"
 cd "$root"
 if [ -z "${TIDEOVER_BINARY:-}" ]; then
     swift build --product tideover >&2
     TIDEOVER_BINARY=.build/debug/tideover
 fi
-python=.build/compare/bin/python
-if ! "$python" -c 'import appstoreserverlibrary' 2>/dev/null; then
-    python3 -m venv .build/compare
-    "$python" -m pip --quiet install 'app-store-server-library==3.1.2' >&2
-fi
+require_apple
+# shellcheck disable=SC2154 # require_apple sets it
 exec "$python" scripts/compare_apple.py --binary "$TIDEOVER_BINARY" --inputs "${1:-2400}" --seed "${2:-1}"

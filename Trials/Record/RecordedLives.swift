@@ -1,0 +1,213 @@
+import TideoverJSON
+import TideoverSandbox
+
+// The half year that is recorded: each of the App Store's notifications that the simulated store knows comes
+// up, and each call of the Server API is made in more than one situation.
+
+extension StoreRecording {
+    private static let token = "7e3fb20b-4cdb-47cc-936d-99d65f608138"
+    private static let others = ["cara", "dan", "eve", "fay", "gus", "hal", "ida"]
+
+    mutating func live() async throws {
+        try await begin()
+        try await askForMoney()
+        try await priceAndPayment()
+        try await planAndFamily()
+        try await extensions()
+        try await pass(toDay: 105)
+        try await act(.subscribe(product: Self.pro, trial: .declined), by: "ada")
+        try await tell()
+        try await pass(toDay: 165)
+        for customer in ["ada", "ben"] + Self.others { try await look(at: customer) }
+        try await history()
+        try await refusals()
+    }
+
+    /// Days 0 to 3: they buy, one with a trial; renewal is turned off and on; a test arrives.
+    private mutating func begin() async throws {
+        try await register("ada", token: Self.token)
+        try await register("ben")
+        for customer in Self.others { try await register(customer, token: nil) }
+        try await act(.subscribe(product: Self.basic, trial: .required), by: "ada")
+        for customer in ["cara", "gus"] {
+            try await act(.subscribe(product: Self.pro, trial: .declined), by: customer)
+        }
+        for customer in ["dan", "eve", "fay", "hal"] {
+            try await act(.subscribe(product: Self.plain, trial: .declined), by: customer)
+        }
+        try await act(.subscribe(product: Self.weekly, trial: .declined), by: "ida")
+        try await pass(toDay: 2)
+        try await look(at: "ada")
+        try await act(.cancel(product: nil), by: "ada")
+        try await act(.reenable(product: nil), by: "ada")
+        let test = try await ask(
+            "requestTestNotification",
+            "POST",
+            at: "/inApps/v1/notifications/test"
+        )
+        let status =
+            "/inApps/v1/notifications/test/"
+            + (test?["testNotificationToken"]?.string ?? "")
+        try await ask("testNotificationStatus", at: status)
+        try await pass(toDay: 3)
+        try await ask("testNotificationStatus", at: status)
+    }
+
+    /// Days 10 to 13: a refund is asked for and declined, two are given, one is taken back.
+    private mutating func askForMoney() async throws {
+        try await pass(toDay: 10)
+        try await act(.requestRefund(product: nil, reason: .unsatisfied), by: "cara")
+        let id = try await newest(of: "cara").transactionId
+        try await ask(
+            "consumptionInfo",
+            "PUT",
+            at: "/inApps/v2/transactions/consumption/\(id)",
+            [
+                "customerConsented": true, "sampleContentProvided": false,
+                "deliveryStatus": "DELIVERED", "consumptionPercentage": 50_000,
+                "refundPreference": "DECLINE",
+            ]
+        )
+        try await act(.declineRefund(product: nil), by: "cara")
+        try await pass(toDay: 12)
+        try await act(.refund(product: nil, reason: .appIssue), by: "cara")
+        try await act(.refund(product: nil, reason: .other), by: "gus")
+        try await look(at: "cara")
+        try await pass(toDay: 13)
+        try await act(.reverseRefund(product: nil), by: "cara")
+    }
+
+    /// Days 14 to 60: of three higher prices one is agreed to and one is not; two payments fail, one of
+    /// them with grace, and are tried again.
+    private mutating func priceAndPayment() async throws {
+        try await pass(toDay: 14)
+        let price = StorePrice(milliunits: 5990, currency: "USD")
+        for (customer, needsConsent) in [("dan", true), ("fay", true), ("hal", false)] {
+            try await act(
+                .raisePrice(product: nil, to: price, needsConsent: needsConsent),
+                by: customer
+            )
+        }
+        try await act(.acceptPrice(product: nil), by: "dan")
+        for customer in ["ada", "eve"] { try await act(.failPayments, by: customer) }
+        try await pass(toDay: 40)
+        for customer in ["ada", "eve"] { try await look(at: customer) }
+        try await pass(toDay: 55)
+        try await look(at: "ada")
+        try await pass(toDay: 60)
+        try await act(.fixPayments, by: "ada")
+    }
+
+    /// Days 62 to 70: a higher plan at once, a lower one at the next renewal or not after all; the family
+    /// has it too for a while.
+    private mutating func planAndFamily() async throws {
+        try await pass(toDay: 62)
+        try await act(.changePlan(to: Self.pro), by: "ada")
+        try await look(at: "ada")
+        try await act(.changePlan(to: Self.basic), by: "ada")
+        try await act(.changePlan(to: Self.pro), by: "ada")
+        try await pass(toDay: 65)
+        try await act(.share(product: nil, with: "ben"), by: "ada")
+        try await look(at: "ben")
+        try await pass(toDay: 70)
+        try await act(.stopSharing(product: nil, with: "ben"), by: "ada")
+        try await look(at: "ben")
+    }
+
+    /// Days 70 to 75: one renewal date is extended as often as it can be, then those of all.
+    private mutating func extensions() async throws {
+        let wish: JSONValue = [
+            "extendByDays": 10, "extendReasonCode": 1, "requestIdentifier": "outage-1",
+        ]
+        let original = try await newest(of: "dan").originalTransactionId
+        for _ in 1...3 {
+            try await ask(
+                "extendRenewalDate",
+                "PUT",
+                at: "/inApps/v1/subscriptions/extend/\(original)",
+                wish
+            )
+        }
+        let order: JSONValue = [
+            "extendByDays": 10, "extendReasonCode": 1, "requestIdentifier": "outage-2",
+            "productId": .string(Self.plain), "storefrontCountryCodes": ["USA"],
+        ]
+        try await ask(
+            "extendAllRenewalDates",
+            "POST",
+            at: "/inApps/v1/subscriptions/extend/mass",
+            order
+        )
+        let status = "/inApps/v1/subscriptions/extend/mass/\(Self.plain)/outage-2"
+        try await ask("massExtensionStatus", at: status)
+        try await pass(toDay: 75)
+        try await ask("massExtensionStatus", at: status)
+        try await act(.cancel(product: nil), by: "ada")
+    }
+
+    /// Day 105: whose a purchase is, and that it was delivered.
+    private mutating func tell() async throws {
+        let purchase = try await newest(of: "gus")
+        try await ask(
+            "setAppAccountToken",
+            "PUT",
+            at: "/inApps/v1/transactions/\(purchase.originalTransactionId)/appAccountToken",
+            ["appAccountToken": .string(Self.token)]
+        )
+        try await ask(
+            "finishTransaction",
+            "POST",
+            at: "/inApps/v1/transactions/\(purchase.transactionId)/finish"
+        )
+    }
+
+    /// The history of notifications: the last thirty days page by page, and with filters.
+    private mutating func history() async throws {
+        let (now, day) = (await store.now, Int64(86_400_000))
+        let target = "/inApps/v1/notifications/history"
+        let range: JSONObject = [
+            "startDate": .integer(now - 30 * day), "endDate": .integer(now),
+        ]
+        var page = ""
+        while true {
+            let answer = try await ask(
+                "notificationHistory",
+                "POST",
+                at: target + page,
+                .object(range)
+            )
+            guard let token = answer?["paginationToken"]?.string else { break }
+            page = "?paginationToken=\(token)"
+        }
+        let id = try await newest(of: "ada").transactionId
+        let filters: [JSONObject] = [
+            ["onlyFailures": true], ["transactionId": .string(id)],
+            ["notificationType": "DID_RENEW"],
+            ["notificationType": "SUBSCRIBED", "notificationSubtype": "RESUBSCRIBE"],
+        ]
+        for filter in filters {
+            var body = range
+            for (name, value) in filter { body[name] = value }
+            try await ask("notificationHistory", "POST", at: target, .object(body))
+        }
+    }
+
+    /// What is refused, by what Apple's error codes tell apart and without a code.
+    private mutating func refusals() async throws {
+        try await ask("subscriptionStatuses", at: "/inApps/v1/subscriptions/4711")
+        try await ask("transactionInfo", at: "/inApps/v1/transactions/none")
+        try await ask("transactionHistory", at: "/inApps/v2/history/4711")
+        try await ask("refundHistory", at: "/inApps/v2/refund/lookup/4711", isKnown: false)
+        let shared = try await newest(of: "ben").originalTransactionId
+        try await ask(
+            "setAppAccountToken",
+            "PUT",
+            at: "/inApps/v1/transactions/\(shared)/appAccountToken",
+            ["appAccountToken": .string(Self.token)]
+        )
+        await store.add(AppStoreFaultRule(.rateLimited(for: 60_000)))
+        try await ask("subscriptionStatuses", at: "/inApps/v1/subscriptions/4711")
+        await store.add(AppStoreFaultRule(.unavailable(status: 503)))
+        try await ask("subscriptionStatuses", at: "/inApps/v1/subscriptions/4711")
+    }
+}

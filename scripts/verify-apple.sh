@@ -1,0 +1,31 @@
+#!/bin/sh
+# Asks Apple's own library for Python whether it believes and understands what the simulated App Store says.
+#
+#   scripts/verify-apple.sh [SEED]    1 unless told otherwise
+#
+# Half a year of the store, in production and in the sandbox, is written down: every notification, every
+# answer of its Server API, what devices hold. Apple's verifier must believe every signed document and none
+# of them with one bit changed; Apple's client must make each of the calls as it was made, and read the
+# answer into its models with nothing left over. The last line is `failures: N, documents: N, answers: N`.
+#
+# The library comes from PyPI into .build/compare; TIDEOVER_TRIALS_BINARY names a built TideoverTrials,
+# otherwise one is built.
+set -eu
+root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
+# shellcheck source=scripts/require.sh
+. "$root/scripts/require.sh"
+# shellcheck source=scripts/apple.sh
+. "$root/scripts/apple.sh"
+
+require_packages "$(missing_for_building) $(missing_for_apple)"
+cd "$root"
+if [ -z "${TIDEOVER_TRIALS_BINARY:-}" ]; then
+    TIDEOVER_TRIALS=1 swift build --product TideoverTrials >&2
+    TIDEOVER_TRIALS_BINARY=.build/debug/TideoverTrials
+fi
+require_apple
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+"$TIDEOVER_TRIALS_BINARY" record "$folder" --seed "${1:-1}"
+# shellcheck disable=SC2154 # require_apple sets it
+"$python" -B scripts/verify_apple.py "$folder"/*.json
