@@ -2,22 +2,10 @@
 // https://developer.apple.com/documentation/storekit/supporting-family-sharing-in-your-app
 
 extension AppStoreMachine {
-    /// Where each family member's share of an account's purchases stands.
-    private func followers(of account: Int) -> [Place] {
-        accounts.indices.flatMap { index in
-            accounts[index].subscriptions.indices.compactMap { subscription in
-                let from = accounts[index].subscriptions[subscription].sharedFrom
-                guard from?.account == account else { return nil }
-                return Place(account: index, subscription: subscription)
-            }
-        }
-    }
-
     /// Lets family members have what has changed for the purchaser.
     mutating func tellFamily(of account: Int) -> [AppStoreNotification] {
-        guard accounts[account].sharesWithFamily else { return [] }
         var notifications: [AppStoreNotification] = []
-        for place in followers(of: account) {
+        for place in accounts[account].followers {
             guard let from = self[place].sharedFrom, !self[place].isUnshared else { continue }
             remember(place.account)
             let owner = self[from]

@@ -12,7 +12,8 @@ public struct AppStoreMachine: Sendable {
         var paymentsFail = false
         /// Groups whose introductory offer is used up.
         var triedGroups: [String] = []
-        var sharesWithFamily = false
+        /// Where family members' shares of this account's purchases stand, in the order of accounts.
+        var followers: [Place] = []
         /// At most one for a group, in the order first bought.
         var subscriptions: [AppStoreSubscription] = []
     }
@@ -22,6 +23,10 @@ public struct AppStoreMachine: Sendable {
     /// The store's clock, in milliseconds since 1970.
     public private(set) var now: Int64
     private(set) var accounts: [Account] = []
+    /// When the store will next do something by itself, by account.
+    private var agenda = Agenda()
+    /// Where the account of a customer stands, by name.
+    private var numbers: [String: Int] = [:]
     /// What accounts were before their latest changes, for reads that lag behind.
     var past: [[Version]] = []
     /// What was asked for all subscribers of a product, done or not.
@@ -46,11 +51,12 @@ public struct AppStoreMachine: Sendable {
 
     /// Makes a customer known; refused with `customerExists` when the name is taken.
     public mutating func register(_ customer: StoreCustomer) throws(AppStoreRefusal) {
-        guard !accounts.contains(where: { $0.customer.name == customer.name }) else {
+        guard numbers[customer.name] == nil else {
             throw AppStoreRefusal(reason: .customerExists, customer: customer.name, product: nil)
         }
         let number = identifiers.appTransaction()
         owners[number] = accounts.count
+        numbers[customer.name] = accounts.count
         past.append([])
         accounts.append(
             Account(
@@ -75,7 +81,7 @@ public struct AppStoreMachine: Sendable {
 extension AppStoreMachine {
     /// When the store will next do something by itself.
     public var nextEvent: Int64? {
-        [nextDue?.at, nextMassExtension?.at].compactMap(\.self).min()
+        [agenda.first?.at, nextMassExtension?.at].compactMap(\.self).min()
     }
 
     /// Lets time pass, and does on the way whatever falls due up to and including the instant.
@@ -107,14 +113,18 @@ extension AppStoreMachine {
 
     /// Of several things due at one instant, the one of the customer first registered.
     private var nextDue: NextDue? {
-        var earliest: NextDue?
-        for (account, holder) in accounts.enumerated() {
-            for (index, subscription) in holder.subscriptions.enumerated() {
-                guard let due = subscription.due, due.at < earliest?.at ?? .max else { continue }
-                earliest = (due.at, due.what, Place(account: account, subscription: index))
-            }
+        guard let next = agenda.first else { return nil }
+        for (index, subscription) in accounts[next.number].subscriptions.enumerated() {
+            guard let due = subscription.due, due.at == next.at else { continue }
+            return (due.at, due.what, Place(account: next.number, subscription: index))
         }
-        return earliest
+        preconditionFailure("what stands on the agenda is due for a subscription of the account")
+    }
+
+    /// Notes what falls due for an account, after a change of what it holds.
+    private mutating func note(_ account: Int) {
+        let due = accounts[account].subscriptions.lazy.compactMap { $0.due?.at }.min()
+        agenda.set(account, to: due)
     }
 
     private mutating func happen(
@@ -143,7 +153,10 @@ extension AppStoreMachine {
 
     subscript(place: Place) -> AppStoreSubscription {
         get { accounts[place.account].subscriptions[place.subscription] }
-        set { accounts[place.account].subscriptions[place.subscription] = newValue }
+        set {
+            accounts[place.account].subscriptions[place.subscription] = newValue
+            note(place.account)
+        }
     }
 }
 
@@ -209,9 +222,7 @@ extension AppStoreMachine {
     }
 
     func index(of customer: String) throws(AppStoreRefusal) -> Int {
-        if let index = accounts.firstIndex(where: { $0.customer.name == customer }) {
-            return index
-        }
+        if let index = numbers[customer] { return index }
         throw AppStoreRefusal(reason: .unknownCustomer, customer: customer, product: nil)
     }
 
@@ -301,6 +312,7 @@ extension AppStoreMachine {
                 app.tempo
             )
         )
+        note(account)
         let place = Place(
             account: account,
             subscription: accounts[account].subscriptions.count - 1
@@ -315,12 +327,16 @@ extension AppStoreMachine {
         to account: Int,
         sharedBy owner: Int
     ) -> Place {
-        accounts[owner].sharesWithFamily = true
         accounts[account].subscriptions.append(shared)
-        return Place(
+        let place = Place(
             account: account,
             subscription: accounts[account].subscriptions.count - 1
         )
+        accounts[owner].followers.append(place)
+        accounts[owner].followers.sort {
+            ($0.account, $0.subscription) < ($1.account, $1.subscription)
+        }
+        return place
     }
 
     private mutating func fixPayments(of account: Int) -> [AppStoreNotification] {
