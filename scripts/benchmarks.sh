@@ -6,6 +6,7 @@
 #   scripts/benchmarks.sh in-process http     some of: in-process http durable read scale
 #   scripts/benchmarks.sh --json --rounds 5   further options go to the benchmarks themselves
 #   scripts/benchmarks.sh device              receipts and passes, beside RSA and Ed25519 of OpenSSL
+#   scripts/benchmarks.sh simulation          a year of subscribers in the simulated stores
 #
 # The report is on standard output, everything else on standard error. The exit code is 0 whatever the
 # figures are: they are reported, not tested. docs/performance.md says what they mean.
@@ -33,9 +34,14 @@ say "building (minutes the first time)"
 build --product tideover >&2
 build --product TideoverBenchmarks >&2
 bin=$(build --show-bin-path)
-if [ "${1:-}" = device ]; then
+case ${1:-} in
+device)
     # On the core that OpenSSL is measured on.
     exec taskset -c 0 "$bin/TideoverBenchmarks" "$@" --folder "$root/.build"
-fi
+    ;;
+simulation)
+    exec taskset -c 0 "$bin/TideoverBenchmarks" "$@"
+    ;;
+esac
 # Databases are made beside the build: /tmp may be memory, which confirms every write at once.
 exec "$bin/TideoverBenchmarks" run --tideover "$bin/tideover" --folder "$root/.build" "$@"
