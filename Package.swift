@@ -293,8 +293,9 @@ if Context.environment["TIDEOVER_FUZZ"] != nil {
             name: "TideoverFuzz",
             dependencies: [
                 "CTideoverFuzzing", "TideoverAppStore", "TideoverASN1", "TideoverCore",
-                "TideoverHTTP", "TideoverJSON", "TideoverLocks", "TideoverRevenueCat",
-                "TideoverSandbox", "TideoverServer", "TideoverSignatures",
+                "TideoverGooglePlay", "TideoverHTTP", "TideoverJSON", "TideoverLocks",
+                "TideoverRevenueCat", "TideoverSandbox", "TideoverServer", "TideoverSignatures",
+                "TideoverStorage",
             ],
             path: "Fuzz/TideoverFuzz",
             swiftSettings: settings

@@ -2,8 +2,8 @@
 enum Registry {
     static let all: [Fuzzer] = [
         .strictJSON, .relaxedJSON, .base64, .jws, .signed, .chain, .pass, .notification, .apiAnswer,
-        .http, .receipt, .receiptContent, .reconcile, .openIAP, .revenueCat,
-        .revenueCatImport, .canaryOfOracles, .canaryOfMemory,
+        .http, .receipt, .receiptContent, .reconcile, .openIAP, .revenueCat, .revenueCatImport,
+        .push, .pushToken, .playAnswer, .exportLine, .canaryOfOracles, .canaryOfMemory,
     ]
 
     /// The one that this process runs.

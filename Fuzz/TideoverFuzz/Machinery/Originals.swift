@@ -24,6 +24,12 @@ struct Originals: Sendable {
     let receipts: [[UInt8]]
     /// Receipts that must be refused.
     let falseReceipts: [[UInt8]]
+    /// The key that signs pushes, as a JSON Web Key.
+    let pushKey: [UInt8]
+    /// Tokens of pushes that it signed.
+    let pushTokens: [[UInt8]]
+    /// Tokens that must be refused.
+    let falsePushTokens: [[UInt8]]
 
     static let shared: Originals = {
         guard let path = Variable.read("TIDEOVER_FUZZ_ORIGINALS") else { return made() }
@@ -31,8 +37,8 @@ struct Originals: Sendable {
             let originals = unfailing("\(path) is not what was kept") {
                 Originals(JSONValue(try JSONDocument(kept, limits: .local).root))
             }
-            // Kept by a version that knew no receipts.
-            if !originals.receipts.isEmpty { return originals }
+            // Kept by a version that knew no pushes.
+            if !originals.pushTokens.isEmpty { return originals }
         }
         let new = made()
         File.write(new.json.encoded(), to: path)
@@ -54,6 +60,9 @@ struct Originals: Sendable {
         receiptRoots = json["receiptRoots"]?.array?.map(Self.bytes) ?? []
         receipts = json["receipts"]?.array?.map(Self.bytes) ?? []
         falseReceipts = json["falseReceipts"]?.array?.map(Self.bytes) ?? []
+        pushKey = Self.bytes(json["pushKey"])
+        pushTokens = json["pushTokens"]?.array?.map(Self.bytes) ?? []
+        falsePushTokens = json["falsePushTokens"]?.array?.map(Self.bytes) ?? []
     }
 
     private static func bytes(_ value: JSONValue?) -> [UInt8] {
@@ -68,7 +77,9 @@ struct Originals: Sendable {
             "chains": .array(chains.map { .array($0.map(text)) }),
             "falseChains": .array(falseChains.map { .array($0.map(text)) }),
             "receiptRoots": .array(receiptRoots.map(text)), "receipts": .array(receipts.map(text)),
-            "falseReceipts": .array(falseReceipts.map(text)),
+            "falseReceipts": .array(falseReceipts.map(text)), "pushKey": text(pushKey),
+            "pushTokens": .array(pushTokens.map(text)),
+            "falsePushTokens": .array(falsePushTokens.map(text)),
         ]
     }
 
@@ -82,6 +93,37 @@ struct Originals: Sendable {
         receiptRoots = authorities.map(\.root)
         receipts = Self.receipts(by: authorities)
         falseReceipts = Self.receipts(by: [try ReceiptAuthority()])
+        let (key, other) = (RSAPrivateKey.generate(), RSAPrivateKey.generate())
+        pushKey = JSONValue.object(key.publicJWK).encoded()
+        pushTokens = [try Self.pushToken(key), try Self.pushToken(key, ["aud": "chess"])]
+        falsePushTokens = [
+            try Self.pushToken(other), try Self.pushToken(key, header: ["alg": "RS512"]),
+        ]
+    }
+
+    static let pushAudience = "https://billing.example.com/push"
+    static let pushSender = "pusher@project.iam.gserviceaccount.com"
+
+    /// The token of a push, with changes to its claims and its header.
+    private static func pushToken(
+        _ key: RSAPrivateKey,
+        _ changes: JSONObject = [:],
+        header changed: JSONObject = [:]
+    ) throws -> [UInt8] {
+        let seconds = Mint.instant / 1000
+        var claims: JSONObject = [
+            "iss": "https://accounts.google.com", "aud": .string(pushAudience),
+            "email": .string(pushSender), "email_verified": true, "iat": .integer(seconds),
+            "exp": .integer(seconds + 3600),
+        ]
+        for (name, value) in changes { claims[name] = value }
+        var header: JSONObject = ["alg": "RS256", "kid": "google-1", "typ": "JWT"]
+        for (name, value) in changed { header[name] = value }
+        return try JWS.sign(
+            header: header,
+            payload: JSONValue.object(claims).encoded(),
+            by: { key.sign($0, .sha256) }
+        )
     }
 
     private static func receipts(by authorities: [ReceiptAuthority]) -> [[UInt8]] {
