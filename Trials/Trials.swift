@@ -26,7 +26,7 @@ enum Trials {
         ],
         commands: [
             KillCommand.command, BackfillCommand.command, FaultsCommand.command,
-            HastyServer.command, RecordCommand.command,
+            HastyServer.command, RecordCommand.command, GoogleCommand.command,
         ]
     )
 }

@@ -20,6 +20,8 @@ struct Rehearsal {
     private let key = P256PrivateKey.generate()
     private let storeAPI = Locked<Handler?>(nil)
 
+    private let googlePlay: GooglePlayRehearsal?
+
     private static let issuerId = "57246542-96fe-1a63-e053-0824d011072a"
     private static let keyId = "REHEARSAL1"
 
@@ -51,6 +53,7 @@ struct Rehearsal {
                 return try await ask(request)
             }
         )
+        googlePlay = scenario.googlePlay.map { GooglePlayRehearsal($0.app, clock: clock.now) }
         self.scenario = scenario
         self.authority = authority
         self.clock = clock
@@ -60,9 +63,10 @@ struct Rehearsal {
                 App(
                     id: scenario.app.id,
                     environments: [.simulated],
-                    catalogue: Catalogue(scenario.app),
+                    catalogue: Catalogue(scenario),
                     policy: Policy(),
-                    appStore: trust
+                    appStore: trust,
+                    googlePlay: googlePlay?.trust
                 )
             ],
             storage: storage,
@@ -81,6 +85,7 @@ struct Rehearsal {
             readBack: service.handler,
             setClock: clock.set
         )
+        if let googlePlay { target.googlePlay = googlePlay.target }
         let storeAPI = storeAPI
         target.meetStore = { handler in storeAPI.withLock { $0 = handler } }
         target.storeKeys = [
@@ -131,7 +136,8 @@ final class StoryClock: Sendable {
 
 extension Catalogue {
     /// What a scenario's store sells, as the operator would describe it.
-    init(_ app: ScenarioApp) {
+    init(_ scenario: Scenario) {
+        let app = scenario.app
         self.init()
         for product in app.store.products {
             products[product.id] = Product(
@@ -142,5 +148,6 @@ extension Catalogue {
                 price: Money(milliunits: product.price.milliunits, currency: product.price.currency)
             )
         }
+        if let play = scenario.googlePlay { addProducts(of: play) }
     }
 }

@@ -14,7 +14,7 @@ struct StoryPrinter {
 
     func print(_ report: ScenarioReport) {
         output.print(styled(report.scenario.name, .strong))
-        output.print("A simulated App Store signs it all, and the real server verifies, stores and")
+        output.print("A simulated store signs it all, and the real server verifies, stores and")
         output.print(
             "answers. \"naive\" is what a check of the expiry date alone would say; (!) marks"
         )
@@ -52,6 +52,9 @@ struct StoryPrinter {
             case .notification(let delivery):
                 scenes[last].sentences.append(delivery.notification.words)
                 scenes[last].reading = delivery.reading ?? scenes[last].reading
+            case .push(let push):
+                scenes[last].sentences.append(push.words)
+                scenes[last].reading = push.reading ?? scenes[last].reading
             case .readBack(let readBack):
                 scenes[last].note = readBack.note ?? scenes[last].note
                 scenes[last].reading = readBack.reading
@@ -147,6 +150,8 @@ extension Moment {
             return "\(when)  line \(deed.line): the store refused: \(deed.words)"
         case .notification(let delivery):
             return "\(when)  not accepted: \(delivery.notification.words)"
+        case .push(let push):
+            return "\(when)  not accepted: \(push.words)"
         case .readBack(let readBack):
             let wrong = readBack.verdicts.filter { !$0.holds }.map { verdict in
                 let actual = verdict.actual.map { String(decoding: $0.encoded(), as: UTF8.self) }
@@ -200,6 +205,10 @@ extension Moment {
             }
             object["answer"] = delivery.reading?.document ?? .null
             object["naive"] = delivery.reading.map { .bool($0.naiveServes) } ?? .null
+        case .push(let push):
+            object["notificationType"] = .string(push.name)
+            object["answer"] = push.reading?.document ?? .null
+            object["naive"] = push.reading.map { .bool($0.naiveServes) } ?? .null
         case .readBack(let readBack):
             object["note"] = readBack.note.map(JSONValue.string) ?? .null
             object["answer"] = readBack.reading.document ?? .null

@@ -303,6 +303,7 @@ import TideoverSignatures
             switch moment.happening {
             case .action(let deed): deed.words
             case .notification(let delivery): delivery.notification.event.notificationType
+            case .push(let push): push.name
             case .readBack: "read"
             }
         }

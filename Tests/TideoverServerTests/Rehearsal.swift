@@ -17,6 +17,7 @@ final class Rehearsal: Sendable {
     private let folder: URL
     private let key = P256PrivateKey.generate()
     private let storeAPI = Locked<Handler?>(nil)
+    private let googlePlay: RehearsedGooglePlay?
 
     init(_ scenario: Scenario, root: [UInt8]) throws {
         let folder = FileManager.default.temporaryDirectory.appending(
@@ -31,6 +32,9 @@ final class Rehearsal: Sendable {
                 period: Period(iso8601: product.period.text)
             )
         }
+        let now = clock
+        googlePlay = scenario.googlePlay.map { RehearsedGooglePlay($0, clock: { now.now }) }
+        googlePlay?.addProducts(to: &catalogue)
         let trust = AppStoreTrust(
             identity: AppStoreIdentity(
                 bundleId: scenario.app.store.bundleId,
@@ -46,7 +50,8 @@ final class Rehearsal: Sendable {
             environments: [.simulated],
             catalogue: catalogue,
             policy: Policy(),
-            appStore: trust
+            appStore: trust,
+            googlePlay: googlePlay?.trust
         )
         let clock = clock
         let (key, storeAPI) = (key, storeAPI)
@@ -85,6 +90,7 @@ final class Rehearsal: Sendable {
             readBack: service.handler,
             setClock: { clock.set($0) }
         )
+        if let googlePlay { target.googlePlay = googlePlay.target }
         target.meetStore = { handler in storeAPI.withLock { $0 = handler } }
         target.storeKeys = [
             TideoverSandbox.AppStoreAPIKey(

@@ -7,6 +7,8 @@ public struct Scenario: Hashable, Sendable {
     public let source: String
     /// The app that the customers use.
     public let app: ScenarioApp
+    /// What takes place in Google Play; nil where all of it is the App Store's.
+    public let googlePlay: ScenarioGooglePlay?
     /// When the story starts.
     public let start: Int64
     /// What every number the store gives away follows from.
@@ -54,6 +56,8 @@ public enum ScenarioAction: Hashable, Sendable {
     case requestTestNotification
     /// What the store sends is lost from now on, though the store takes it for delivered; or is not.
     case loseNotifications(Bool)
+    /// What is done in Google Play.
+    case googlePlay(ScenarioPlayAction)
     /// The customer opens the app, and the device reconciles.
     case openApp(DeviceVisit)
 }

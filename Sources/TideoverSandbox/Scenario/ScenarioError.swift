@@ -53,6 +53,7 @@ public struct ScenarioError: Error, Hashable, Sendable {
     public enum Naming: Hashable, Sendable {
         case customer, product, entitlement, action, refusal, refundReason, storefront
         case environment, period, grace, renewalRate, refundRequestReason
+        case store, basePlan, choice, playFault, playCall
     }
 }
 
@@ -135,6 +136,11 @@ extension ScenarioError.Naming: CustomStringConvertible {
         case .grace: "length of grace that the App Store has"
         case .renewalRate: "renewal rate of a sandbox"
         case .refundRequestReason: "reason to ask for a refund"
+        case .store: "store"
+        case .basePlan: "base plan of this product"
+        case .choice: "choice here"
+        case .playFault: "fault that can strike a call"
+        case .playCall: "call of Google's APIs"
         }
     }
 }

@@ -58,9 +58,8 @@ private struct ScenarioReader {
             root,
             "a scenario",
             keys: [
-                "scenario", "source", "app", "products", "catalogue", "entitlements", "customers",
-                "start", "seed", "delivery",
-                "steps",
+                "scenario", "source", "app", "products", "catalogue", "entitlements", "googlePlay",
+                "customers", "start", "seed", "delivery", "steps",
             ]
         )
     }
@@ -69,17 +68,23 @@ private struct ScenarioReader {
         _ readFile: ScenarioFileReader,
         isStage: Bool = false
     ) throws(ScenarioError) -> Scenario {
-        let products = try products(readFile)
+        // An app that is sold in Google Play alone has nothing on sale here.
+        let isElsewhere =
+            top.node["products"] == nil && top.node["catalogue"] == nil
+            && top.node["googlePlay"] != nil
+        let products = isElsewhere ? [] : try products(readFile)
         let app = try app(products)
         let seed = UInt64(try top.wholeNumber("seed") ?? 1) ^ salt
         let customers = try CustomerReader(seed: seed).customers(top.member("customers"))
         let start = try top.required("start", readInstant)
-        let reader = StepReader(app: app, customers: customers, products: products)
+        let play = try PlayHeadReader(top: top.node, customers: customers, lag: lag()).read()
+        let reader = StepReader(app: app, customers: customers, products: products, play: play)
         let steps = isStage ? [] : try reader.steps(top.member("steps"), from: start)
         return Scenario(
             name: try top.required("scenario", readString),
             source: try top.required("source", readString),
             app: app,
+            googlePlay: play,
             start: start,
             seed: seed,
             lag: try lag(),
@@ -115,7 +120,7 @@ private struct ScenarioReader {
             try named(node, .environment, AppStoreEnvironment.allCases) { $0.rawValue }
         }
         let store = AppStoreApp(
-            bundleId: try reader.required("bundleId", readString),
+            bundleId: try bundleId(reader),
             appAppleId: try reader.wholeNumber("appAppleId") ?? 1_234_567_890,
             environment: environment ?? .production,
             renewalRate: try renewalRate(reader, environment ?? .production),
@@ -128,6 +133,14 @@ private struct ScenarioReader {
             store: store,
             entitlements: entitlements
         )
+    }
+
+    /// An app that is sold in Google Play has the same name there unless it says another.
+    private func bundleId(_ reader: ObjectReader) throws(ScenarioError) -> String {
+        if reader.node["bundleId"] == nil, let name = top.node["googlePlay"]?["packageName"] {
+            return try readString(name)
+        }
+        return try reader.required("bundleId", readString)
     }
 
     private func renewalRate(
@@ -247,7 +260,7 @@ private struct CustomerReader {
         let reader = try ObjectReader(
             node,
             "a customer",
-            keys: ["appAccountToken", "storefront"]
+            keys: ["appAccountToken", "storefront", "store", "region", "licenceTester"]
         )
         let storefront = try reader.optional("storefront") { (node) throws(ScenarioError) in
             try named(node, .storefront, Storefront.known) { $0.country }

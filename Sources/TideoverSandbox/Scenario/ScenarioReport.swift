@@ -20,7 +20,7 @@ public struct ScenarioReport: Hashable, Sendable {
             switch moment.happening {
             case .action(let action): action.verdict.map { [$0] } ?? []
             case .readBack(let readBack): readBack.verdicts
-            case .notification: []
+            case .notification, .push: []
             }
         }
     }
@@ -31,6 +31,7 @@ public struct ScenarioReport: Hashable, Sendable {
             switch moment.happening {
             case .action: nil
             case .notification(let delivery): delivery.reading
+            case .push(let push): push.reading
             case .readBack(let readBack): readBack.reading
             }
         }
@@ -44,12 +45,13 @@ public struct Moment: Hashable, Sendable {
     /// The customer's name, if it concerns one.
     public let customer: String?
     /// What happened.
-    public let happening: Happening
+    public internal(set) var happening: Happening
 
     /// What a moment can be.
     public enum Happening: Hashable, Sendable {
         case action(Deed)
         case notification(Delivery)
+        case push(PushedMessage)
         case readBack(ReadBack)
     }
 
@@ -58,6 +60,7 @@ public struct Moment: Hashable, Sendable {
         switch happening {
         case .action(let deed): deed.verdict?.holds ?? true
         case .notification(let delivery): delivery.isAccepted
+        case .push(let push): push.isTakenRightly
         case .readBack(let readBack): readBack.verdicts.allSatisfy(\.holds)
         }
     }

@@ -21,22 +21,25 @@ public struct ScenarioRunner: Sendable {
         await target.setClock(scenario.start)
         for step in scenario.steps { try await play.take(step) }
         try await play.settle()
-        return ScenarioReport(scenario: scenario, moments: play.moments)
+        return ScenarioReport(scenario: scenario, moments: play.moments.withPushesTakenLater)
     }
 }
 
 /// One scenario being played: the store, and the story so far.
 struct ScenarioPlay {
     private(set) var moments: [Moment] = []
-    private let scenario: Scenario
-    private let target: ScenarioTarget
+    let scenario: Scenario
+    let target: ScenarioTarget
     let store: SimulatedAppStore
-    /// What the store's clock shows.
-    private(set) var now: Int64
-    private var naive: [String: NaiveCheck] = [:]
+    /// Nil where nothing takes place there.
+    let googlePlay: ScenarioPlayStage?
+    /// What the stores' clocks show.
+    var now: Int64
+    var naive: [String: NaiveCheck] = [:]
     /// By customer.
     private var devices: [String: ScenarioDevice] = [:]
     private var losesNotifications = false
+    var losesPushes = false
 
     init(_ scenario: Scenario, _ target: ScenarioTarget, _ authority: SandboxAuthority) async {
         self.scenario = scenario
@@ -50,6 +53,11 @@ struct ScenarioPlay {
             lag: scenario.lag,
             keys: target.storeKeys
         )
+        if let play = scenario.googlePlay {
+            googlePlay = await ScenarioPlayStage(play, of: scenario, target.googlePlay)
+        } else {
+            googlePlay = nil
+        }
         for customer in scenario.customers {
             do {
                 try await store.register(customer)
@@ -78,24 +86,40 @@ struct ScenarioPlay {
 
     /// Waits until everything the store has said so far was sent once.
     mutating func settle() async throws(SignatureRefusal) {
-        guard let last = await store.lastFirstAttempt else { return }
+        let attempts = [
+            await store.lastFirstAttempt, await googlePlay?.store.lastFirstAttempt,
+        ]
+        guard let last = attempts.compactMap(\.self).max() else { return }
         try await pass(until: max(last, now))
     }
 
     /// Lets time pass for the store and for what is on its way, each thing at its own instant.
     mutating func pass(until instant: Int64) async throws(SignatureRefusal) {
+        while let next = await nextEvent(), next < instant { try await reach(max(next, now)) }
+        try await reach(instant)
+    }
+
+    /// What either store does by itself next.
+    func nextEvent() async -> Int64? {
+        [await store.nextEvent, await googlePlay?.store.nextEvent].compactMap(\.self).min()
+    }
+
+    private mutating func reach(_ instant: Int64) async throws(SignatureRefusal) {
         while let attempt = try await store.advance(to: instant) {
             now = await store.now
             await deliver(attempt)
         }
         now = instant
+        while let attempt = try await googlePlay?.store.advance(to: instant) {
+            await push(attempt)
+        }
     }
 
-    private func customer(_ name: String?) -> StoreCustomer? {
+    func customer(_ name: String?) -> StoreCustomer? {
         name.flatMap { name in scenario.customers.first { $0.name == name } }
     }
 
-    private mutating func note(_ customer: String?, _ happening: Moment.Happening) {
+    mutating func note(_ customer: String?, _ happening: Moment.Happening) {
         moments.append(Moment(at: now, customer: customer, happening: happening))
     }
 }
@@ -120,6 +144,7 @@ extension ScenarioPlay {
         case .store(let action):
             guard let customer = step.customer else { return nil }
             await perform(action, by: customer, step)
+        case .googlePlay(let action): await perform(action, step)
         case .openApp(let visit):
             guard let customer = customer(step.customer) else { return nil }
             return try await open(visit, customer, step)
@@ -249,7 +274,7 @@ extension ScenarioPlay {
         note(customer.name, .readBack(readBack))
     }
 
-    private func read(_ customer: StoreCustomer) async -> Reading {
+    func read(_ customer: StoreCustomer) async -> Reading {
         await target.setClock(now)
         return await reading(
             of: customer,
@@ -262,9 +287,16 @@ extension ScenarioPlay {
             at: now,
             customer: customer.name,
             answer: answer,
-            truth: await store.truth(of: customer.name, at: now),
+            truth: await truth(of: customer.name),
             naive: naive[customer.name] ?? NaiveCheck()
         )
+    }
+
+    private func truth(of customer: String) async -> AppStoreTruth {
+        if let googlePlay, scenario.googlePlay?.takes(customer) ?? false {
+            return await googlePlay.truth(of: customer, at: now)
+        }
+        return await store.truth(of: customer, at: now)
     }
 
     private func answer(to request: Request) async -> Reading.Answer {

@@ -20,7 +20,12 @@ public actor ScenarioSession {
                 entitlements: stage.app.entitlements[product.id] ?? []
             )
         }
-        reader = StepReader(app: stage.app, customers: stage.customers, products: products)
+        reader = StepReader(
+            app: stage.app,
+            customers: stage.customers,
+            products: products,
+            play: stage.googlePlay
+        )
         play = await ScenarioPlay(stage, target, authority)
         await target.setClock(stage.start)
     }
@@ -54,7 +59,7 @@ public actor ScenarioSession {
     /// Lets time pass up to what the store does next by itself; nothing where it does nothing.
     public func passToNextEvent() async throws -> [Moment] {
         try await inTurn { session in
-            guard let next = await session.play.store.nextEvent else { return [] }
+            guard let next = await session.play.nextEvent() else { return [] }
             return try await session.playing { play in
                 try await play.pass(until: max(next, play.now))
                 try await play.settle()

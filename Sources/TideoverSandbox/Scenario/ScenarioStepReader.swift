@@ -5,8 +5,9 @@ struct StepReader {
     let app: ScenarioApp
     let customers: [StoreCustomer]
     let products: [ScenarioProduct]
+    let play: ScenarioGooglePlay?
 
-    private static let commonKeys = [
+    static let commonKeys = [
         "at", "after", "do", "customer", "refused", "expect", "note",
     ]
 
@@ -38,6 +39,7 @@ struct StepReader {
         after previous: Int64,
         mayOnlyWait: Bool = false
     ) throws(ScenarioError) -> ScenarioStep {
+        if isInGooglePlay(node) { return try playStep(node, after: previous) }
         let verb = try node["do"].map { (node) throws(ScenarioError) in
             try named(node, .action, Verb.allCases) { $0.rawValue }
         }
@@ -65,7 +67,7 @@ struct StepReader {
         )
     }
 
-    private func instant(
+    func instant(
         _ reader: ObjectReader,
         after previous: Int64
     ) throws(ScenarioError) -> Int64 {
@@ -86,7 +88,7 @@ struct StepReader {
     /// The end of the year 9999, after which RFC 3339 has no words.
     private static let lastInstant: Int64 = 253_402_300_799_999
 
-    private func customer(_ reader: ObjectReader) throws(ScenarioError) -> String {
+    func customer(_ reader: ObjectReader) throws(ScenarioError) -> String {
         guard let node = reader.node["customer"] else {
             guard let only = customers.first, customers.count == 1 else {
                 throw fault(.whichCustomer, reader.node)
@@ -286,12 +288,13 @@ extension StepReader {
     /// The key under which places of the whole answer are named.
     private static let wholeAnswer = "answer"
 
-    private func expectations(
+    func expectations(
         _ reader: ObjectReader
     ) throws(ScenarioError) -> [ScenarioExpectation] {
         guard let node = reader.node["expect"] else { return [] }
         try checkKind(node, .object, "expect", .object)
-        let known = Set(products.flatMap(\.entitlements)).sorted() + [StepReader.wholeAnswer]
+        let names = products.flatMap(\.entitlements) + (play?.entitlements.values.flatMap(\.self) ?? [])
+        let known = Set(names).sorted() + [StepReader.wholeAnswer]
         var expectations: [ScenarioExpectation] = []
         for (name, member) in node.members {
             _ = try named(name, at: member.key ?? member, .entitlement, known) { $0 }

@@ -10,6 +10,8 @@ public struct ScenarioTarget: Sendable {
     public var setClock: @Sendable (Int64) async -> Void
     /// Told of the store's Server API before a scenario begins, for a system that asks the store.
     public var meetStore: @Sendable (_ serverAPI: @escaping Handler) async -> Void = { _ in }
+    /// How Google meets the system under test, in scenarios of Google Play.
+    public var googlePlay = ScenarioPlayTarget()
     /// The keys with which the system under test may ask the store.
     public var storeKeys: [AppStoreAPIKey] = []
     /// Where notifications are posted; `{app}` stands for the app's id.
@@ -99,7 +101,7 @@ public struct ScenarioTarget: Sendable {
 }
 
 /// Puts values in the place of their names in braces.
-private func fill(
+func fill(
     _ template: String,
     _ values: KeyValuePairs<String, String>,
     _ encode: (String) -> String

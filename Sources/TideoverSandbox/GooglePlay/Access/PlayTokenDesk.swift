@@ -1,0 +1,182 @@
+import TideoverHTTP
+import TideoverJSON
+import TideoverSignatures
+
+/// Gives access tokens to service accounts that prove who they are, and remembers which it gave.
+/// https://developers.google.com/identity/protocols/oauth2/service-account
+struct PlayTokenDesk: Sendable {
+    /// The path of `token_uri`.
+    static let path = "/token"
+    /// How long an access token is good, in seconds.
+    private static let life: Int64 = 3599
+
+    /// What was given with a token.
+    private struct Grant: Sendable {
+        let email: String
+        let scopes: Set<PlayScope>
+        /// In milliseconds since 1970.
+        let until: Int64
+    }
+
+    var accounts: [PlayServiceAccount]
+    /// `aud` that assertions must be addressed to.
+    let url: String
+    private var grants: [String: Grant] = [:]
+    private var random: SeededRandom
+
+    init(accounts: [PlayServiceAccount], url: String, seed: UInt64) {
+        self.accounts = accounts
+        self.url = url
+        random = SeededRandom(seed: seed ^ 0x746F_6B65_6E73)
+    }
+
+    /// Withdraws every token given so far.
+    mutating func withdrawTokens() { grants = [:] }
+
+    // MARK: Giving
+
+    mutating func answer(_ request: Request, at now: Int64) -> Response {
+        guard request.path == Self.path else { return Response(status: 404) }
+        guard request.method == "POST" else { return Response(status: 405) }
+        let response: Response
+        do {
+            response = Self.json(200, try grant(request, at: now))
+        } catch {
+            response = Self.json(
+                400,
+                ["error": .string(error.word), "error_description": .string(error.words)]
+            )
+        }
+        return response
+    }
+
+    private mutating func grant(
+        _ request: Request,
+        at now: Int64
+    ) throws(TokenRefusal) -> JSONObject {
+        let form = String(decoding: request.body, as: UTF8.self)
+        guard let form = Request(target: "/?\(form)") else { throw .unreadable }
+        guard form.queryValue("grant_type") == "urn:ietf:params:oauth:grant-type:jwt-bearer" else {
+            throw .grantType
+        }
+        guard let assertion = form.queryValue("assertion"), !assertion.isEmpty else {
+            throw .unreadable
+        }
+        let (account, scopes) = try applicant(in: assertion, at: now)
+        let token = "ya29.c.\(random.drawHex(64))"
+        grants = grants.filter { $0.value.until > now }
+        grants[token] = Grant(email: account.email, scopes: scopes, until: now + Self.life * 1000)
+        return [
+            "access_token": .string(token), "expires_in": .integer(Self.life),
+            "token_type": "Bearer",
+        ]
+    }
+
+    /// Who asks for what, once the signature holds.
+    private func applicant(
+        in text: String,
+        at now: Int64
+    ) throws(TokenRefusal) -> (PlayServiceAccount, Set<PlayScope>) {
+        let (jws, claims) = try Self.read(text)
+        let account = accounts.first { account in
+            account.email == claims["iss"]?.string
+                && account.keyId == jws.header.root["kid"]?.string ?? account.keyId
+        }
+        guard let account else { throw .account }
+        guard Self.isSigned(jws, by: account) else { throw .signature }
+        guard claims["aud"]?.string == url else { throw .audience }
+        guard Self.isAlive(claims, at: now) else { throw .time }
+        let words = claims["scope"]?.string?.split(separator: " ") ?? []
+        let scopes = words.compactMap { PlayScope(rawValue: String($0)) }
+        guard !scopes.isEmpty, scopes.count == words.count else { throw .scope }
+        return (account, Set(scopes))
+    }
+
+    private static func read(_ text: String) throws(TokenRefusal) -> (JWS, JSONNode) {
+        do {
+            let jws = try JWS(Array(text.utf8))
+            return (jws, try JSONDocument(jws.payload).root)
+        } catch {
+            throw .unreadable
+        }
+    }
+
+    private static func isSigned(_ jws: JWS, by account: PlayServiceAccount) -> Bool {
+        do {
+            try jws.verify(with: account.publicKey)
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    /// An assertion lives an hour at most, and Google's clock is the one that counts.
+    private static func isAlive(_ claims: JSONNode, at now: Int64) -> Bool {
+        guard let issued = claims["iat"]?.int64, let expires = claims["exp"]?.int64,
+            issued >= 0, expires > issued, expires - issued <= 3600
+        else { return false }
+        let seconds = floorDivide(now, 1000)
+        return issued <= seconds + clockTolerance && seconds < expires
+    }
+
+    /// Seconds that a caller's clock may be ahead.
+    private static let clockTolerance: Int64 = 300
+
+    private static func json(_ status: Int, _ content: JSONObject) -> Response {
+        Response(
+            status: status,
+            headers: [
+                "Content-Type": "application/json; charset=utf-8",
+                "Cache-Control": "no-cache, no-store",
+            ],
+            body: JSONValue.object(content).encoded()
+        )
+    }
+
+    // MARK: Accepting
+
+    /// What stands between a request and what it asks for.
+    enum Entry: Hashable {
+        case open(PlayServiceAccount)
+        /// No token, or none that is good now.
+        case unknown
+        /// The token was given for something else.
+        case wrongScope
+    }
+
+    func entry(_ request: Request, to scopes: Set<PlayScope>, at now: Int64) -> Entry {
+        let scheme = "Bearer "
+        guard request.headers.all("Authorization").count == 1,
+            let field = request.headers["Authorization"], field.hasPrefix(scheme),
+            let grant = grants[String(field.dropFirst(scheme.count))], now < grant.until,
+            let account = accounts.first(where: { $0.email == grant.email })
+        else { return .unknown }
+        return grant.scopes.isDisjoint(with: scopes) ? .wrongScope : .open(account)
+    }
+}
+
+/// Why a request for a token is turned down, in the words of OAuth (RFC 6749, 5.2).
+private enum TokenRefusal: Error {
+    case unreadable, grantType, account, signature, audience, time, scope
+
+    var word: String {
+        switch self {
+        case .unreadable: "invalid_request"
+        case .grantType: "unsupported_grant_type"
+        case .signature, .audience, .time, .account: "invalid_grant"
+        case .scope: "invalid_scope"
+        }
+    }
+
+    var words: String {
+        switch self {
+        case .unreadable: "There is no assertion that can be read."
+        case .grantType: "Only the grant of RFC 7523 is given here."
+        case .account: "There is no such account, or it has no such key."
+        case .signature: "The signature of the assertion does not hold."
+        case .audience: "The assertion is addressed to somebody else."
+        case .time: "The assertion must be of now and last an hour at most."
+        case .scope: "The assertion asks for nothing that there is."
+        }
+    }
+}

@@ -1,0 +1,125 @@
+import TideoverHTTP
+
+/// What a back end can ask of Google: of the Play Developer API, of Pub/Sub, and of those who say who is
+/// who. https://developers.google.com/android-publisher/api-ref/rest
+public enum PlayOperation: String, CaseIterable, Hashable, Sendable {
+    case getSubscription
+    case cancelSubscription
+    case deferSubscription
+    case revokeSubscription
+    case acknowledgeSubscription
+    case getProduct
+    case acknowledgeProduct
+    case consumeProduct
+    case listVoidedPurchases
+    case getOrder
+    case batchGetOrders
+    case refundOrder
+    case pull
+    case acknowledgeMessages
+    case setDeadline
+    case token
+    case keySet
+    case certificates
+
+    /// The method, the path with `*` where an id stands, and the verb behind its last part.
+    var route: (method: String, path: String, verb: String?) {
+        let app = "androidpublisher/v3/applications/*"
+        let subscription = "\(app)/purchases/subscriptionsv2/tokens/*"
+        let product = "\(app)/purchases/products/*/tokens/*"
+        let queue = "v1/projects/*/subscriptions/*"
+        return switch self {
+        case .getSubscription: ("GET", subscription, nil)
+        case .cancelSubscription: ("POST", subscription, "cancel")
+        case .deferSubscription: ("POST", subscription, "defer")
+        case .revokeSubscription: ("POST", subscription, "revoke")
+        case .acknowledgeSubscription:
+            ("POST", "\(app)/purchases/subscriptions/*/tokens/*", "acknowledge")
+        case .getProduct: ("GET", "\(app)/purchases/productsv2/tokens/*", nil)
+        case .acknowledgeProduct: ("POST", product, "acknowledge")
+        case .consumeProduct: ("POST", product, "consume")
+        case .listVoidedPurchases: ("GET", "\(app)/purchases/voidedpurchases", nil)
+        case .getOrder: ("GET", "\(app)/orders/*", nil)
+        case .batchGetOrders: ("GET", "\(app)/orders", "batchGet")
+        case .refundOrder: ("POST", "\(app)/orders/*", "refund")
+        case .pull: ("POST", queue, "pull")
+        case .acknowledgeMessages: ("POST", queue, "acknowledge")
+        case .setDeadline: ("POST", queue, "modifyAckDeadline")
+        case .token: ("POST", "token", nil)
+        case .keySet: ("GET", "oauth2/v3/certs", nil)
+        case .certificates: ("GET", "oauth2/v1/certs", nil)
+        }
+    }
+
+    /// What an access token must have been given for; none where none is asked for.
+    var scopes: Set<PlayScope> {
+        switch self {
+        case .pull, .acknowledgeMessages, .setDeadline: [.pubSub, .cloudPlatform]
+        case .token, .keySet, .certificates: []
+        default: [.androidPublisher]
+        }
+    }
+
+    /// Whether it is asked of Pub/Sub.
+    var isOfQueue: Bool {
+        switch self {
+        case .pull, .acknowledgeMessages, .setDeadline: true
+        default: false
+        }
+    }
+}
+
+/// A request, recognised.
+struct PlayCall {
+    let operation: PlayOperation
+    /// What stands in the path where it is open, in order.
+    let ids: [String]
+    let request: Request
+
+    /// Nil for a path or a method that Google does not have.
+    init?(_ request: Request) {
+        guard let segments = request.segments, let last = segments.last else { return nil }
+        for operation in PlayOperation.allCases where operation.route.method == request.method {
+            var segments = segments
+            if let verb = operation.route.verb {
+                guard last.hasSuffix(":\(verb)") else { continue }
+                segments[segments.count - 1] = String(last.dropLast(verb.count + 1))
+            }
+            guard let ids = PlayCall.ids(in: segments, operation.route.path) else { continue }
+            self.operation = operation
+            self.ids = ids
+            self.request = request
+            return
+        }
+        return nil
+    }
+
+    /// The purchase token, the order or whatever else the call is about; empty where there is none.
+    var subject: String { ids.count > 1 ? ids[ids.count - 1] : "" }
+
+    private static func ids(in segments: [String], _ path: String) -> [String]? {
+        let pattern = path.split(separator: "/")
+        guard pattern.count == segments.count else { return nil }
+        var ids: [String] = []
+        for (part, segment) in zip(pattern, segments) {
+            if part == "*" {
+                ids.append(segment)
+            } else if part != segment {
+                return nil
+            }
+        }
+        return ids
+    }
+}
+
+/// One call, as Google saw it.
+public struct PlayCallRecord: Hashable, Sendable {
+    /// When, in milliseconds since 1970.
+    public let at: Int64
+    /// What was asked.
+    public let operation: PlayOperation
+    /// The purchase token or the order in the path, empty where there is none.
+    public let id: String
+    /// The status answered.
+    public let status: Int
+}

@@ -1,0 +1,250 @@
+import TideoverHTTP
+import TideoverJSON
+
+/// The store with its Developer API, its topic and those who say who is who, as one value: a request goes
+/// in, an answer comes out, and nothing waits.
+struct PlayService: Sendable {
+    /// An answer, and how long after the request it is to be given, in milliseconds.
+    struct Answer: Sendable {
+        var response: Response
+        var delay: Int64 = 0
+    }
+
+    private(set) var machine: GooglePlayMachine
+    var post: PlayPost
+    private(set) var queue: PubSubQueue
+    var authority: PlayAuthority
+    var desk: PlayTokenDesk
+    var faults: PlayFaultPlan
+    private var quotas = PlayQuotas()
+    private(set) var calls: [PlayCallRecord] = []
+    /// The store after each change from outside, as long as stale answers may need it, oldest first.
+    private var past: [GooglePlayMachine]
+
+    /// How far back an answer may be stale, in milliseconds.
+    static let longestLag: Int64 = 86_400_000
+
+    var now: Int64 { machine.now }
+
+    init(
+        machine: GooglePlayMachine,
+        seed: UInt64,
+        habits: PubSubHabits,
+        accounts: [PlayServiceAccount],
+        tokenURL: String,
+        authority: PlayAuthority
+    ) {
+        self.machine = machine
+        past = [machine]
+        post = PlayPost(seed: seed, habits: habits)
+        queue = PubSubQueue(seed: seed, habits: habits)
+        desk = PlayTokenDesk(accounts: accounts, url: tokenURL, seed: seed)
+        faults = PlayFaultPlan(seed: seed)
+        self.authority = authority
+    }
+}
+
+// MARK: - Happening
+
+extension PlayService {
+    mutating func advance(to instant: Int64) {
+        publish(machine.advance(to: instant))
+    }
+
+    /// Has the store changed from outside, and publishes what it notifies of.
+    @discardableResult
+    mutating func change(
+        _ body: (inout GooglePlayMachine) throws(GooglePlayRefusal) -> [GooglePlayNotification]
+    ) throws(GooglePlayRefusal) -> [GooglePlayNotification] {
+        let notifications = try body(&machine)
+        remember()
+        publish(notifications)
+        return notifications
+    }
+
+    private mutating func publish(_ notifications: [GooglePlayNotification]) {
+        for notification in notifications {
+            let messages = post.publish(
+                notification.content,
+                about: notification.customer,
+                at: notification.at
+            )
+            for message in messages { queue.publish(message) }
+        }
+    }
+
+    private mutating func remember() {
+        past.append(machine)
+        let earliest = now - Self.longestLag
+        if let last = past.lastIndex(where: { $0.now <= earliest }) { past.removeFirst(last) }
+    }
+
+    /// The store as it was so long ago.
+    private func machine(asOf instant: Int64) -> GooglePlayMachine {
+        guard var machine = past.last(where: { $0.now <= instant }) ?? past.first else {
+            return machine
+        }
+        _ = machine.advance(to: max(instant, machine.now))
+        return machine
+    }
+}
+
+// MARK: - Answering
+
+extension PlayService {
+    mutating func answer(_ request: Request) -> Answer {
+        let call = PlayCall(request)
+        let fault = call.flatMap { faults.draw(for: $0.operation) }
+        var answer = answer(call, fault)
+        // Google's own time, which a back end holds its clock against.
+        answer.response.headers["Date"] = HTTPDateText.write(now)
+        if let call {
+            calls.append(
+                PlayCallRecord(
+                    at: now,
+                    operation: call.operation,
+                    id: call.subject,
+                    status: answer.response.status
+                )
+            )
+        }
+        return answer
+    }
+
+    private mutating func answer(_ call: PlayCall?, _ fault: PlayFault?) -> Answer {
+        guard let call else { return Answer(response: Response(status: 404)) }
+        if let error = refusal(of: call) ?? quotas.spend(on: call.operation, at: now) {
+            return Answer(response: error.response)
+        }
+        switch fault {
+        case nil: return Answer(response: response(to: call, machine))
+        case .refused(let error): return Answer(response: error.response)
+        case .rateLimited(let seconds):
+            var response = PlayAPIError.rateLimited.response
+            response.headers["Retry-After"] = String(seconds)
+            return Answer(response: response)
+        case .unavailable(let status):
+            return Answer(
+                response: Response(
+                    status: status,
+                    headers: ["Content-Type": "text/html; charset=UTF-8"],
+                    body: Array("<html><title>Error \(status)</title></html>".utf8)
+                )
+            )
+        case .slow(let delay): return Answer(response: response(to: call, machine), delay: delay)
+        case .truncated:
+            var response = response(to: call, machine)
+            response.body.removeLast((response.body.count + 1) / 2)
+            return Answer(response: response)
+        case .stale(let lag):
+            return Answer(response: response(to: call, machine(asOf: now - lag)))
+        }
+    }
+
+    /// Why a call is not answered at all, if it is not.
+    private func refusal(of call: PlayCall) -> PlayAPIError? {
+        let scopes = call.operation.scopes
+        guard !scopes.isEmpty else { return nil }
+        switch desk.entry(call.request, to: scopes, at: now) {
+        case .unknown: return .unauthorised
+        case .wrongScope: return .insufficientScope
+        case .open(let account):
+            if call.operation.isOfQueue { return account.mayPull ? nil : .forbidden }
+            guard call.ids.first == machine.app.packageName else { return .appNotFound }
+            return account.mayReadApp ? nil : .forbidden
+        }
+    }
+
+    /// `past` is what is read; what changes something always changes the store of now.
+    private mutating func response(to call: PlayCall, _ past: GooglePlayMachine) -> Response {
+        do {
+            return try respond(to: call, past)
+        } catch {
+            return error.response
+        }
+    }
+
+    private mutating func respond(
+        to call: PlayCall,
+        _ past: GooglePlayMachine
+    ) throws(PlayAPIError) -> Response {
+        switch call.operation {
+        case .token: return desk.answer(call.request, at: now)
+        case .keySet, .certificates: return authority.answer(call.request, at: now)
+        case .pull, .acknowledgeMessages, .setDeadline:
+            return json(try queue.respond(to: call, at: now))
+        case .getSubscription: return json(try PlayReads(past).subscription(call))
+        case .getProduct: return json(try PlayReads(past).product(call))
+        case .getOrder: return json(try PlayReads(past).order(call.subject))
+        case .batchGetOrders: return json(try PlayReads(past).orders(call))
+        case .listVoidedPurchases:
+            return json(try VoidedPurchaseList(call, at: now).answer(of: past))
+        case .cancelSubscription, .revokeSubscription:
+            try write(PlayWrites(machine).write(call))
+            return json([:])
+        case .deferSubscription: return json(try postpone(call))
+        case .acknowledgeSubscription, .acknowledgeProduct, .consumeProduct, .refundOrder:
+            try write(PlayWrites(machine).write(call))
+            return Response(status: 204)
+        }
+    }
+
+    private func json(_ object: JSONObject) -> Response {
+        Response(
+            headers: ["Content-Type": "application/json; charset=UTF-8"],
+            body: JSONValue.object(object).encoded()
+        )
+    }
+}
+
+// MARK: - Changing
+
+extension PlayService {
+    private mutating func write(_ write: GooglePlayWrite) throws(PlayAPIError) {
+        do {
+            try change { machine throws(GooglePlayRefusal) in try machine.write(write) }
+        } catch {
+            throw PlayAPIError(error.reason)
+        }
+    }
+
+    /// A rehearsal changes nothing, but says what it would come to.
+    /// https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.subscriptionsv2/defer
+    private mutating func postpone(_ call: PlayCall) throws(PlayAPIError) -> JSONObject {
+        let wish = try PlayWrites(machine).deferral(call)
+        let isRehearsal = try call.body()["deferralContext"]?["validateOnly"]?.bool ?? false
+        var machine = machine
+        if isRehearsal {
+            do {
+                _ = try machine.write(wish)
+            } catch {
+                throw PlayAPIError(error.reason)
+            }
+        } else {
+            try write(wish)
+            machine = self.machine
+        }
+        let items = machine.subscription(token: call.subject)?["lineItems"]?.array ?? []
+        let details = items.map { item -> JSONValue in
+            var detail: JSONObject = [:]
+            detail["productId"] = item["productId"]
+            detail["expiryTime"] = item["expiryTime"]
+            return .object(detail)
+        }
+        return ["itemExpiryTimeDetails": .array(details)]
+    }
+}
+
+extension PlayAPIError {
+    /// What the API answers where the store does not do something.
+    init(_ reason: GooglePlayRefusal.Reason) {
+        switch reason {
+        case .unknownToken: self = .purchaseNotFound
+        case .unknownOrder: self = .orderNotFound
+        case .tokenGone: self = .gone
+        case .outdated: self = .conflict
+        case .badDuration, .tooMany, .unknownProduct: self = .invalid
+        default: self = .failedPrecondition
+        }
+    }
+}

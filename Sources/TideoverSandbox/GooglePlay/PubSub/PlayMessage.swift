@@ -1,0 +1,24 @@
+import TideoverJSON
+
+/// One message of the topic that Google Play publishes to.
+/// https://cloud.google.com/pubsub/docs/reference/rest/v1/PubsubMessage
+public struct PlayMessage: Hashable, Sendable {
+    /// The id that all deliveries of the message share.
+    public let id: String
+    /// When it was published, in milliseconds since 1970.
+    public let publishedAt: Int64
+    /// The text of a `DeveloperNotification`.
+    public let data: [UInt8]
+    /// Whom the story calls so; never on the wire.
+    public let customer: String?
+
+    /// The message as JSON, each name in both of the spellings that Google writes.
+    var resource: JSONObject {
+        let time = JSONValue.string(InstantText.write(publishedAt))
+        return [
+            "data": .string(Base64.encodeString(data, .standard)),
+            "messageId": .string(id), "message_id": .string(id),
+            "publishTime": time, "publish_time": time,
+        ]
+    }
+}

@@ -1,0 +1,76 @@
+import TideoverHTTP
+import TideoverJSON
+
+// What of a scenario being played happens in Google Play.
+
+extension ScenarioPlay {
+    mutating func perform(_ action: ScenarioPlayAction, _ step: ScenarioStep) async {
+        guard let googlePlay else { return }
+        if case .loseNotifications(let isLosing) = action.deed { losesPushes = isLosing }
+        let refused = await googlePlay.perform(action.deed, by: step.customer)?.reason
+        let deed = Deed(
+            line: step.line,
+            words: action.deed.words(step.customer ?? "nobody"),
+            note: step.note,
+            refusal: nil,
+            verdict: verdict(refused, expected: action.refusal)
+        )
+        note(step.customer, .action(deed))
+    }
+
+    private func verdict(
+        _ actual: GooglePlayRefusal.Reason?,
+        expected: GooglePlayRefusal.Reason?
+    ) -> Verdict? {
+        guard actual != nil || expected != nil else { return nil }
+        return Verdict(
+            label: "refused",
+            expected: expected?.rawValue ?? "done",
+            actual: .string(actual?.rawValue ?? "done"),
+            holds: actual == expected
+        )
+    }
+
+    mutating func push(_ attempt: SimulatedGooglePlay.Attempt) async {
+        guard let googlePlay else { return }
+        guard !losesPushes else { return await googlePlay.store.end(attempt, 200) }
+        let message = attempt.message
+        await target.setClock(now)
+        let status = await status(of: googlePlay.request(for: attempt))
+        await googlePlay.store.end(attempt, status)
+        var pushed = PushedMessage(message: message, status: status, reading: nil)
+        if pushed.isAcknowledged, let name = message.customer,
+            let expiry = await googlePlay.expiry(told: message)
+        {
+            naive[name, default: NaiveCheck()].hear(["expiresDate": .integer(expiry)])
+        }
+        if let customer = customer(message.customer) {
+            let reading = await read(customer)
+            pushed = PushedMessage(message: message, status: status, reading: reading)
+        }
+        note(message.customer, .push(pushed))
+    }
+
+    private func status(of request: Request) async -> Int? {
+        do {
+            return try await target.deliver(request).status
+        } catch {
+            return nil
+        }
+    }
+}
+
+extension [Moment] {
+    /// The same moments, in which each push knows whether its message was taken in later.
+    var withPushesTakenLater: [Moment] {
+        var taken: Set<String> = []
+        var moments = self
+        for index in moments.indices.reversed() {
+            guard case .push(var push) = moments[index].happening else { continue }
+            push.isTakenLater = taken.contains(push.message.id)
+            if push.isAcknowledged { taken.insert(push.message.id) }
+            moments[index].happening = .push(push)
+        }
+        return moments
+    }
+}

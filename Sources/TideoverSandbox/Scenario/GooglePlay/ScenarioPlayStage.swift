@@ -1,0 +1,116 @@
+import TideoverHTTP
+import TideoverJSON
+
+/// Google Play while a scenario is played.
+struct ScenarioPlayStage: Sendable {
+    let store: SimulatedGooglePlay
+    private let path: String
+
+    init(_ play: ScenarioGooglePlay, of scenario: Scenario, _ target: ScenarioPlayTarget) async {
+        store = SimulatedGooglePlay(
+            play.app,
+            seed: scenario.seed,
+            now: scenario.start,
+            authority: PlayAuthority(seed: scenario.seed),
+            push: target.push,
+            habits: play.habits,
+            accounts: target.account.map { [$0] } ?? [],
+            // A rehearsal's time does not pass while anybody waits.
+            wait: { _ in await Task.yield() }
+        )
+        path = fill(target.deliverPath, ["app": scenario.app.id]) { $0 }
+        for customer in play.customers {
+            do {
+                try await store.register(customer)
+            } catch {
+                preconditionFailure("a scenario names each customer once: \(error)")
+            }
+        }
+        await target.meetGoogle(store.google)
+    }
+
+    func request(for attempt: SimulatedGooglePlay.Attempt) -> Request {
+        Request(method: "POST", path: path, headers: attempt.headers, body: attempt.body)
+    }
+
+    /// The expiry that a naive check would keep of what a message is about; nil for what has none.
+    func expiry(told message: PlayMessage) async -> Int64? {
+        let content = try? JSONDocument(message.data).root
+        let token = content?["subscriptionNotification"]?["purchaseToken"]?.string
+        guard let token, let resource = await store.subscription(token: token) else { return nil }
+        let items = resource["lineItems"]?.array ?? []
+        return items.compactMap { $0["expiryTime"]?.string.flatMap(InstantText.read) }.max()
+    }
+
+    func truth(of customer: String, at instant: Int64) async -> AppStoreTruth {
+        AppStoreTruth(await store.truth(of: customer, at: instant))
+    }
+
+    // MARK: Doing
+
+    /// Does what a step says, and returns why the store refused it, if it did.
+    func perform(
+        _ deed: ScenarioPlayAction.Deed,
+        by customer: String?
+    ) async -> GooglePlayRefusal? {
+        do {
+            switch deed {
+            case .act(let action, let acknowledges):
+                guard let customer else { return nil }
+                try await store.perform(action, by: customer)
+                if acknowledges { try await acknowledge(what: customer) }
+            case .write(let write):
+                guard let customer else { return nil }
+                try await store.write(try await self.write(write, to: customer))
+            case .requestTestNotification: try await store.requestTestNotification()
+            case .disturb(let rule): await store.add(rule)
+            case .endDisturbances: await store.clearFaults()
+            case .loseNotifications: break
+            }
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// The app acknowledges what a customer has bought, unless its payment is still awaited.
+    private func acknowledge(what customer: String) async throws(GooglePlayRefusal) {
+        let holdings = await store.holdings(of: customer, at: await store.now)
+        guard let newest = holdings.last, newest.truth.isEntitled else { return }
+        try await store.write(.acknowledge(token: newest.token))
+    }
+
+    private func write(
+        _ write: ScenarioPlayAction.Write,
+        to customer: String
+    ) async throws(GooglePlayRefusal) -> GooglePlayWrite {
+        guard let token = await store.tokens(of: customer).last else {
+            throw GooglePlayRefusal(.notBought, customer)
+        }
+        switch write {
+        case .acknowledge: return .acknowledge(token: token)
+        case .cancel: return .cancel(token: token, .userRequestedStopRenewals)
+        case .postpone(let length):
+            return .deferRenewal(token: token, milliseconds: length, etag: nil)
+        case .revoke(let revocation): return .revoke(token: token, revocation)
+        case .refundOrder(let revokes):
+            return .refund(order: await store.newestOrder(of: token) ?? "", revokes: revokes)
+        }
+    }
+}
+
+extension AppStoreTruth {
+    /// What Google Play holds to be so, in the words that both stores share. What lasts for ever ends
+    /// with the year 9999.
+    fileprivate init(_ truth: GooglePlayTruth) {
+        self =
+            switch truth {
+            case .never, .pending: .never
+            case .active(let until): .active(until: until ?? 253_402_300_799_999)
+            case .grace(let until): .grace(until: until)
+            case .hold(let until), .paused(let until): .retry(until: until)
+            case .expired: .expired
+            case .revoked: .revoked
+            }
+    }
+}

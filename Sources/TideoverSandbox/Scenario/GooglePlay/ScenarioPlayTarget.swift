@@ -1,0 +1,20 @@
+public import TideoverHTTP
+
+/// The system under test, as Google meets it.
+public struct ScenarioPlayTarget: Sendable {
+    /// Where Pub/Sub pushes; `{app}` stands for the app's id.
+    public var deliverPath = "/v1/apps/{app}/notifications/google-play"
+    /// The audience of the tokens of pushes.
+    public var audience = "https://tideover.example/push"
+    /// The service account in whose name Pub/Sub pushes.
+    public var email = "pusher@tideover-rehearsal.iam.gserviceaccount.com"
+    /// The service account with which the system under test may ask; nil if it asks nothing.
+    public var account: PlayServiceAccount?
+    /// Told of Google before a scenario begins, for a system that asks.
+    public var meetGoogle: @Sendable (_ google: @escaping Handler) async -> Void = { _ in }
+
+    /// A system with the paths that Tideover itself has.
+    public init() {}
+
+    var push: PubSubPush { PubSubPush(audience: audience, email: email) }
+}

@@ -1,0 +1,92 @@
+import TideoverCore
+import TideoverGooglePlay
+import TideoverHTTP
+import TideoverJSON
+import TideoverLocks
+import TideoverSandbox
+import TideoverServer
+import TideoverSignatures
+
+/// The server's side of a simulated Google Play: whom it believes, and how it asks.
+struct GooglePlayRehearsal: Sendable {
+    let trust: PlayTrust
+    let target: ScenarioPlayTarget
+
+    private static let email = "tideover@tideover-rehearsal.iam.gserviceaccount.com"
+    private static let keyId = "rehearsal-1"
+
+    init(_ app: GooglePlayApp, clock: @escaping Clock) {
+        let key = RSAPrivateKey.generate()
+        let google = Locked<Handler?>(nil)
+        let ask: Handler = { request in
+            guard let ask = google.withLock({ $0 }) else { return Response(status: 503) }
+            return try await ask(request)
+        }
+        var target = ScenarioPlayTarget()
+        target.account = RSAPublicKey(key).map {
+            PlayServiceAccount(email: Self.email, keyId: Self.keyId, publicKey: $0)
+        }
+        target.meetGoogle = { handler in google.withLock { $0 = handler } }
+        self.target = target
+        let access = PlayAccess(
+            account: ServiceAccount(clientEmail: Self.email, privateKeyId: Self.keyId),
+            signer: { key.sign($0, .sha256) },
+            clock: clock,
+            handler: ask
+        )
+        trust = PlayTrust(
+            identity: PlayIdentity(
+                packageName: app.packageName,
+                environments: [.simulated],
+                isSimulated: true
+            ),
+            expectation: PushExpectation(audience: target.audience, email: target.email),
+            keys: PushKeys(clock: clock, handler: ask),
+            api: PlayAPI(
+                packageName: app.packageName,
+                access: access,
+                clock: clock,
+                handler: ask
+            )
+        )
+    }
+}
+
+extension RSAPublicKey {
+    /// The public half of a key.
+    fileprivate init?(_ key: RSAPrivateKey) {
+        let text = JSONValue.object(key.publicJWK).encoded()
+        guard let jwk = try? JSONDocument(text).root else { return nil }
+        self.init(jwk: jwk)
+    }
+}
+
+extension Catalogue {
+    /// What is on sale in a scenario's Google Play, as the operator would describe it.
+    mutating func addProducts(of play: ScenarioGooglePlay) {
+        for subscription in play.app.subscriptions {
+            for plan in subscription.basePlans {
+                products["\(subscription.id):\(plan.id)"] = Product(
+                    entitlements: play.entitlements[subscription.id] ?? [],
+                    group: subscription.id,
+                    period: Period(iso8601: plan.period.text),
+                    price: Money(plan.price.standard),
+                    grace: Period(iso8601: "P\(plan.graceDays)D")
+                )
+            }
+        }
+        for product in play.app.products {
+            products[product.id] = Product(
+                entitlements: play.entitlements[product.id] ?? [],
+                kind: product.isConsumable ? .consumable : .nonConsumable,
+                price: Money(product.price.standard)
+            )
+        }
+    }
+}
+
+extension Money {
+    fileprivate init(_ price: StorePrice) {
+        self.init(milliunits: price.milliunits, currency: price.currency)
+    }
+}

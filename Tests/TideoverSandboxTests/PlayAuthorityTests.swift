@@ -1,0 +1,69 @@
+import Testing
+import TideoverHTTP
+import TideoverJSON
+import TideoverSandbox
+import TideoverSignatures
+
+/// The tokens of pushes, and the keys that are published for them.
+@Suite struct PlayAuthorityTests {
+    private static let now: Int64 = 1_780_000_000_500
+
+    private func keys(_ authority: PlayAuthority) throws -> RSAKeySet {
+        RSAKeySet(jwkSet: try JSONDocument(JSONValue.object(authority.keySet).encoded()).root)
+    }
+
+    private func token(_ authority: PlayAuthority) throws -> JWS {
+        let token = try authority.pushToken(
+            to: "https://billing.example.com/push",
+            as: "pusher@p.example",
+            at: Self.now
+        )
+        return try JWS(Array(token.utf8))
+    }
+
+    @Test func `a token names audience and sender for an hour, and its key is published`() throws {
+        let authority = PlayAuthority(seed: 1)
+        let token = try token(authority)
+        try token.verify(with: keys(authority))
+        let claims = try JSONDocument(token.payload).root
+        #expect(claims["iss"]?.string == "https://accounts.google.com")
+        #expect(claims["aud"]?.string == "https://billing.example.com/push")
+        #expect(claims["email"]?.string == "pusher@p.example")
+        #expect(claims["email_verified"]?.bool == true)
+        #expect(claims["iat"]?.int64 == 1_780_000_000)
+        #expect(claims["exp"]?.int64 == 1_780_003_600)
+        #expect(claims["sub"]?.string?.utf8.count == 21)
+        #expect(token.header.root["alg"]?.string == "RS256")
+    }
+
+    @Test func `the ids of keys follow from the seed`() {
+        let (first, second) = (PlayAuthority(seed: 7), PlayAuthority(seed: 7))
+        #expect(first.keyIds == second.keyIds)
+        #expect(first.keyIds != PlayAuthority(seed: 8).keyIds)
+        #expect(first.keyIds.first?.utf8.count == 40)
+    }
+
+    @Test func `after a rotation old tokens hold until the old key is withdrawn`() throws {
+        var authority = PlayAuthority(seed: 1)
+        let old = try token(authority)
+        authority.rotate()
+        #expect(authority.keyIds.count == 2)
+        try old.verify(with: keys(authority))
+        let new = try token(authority)
+        #expect(new.header.root["kid"]?.string != old.header.root["kid"]?.string)
+        try new.verify(with: keys(authority))
+        authority.withdrawOldKeys()
+        try new.verify(with: keys(authority))
+        #expect(throws: SignatureRefusal.self) { try old.verify(with: keys(authority)) }
+    }
+
+    @Test func `both forms publish the same ids`() {
+        var authority = PlayAuthority(seed: 1)
+        authority.rotate()
+        let certificates = authority.certificates
+        #expect(certificates.map(\.key) == authority.keyIds)
+        for (_, text) in certificates {
+            #expect(text.string?.hasPrefix("-----BEGIN CERTIFICATE-----\n") == true)
+        }
+    }
+}

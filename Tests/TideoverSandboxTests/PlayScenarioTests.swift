@@ -1,0 +1,140 @@
+import Testing
+import TideoverHTTP
+import TideoverJSON
+import TideoverLocks
+import TideoverSandbox
+import TideoverSignatures
+
+/// How scenarios of Google Play are read and played.
+@Suite struct PlayScenarioTests {
+    private func text(_ steps: String, customers: String = "{ anna: {} }") -> [UInt8] {
+        Array(
+            """
+            {
+              scenario: "A case", source: "These tests",
+              app: { id: "cards" },
+              googlePlay: {
+                packageName: "com.example.cards",
+                subscriptions: {
+                  "cards.pro": { entitlements: ["premium"], basePlans: {
+                    monthly: { period: "P1M", price: "9.99 USD", grace: "7 d" } } },
+                },
+                products: { "cards.lifetime": { entitlements: ["premium"], price: "49.99 USD" } },
+              },
+              customers: \(customers),
+              start: "2026-05-01T10:00:00Z",
+              steps: [\(steps)],
+            }
+            """.utf8
+        )
+    }
+
+    private func trouble(_ steps: String) throws -> String {
+        do {
+            _ = try Scenario(reading: text(steps))
+            return "none"
+        } catch {
+            return "\(error.reason)"
+        }
+    }
+
+    @Test func `everybody buys in Google Play where nothing else is on sale`() throws {
+        let scenario = try Scenario(reading: text("{ do: 'buy', product: 'cards.pro' }"))
+        #expect(scenario.googlePlay?.customers.map(\.name) == ["anna"])
+        #expect(scenario.app.store.bundleId == "com.example.cards")
+        let plan = try #require(scenario.googlePlay?.app.subscriptions.first?.basePlans.first)
+        #expect((plan.graceDays, plan.holdDays) == (7, 53))
+        guard case .googlePlay(let action) = scenario.steps.first?.action else {
+            Issue.record("the step takes place in Google Play")
+            return
+        }
+        #expect(
+            action.deed
+                == .act(
+                    .subscribe(to: [GooglePlayChoice("cards.pro")], payment: .prompt, from: .app),
+                    acknowledges: true
+                )
+        )
+    }
+
+    @Test func `a mistake is named with what was probably meant`() throws {
+        #expect(try trouble("{ do: 'resumee' }").contains("\"resume\""))
+        #expect(try trouble("{ do: 'buy', product: 'cards.prof' }").contains("\"cards.pro\""))
+        #expect(try trouble("{ do: 'buy' }").contains("several products"))
+        #expect(try trouble("{ do: 'pause' }").contains("\"for\""))
+        #expect(try trouble("{ do: 'resume', refused: 'notPausd' }").contains("\"notPaused\""))
+        #expect(try trouble("{ do: 'disturbAPI', fault: 'stall' }").contains("\"stale\""))
+        #expect(try trouble("{ do: 'shares' }").contains("is no action"))
+    }
+
+    /// Plays steps against a back end that answers every push with the statuses in turn.
+    private func play(_ steps: String, answering statuses: [Int]) async throws -> ScenarioReport {
+        let rest = Locked(statuses)
+        let target = ScenarioTarget(
+            deliver: { request in
+                #expect(request.path == "/v1/apps/cards/notifications/google-play")
+                #expect(request.headers["Authorization"]?.hasPrefix("Bearer ey") == true)
+                return Response(
+                    status: rest.withLock { $0.count > 1 ? $0.removeFirst() : $0.first ?? 200 }
+                )
+            },
+            readBack: { _ in Response(body: Array(#"{"entitlements":{}}"#.utf8)) },
+            setClock: { _ in }
+        )
+        let scenario = try Scenario(reading: text(steps))
+        return try await ScenarioRunner(target: target, authority: SandboxAuthority()).run(scenario)
+    }
+
+    private func pushes(_ report: ScenarioReport) -> [String] {
+        report.moments.compactMap { moment in
+            guard case .push(let push) = moment.happening else { return nil }
+            return "\(push.name) \(push.status ?? 0)"
+        }
+    }
+
+    @Test func `what the store tells is pushed, and what it refuses is judged`() async throws {
+        let report = try await play(
+            """
+            { do: 'buy', product: 'cards.pro' },
+            { after: '1 h', do: 'restart', refused: 'renewalAlreadyOn' },
+            { after: '1 h', do: 'cancel' }, { after: '2 months', do: 'failPayments' },
+            """,
+            answering: [204]
+        )
+        #expect(
+            pushes(report) == [
+                "SUBSCRIPTION_PURCHASED 204", "SUBSCRIPTION_CANCELED 204",
+                "SUBSCRIPTION_EXPIRED 204",
+            ]
+        )
+        #expect(report.passed)
+        let truths = report.readings.map(\.truth.isEntitled)
+        #expect(truths == [true, true, false])
+        // The naive check agrees: nobody paused, and no payment failed.
+        #expect(report.readings.allSatisfy { $0.naiveMistake == nil })
+    }
+
+    @Test func `a push put off for a fault of one's own must be taken later`() async throws {
+        let late = "{ do: 'buy', product: 'cards.pro' }, { after: '1 h', do: 'failPayments' }"
+        let taken = try await play(late, answering: [503, 503, 200])
+        #expect(pushes(taken).map { $0.suffix(3) } == ["503", "503", "200"])
+        #expect(taken.passed)
+        let never = try await play(late, answering: [503])
+        #expect(!never.passed)
+        let refused = try await play(late, answering: [401, 200])
+        #expect(!refused.passed)
+    }
+
+    @Test func `the same scenario gives the same messages`() async throws {
+        let steps = "{ do: 'buy', product: 'cards.pro' }, { after: '3 months', do: 'cancel' }"
+        func messages() async throws -> [PlayMessage] {
+            try await play(steps, answering: [200]).moments.compactMap { moment in
+                guard case .push(let push) = moment.happening else { return nil }
+                return push.message
+            }
+        }
+        let (first, second) = (try await messages(), try await messages())
+        #expect(first == second)
+        #expect(first.count == 5)
+    }
+}

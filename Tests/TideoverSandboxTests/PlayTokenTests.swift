@@ -1,0 +1,94 @@
+import Testing
+import TideoverHTTP
+import TideoverJSON
+import TideoverSandbox
+import TideoverSignatures
+
+/// Who gets an access token of the simulated Google, and what it opens.
+/// https://developers.google.com/identity/protocols/oauth2/service-account
+@Suite struct PlayTokenTests {
+    private func word(_ request: Request, _ client: PlayClient) async throws -> String {
+        let response = try await client.store.google(request)
+        #expect(response.status == 400)
+        return try JSONDocument(response.body).root["error"]?.string ?? ""
+    }
+
+    @Test func `a signed assertion is exchanged for a token of an hour`() async throws {
+        let client = try await PlayClient()
+        let response = try await client.store.google(try await client.tokenRequest())
+        #expect(response.status == 200)
+        let answer = try JSONDocument(response.body).root
+        #expect(answer["token_type"]?.string == "Bearer")
+        #expect(answer["expires_in"]?.int64 == 3599)
+        #expect(answer["access_token"]?.string?.isEmpty == false)
+    }
+
+    /// Claims of another time, audience, account or scope, and what they are turned down with.
+    private static let otherClaims: [(JSONObject, String)] = [
+        (["aud": "https://oauth2.example/token"], "invalid_grant"),
+        (["iss": "other@p.example"], "invalid_grant"),
+        (["iat": 1_777_622_400, "exp": 1_777_626_000], "invalid_grant"),
+        (["iat": 1_777_630_200], "invalid_grant"),
+        (["exp": 1_777_633_201], "invalid_grant"),
+        (["scope": "https://www.googleapis.com/auth/nothing"], "invalid_scope"),
+        (["scope": ""], "invalid_scope"),
+    ]
+
+    @Test(arguments: otherClaims)
+    func `an assertion that says something else is turned down`(
+        claims: JSONObject,
+        word: String
+    ) async throws {
+        let client = try await PlayClient()
+        #expect(try await self.word(client.tokenRequest(claims: claims), client) == word)
+    }
+
+    @Test func `so is another key's, an unknown key's, and another kind of grant`() async throws {
+        let client = try await PlayClient()
+        let other = try await client.tokenRequest(by: .generate())
+        #expect(try await word(other, client) == "invalid_grant")
+        let unknown = try await client.tokenRequest(header: ["kid": "robot-key-2"])
+        #expect(try await word(unknown, client) == "invalid_grant")
+        let grant = try await client.tokenRequest(grantType: "password")
+        #expect(try await word(grant, client) == "unsupported_grant_type")
+        let empty = Request(method: "POST", path: "/token")
+        #expect(try await word(empty, client) == "unsupported_grant_type")
+    }
+
+    @Test func `a token opens what it was given for, to whom has the right, while it lasts`()
+        async throws
+    {
+        let client = try await PlayClient()
+        let path = "purchases/subscriptionsv2/tokens/nobodys-token"
+        #expect(try await client.error("GET", path) == "404 purchaseTokenNotFound")
+        #expect(try await client.error("GET", path, token: "ya29.c.invented") == "401 authError")
+        #expect(try await client.error("GET", path, scope: .pubSub) == "403 insufficientPermissions")
+        let elsewhere = "/androidpublisher/v3/applications/x.y/\(path)"
+        #expect(try await client.error("GET", elsewhere) == "404 applicationNotFound")
+        let token = try await client.token()
+        #expect(try await client.error("GET", path, token: token) == "404 purchaseTokenNotFound")
+        await client.store.withdrawTokens()
+        #expect(try await client.error("GET", path, token: token) == "401 authError")
+        let aged = try await client.token()
+        try await client.store.advance(to: PlayClient.start + 3_599_000) { _ in 204 }
+        #expect(try await client.error("GET", path, token: aged) == "401 authError")
+    }
+
+    @Test func `an account without the right to the app is told so`() async throws {
+        let client = try await PlayClient(account: { $0.mayReadApp = false })
+        let path = "purchases/subscriptionsv2/tokens/nobodys-token"
+        #expect(try await client.error("GET", path) == "403 permissionDenied")
+    }
+
+    @Test func `keys are published in both forms`() async throws {
+        let client = try await PlayClient()
+        await client.store.rotateKeys()
+        let set = try await client.store.google(Request(path: "/oauth2/v3/certs"))
+        let keys = try JSONDocument(set.body).root["keys"]
+        #expect(keys?.count == 2)
+        #expect(set.headers["Cache-Control"]?.contains("max-age=") == true)
+        let map = try await client.store.google(Request(path: "/oauth2/v1/certs"))
+        let certificates = try JSONDocument(map.body).root.members
+        #expect(certificates.map(\.key) == keys?.elements.map { $0["kid"]?.string })
+    }
+}

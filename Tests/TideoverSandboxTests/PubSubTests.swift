@@ -1,0 +1,104 @@
+import Testing
+import TideoverJSON
+import TideoverSandbox
+
+/// How a subscription pushes what Google Play publishes.
+/// https://cloud.google.com/pubsub/docs/handling-failures
+@Suite struct PubSubTests {
+    private static let start: Int64 = 1_780_000_000_000
+    private static let notice: JSONObject = ["version": "1.0"]
+
+    /// Delivers everything that falls due up to an instant, and answers with the statuses in turn, the
+    /// last of them for ever.
+    private func deliver(
+        _ post: inout PlayPost,
+        until end: Int64,
+        answering statuses: [Int?]
+    ) {
+        var rest = statuses[...]
+        while let due = post.nextAttempt, due <= end, let taken = post.take(dueBy: end) {
+            post.ended(taken.number, at: due, rest.first ?? nil)
+            if rest.count > 1 { rest.removeFirst() }
+        }
+    }
+
+    private func waits(_ letter: PlayPost.Letter) -> [Int64] {
+        zip(letter.attempts.dropFirst(), letter.attempts).map { ($0.at - $1.at) / 1000 }
+    }
+
+    @Test(arguments: [102, 200, 201, 202, 204])
+    func `these statuses acknowledge`(status: Int) {
+        var post = PlayPost(seed: 1)
+        post.publish(Self.notice, about: "anna", at: Self.start)
+        deliver(&post, until: Self.start + 86_400_000, answering: [status])
+        #expect(post.letters[0].attempts.map(\.at) == [Self.start + 1000])
+        #expect(post.letters[0].isDelivered)
+    }
+
+    @Test(arguments: [203, 206, 301, 400, 429, 500, nil])
+    func `anything else is no acknowledgement, not even another success`(status: Int?) {
+        var post = PlayPost(seed: 1)
+        post.publish(Self.notice, about: nil, at: Self.start)
+        deliver(&post, until: Self.start + 1000, answering: [status])
+        #expect(!post.letters[0].isDelivered)
+        #expect(post.nextAttempt == Self.start + 11_000)
+    }
+
+    @Test func `the waits double up to ten minutes, for seven days`() {
+        var post = PlayPost(seed: 1)
+        post.publish(Self.notice, about: nil, at: Self.start)
+        deliver(&post, until: .max, answering: [503])
+        let letter = post.letters[0]
+        #expect(Array(waits(letter).prefix(8)) == [10, 20, 40, 80, 160, 320, 600, 600])
+        let last = letter.attempts.last?.at ?? 0
+        let week: Int64 = 7 * 86_400_000
+        #expect((Self.start + week - 600_000...Self.start + week).contains(last))
+    }
+
+    @Test func `what was acknowledged can come again, under the same id`() {
+        var habits = PubSubHabits()
+        habits.redelivered = 100
+        var post = PlayPost(seed: 1, habits: habits)
+        post.publish(Self.notice, about: nil, at: Self.start)
+        deliver(&post, until: .max, answering: [204])
+        #expect(post.letters.count == 1)
+        #expect(post.letters[0].attempts.count == 2)
+    }
+
+    @Test func `an event can be published twice, under two ids`() {
+        var habits = PubSubHabits()
+        habits.republished = 100
+        var post = PlayPost(seed: 1, habits: habits)
+        let messages = post.publish(Self.notice, about: nil, at: Self.start)
+        #expect(messages.count == 2)
+        #expect(Set(messages.map(\.id)).count == 2)
+        #expect(Set(messages.map(\.data)).count == 1)
+    }
+
+    @Test func `messages overtake each other where delivery scatters`() {
+        var habits = PubSubHabits()
+        habits.scatter = 600_000
+        var post = PlayPost(seed: 3, habits: habits)
+        for index in 0..<20 {
+            post.publish(Self.notice, about: nil, at: Self.start + Int64(index) * 1000)
+        }
+        var order: [Int] = []
+        while let due = post.nextAttempt, let taken = post.take(dueBy: due) {
+            order.append(taken.number)
+            post.ended(taken.number, at: due, 200)
+        }
+        #expect(order != order.sorted())
+        #expect(order.sorted() == Array(0..<20))
+    }
+
+    @Test func `the same seed gives the same ids`() {
+        func ids(_ seed: UInt64) -> [String] {
+            var post = PlayPost(seed: seed)
+            return (0..<5).flatMap { _ in
+                post.publish(Self.notice, about: nil, at: Self.start).map(\.id)
+            }
+        }
+        #expect(ids(4) == ids(4))
+        #expect(ids(4) != ids(5))
+    }
+}

@@ -1,0 +1,163 @@
+import Testing
+import TideoverHTTP
+import TideoverJSON
+import TideoverSandbox
+import TideoverSignatures
+
+/// A simulated Google Play, and a back end's side of its APIs: assertions are signed, tokens fetched.
+struct PlayClient {
+    static let packageName = "com.example.cards"
+    static let email = "robot@project.iam.gserviceaccount.com"
+    static let keyId = "robot-key-1"
+    static let start: Int64 = 1_777_629_600_000  // 2026-05-01T10:00:00Z
+    static let day: Int64 = 86_400_000
+    private static let key = RSAPrivateKey.generate()
+
+    let store: SimulatedGooglePlay
+
+    static let monthly = GooglePlayApp(
+        packageName: packageName,
+        subscriptions: [
+            GooglePlaySubscriptionProduct(
+                id: "cards.pro",
+                basePlans: [
+                    GooglePlayBasePlan(
+                        id: "monthly",
+                        period: StorePeriod(iso: "P1M")!,
+                        price: GooglePlayPrice(StorePrice("9.99 USD")!),
+                        graceDays: 7
+                    )
+                ]
+            )
+        ],
+        products: [
+            GooglePlayOneTimeProduct(
+                id: "cards.lifetime",
+                price: GooglePlayPrice(StorePrice("49.99 USD")!)
+            )
+        ]
+    )
+
+    /// A store with one customer, `anna`, who has bought nothing yet.
+    init(
+        _ app: GooglePlayApp = monthly,
+        push: PubSubPush = PubSubPush(audience: "https://b.example/push", email: "pusher@p.example"),
+        habits: PubSubHabits = PubSubHabits(),
+        account: (inout PlayServiceAccount) -> Void = { _ in },
+        wait: @escaping @Sendable (Int64) async throws -> Void = { _ in }
+    ) async throws {
+        var robot = PlayServiceAccount(
+            email: Self.email,
+            keyId: Self.keyId,
+            publicKey: try Self.publicKey()
+        )
+        account(&robot)
+        store = SimulatedGooglePlay(
+            app,
+            seed: 7,
+            now: Self.start,
+            authority: PlayAuthority(seed: 7),
+            push: push,
+            habits: habits,
+            accounts: [robot],
+            wait: wait
+        )
+        try await store.register(GooglePlayCustomer(name: "anna", obfuscatedAccountId: "u_anna"))
+    }
+
+    private static func publicKey() throws -> RSAPublicKey {
+        let jwk = try JSONDocument(JSONValue.object(key.publicJWK).encoded()).root
+        return try #require(RSAPublicKey(jwk: jwk))
+    }
+
+    // MARK: - Tokens
+
+    /// A request for a token as the documents have it, with whatever a test changes.
+    func tokenRequest(
+        _ scope: PlayScope = .androidPublisher,
+        header changedHeader: JSONObject = [:],
+        claims changedClaims: JSONObject = [:],
+        grantType: String = "urn:ietf:params:oauth:grant-type:jwt-bearer",
+        by other: RSAPrivateKey? = nil
+    ) async throws -> Request {
+        let seconds = await store.now / 1000
+        var header: JSONObject = ["alg": "RS256", "kid": .string(Self.keyId), "typ": "JWT"]
+        var claims: JSONObject = [
+            "iss": .string(Self.email), "scope": .string(scope.rawValue),
+            "aud": "https://oauth2.googleapis.com/token", "iat": .integer(seconds),
+            "exp": .integer(seconds + 3600),
+        ]
+        for (name, value) in changedHeader { header[name] = value }
+        for (name, value) in changedClaims { claims[name] = value }
+        let payload = JSONValue.object(claims).encoded()
+        let compact = try JWS.sign(header: header, payload: payload, with: other ?? Self.key)
+        let assertion = String(decoding: compact, as: UTF8.self)
+        let grant = PercentEncoding.encode(grantType)
+        return Request(
+            method: "POST",
+            path: "/token",
+            headers: ["Content-Type": "application/x-www-form-urlencoded"],
+            body: Array("grant_type=\(grant)&assertion=\(assertion)".utf8)
+        )
+    }
+
+    func token(_ scope: PlayScope = .androidPublisher) async throws -> String {
+        let response = try await store.google(try await tokenRequest(scope))
+        try #require(response.status == 200)
+        return try #require(try JSONDocument(response.body).root["access_token"]?.string)
+    }
+
+    // MARK: - Calls
+
+    /// A call behind the app's own path, or of any path that starts with `/`.
+    func call(
+        _ method: String = "GET",
+        _ path: String,
+        _ body: JSONObject? = nil,
+        scope: PlayScope = .androidPublisher,
+        token: String? = nil
+    ) async throws -> Response {
+        let bearer: String
+        if let token { bearer = token } else { bearer = try await self.token(scope) }
+        let app = "/androidpublisher/v3/applications/\(Self.packageName)/"
+        let request = Request(
+            method: method,
+            target: path.hasPrefix("/") ? path : app + path,
+            headers: ["Authorization": "Bearer \(bearer)"],
+            body: body.map { JSONValue.object($0).encoded() } ?? []
+        )
+        return try await store.google(try #require(request))
+    }
+
+    /// What a call answers that must succeed.
+    func answer(
+        _ method: String = "GET",
+        _ path: String,
+        _ body: JSONObject? = nil,
+        scope: PlayScope = .androidPublisher
+    ) async throws -> JSONValue {
+        let response = try await call(method, path, body, scope: scope)
+        try #require(response.status == 200, "\(String(decoding: response.body, as: UTF8.self))")
+        return JSONValue(try JSONDocument(response.body).root)
+    }
+
+    /// Status and reason of an error answer, which must agree with each other.
+    func error(
+        _ method: String = "GET",
+        _ path: String,
+        _ body: JSONObject? = nil,
+        scope: PlayScope = .androidPublisher,
+        token: String? = nil
+    ) async throws -> String {
+        let response = try await call(method, path, body, scope: scope, token: token)
+        let answer = JSONValue(try JSONDocument(response.body).root)
+        #expect(answer["error"]?["code"]?.int64 == Int64(response.status))
+        let reason = answer["error"]?["errors"]?[0]?["reason"]?.string
+        return "\(response.status) \(reason ?? "none")"
+    }
+
+    /// Lets time pass; every push is answered with the status.
+    func pass(days: Int64, answering status: Int = 204) async throws {
+        try await store.advance(to: await store.now + days * Self.day) { _ in status }
+    }
+}
