@@ -25,9 +25,12 @@ struct PlayDiscoveryTests {
         let order = try #require(await store.newestOrder(of: subscription))
         let path = "purchases/subscriptionsv2/tokens/\(subscription)"
         let publisher = try Discovery("androidpublisher__v3")
-        func check(_ schema: String, _ method: String = "GET", _ path: String, _ body: JSONObject? = nil)
-            async throws
-        {
+        func check(
+            _ schema: String,
+            _ path: String,
+            _ method: String = "GET",
+            _ body: JSONObject? = nil
+        ) async throws {
             let answer = try await client.answer(method, path, body)
             #expect(publisher.faults(in: answer, of: schema) == [], "\(path)")
         }
@@ -41,8 +44,8 @@ struct PlayDiscoveryTests {
         ]
         try await check(
             "DeferSubscriptionPurchaseResponse",
-            "POST",
             "\(path):defer",
+            "POST",
             ["deferralContext": .object(context)]
         )
         try await store.perform(.failPayments, by: "anna")

@@ -78,7 +78,8 @@ import TideoverSandbox
     @Test func `a message is what was published, with its metadata`() async throws {
         let client = try await client()
         let message = try #require(try await pull(client).first?["message"])
-        let data = try #require(Base64.decode(Array((message["data"]?.string ?? "").utf8), .standard))
+        let text = Array((message["data"]?.string ?? "").utf8)
+        let data = try #require(Base64.decode(text, .standard))
         let notification = try JSONDocument(data).root
         #expect(notification["packageName"]?.string == PlayClient.packageName)
         #expect(notification["testNotification"] != nil)

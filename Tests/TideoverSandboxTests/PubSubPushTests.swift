@@ -34,7 +34,7 @@ import TideoverSignatures
         #expect(data == attempt.message.data)
     }
 
-    @Test func `unwrapped, the body is what was published, and metadata stands in headers if at all`()
+    @Test func `unwrapped, the body is what was published; metadata stands in headers`()
         async throws
     {
         let bare = try await attempt(.unwrapped(writesMetadata: false))

@@ -293,8 +293,9 @@ extension StepReader {
     ) throws(ScenarioError) -> [ScenarioExpectation] {
         guard let node = reader.node["expect"] else { return [] }
         try checkKind(node, .object, "expect", .object)
-        let names = products.flatMap(\.entitlements) + (play?.entitlements.values.flatMap(\.self) ?? [])
-        let known = Set(names).sorted() + [StepReader.wholeAnswer]
+        let inGooglePlay = play?.entitlements.values.flatMap(\.self) ?? []
+        let names = Set(products.flatMap(\.entitlements) + inGooglePlay)
+        let known = names.sorted() + [StepReader.wholeAnswer]
         var expectations: [ScenarioExpectation] = []
         for (name, member) in node.members {
             _ = try named(name, at: member.key ?? member, .entitlement, known) { $0 }

@@ -15,6 +15,18 @@ struct PlayClient {
 
     let store: SimulatedGooglePlay
 
+    private static func price(_ text: String) -> GooglePlayPrice {
+        guard let price = StorePrice(text) else { preconditionFailure("\(text) is a price") }
+        return GooglePlayPrice(price)
+    }
+
+    private static func period(_ text: String) -> StorePeriod {
+        guard let period = StorePeriod(iso: text) else {
+            preconditionFailure("\(text) is a period")
+        }
+        return period
+    }
+
     static let monthly = GooglePlayApp(
         packageName: packageName,
         subscriptions: [
@@ -23,25 +35,25 @@ struct PlayClient {
                 basePlans: [
                     GooglePlayBasePlan(
                         id: "monthly",
-                        period: StorePeriod(iso: "P1M")!,
-                        price: GooglePlayPrice(StorePrice("9.99 USD")!),
+                        period: period("P1M"),
+                        price: price("9.99 USD"),
                         graceDays: 7
                     )
                 ]
             )
         ],
         products: [
-            GooglePlayOneTimeProduct(
-                id: "cards.lifetime",
-                price: GooglePlayPrice(StorePrice("49.99 USD")!)
-            )
+            GooglePlayOneTimeProduct(id: "cards.lifetime", price: price("49.99 USD"))
         ]
     )
 
     /// A store with one customer, `anna`, who has bought nothing yet.
     init(
         _ app: GooglePlayApp = monthly,
-        push: PubSubPush = PubSubPush(audience: "https://b.example/push", email: "pusher@p.example"),
+        push: PubSubPush = PubSubPush(
+            audience: "https://b.example/push",
+            email: "pusher@p.example"
+        ),
         habits: PubSubHabits = PubSubHabits(),
         account: (inout PlayServiceAccount) -> Void = { _ in },
         wait: @escaping @Sendable (Int64) async throws -> Void = { _ in }

@@ -90,9 +90,8 @@ public struct PlayPost: Sendable {
         return (next.number, letters[next.number])
     }
 
-    /// Notes how an attempt ended, and plans the next where there is to be one.
-    ///
-    /// - Parameter status: The status answered; nil when no answer came.
+    /// Notes how an attempt ended, and plans the next where there is to be one. `status` is the one
+    /// answered; nil when no answer came.
     public mutating func ended(_ number: Number, at instant: Int64, _ status: Int?) {
         let wasDelivered = letters[number].isDelivered
         letters[number].attempts.append(Attempt(at: instant, status: status))

@@ -96,7 +96,8 @@ extension StepReader {
             let span = try reader.required("by", readSpan)
             return .write(.postpone(milliseconds: span.end(of: 1, from: 0)))
         case .revoke: return .write(.revoke(try revocation(reader)))
-        case .refundOrder: return .write(.refundOrder(revokes: try flag("revokes", reader) ?? false))
+        case .refundOrder:
+            return .write(.refundOrder(revokes: try flag("revokes", reader) ?? false))
         case .requestTestNotification: return .requestTestNotification
         case .loseNotifications: return .loseNotifications(true)
         case .deliverNotifications: return .loseNotifications(false)
@@ -122,9 +123,10 @@ extension StepReader {
             let mode = try word("mode", reader, GooglePlayAction.ReplacementMode.self)
             return .replace(product: product, with: choice, mode: mode ?? .withTimeProration)
         case .changeItems:
+            let added = try reader.optional("add", readStrings) ?? []
             return .changeItems(
                 product: product,
-                adding: (try reader.optional("add", readStrings) ?? []).map { GooglePlayChoice($0) },
+                adding: added.map { GooglePlayChoice($0) },
                 removing: try reader.optional("remove", readStrings) ?? []
             )
         case .topUp: return .topUp(product: product)

@@ -24,7 +24,9 @@ public struct PushedMessage: Hashable, Sendable {
 
     /// What happened, in one sentence.
     public var words: String {
-        guard let customer = message.customer else { return "Google Play sends a test notification." }
+        guard let customer = message.customer else {
+            return "Google Play sends a test notification."
+        }
         return "Google Play tells of \(customer)'s purchase: \(name)."
     }
 }
