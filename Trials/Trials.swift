@@ -1,8 +1,9 @@
 import TideoverCommandLine
 
 /// Trials of the built server from outside: it is killed, starved of space and abused, and then asked
-/// what it lost. It also writes down what the simulated store says, for others to judge. Not a part of any
-/// product; the scripts `kill-test.sh`, `kill-backfill.sh`, `fault-trials.sh` and `verify-apple.sh` run it.
+/// what it lost. It also writes down what the simulated stores say, for others to judge. Not a part of any
+/// product; the scripts `kill-test.sh`, `kill-backfill.sh`, `fault-trials.sh`, `verify-apple.sh` and
+/// `verify-google.sh` run it.
 @main
 enum Trials {
     static func main() async {

@@ -123,6 +123,14 @@ smoke() {
     .build/static/release/TideoverCoreBenchmarks measure --short
 }
 
+# What stands for Google in tests must pass for it with Google's own library.
+google() {
+    local status=0
+    TIDEOVER_TRIALS_BINARY=$trials scripts/verify-google.sh || status=$?
+    # 75: the library could not be had, and the script has said so.
+    [ "$status" -eq 0 ] || [ "$status" -eq 75 ]
+}
+
 # What users get is killed, starved and abused; first it is made sure that a loss would be seen.
 short_trials() {
     local -x TIDEOVER_BINARY=$server TIDEOVER_TRIALS_BINARY=$trials
@@ -150,6 +158,7 @@ full)
     step "smoke of the fuzzers" scripts/fuzz.sh smoke
     step "release build" release
     step "smoke of the release build" smoke
+    step "the simulated Google, judged by Google's library" google
     step "laws of the core over 20,000 lives" laws
     step "short trials of the release build" short_trials
     ;;

@@ -4,19 +4,19 @@
 #
 #   scripts/verify-google.sh
 #
-# The last line is `held: N of N`. The libraries come from PyPI into .build/verify-google; where they cannot
-# be had it says so and ends with 75, which is neither held nor failed. TIDEOVER_TRIALS_BINARY names a built
-# program, otherwise one is built.
+# The last line is `held: N of N`. The libraries come from PyPI into .build/verify-google; where they, or Python
+# itself, cannot be had it says so and ends with 75, which is neither held nor failed. TIDEOVER_TRIALS_BINARY
+# names a built program, otherwise one is built.
 set -eu
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 # shellcheck source=scripts/require.sh
 . "$root/scripts/require.sh"
 
-missing=$(missing_for_building)
-command -v python3 >/dev/null || missing="$missing python3"
-python3 -c 'import ensurepip' 2>/dev/null || missing="$missing python3-venv"
-require_packages "$missing"
 cd "$root"
+if ! python3 -c 'import ensurepip' 2>/dev/null; then
+    echo "skipped: python3 with python3-venv is not installed"
+    exit 75
+fi
 python=.build/verify-google/bin/python
 if ! "$python" -c 'import google.auth, jwt, requests' 2>/dev/null; then
     python3 -m venv .build/verify-google
@@ -26,6 +26,7 @@ if ! "$python" -c 'import google.auth, jwt, requests' 2>/dev/null; then
     fi
 fi
 if [ -z "${TIDEOVER_TRIALS_BINARY:-}" ]; then
+    require_packages "$(missing_for_building)"
     TIDEOVER_TRIALS=1 swift build --product TideoverTrials >&2
     TIDEOVER_TRIALS_BINARY=.build/debug/TideoverTrials
 fi
