@@ -111,7 +111,7 @@ struct BackEndVisit {
 
     /// Why a scenario is not played with the back end, in few words.
     func omission(of scenario: Scenario) -> String? {
-        scenario.needsDevice ? "not played" : nil
+        scenario.needsDevice || scenario.googlePlay != nil ? "not played" : nil
     }
 
     /// Plays a scenario from start to end; answers with what happened and where the clock stands.

@@ -37,7 +37,7 @@ enum SandboxRun {
             "With --target the store's messages go to a back end over HTTP, and it is asked there. "
                 + "Every request bears the store's time as Tideover-Clock: 2026-05-06T10:00:00.000Z; "
                 + "a build of the back end for rehearsals is to take that for its clock. What a "
-                + "device does is played with Tideover alone.",
+                + "device does, and what happens in Google Play, is played with Tideover alone.",
             "Exit code 0 when every expectation of every file held; 1 when one did not; 65 when a "
                 + "file is no scenario. That does not keep the others from being played.",
         ]
@@ -94,7 +94,9 @@ enum SandboxRun {
         let passed = played.count(where: \.passed)
         output.print("\n\(passed) of \(played.count) scenarios passed.")
         let omitted = played.count { $0.omission != nil }
-        if omitted > 0 { output.print("\(omitted) were not played: a device takes part in them.") }
+        if omitted > 0 {
+            output.print("\(omitted) were not played: of devices and of Google Play they ask Tideover.")
+        }
         output.print("\"naive\" counts the moments at which a check of the expiry date would err.")
     }
 

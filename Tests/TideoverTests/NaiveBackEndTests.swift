@@ -14,7 +14,7 @@ import TideoverSandbox
 
     private static func play(_ bytes: [UInt8]) async throws -> ScenarioReport? {
         let scenario = try Scenario(reading: bytes)
-        guard !scenario.needsDevice else { return nil }
+        guard !scenario.needsDevice, scenario.googlePlay == nil else { return nil }
         let now = Locked(scenario.start)
         let naive = NaiveBackEnd { _ in now.withLock { $0 } }
         var backEnd = ForeignBackEnd(
