@@ -15,9 +15,11 @@ public struct App: Sendable {
     public let appStore: AppStoreTrust?
     /// Nil when the app does not sell on Google Play.
     public let googlePlay: PlayTrust?
+    /// How its purchases on Google Play are kept up with.
+    public let playChoices: PlayChoices
     /// Nil when RevenueCat knows nothing of the app.
     public let revenueCat: RevenueCatTrust?
-    /// When its stores are asked for what has not arrived by itself.
+    /// When the App Store is asked for what has not arrived by itself.
     public let backfill: BackfillSchedule
     /// How long after a renewal fell due no notification may arrive before that is raised; zero for
     /// ever.
@@ -32,6 +34,7 @@ public struct App: Sendable {
         policy: Policy,
         appStore: AppStoreTrust?,
         googlePlay: PlayTrust? = nil,
+        playChoices: PlayChoices = PlayChoices(),
         revenueCat: RevenueCatTrust? = nil,
         backfill: BackfillSchedule = BackfillSchedule(),
         silence: Milliseconds = .hours(6),
@@ -43,6 +46,7 @@ public struct App: Sendable {
         self.policy = policy
         self.appStore = appStore
         self.googlePlay = googlePlay
+        self.playChoices = playChoices
         self.revenueCat = revenueCat
         self.backfill = backfill
         self.silence = silence

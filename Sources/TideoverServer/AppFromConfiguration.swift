@@ -35,6 +35,7 @@ extension App {
             policy: configured.policy,
             appStore: trust,
             googlePlay: googlePlay ?? PlayTrust(offline: configured),
+            playChoices: configured.googlePlay?.choices ?? PlayChoices(),
             revenueCat: revenueCat ?? RevenueCatTrust(configured),
             backfill: configured.appStore?.backfill ?? BackfillSchedule(),
             silence: configured.silence,

@@ -28,7 +28,8 @@ enum Backfill {
         notes: [
             Errand.note,
             "It goes on where the last one came to, and can be interrupted anywhere: what is told "
-                + "twice is one. `tideover serve` does the same at its start and as appStore.backfill says.",
+                + "twice is one. `tideover serve` does the same at its start and as appStore.backfill "
+                + "and googlePlay.backfill say.",
             "Exit code 0 when all was asked, 1 when the store did not answer everything.",
         ],
         run: run
@@ -39,11 +40,12 @@ enum Backfill {
         var runs: [JSONValue] = []
         for environment in asked.environments(arguments) {
             let question = Question(app: asked.app.id, environment: environment)
-            let answer = try await asked.errand.run(backfill: question) { told in
+            let answers = try await asked.errand.run(backfill: question) { told in
                 output.message("tideover: \(Self.sentence(told))")
             }
-            runs.append(answer)
-            if !arguments[json] { output.write(Array("\(Self.sentence(answer))\n".utf8)) }
+            runs += answers
+            guard !arguments[json] else { continue }
+            for answer in answers { output.write(Array("\(Self.sentence(answer))\n".utf8)) }
         }
         if arguments[json] {
             output.write(JSONValue.array(runs).encoded(pretty: true) + [UInt8(ascii: "\n")])
@@ -67,7 +69,8 @@ enum Backfill {
 
     /// How far a run has come, in one line.
     static func sentence(_ run: JSONValue) -> String {
-        let name = run["environment"]?.string ?? ""
+        let store = run["store"]?.string == "googlePlay" ? " Google Play" : ""
+        let name = (run["environment"]?.string ?? "") + store
         let steps = run["steps"]?.object ?? JSONObject()
         func sum(_ field: String) -> Int64 {
             steps.reduce(0) { $0 + ($1.value[field]?.int64 ?? 0) }
@@ -90,11 +93,11 @@ enum Backfill {
 
 extension Errand {
     /// Has a backfill run, by the server or by a service of the command's own, and returns how it
-    /// ended; `telling` is told of each step of the way.
+    /// ended, of each store that can be asked; `telling` is told of each step of the way.
     fileprivate func run(
         backfill question: Backfill.Question,
         telling: (JSONValue) -> Void
-    ) async throws -> JSONValue {
+    ) async throws -> [JSONValue] {
         // A running server only begins it, and is asked how far it has come. While nobody has the
         // database, the command does the work itself.
         var answer = JSONValue(
@@ -102,15 +105,24 @@ extension Errand {
                 await service.backfillNow(app: question.app, environment: question.environment)
             }
         )
-        var told: JSONValue?
-        while answer["wanted"]?.bool == true || answer["last"]?["status"]?.string == "running" {
-            if let last = answer["last"], last["status"]?.string == "running", last != told {
-                telling(last)
-                told = last
-            }
+        var told: [JSONValue] = []
+        while answer["wanted"]?.bool == true || !answer.runsUnderWay.isEmpty {
+            for run in answer.runsUnderWay where !told.contains(run) { telling(run) }
+            told = answer.runsUnderWay
             try await Task.sleep(for: .seconds(1))
             answer = JSONValue(try await run(question.request("GET")))
         }
-        return answer["last"] ?? .null
+        return answer.runs
+    }
+}
+
+extension JSONValue {
+    /// Of each store the run under way or the last one.
+    fileprivate var runs: [JSONValue] {
+        ["last", "googlePlay"].compactMap { self[$0] }.filter { $0 != .null }
+    }
+
+    fileprivate var runsUnderWay: [JSONValue] {
+        runs.filter { $0["status"]?.string == "running" }
     }
 }

@@ -148,6 +148,7 @@ enum Serve {
         let counting = Task { await service.run() }
         let meeting = Task { await service.meetDeadlines() }
         let asking = Task { await service.backfill() }
+        let keeping = Task { await service.keepUp() }
         let replaying = Task { await service.replay() }
         let listening = Task { await service.watchForSilence() }
         let weighing = Task { await service.watchForLockouts() }
@@ -158,6 +159,7 @@ enum Serve {
         counting.cancel()
         meeting.cancel()
         asking.cancel()
+        keeping.cancel()
         replaying.cancel()
         listening.cancel()
         weighing.cancel()
@@ -165,6 +167,7 @@ enum Serve {
         await counting.value
         await meeting.value
         await asking.value
+        await keeping.value
         await replaying.value
         await listening.value
         await weighing.value

@@ -256,4 +256,33 @@ import TideoverSignatures
         )
         #expect(found == [.duration])
     }
+
+    @Test func `how Google Play is kept up with can be said, in the file and by variables`()
+        throws
+    {
+        func store(_ members: String) -> String {
+            app(
+                """
+                googlePlay: { packageName: "com.example.cards", \(members)
+                              push: { audience: "a", email: "a@b" } }
+                """
+            )
+        }
+        let standard = try load(store(""))
+        #expect(standard.apps[0].googlePlay?.choices == PlayChoices())
+        #expect(standard.apps[0].googlePlay?.choices.acknowledges == true)
+        let said = try load(
+            store(#"acknowledge: false, backfill: { interval: "90m" },"#),
+            ["TIDEOVER_APPS_CARDS_GOOGLE_PLAY_BACKFILL_GAP": "0s"]
+        )
+        let choices = PlayChoices(
+            acknowledges: false,
+            backfill: BackfillSchedule(interval: .minutes(90), gap: .zero)
+        )
+        #expect(said.apps[0].googlePlay?.choices == choices)
+        #expect(try App(said.apps[0]).playChoices == choices)
+        let variable = ["TIDEOVER_APPS_CARDS_GOOGLE_PLAY_ACKNOWLEDGE": "false"]
+        #expect(try load(store(""), variable).apps[0].googlePlay?.choices.acknowledges == false)
+        #expect(expectations(store(#"acknowledge: "no","#)) == [.oneOf(["true", "false"])])
+    }
 }

@@ -106,7 +106,7 @@ final class TestPlay: Sendable {
         return try await answer?() ?? Response(status: 404)
     }
 
-    private static func publishedKeys() throws -> Response {
+    static func publishedKeys() throws -> Response {
         var jwk = key.publicJWK
         jwk["kid"] = "google-1"
         let set = JSONValue.object(["keys": [.object(jwk)]])

@@ -118,7 +118,7 @@ extension PlayChains {
 }
 
 extension PlayChains.Link {
-    fileprivate init(_ fields: WireFields) throws(PlayRefusal) {
+    init(_ fields: WireFields) throws(PlayRefusal) {
         guard let token = try fields.text("token") else { throw fields.missing("token") }
         guard let id = try fields.text("lineage") else { throw fields.missing("lineage") }
         let environment = try fields.value("environment") {

@@ -97,7 +97,7 @@ extension Backfiller {
 }
 
 extension BackfillReport.Sum {
-    fileprivate mutating func add(_ other: Self) {
+    mutating func add(_ other: Self) {
         pages += other.pages
         items += other.items
         known += other.known

@@ -1,5 +1,8 @@
+import TideoverAppStore
 import TideoverCore
+import TideoverGooglePlay
 import TideoverJSON
+import TideoverStorage
 
 /// One of the things that a backfill asks a store about, in the order they are asked.
 enum BackfillStep: String, CaseIterable, Hashable, Sendable {
@@ -9,6 +12,13 @@ enum BackfillStep: String, CaseIterable, Hashable, Sendable {
     /// Subscriptions whose renewal is due and of which nothing was heard.
     case statuses
     case refunds
+    /// Purchase tokens that live, of Google Play.
+    case purchases
+    /// Orders that Google Play has voided.
+    case voidedPurchases
+
+    static let ofAppStore: [Self] = [.failedNotifications, .notifications, .statuses, .refunds]
+    static let ofGooglePlay: [Self] = [.purchases, .voidedPurchases]
 }
 
 /// How far a backfill has come, and what it brought.
@@ -36,6 +46,7 @@ struct BackfillReport: Hashable, Sendable {
 
     let app: String
     let environment: Environment
+    let store: Store
     let startedAt: Instant
     var endedAt: Instant?
     /// The step under way, or the last one that was.
@@ -56,6 +67,25 @@ struct BackfillStop: Hashable, Sendable, Error {
     var retryAt: Instant?
 }
 
+extension BackfillStop {
+    /// Why a run ended early, by what it threw.
+    init(_ error: any Error) {
+        switch error {
+        case let stop as BackfillStop: self = stop
+        case let failure as AppStoreAPIFailure:
+            self.init(code: failure.code, sentence: failure.sentence, retryAt: failure.retryAt)
+        case let failure as PlayAPIFailure:
+            self.init(code: failure.code, sentence: failure.sentence, retryAt: failure.retryAt)
+        case let error as StorageError:
+            self.init(code: "storage", sentence: error.description)
+        case is CancellationError:
+            self.init(code: "cancelled", sentence: "The server stops.")
+        default:
+            self.init(code: "internal", sentence: String(reflecting: type(of: error)))
+        }
+    }
+}
+
 extension BackfillReport.Outcome {
     var word: String {
         switch self {
@@ -73,6 +103,7 @@ extension BackfillReport {
         writer.object { writer in
             writer.field("app", app)
             writer.field("environment", environment.rawValue)
+            writer.field("store", store.rawValue)
             writer.field("status", outcome.word)
             writer.field("startedAt", startedAt.rfc3339)
             writer.field("endedAt", endedAt?.rfc3339)

@@ -2,45 +2,53 @@ import TideoverCore
 import TideoverHTTP
 import TideoverJSON
 
-/// Answers `POST /v1/apps/{app}/backfill`, which has the store asked soon, and `GET`, which tells how
+/// Answers `POST /v1/apps/{app}/backfill`, which has the stores asked soon, and `GET`, which tells how
 /// far that has come.
 struct BackfillRoute {
     let app: App
     let backfillers: [Backfiller]
+    let upkeeps: [PlayUpkeep]
 
     func begin(_ request: Request) throws -> Response {
-        let backfiller = try backfiller(askedIn: request)
-        backfiller.want()
-        return tell(backfiller, status: 202)
+        let books = try books(askedIn: request)
+        for book in books { book.want() }
+        return tell(books, status: 202)
     }
 
     func tell(_ request: Request) throws -> Response {
-        tell(try backfiller(askedIn: request), status: 200)
+        tell(try books(askedIn: request), status: 200)
     }
 
-    private func backfiller(askedIn request: Request) throws -> Backfiller {
+    private func books(askedIn request: Request) throws -> [BackfillBook] {
         let environment = try app.environment(askedIn: request)
-        guard let backfiller = backfillers.first(app.id, environment) else {
-            throw Problem.storeCannotBeAsked(app.id, environment)
-        }
-        return backfiller
+        let books = [
+            backfillers.first(app.id, environment)?.book,
+            upkeeps.first(app.id, environment)?.book,
+        ].compactMap(\.self)
+        guard !books.isEmpty else { throw Problem.storeCannotBeAsked(app.id, environment) }
+        return books
     }
 
-    private func tell(_ backfiller: Backfiller, status: Int) -> Response {
+    private func tell(_ books: [BackfillBook], status: Int) -> Response {
         var response = Response.json(
-            bytes: Self.answer(backfiller.report, isWanted: backfiller.isWanted),
+            bytes: Self.answer(books),
             headers: ["Cache-Control": "private, no-store"]
         )
         response.status = status
         return response
     }
 
-    static func answer(_ report: BackfillReport?, isWanted: Bool) -> [UInt8] {
+    static func answer(_ books: [BackfillBook]) -> [UInt8] {
+        func report(_ store: Store) -> BackfillReport? {
+            books.first { $0.store == store }?.report
+        }
         var writer = JSONWriter()
         writer.object { writer in
-            writer.field("wanted", isWanted)
-            writer.key("last")
-            if let report { report.write(to: &writer) } else { writer.null() }
+            writer.field("wanted", books.contains(where: \.isWanted))
+            for (name, store) in [("last", Store.appStore), ("googlePlay", .googlePlay)] {
+                writer.key(name)
+                if let report = report(store) { report.write(to: &writer) } else { writer.null() }
+            }
         }
         return writer.bytes
     }
@@ -57,10 +65,11 @@ extension Problem {
         Problem(
             "store-cannot-be-asked",
             status: 409,
-            title: "The App Store cannot be asked.",
+            title: "The stores cannot be asked.",
             detail:
                 "It takes `appStore.issuerId`, `keyId` and `privateKeyFile` of the app, and for the "
-                + "environment simulated also `simulatedStore.url`.",
+                + "environment simulated also `simulatedStore.url`; of Google Play it takes "
+                + "`googlePlay.serviceAccountFile`.",
             members: ["app": .string(app), "environment": .string(environment.rawValue)]
         )
     }

@@ -29,27 +29,44 @@ public struct BackfillSchedule: Hashable, Sendable {
     static let look = Duration.seconds(1)
 }
 
-/// Has one backfiller run when it is due: at the start, by the schedule of its app, when somebody wants
-/// it, and after a gap in which notifications may have been missed.
+/// Has one store asked when it is due: at the start, by the schedule of its app, when somebody wants it,
+/// and after a gap in which notifications may have been missed.
 struct BackfillWorker: Sendable {
-    let backfiller: Backfiller
+    private let schedule: BackfillSchedule
+    private let timing: Timing
+    private let isWanted: @Sendable () -> Bool
+    /// Notifications that we could not take in: each is a gap of our own making.
+    private let failures: @Sendable () -> Int
+    private let ask: @Sendable () async -> BackfillReport?
+
+    init(backfiller: Backfiller) {
+        let (metrics, app) = (backfiller.ingest.metrics, backfiller.app)
+        schedule = app.backfill
+        timing = backfiller.timing
+        isWanted = { backfiller.isWanted }
+        failures = { metrics.value(.notifications, app.id, "failed") }
+        ask = { await backfiller.run() }
+    }
+
+    init(upkeep: PlayUpkeep) {
+        let (metrics, app) = (upkeep.ingest.metrics, upkeep.app)
+        schedule = app.playChoices.backfill
+        timing = upkeep.timing
+        isWanted = { upkeep.book.isWanted }
+        failures = { metrics.value(.notifications, app.id, "failed") }
+        ask = { await upkeep.backfill() }
+    }
 
     /// Runs until cancelled.
     func run() async {
-        let timing = backfiller.timing
-        var plan = Plan(now: timing.clock(), failures: failedNotifications, backfiller.app.backfill)
+        var plan = Plan(now: timing.clock(), failures: failures(), schedule)
         while !Task.isCancelled {
-            plan.look(at: timing.clock(), failures: failedNotifications)
-            if plan.isDue || backfiller.isWanted, let report = await backfiller.run() {
+            plan.look(at: timing.clock(), failures: failures())
+            if plan.isDue || isWanted(), let report = await ask() {
                 plan.ended(report, at: timing.clock())
             }
             do { try await timing.sleep(BackfillSchedule.look) } catch { return }
         }
-    }
-
-    /// Notifications that we could not take in: each is a gap of our own making.
-    private var failedNotifications: Int {
-        backfiller.ingest.metrics.value(.notifications, backfiller.app.id, "failed")
     }
 
     /// When the next run is due, as a value.

@@ -1,6 +1,5 @@
 import TideoverAppStore
 import TideoverCore
-import TideoverLocks
 import TideoverStorage
 
 /// Asks the App Store about one app in one environment for whatever has not arrived by itself: one run
@@ -19,13 +18,7 @@ final class Backfiller: Sendable {
     let bookmarks: Bookmarks
     let timing: Timing
     let limiter: RequestLimiter
-    private let state = Locked(State())
-
-    private struct State {
-        var report: BackfillReport?
-        var isWanted = false
-        var toldAt: Int64 = 0
-    }
+    let book: BackfillBook
 
     /// - Throws: `StorageError` when it cannot be read whether the store wants to be left alone.
     init(
@@ -51,6 +44,7 @@ final class Backfiller: Sendable {
             environment: access.environment,
             storage: ingest.storage
         )
+        book = BackfillBook(.appStore, access.environment, ingest: ingest, timing: timing)
         ingest.metrics.expectBackfill(of: ingest.app, access.environment)
         limiter = RequestLimiter(
             environment: access.environment,
@@ -65,25 +59,25 @@ final class Backfiller: Sendable {
     // MARK: What is known from outside
 
     /// The run under way, or the last one since the start of the process.
-    var report: BackfillReport? { state.withLock { $0.report } }
+    var report: BackfillReport? { book.report }
 
-    var isRunning: Bool { report?.outcome == .running }
+    var isRunning: Bool { book.isRunning }
 
     /// Wants a run as soon as can be.
-    func want() { state.withLock { $0.isWanted = true } }
+    func want() { book.want() }
 
     /// Whether a run was wanted since the last one began.
-    var isWanted: Bool { state.withLock { $0.isWanted } }
+    var isWanted: Bool { book.isWanted }
 
     // MARK: A run
 
     /// Runs once; nil if a run is under way already.
     func run() async -> BackfillReport? {
-        guard begin() else { return nil }
+        guard book.begin() else { return nil }
         var first: (any Error)?
         do {
             try await requirePatience()
-            for step in BackfillStep.allCases {
+            for step in BackfillStep.ofAppStore {
                 do {
                     try await take(step)
                 } catch let failure as AppStoreAPIFailure where !failure.stopsEverything {
@@ -93,7 +87,7 @@ final class Backfiller: Sendable {
         } catch {
             first = error
         }
-        return end(first.map { .stopped(stop(for: $0)) } ?? .completed)
+        return book.end(first.map { .stopped(BackfillStop($0)) } ?? .completed)
     }
 
     /// Runs once, behind a run that is under way; nil when cancelled while it waits for that.
@@ -116,109 +110,21 @@ final class Backfiller: Sendable {
         )
     }
 
-    private func begin() -> Bool {
-        let now = timing.clock()
-        return state.withLock { state in
-            guard state.report?.outcome != .running else { return false }
-            state.isWanted = false
-            state.report = BackfillReport(
-                app: app.id,
-                environment: environment,
-                startedAt: now
-            )
-            return true
-        }
-    }
-
     private func take(_ step: BackfillStep) async throws {
         try Task.checkCancellation()
-        state.withLock { state in
-            state.report?.step = step
-            state.report?.sums[step] = BackfillReport.Sum()
-        }
+        book.begin(step)
         switch step {
         case .failedNotifications: try await readNotifications(onlyFailures: true)
         case .notifications: try await readNotifications(onlyFailures: false)
         case .statuses: try await askAboutSilentLineages()
         case .refunds: try await readRefunds()
+        case .purchases, .voidedPurchases: preconditionFailure("Google Play is asked for these")
         }
-        tell(step, isEnd: true)
+        book.tell(step, isEnd: true)
     }
-
-    private func end(_ outcome: BackfillReport.Outcome) -> BackfillReport? {
-        let now = timing.clock()
-        let report = state.withLock { state in
-            state.report?.outcome = outcome
-            state.report?.endedAt = now
-            return state.report
-        }
-        ingest.metrics.count(.backfills, app.id, environment.rawValue, outcome.word)
-        var line = LogLine(.info, "backfill completed", app: app.id, environment: environment)
-        if case .stopped(let stop) = outcome {
-            line = LogLine(
-                .warning,
-                "backfill stopped",
-                app: app.id,
-                environment: environment,
-                code: stop.code,
-                detail: stop.sentence
-            )
-        }
-        ingest.log(line)
-        return report
-    }
-
-    private func stop(for error: any Error) -> BackfillStop {
-        switch error {
-        case let stop as BackfillStop: stop
-        case let failure as AppStoreAPIFailure:
-            BackfillStop(
-                code: failure.code,
-                sentence: failure.sentence,
-                retryAt: failure.retryAt
-            )
-        case let error as StorageError:
-            BackfillStop(code: "storage", sentence: error.description)
-        case is CancellationError:
-            BackfillStop(code: "cancelled", sentence: "The server stops.")
-        default:
-            BackfillStop(code: "internal", sentence: String(reflecting: type(of: error)))
-        }
-    }
-
-    // MARK: What a run brings
 
     /// Adds to what a step brought.
     func note(_ step: BackfillStep, _ change: (inout BackfillReport.Sum) -> Void) {
-        state.withLock { state in
-            var sum = state.report?.sums[step] ?? BackfillReport.Sum()
-            change(&sum)
-            state.report?.sums[step] = sum
-        }
-        tell(step, isEnd: false)
-    }
-
-    /// How long a step that goes on is silent in the log, in nanoseconds.
-    private static let silence: Int64 = 10_000_000_000
-
-    private func tell(_ step: BackfillStep, isEnd: Bool) {
-        let uptime = timing.uptime()
-        let sum: BackfillReport.Sum? = state.withLock { state in
-            guard isEnd || uptime - state.toldAt >= Self.silence else { return nil }
-            state.toldAt = uptime
-            return state.report?.sums[step]
-        }
-        guard let sum else { return }
-        ingest.log(
-            LogLine(
-                .info,
-                isEnd ? "backfill step done" : "backfill goes on",
-                app: app.id,
-                environment: environment,
-                code: step.rawValue,
-                detail: "items \(sum.items), pages \(sum.pages), new facts \(sum.newFacts)"
-                    + (sum.until.map { ", until \($0.rfc3339)" } ?? "")
-            )
-        )
+        book.note(step, change)
     }
 }

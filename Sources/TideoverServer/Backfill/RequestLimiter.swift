@@ -3,13 +3,16 @@ import TideoverCore
 /// A kind of request for which the store keeps a limit of its own.
 enum RequestKind: String, CaseIterable, Hashable, Sendable {
     case notificationHistory, subscriptionStatuses, refundHistory, orderLookup
-    /// Of Google Play, which allows 3000 a minute.
-    case purchase
+    /// Of Google Play: one purchase token, and lists of voided orders.
+    case purchases, acknowledgements, voidedPurchases
+
 
     /// Those of the App Store.
     static let ofAppStore: [RequestKind] = [
         .notificationHistory, .subscriptionStatuses, .refundHistory, .orderLookup,
     ]
+    /// Those of Google Play.
+    static let ofGooglePlay: [RequestKind] = [.purchases, .acknowledgements, .voidedPurchases]
 
     /// How many a second the store allows an app in production; in the sandbox of the App Store a tenth
     /// of that.
@@ -17,8 +20,10 @@ enum RequestKind: String, CaseIterable, Hashable, Sendable {
     /// https://developers.google.com/android-publisher/quotas
     var storesLimit: Int64 {
         switch self {
-        case .notificationHistory, .subscriptionStatuses, .purchase: 50
+        case .notificationHistory, .subscriptionStatuses, .purchases, .acknowledgements: 50
         case .refundHistory, .orderLookup: 10
+        // 30 in 30 seconds.
+        case .voidedPurchases: 1
         }
     }
 

@@ -14,13 +14,17 @@ extension Service {
         }
     }
 
-    /// Asks the store about one app in one environment now, and answers as `GET
-    /// /v1/apps/{app}/backfill` does; 409 where it cannot be asked.
+    /// Asks the stores about one app in one environment now, and answers as `GET
+    /// /v1/apps/{app}/backfill` does; 409 where none can be asked.
     public func backfillNow(app: String, environment: Environment) async -> Response {
-        guard let backfiller = backfillers.first(app, environment) else {
+        let backfiller = backfillers.first(app, environment)
+        let upkeep = upkeeps.first(app, environment)
+        let books = [backfiller?.book, upkeep?.book].compactMap(\.self)
+        guard !books.isEmpty else {
             return Problem.storeCannotBeAsked(app, environment).response
         }
-        let report = await backfiller.run() ?? backfiller.report
-        return .json(bytes: BackfillRoute.answer(report, isWanted: false))
+        _ = await backfiller?.run()
+        _ = await upkeep?.backfill()
+        return .json(bytes: BackfillRoute.answer(books))
     }
 }

@@ -259,6 +259,8 @@ extension Configuration {
         /// The subscription that messages are pulled from, `projects/P/subscriptions/S`; nil where none
         /// are.
         public let pull: String?
+        /// How purchases are kept up with where the store can be asked.
+        public let choices: PlayChoices
 
         /// An app on Google Play.
         public init(
@@ -266,13 +268,15 @@ extension Configuration {
             serviceAccountFile: String? = nil,
             audience: String? = nil,
             email: String? = nil,
-            pull: String? = nil
+            pull: String? = nil,
+            choices: PlayChoices = PlayChoices()
         ) {
             self.packageName = packageName
             self.serviceAccountFile = serviceAccountFile
             self.audience = audience
             self.email = email
             self.pull = pull
+            self.choices = choices
         }
     }
 

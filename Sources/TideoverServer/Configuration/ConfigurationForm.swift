@@ -20,6 +20,7 @@ struct ConfigurationForm<Value> {
     /// A right value as it may be shown.
     func shown(_ text: String) -> JSONValue {
         if kind == .number, let number = Int64(text) { return .integer(number) }
+        if kind == .bool { return .bool(text == "true") }
         return .string(withoutSecrets(text))
     }
 }
@@ -120,6 +121,14 @@ extension ConfigurationForm<Int> {
     static func count(through limit: Int) -> Self {
         Self(expectation: .count(through: limit), kind: .number) {
             DecimalNumber.read($0, through: limit)
+        }
+    }
+}
+
+extension ConfigurationForm<Bool> {
+    static var yesOrNo: Self {
+        Self(expectation: .oneOf(["true", "false"]), kind: .bool) { text in
+            ["true": true, "false": false][text]
         }
     }
 }

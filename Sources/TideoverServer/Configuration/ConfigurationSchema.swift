@@ -257,6 +257,10 @@ extension ConfigurationSection {
         let audience = push.value("audience", .text, isNeeded: true)
         let email = push.value("email", .email, isNeeded: true)
         let isPushed = push.close() || !isPulled
+        let choices = PlayChoices(
+            acknowledges: play.value("acknowledge", .yesOrNo, default: "true"),
+            backfill: play.section("backfill").readBackfill()
+        )
         guard play.close(), let packageName, isPulled == (subscription != nil),
             !isPushed || (audience != nil && email != nil)
         else { return nil }
@@ -265,7 +269,8 @@ extension ConfigurationSection {
             serviceAccountFile: file.map(folder.path(of:)),
             audience: audience,
             email: email,
-            pull: subscription
+            pull: subscription,
+            choices: choices
         )
     }
 

@@ -41,20 +41,20 @@ struct PlayAsking: Sendable {
         guard let api = trust.api else { return }
         do {
             let (read, replaced) = try await api.ask(question)
-            count(question, "answered")
+            count("answered")
             if let replaced = replaced.map(trust.token) {
                 answers.chains[replaced] = try await lineage(of: replaced)
             }
             answers.reads.append(read)
         } catch let failure as PlayAPIFailure {
-            count(question, failure.metricWord)
+            count(failure.metricWord)
             try await note(failure, answers.chains[token])
             throw failure
         }
     }
 
-    private func count(_ question: PlayNotification.Question, _ outcome: String) {
-        ingest.metrics.count(.storeRequests, app.id, question.word, outcome)
+    private func count(_ outcome: String) {
+        ingest.metrics.count(.storeRequests, app.id, RequestKind.purchases.rawValue, outcome)
     }
 
     /// Where a token belongs: to a lineage of its own name, or to one that a fact of that token stands
@@ -72,7 +72,7 @@ struct PlayAsking: Sendable {
     }
 
     /// Keeps that we asked about a lineage, and how it went: an outage bounds what may be assumed.
-    private func note(_ failure: PlayAPIFailure, _ lineage: Lineage?) async throws {
+    func note(_ failure: PlayAPIFailure, _ lineage: Lineage?) async throws {
         ingest.log(
             LogLine(
                 failure.outcome == .gone ? .info : .warning,
@@ -117,19 +117,11 @@ extension PlayNotification.Question {
         case .subscription(let token), .product(let token): token
         }
     }
-
-    /// What is asked, for `/metrics`.
-    fileprivate var word: String {
-        switch self {
-        case .subscription: "playSubscription"
-        case .product: "playPurchase"
-        }
-    }
 }
 
 extension PlayAPIFailure {
     /// How it went, for `/metrics`.
-    fileprivate var metricWord: String {
+    var metricWord: String {
         if case .unauthorised = reason { return "unauthorised" }
         switch outcome {
         case .throttled: return "throttled"
@@ -142,7 +134,7 @@ extension PlayAPIFailure {
 
 extension PlayAPI {
     /// The answer to a question, and the token that the purchase replaces.
-    fileprivate func ask(
+    func ask(
         _ question: PlayNotification.Question
     ) async throws -> (PlayRead, replaced: String?) {
         switch question {

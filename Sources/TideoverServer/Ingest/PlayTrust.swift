@@ -121,4 +121,15 @@ extension PlayReader {
         readings.filter { $0.environment == readings.first?.environment }
             .flatMap { $0.facts(learnedAt: piece.receivedAt, evidence: piece.id) }
     }
+
+    /// What of answers that no notification prompted is of one environment: an intake has one.
+    func facts(
+        in answers: PlayAnswers,
+        of piece: Evidence,
+        _ environment: Environment
+    ) throws(PlayRefusal) -> [Fact] {
+        try read(answers)
+            .flatMap { $0.facts(learnedAt: piece.receivedAt, evidence: piece.id) }
+            .filter { $0.lineage.environment == environment }
+    }
 }

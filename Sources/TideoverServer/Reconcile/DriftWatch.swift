@@ -6,6 +6,7 @@ import TideoverStorage
 struct DriftWatch: Sendable {
     let ingest: Ingest
     let backfillers: [Backfiller]
+    let upkeeps: [PlayUpkeep]
 
     /// How much of a customer's drift is looked at: what is open, and what has just ended.
     private static let mostDrift = 50
@@ -37,12 +38,15 @@ struct DriftWatch: Sendable {
                 )
             )
         }
-        let questions = Set(found.filter(\.asksStore).compactMap(\.lineage))
-            .filter { $0.store == .appStore }.sorted()
-        guard !questions.isEmpty, let backfiller = backfillers.first(app.id, key.environment) else {
-            return found
+        let questions = Set(found.filter(\.asksStore).compactMap(\.lineage)).sorted()
+        guard !questions.isEmpty else { return found }
+        for lineage in questions {
+            if lineage.store == .googlePlay {
+                try await upkeeps.first(app.id, key.environment)?.askAtOnce(about: lineage)
+            } else {
+                try await backfillers.first(app.id, key.environment)?.askAtOnce(about: lineage)
+            }
         }
-        for lineage in questions { try await backfiller.askAtOnce(about: lineage) }
         return try recent(key, since: now)
     }
 

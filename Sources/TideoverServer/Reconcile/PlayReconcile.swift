@@ -39,7 +39,7 @@ struct PlayReconcile: Sendable {
         if let known, let read = known.latestRead, now < read.learnedAt + Self.rest {
             return AcceptedItem(known.lineage, statedAt: read.assertedAt)
         }
-        guard try await limiter.admitSoon(.purchase) else { throw UnaskedPurchase.tooMany }
+        guard try await limiter.admitSoon(.purchases) else { throw UnaskedPurchase.tooMany }
         do {
             return try await keep(try await answers(about: purchase, known))
         } catch let failure as PlayAPIFailure {

@@ -13,6 +13,7 @@ import TideoverStorage
 struct ReconcileRoute: Sendable {
     let ingest: Ingest
     let backfillers: [Backfiller]
+    let upkeeps: [PlayUpkeep]
     /// Spaces what devices have us ask Google Play about the app; nil where it is not sold there.
     let playQuestions: RequestLimiter?
 
@@ -41,8 +42,12 @@ struct ReconcileRoute: Sendable {
             try await claim(kept, for: customer, answering: environment, at: now)
         }
         let key = CustomerKey(app: app.id, environment: environment, customer: customer)
-        let drift = try await DriftWatch(ingest: ingest, backfillers: backfillers)
-            .hear(evidence.conclusion, of: key, rulings, at: now)
+        let drift = try await DriftWatch(
+            ingest: ingest,
+            backfillers: backfillers,
+            upkeeps: upkeeps
+        )
+        .hear(evidence.conclusion, of: key, rulings, at: now)
         let snapshot = try await SnapshotRoute(
             app: app,
             storage: ingest.storage,

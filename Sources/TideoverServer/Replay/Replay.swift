@@ -197,7 +197,8 @@ struct Replay: Sendable {
         }
         if piece.source == .playAPI {
             guard let trust = app.googlePlay else { throw AppStoreRefusal.unrecognisedContent }
-            return try trust.reader.facts(in: PlayAnswers(piece.bytes), of: piece)
+            let answers = try PlayAnswers(piece.bytes)
+            return try trust.reader.facts(in: answers, of: piece, environment)
         }
         if let told = try app.revenueCat?.facts(in: piece) { return told }
         guard let trust = app.appStore else { throw AppStoreRefusal.unrecognisedContent }

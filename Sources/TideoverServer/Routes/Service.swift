@@ -30,6 +30,8 @@ public struct Service: Sendable {
     let arrivals: ArrivalBook
     /// Those who ask the stores, of every app and environment that can be asked about.
     let backfillers: [Backfiller]
+    /// Those who keep up with Google Play, of every app and environment that can be asked about.
+    let upkeeps: [PlayUpkeep]
     /// What spaces the questions that devices have us ask Google Play, by app.
     let playQuestions: [String: RequestLimiter]
     /// Those who read stored evidence again, of every app and environment.
@@ -56,7 +58,13 @@ public struct Service: Sendable {
         random: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) }
     ) throws(StorageError) {
         let metrics = Metrics()
-        let storage = WatchedStorage(storage, metrics: metrics, uptime: instruments.uptime)
+        let agendas = PlayAgendas(of: apps)
+        let storage = WatchedStorage(
+            storage,
+            metrics: metrics,
+            uptime: instruments.uptime,
+            told: { agendas.note($0) }
+        )
         self.apps = Dictionary(uniqueKeysWithValues: apps.map { ($0.id, $0) })
         self.storage = storage
         self.version = version
@@ -75,23 +83,31 @@ public struct Service: Sendable {
         self.sleep = sleep
         let timing = Timing(clock: clock, uptime: instruments.uptime, sleep: sleep)
         var backfillers: [Backfiller] = []
+        var upkeeps: [PlayUpkeep] = []
         for app in apps {
+            let ingest = Ingest(
+                app: app,
+                storage: storage,
+                clock: clock,
+                log: log,
+                tallies: tallies,
+                metrics: metrics,
+                verifications: self.verifications,
+                budget: budget,
+                arrivals: arrivals
+            )
+            for environment in app.environments {
+                guard let agenda = agendas[app.id, environment],
+                    let upkeep = try PlayUpkeep(environment, agenda, ingest: ingest, timing: timing)
+                else { continue }
+                upkeeps.append(upkeep)
+            }
             guard let trust = app.appStore else { continue }
             for access in access[app.id] ?? [] where app.environments.contains(access.environment) {
-                let ingest = Ingest(
-                    app: app,
-                    storage: storage,
-                    clock: clock,
-                    log: log,
-                    tallies: tallies,
-                    metrics: metrics,
-                    verifications: self.verifications,
-                    budget: budget,
-                    arrivals: arrivals
-                )
                 backfillers.append(try Backfiller(access, trust, ingest: ingest, timing: timing))
             }
         }
+        self.upkeeps = upkeeps
         self.backfillers = backfillers
         let sellers = apps.filter { $0.googlePlay != nil }
         playQuestions = Dictionary(
@@ -405,6 +421,7 @@ public struct Service: Sendable {
             try await ReconcileRoute(
                 ingest: service.ingest(call),
                 backfillers: service.backfillers,
+                upkeeps: service.upkeeps,
                 playQuestions: service.playQuestions[call["app"]]
             )
             .respond(to: call.request, customer: call["customer"])
@@ -477,7 +494,11 @@ public struct Service: Sendable {
     }
 
     private func backfillRoute(_ call: Call) throws -> BackfillRoute {
-        BackfillRoute(app: try app(call["app"]), backfillers: backfillers)
+        BackfillRoute(
+            app: try app(call["app"]),
+            backfillers: backfillers,
+            upkeeps: upkeeps
+        )
     }
 
     private func shadowRoute(_ app: String) throws -> ShadowReportRoute {

@@ -216,12 +216,27 @@ final class Metrics: Sendable {
         for found in SilenceFinding.Word.allCases {
             count(.silences, app.id, environment.rawValue, found.rawValue, by: 0)
         }
-        for step in BackfillStep.allCases {
+        for step in BackfillStep.ofAppStore {
             for outcome in ["committed", "known", "refused"] {
                 count(.backfillItems, app.id, step.rawValue, outcome, by: 0)
             }
         }
         for kind in RequestKind.ofAppStore {
+            count(.storeRequests, app.id, kind.rawValue, "answered", by: 0)
+        }
+    }
+
+    /// The same for an app whose purchases on Google Play can be asked about.
+    func expectUpkeep(of app: App, _ environment: Environment) {
+        for outcome in ["completed", "stopped"] {
+            count(.backfills, app.id, environment.rawValue, outcome, by: 0)
+        }
+        for step in BackfillStep.ofGooglePlay {
+            for outcome in ["committed", "known", "refused"] {
+                count(.backfillItems, app.id, step.rawValue, outcome, by: 0)
+            }
+        }
+        for kind in RequestKind.ofGooglePlay {
             count(.storeRequests, app.id, kind.rawValue, "answered", by: 0)
         }
     }

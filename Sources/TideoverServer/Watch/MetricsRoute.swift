@@ -16,6 +16,7 @@ struct MetricsRoute {
         verification()
         deadlines()
         silence()
+        acknowledgements()
         unclaimed()
         if let sockets = service.instruments.sockets() { write(sockets) }
         if let process = service.instruments.process() { write(process) }
@@ -149,6 +150,30 @@ struct MetricsRoute {
             .gauge,
             "Purchases that no customer ever claimed, counted up to 10000.",
             counts
+        )
+    }
+
+    private mutating func acknowledgements() {
+        let now = service.clock()
+        var awaited: [(labels: [(String, String)], value: Double)] = []
+        var late: [(labels: [(String, String)], value: Double)] = []
+        for upkeep in service.upkeeps {
+            let reading = upkeep.agenda.reading(at: now)
+            let labels = [("app", upkeep.app.id), ("environment", upkeep.environment.rawValue)]
+            awaited.append((labels, Double(reading.awaited)))
+            late.append((labels, Double(reading.late)))
+        }
+        text.family(
+            "tideover_play_acknowledgements_awaited",
+            .gauge,
+            "Purchases of which Google Play has not been told yet that they were granted.",
+            awaited
+        )
+        text.family(
+            "tideover_play_acknowledgements_late",
+            .gauge,
+            "Those among them that Google Play takes back soon.",
+            late
         )
     }
 

@@ -890,8 +890,8 @@ enum OpenAPIDocument {
               "get": {
                 "tags": ["backfill"],
                 "operationId": "getBackfill",
-                "summary": "How far asking the App Store has come",
-                "description": "The run under way, or the last one since the server's start.",
+                "summary": "How far asking the stores has come",
+                "description": "Of each store the run under way, or the last one since the server's start.",
                 "security": [{ "key": ["admin"] }],
                 "parameters": [
                   { "$ref": "#/components/parameters/app" },
@@ -915,7 +915,7 @@ enum OpenAPIDocument {
               "post": {
                 "tags": ["backfill"],
                 "operationId": "postBackfill",
-                "summary": "Have the App Store asked for what has not arrived",
+                "summary": "Have the stores asked for what has not arrived",
                 "description": "It begins within a second or so, from where the last run came to, and goes on when the answer is sent.",
                 "security": [{ "key": ["admin"] }],
                 "parameters": [
@@ -1899,10 +1899,17 @@ enum OpenAPIDocument {
               },
               "Backfill": {
                 "type": "object",
-                "required": ["wanted", "last"],
+                "required": ["wanted", "last", "googlePlay"],
                 "properties": {
                   "wanted": { "type": "boolean", "description": "Whether a run is to begin" },
-                  "last": { "oneOf": [{ "$ref": "#/components/schemas/BackfillRun" }, { "type": "null" }] }
+                  "last": {
+                    "description": "Of the App Store",
+                    "oneOf": [{ "$ref": "#/components/schemas/BackfillRun" }, { "type": "null" }]
+                  },
+                  "googlePlay": {
+                    "description": "Of Google Play",
+                    "oneOf": [{ "$ref": "#/components/schemas/BackfillRun" }, { "type": "null" }]
+                  }
                 }
               },
               "Export": {
@@ -2179,11 +2186,13 @@ enum OpenAPIDocument {
               "BackfillRun": {
                 "type": "object",
                 "required": [
-                  "app", "environment", "status", "startedAt", "endedAt", "step", "stopped", "steps"
+                  "app", "environment", "store", "status", "startedAt", "endedAt", "step", "stopped",
+                  "steps"
                 ],
                 "properties": {
                   "app": { "type": "string" },
                   "environment": { "type": "string", "enum": ["production", "sandbox", "simulated"] },
+                  "store": { "type": "string", "enum": ["appStore", "googlePlay"] },
                   "status": { "type": "string", "enum": ["running", "completed", "stopped"] },
                   "startedAt": { "$ref": "#/components/schemas/Instant" },
                   "endedAt": { "oneOf": [{ "$ref": "#/components/schemas/Instant" }, { "type": "null" }] },
@@ -2191,7 +2200,10 @@ enum OpenAPIDocument {
                     "oneOf": [
                       {
                         "type": "string",
-                        "enum": ["failedNotifications", "notifications", "statuses", "refunds"]
+                        "enum": [
+                          "failedNotifications", "notifications", "statuses", "refunds", "purchases",
+                          "voidedPurchases"
+                        ]
                       },
                       { "type": "null" }
                     ]

@@ -1,16 +1,24 @@
 import TideoverCore
 import TideoverStorage
 
-/// A storage whose commits and failures are counted.
+/// A storage whose commits and failures are counted, and whose commits are told of.
 struct WatchedStorage: Storage {
     private let storage: any Storage
     private let metrics: Metrics
     private let uptime: @Sendable () -> Int64
+    /// Is told what was committed.
+    private let told: @Sendable (Intake) -> Void
 
-    init(_ storage: any Storage, metrics: Metrics, uptime: @escaping @Sendable () -> Int64) {
+    init(
+        _ storage: any Storage,
+        metrics: Metrics,
+        uptime: @escaping @Sendable () -> Int64,
+        told: @escaping @Sendable (Intake) -> Void = { _ in }
+    ) {
         self.storage = storage
         self.metrics = metrics
         self.uptime = uptime
+        self.told = told
     }
 
     func commit(
@@ -21,6 +29,7 @@ struct WatchedStorage: Storage {
         do {
             let outcome = try await storage.commit(intake, derive: derive)
             metrics.committed(outcome.word, nanoseconds: uptime() - begun)
+            if case .committed = outcome { told(intake) }
             return outcome
         } catch {
             metrics.committed("failed", nanoseconds: uptime() - begun)

@@ -1,0 +1,55 @@
+import TideoverJSON
+
+extension PlayRead {
+    /// The purchase tokens that it names: what was asked about, and what the answer links to. They are
+    /// secrets.
+    public var purchaseTokens: [String] {
+        get throws(PlayRefusal) {
+            let document: JSONDocument
+            do {
+                document = try JSONDocument(answer, limits: .storeAnswer)
+            } catch {
+                throw .malformedJSON(error)
+            }
+            let fields = try WireFields(document.root)
+            let own = [purchaseToken].compactMap(\.self)
+            switch kind {
+            case .subscription:
+                let linked = try SubscriptionPurchaseV2(fields).linkedPurchaseToken
+                return own + [linked].compactMap(\.self)
+            case .product: return own
+            case .voidedPurchases:
+                return own + (try VoidedPurchasesPage(fields)).voidedPurchases.map(\.purchaseToken)
+            }
+        }
+    }
+}
+
+extension PlayDelivery {
+    /// The purchase tokens that it names: those of the notification and of the answers. They are secrets.
+    public var purchaseTokens: [String] {
+        get throws(PlayRefusal) {
+            let document: JSONDocument
+            do {
+                document = try JSONDocument(notification)
+            } catch {
+                throw .malformedJSON(error)
+            }
+            let told = try DeveloperNotification(payload: document.root).purchaseToken
+            var tokens = [told].compactMap(\.self)
+            for read in reads { tokens += try read.purchaseTokens }
+            return tokens
+        }
+    }
+}
+
+extension PlayAnswers {
+    /// The purchase tokens that they name. They are secrets.
+    public var purchaseTokens: [String] {
+        get throws(PlayRefusal) {
+            var tokens: [String] = []
+            for read in reads { tokens += try read.purchaseTokens }
+            return tokens
+        }
+    }
+}

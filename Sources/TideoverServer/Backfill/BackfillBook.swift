@@ -1,0 +1,122 @@
+import TideoverCore
+import TideoverLocks
+import TideoverStorage
+
+/// What is known from outside of the runs in which one store is asked about one app in one environment:
+/// one at a time, and whether another is wanted.
+final class BackfillBook: Sendable {
+    let store: Store
+    private let environment: Environment
+    private let ingest: Ingest
+    private let timing: Timing
+    private let state = Locked(State())
+
+    private struct State {
+        var report: BackfillReport?
+        var isWanted = false
+        var toldAt: Int64 = 0
+    }
+
+    init(_ store: Store, _ environment: Environment, ingest: Ingest, timing: Timing) {
+        self.store = store
+        self.environment = environment
+        self.ingest = ingest
+        self.timing = timing
+    }
+
+    /// The run under way, or the last one since the start of the process.
+    var report: BackfillReport? { state.withLock { $0.report } }
+
+    var isRunning: Bool { report?.outcome == .running }
+
+    /// Wants a run as soon as can be.
+    func want() { state.withLock { $0.isWanted = true } }
+
+    /// Whether a run was wanted since the last one began.
+    var isWanted: Bool { state.withLock { $0.isWanted } }
+
+    // MARK: A run
+
+    /// False if a run is under way already.
+    func begin() -> Bool {
+        let now = timing.clock()
+        return state.withLock { state in
+            guard state.report?.outcome != .running else { return false }
+            state.isWanted = false
+            state.report = BackfillReport(
+                app: ingest.app.id,
+                environment: environment,
+                store: store,
+                startedAt: now
+            )
+            return true
+        }
+    }
+
+    func begin(_ step: BackfillStep) {
+        state.withLock { state in
+            state.report?.step = step
+            state.report?.sums[step] = BackfillReport.Sum()
+        }
+    }
+
+    func end(_ outcome: BackfillReport.Outcome) -> BackfillReport? {
+        let now = timing.clock()
+        let report = state.withLock { state in
+            state.report?.outcome = outcome
+            state.report?.endedAt = now
+            return state.report
+        }
+        let app = ingest.app.id
+        ingest.metrics.count(.backfills, app, environment.rawValue, outcome.word)
+        var line = LogLine(.info, "backfill completed", app: app, environment: environment)
+        if case .stopped(let stop) = outcome {
+            line = LogLine(
+                .warning,
+                "backfill stopped",
+                app: app,
+                environment: environment,
+                code: stop.code,
+                detail: stop.sentence
+            )
+        }
+        ingest.log(line)
+        return report
+    }
+
+    // MARK: What a run brings
+
+    /// Adds to what a step brought.
+    func note(_ step: BackfillStep, _ change: (inout BackfillReport.Sum) -> Void) {
+        state.withLock { state in
+            var sum = state.report?.sums[step] ?? BackfillReport.Sum()
+            change(&sum)
+            state.report?.sums[step] = sum
+        }
+        tell(step, isEnd: false)
+    }
+
+    /// How long a step that goes on is silent in the log, in nanoseconds.
+    private static let silence: Int64 = 10_000_000_000
+
+    func tell(_ step: BackfillStep, isEnd: Bool) {
+        let uptime = timing.uptime()
+        let sum: BackfillReport.Sum? = state.withLock { state in
+            guard isEnd || uptime - state.toldAt >= Self.silence else { return nil }
+            state.toldAt = uptime
+            return state.report?.sums[step]
+        }
+        guard let sum else { return }
+        ingest.log(
+            LogLine(
+                .info,
+                isEnd ? "backfill step done" : "backfill goes on",
+                app: ingest.app.id,
+                environment: environment,
+                code: step.rawValue,
+                detail: "items \(sum.items), pages \(sum.pages), new facts \(sum.newFacts)"
+                    + (sum.until.map { ", until \($0.rfc3339)" } ?? "")
+            )
+        )
+    }
+}

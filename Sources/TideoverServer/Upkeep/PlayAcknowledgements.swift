@@ -1,0 +1,81 @@
+import TideoverCore
+import TideoverGooglePlay
+import TideoverStorage
+
+/// Telling the store that what was bought was granted, before it takes it back.
+extension PlayUpkeep {
+    /// Acknowledges whatever is stored of a lineage and still waits for it. That it worked is believed
+    /// once the store says so: the token is asked about again.
+    ///
+    /// - Throws: `StorageError`, or `CancellationError`.
+    func acknowledge(_ lineage: Lineage) async throws {
+        guard app.playChoices.acknowledges, agenda.mayTell(of: lineage, at: timing.clock()) else {
+            return
+        }
+        let holding = try ingest.storage.holding(lineage, app: app.id)
+        let waiting = try plan(for: holding).acknowledgements
+        guard !waiting.isEmpty else { return }
+        let finder = PlayTokens(app: app, storage: ingest.storage, trust: trust)
+        let wanted = Set(waiting.map(\.token))
+        let tokens = try await onPool { try finder.find(wanted, in: holding.facts) }
+        for purchase in waiting {
+            guard let token = tokens[purchase.token] else {
+                agenda.toldInVain(of: lineage, at: timing.clock())
+                continue
+            }
+            try await acknowledge(purchase, token, of: lineage)
+        }
+    }
+
+    private func acknowledge(
+        _ purchase: PlayPlan.Acknowledgement,
+        _ token: String,
+        of lineage: Lineage
+    ) async throws {
+        try await limiter.admit(.acknowledgements)
+        do {
+            switch purchase.kind {
+            case .product: try await api.acknowledge(product: purchase.productId, token)
+            case .subscription, .voidedPurchases:
+                try await api.acknowledge(subscription: purchase.productId, token)
+            }
+        } catch let failure as PlayAPIFailure {
+            try Task.checkCancellation()
+            agenda.toldInVain(of: lineage, at: timing.clock())
+            count(.acknowledgements, failure.metricWord)
+            try await pause(after: failure)
+            ingest.log(
+                LogLine(
+                    .warning,
+                    "a purchase could not be acknowledged",
+                    app: app.id,
+                    environment: environment,
+                    code: failure.code,
+                    detail: failure.sentence
+                )
+            )
+            return
+        }
+        count(.acknowledgements, "answered")
+        // Until the store's own word is there, telling it again a while later does no harm.
+        agenda.toldInVain(of: lineage, at: timing.clock())
+        _ = try await ask(purchase.kind, token, about: lineage)
+    }
+
+    /// Raises each purchase once that the store is about to take back.
+    func tellOfLate() {
+        for purchase in agenda.newlyLate(at: timing.clock()) {
+            ingest.log(
+                LogLine(
+                    .error,
+                    "a purchase is not acknowledged",
+                    app: app.id,
+                    environment: environment,
+                    code: "acknowledgement-late",
+                    detail: "Google Play refunds it at \(purchase.dueBy.rfc3339) unless it is "
+                        + "told: see that the service account may manage orders."
+                )
+            )
+        }
+    }
+}

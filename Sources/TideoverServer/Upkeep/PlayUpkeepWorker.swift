@@ -1,0 +1,45 @@
+import TideoverCore
+import TideoverStorage
+
+/// Has one upkeep do what is due, until cancelled.
+struct PlayUpkeepWorker: Sendable {
+    let upkeep: PlayUpkeep
+
+    /// How often it is looked whether something is due.
+    private static let look = Duration.seconds(1)
+    /// How long it rests when the storage has failed.
+    private static let rest = Duration.seconds(10)
+
+    func run() async {
+        let timing = upkeep.timing
+        var hasBegun = false
+        while !Task.isCancelled {
+            var rest = Self.look
+            do {
+                if !hasBegun {
+                    try await upkeep.begin()
+                    hasBegun = true
+                }
+                while try await upkeep.look() { await Task.yield() }
+            } catch {
+                guard !Task.isCancelled else { return }
+                tell(error)
+                rest = Self.rest
+            }
+            do { try await timing.sleep(rest) } catch { return }
+        }
+    }
+
+    private func tell(_ error: any Error) {
+        upkeep.ingest.log(
+            LogLine(
+                .error,
+                "Google Play is not kept up with",
+                app: upkeep.app.id,
+                environment: upkeep.environment,
+                code: error is StorageError ? "storage" : "internal",
+                detail: (error as? StorageError)?.description ?? "\(type(of: error))"
+            )
+        )
+    }
+}

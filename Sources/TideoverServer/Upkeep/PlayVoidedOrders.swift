@@ -1,0 +1,142 @@
+import TideoverCore
+import TideoverGooglePlay
+import TideoverStorage
+
+/// Orders that the store has voided. What that means for access, an answer about the token tells; the list
+/// itself tells the reason, and of one-time purchases that they were taken back.
+extension PlayUpkeep {
+    /// How far two windows overlap: the store compares with when it took note of an order, which may be
+    /// later than it lists.
+    private static let overlap = Milliseconds.hours(24)
+    /// What is left out at the far end of the store's reach: clocks differ.
+    private static let margin = Milliseconds.hours(1)
+    private static let mostPages = 100
+    private static let voids = "googlePlay:voidedPurchases"
+
+    /// Reads what was voided since the last walk, and a day before that.
+    func readVoidedPurchases() async throws {
+        let begun = timing.clock()
+        let earliest = begun - VoidedPurchaseFilter.reach + Self.margin
+        let finished = try bookmarks.instant(Self.voids)
+        let start = max(earliest, finished.map { $0 - Self.overlap } ?? earliest)
+        let filter = VoidedPurchaseFilter(start: min(start, begun - Self.margin))
+        try await limiter.admit(.voidedPurchases)
+        let isWhole: Bool
+        do {
+            isWhole = try await api.walkVoidedPurchases(filter, atMost: Self.mostPages) { page in
+                count(.voidedPurchases, "answered")
+                try await take(page)
+                // Of the next page.
+                if page.content.nextPageToken != nil {
+                    try await limiter.admit(.voidedPurchases)
+                }
+            }
+        } catch let failure as PlayAPIFailure {
+            try Task.checkCancellation()
+            count(.voidedPurchases, failure.metricWord)
+            try await pause(after: failure)
+            throw failure
+        }
+        guard isWhole else {
+            throw BackfillStop(
+                code: "too-many",
+                sentence: "Google Play lists more voided orders than are read at once."
+            )
+        }
+        try await bookmarks.keep(begun, Self.voids)
+        book.note(.voidedPurchases) { $0.until = begun }
+    }
+
+    /// First each token is asked about, then what the list says of it is kept.
+    private func take(_ answer: PlayAnswer<VoidedPurchasesPage>) async throws {
+        var chains: [PlayToken: Lineage] = [:]
+        var sum = BackfillReport.Sum(pages: 1)
+        for order in answer.content.voidedPurchases {
+            try Task.checkCancellation()
+            sum.items += 1
+            let token = trust.token(order.purchaseToken)
+            chains[token] = try await asking.lineage(of: token)
+            if let lineage = chains[token] {
+                guard lineage.environment == environment else { continue }
+                guard try !isKnown(order, token, in: lineage) else {
+                    sum.known += 1
+                    continue
+                }
+            } else if !isUsual {
+                // Whose environment nobody knows is asked about once.
+                continue
+            }
+            sum.newFacts += try await ask(about: order, chains[token])
+            chains[token] = try await asking.lineage(of: token)
+        }
+        sum.newFacts += try await keep(answer, chains)
+        let found = sum
+        book.note(.voidedPurchases) { $0.add(found) }
+        ingest.metrics.count(
+            .backfillItems,
+            app.id,
+            BackfillStep.voidedPurchases.rawValue,
+            found.newFacts == 0 ? "known" : "committed",
+            by: found.items
+        )
+    }
+
+    /// Whether what is not known of any environment is taken to belong to this one.
+    private var isUsual: Bool {
+        environment == .production || !trust.identity.environments.contains(.production)
+    }
+
+    private func isKnown(
+        _ order: VoidedPurchase,
+        _ token: PlayToken,
+        in lineage: Lineage
+    ) throws -> Bool {
+        try ingest.storage.holding(lineage, app: app.id).facts.contains { fact in
+            guard case .playVoidedOrder(let known) = fact.assertion else { return false }
+            return known.token == token && known.orderId == order.orderId
+                && known.date == order.voidedTime
+        }
+    }
+
+    /// Asks what is left of the purchase. Of one never heard of, the list does not say what it is.
+    private func ask(about order: VoidedPurchase, _ lineage: Lineage?) async throws -> Int {
+        let token = trust.token(order.purchaseToken)
+        let known = try lineage.flatMap {
+            PlayLineageWords(try ingest.storage.holding($0, app: app.id).facts).kind(of: token)
+        }
+        for kind in known.map({ [$0] }) ?? [.subscription, .product] {
+            switch try await ask(kind, order.purchaseToken, about: lineage) {
+            case .told(let newFacts): return newFacts
+            case .unknown: continue
+            case .failed:
+                // Read again with the next run, since this one does not come to its end.
+                throw BackfillStop(
+                    code: "unreachable",
+                    sentence: "Google Play could not be asked about a voided order."
+                )
+            }
+        }
+        return 0
+    }
+
+    /// Keeps the page where it says something new of purchases that we know.
+    private func keep(
+        _ answer: PlayAnswer<VoidedPurchasesPage>,
+        _ chains: [PlayToken: Lineage]
+    ) async throws -> Int {
+        let read = PlayRead(.voidedPurchases, of: nil, in: api.packageName, answer)
+        let finding = PlayAnswers([read], chains: PlayChains(chains))
+        let id = EvidenceID(of: finding.bytes)
+        let told = try trust.reader.read(finding)
+            .flatMap { $0.facts(learnedAt: timing.clock(), evidence: id) }
+        var news: [Fact] = []
+        for fact in told where fact.lineage.environment == environment {
+            let known = try ingest.storage.holding(fact.lineage, app: app.id).facts
+            guard !known.isEmpty, !known.contains(where: { $0.assertion == fact.assertion }) else {
+                continue
+            }
+            news.append(fact)
+        }
+        return news.isEmpty ? 0 : try await commit(finding, news)
+    }
+}

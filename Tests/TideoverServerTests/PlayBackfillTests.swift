@@ -1,0 +1,148 @@
+import Testing
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+import TideoverLocks
+import TideoverServer
+import TideoverStorage
+
+/// Asking Google Play for whatever did not arrive: tokens that live, and orders that were voided.
+@Suite struct PlayBackfillTests {
+    private static let end: Instant = "2026-06-01T10:00:00Z"
+
+    private func google() -> ScriptedPlay {
+        ScriptedPlay(TestTime(at: PlayBackEnd.start, movesClock: true))
+    }
+
+    @Test func `a change that nobody told of is found by the next run`() async throws {
+        let google = google()
+        let revoked = PlayBackEnd.start + .days(3)
+        google.play("token-1") { now in
+            now < revoked
+                ? ScriptedPlay.subscription("ACTIVE", until: Self.end)
+                : ScriptedPlay.subscription("EXPIRED", until: revoked, isOn: false)
+        }
+        let backEnd = try PlayBackEnd(google)
+        try await backEnd.push(4, "token-1")
+        #expect(try await backEnd.backfill()?["status"]?.string == "completed")
+        // It was asked about lately.
+        #expect(google.questions("token-1").count == 1)
+        google.time.clock.now = revoked + .hours(1)
+        let report = try await backEnd.backfill()
+        #expect(report?["store"]?.string == "googlePlay")
+        #expect(report?["steps"]?["purchases"]?["newFacts"]?.int64 == 1)
+        #expect(try await !backEnd.hasAccess())
+        #expect(google.questions("token-1").count == 2)
+        await backEnd.close()
+    }
+
+    @Test func `a voided renewal order does not end a subscription`() async throws {
+        let google = google()
+        google.play("token-1") { _ in
+            ScriptedPlay.subscription("ACTIVE", until: Self.end)
+        }
+        let backEnd = try PlayBackEnd(google)
+        try await backEnd.push(4, "token-1")
+        google.void([
+            ScriptedPlay.voided("token-1", order: "GPA.1..0", at: PlayBackEnd.start - .days(2))
+        ])
+        #expect(try await backEnd.backfill()?["status"]?.string == "completed")
+        // The token was asked about: the resource decides.
+        #expect(google.questions("token-1").count == 2)
+        #expect(try await backEnd.words() == "active paid confirmed access")
+        let voids = try backEnd.facts().filter { fact in
+            if case .playVoidedOrder = fact.assertion { true } else { false }
+        }
+        #expect(voids.count == 1)
+        // Windows overlap: what is listed again adds nothing and is not asked about again.
+        google.time.clock.now = google.time.clock.now + .hours(7)
+        let again = try await backEnd.backfill()
+        #expect(again?["steps"]?["voidedPurchases"]?["known"]?.int64 == 1)
+        #expect(again?["steps"]?["voidedPurchases"]?["newFacts"]?.int64 == 0)
+        #expect(google.questions("token-1").count == 2)
+        await backEnd.close()
+    }
+
+    @Test func `a one-time purchase that was voided and is known no more is taken back`()
+        async throws
+    {
+        let google = google()
+        google.play("token-2") { _ in ScriptedPlay.lifetime("PURCHASED") }
+        let backEnd = try PlayBackEnd(google)
+        let notice: JSONObject = [
+            "oneTimeProductNotification": [
+                "version": "1.0", "notificationType": 1, "purchaseToken": "token-2",
+                "sku": "cards.lifetime",
+            ]
+        ]
+        let request = try TestPlay.push(notice, messageId: "1", at: google.time.clock.now)
+        #expect(try await backEnd.service.handler(request).status == 200)
+        #expect(try await backEnd.hasAccess())
+        google.play("token-2", status: 410)
+        let voided = PlayBackEnd.start + .days(1)
+        google.void([ScriptedPlay.voided("token-2", order: "GPA.9", at: voided)])
+        google.time.clock.now = voided + .hours(1)
+        #expect(try await backEnd.backfill()?["status"]?.string == "completed")
+        #expect(try await backEnd.words() == "expired refunded confirmed none")
+        await backEnd.close()
+    }
+
+    @Test func `a voided order of a purchase never heard of is asked about, whatever it is`()
+        async throws
+    {
+        let google = google()
+        google.play("token-3") { _ in
+            ScriptedPlay.subscription(
+                "EXPIRED",
+                until: "2026-04-20T10:00:00Z",
+                isOn: false,
+                ["startTime": "2026-03-20T10:00:00Z"]
+            )
+        }
+        google.void([
+            ScriptedPlay.voided("token-3", order: "GPA.1", at: "2026-04-20T10:00:00Z"),
+            ScriptedPlay.voided("token-4", order: "GPA.4", at: "2026-04-21T10:00:00Z"),
+        ])
+        let backEnd = try PlayBackEnd(google)
+        #expect(try await backEnd.backfill()?["status"]?.string == "completed")
+        #expect(try await backEnd.words() == "expired refunded confirmed none")
+        // The other one the store does not know either: nothing is known of it.
+        #expect(google.questions("token-4").count == 2)
+        #expect(try backEnd.facts().count == 2)
+        await backEnd.close()
+    }
+
+    @Test func `where a voided order cannot be asked about, the next run asks again`()
+        async throws
+    {
+        let google = google()
+        google.play("token-1") { _ in ScriptedPlay.subscription("ACTIVE", until: Self.end) }
+        let backEnd = try PlayBackEnd(google)
+        try await backEnd.push(4, "token-1")
+        google.void([
+            ScriptedPlay.voided("token-1", order: "GPA.1", at: PlayBackEnd.start - .days(2))
+        ])
+        google.play("token-1", status: 500)
+        #expect(try await backEnd.backfill()?["stopped"]?["code"]?.string == "unreachable")
+        #expect(try await backEnd.hasAccess())
+        google.play("token-1") { _ in
+            ScriptedPlay.subscription("EXPIRED", until: "2026-05-01T10:00:01Z", isOn: false)
+        }
+        #expect(try await backEnd.backfill()?["status"]?.string == "completed")
+        #expect(try await backEnd.words() == "expired refunded confirmed none")
+        await backEnd.close()
+    }
+
+    @Test func `an app of Google Play alone can be asked about by the route`() async throws {
+        let backEnd = try PlayBackEnd(google())
+        let path = "/v1/apps/cards/backfill"
+        let before = try await backEnd.get(path)
+        #expect(before["wanted"]?.bool == false)
+        #expect(before["googlePlay"] == .null)
+        _ = try await backEnd.backfill()
+        let after = try await backEnd.get(path)
+        #expect(after["last"] == .null)
+        #expect(after["googlePlay"]?["status"]?.string == "completed")
+        await backEnd.close()
+    }
+}
