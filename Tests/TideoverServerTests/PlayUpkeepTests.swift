@@ -28,7 +28,7 @@ import TideoverStorage
         let backEnd = try await told { now in
             ScriptedPlay.subscription("ACTIVE", until: now < end ? end : next)
         }
-        try await backEnd.live(until: end + .minutes(1)) { _ in
+        try await backEnd.live(until: end + .minutes(1)) { _ async throws in
             #expect(try await backEnd.hasAccess())
         }
         let questions = backEnd.google.questions("token-1")
@@ -50,7 +50,7 @@ import TideoverStorage
             ScriptedPlay.subscription(now < held ? "ACTIVE" : "ON_HOLD", until: end)
         }
         let denied = Locked<Instant?>(nil)
-        try await backEnd.live(until: held + .minutes(61)) { now in
+        try await backEnd.live(until: held + .minutes(61)) { now async throws in
             let access = try await backEnd.hasAccess()
             if !access { denied.withLock { $0 = $0 ?? now } }
             if now < held { #expect(access, "locked out at \(now.rfc3339)") }
@@ -74,7 +74,7 @@ import TideoverStorage
             let told = now < end + .minutes(3) ? end : until
             return ScriptedPlay.subscription("ACTIVE", until: told)
         }
-        try await backEnd.live(until: end + .days(3)) { now in
+        try await backEnd.live(until: end + .days(3)) { now async throws in
             #expect(try await backEnd.hasAccess(), "locked out at \(now.rfc3339)")
         }
         #expect(try await backEnd.words() == "active paid confirmed access")
@@ -94,7 +94,7 @@ import TideoverStorage
             if now < recovered { return ScriptedPlay.subscription("ON_HOLD", until: held) }
             return ScriptedPlay.subscription("ACTIVE", until: recovered + .days(30))
         }
-        try await backEnd.live(until: held - .minutes(1)) { now in
+        try await backEnd.live(until: held - .minutes(1)) { now async throws in
             #expect(try await backEnd.hasAccess(), "locked out at \(now.rfc3339)")
         }
         #expect(try await backEnd.words() == "grace billingIssue confirmed access")
@@ -145,7 +145,7 @@ import TideoverStorage
             }
             return ScriptedPlay.subscription("ACTIVE", until: resumes + .days(30))
         }
-        try await backEnd.live(until: resumes - .minutes(1)) { now in
+        try await backEnd.live(until: resumes - .minutes(1)) { now async throws in
             guard now > end + .minutes(1) else { return }
             #expect(try await backEnd.words() == "hold paused confirmed none")
             #expect(try await backEnd.answer()["prompt"]?["kind"]?.string == "none")
@@ -189,7 +189,7 @@ import TideoverStorage
                 ? ScriptedPlay.subscription("CANCELED", until: end, isOn: false)
                 : ScriptedPlay.subscription("ACTIVE", until: now < end ? end : end + .days(30))
         }
-        try await backEnd.live(until: end + .minutes(5)) { now in
+        try await backEnd.live(until: end + .minutes(5)) { now async throws in
             #expect(try await backEnd.hasAccess(), "locked out at \(now.rfc3339)")
         }
         #expect(backEnd.google.questions("token-1").contains { $0 > restarted && $0 < end })
@@ -204,7 +204,7 @@ import TideoverStorage
         let backEnd = try await told { now in
             ScriptedPlay.subscription(now < end ? "CANCELED" : "EXPIRED", until: end, isOn: false)
         }
-        try await backEnd.live(until: end + .minutes(2)) { now in
+        try await backEnd.live(until: end + .minutes(2)) { now async throws in
             #expect(try await backEnd.hasAccess() == (now < end))
         }
         #expect(backEnd.google.questions("token-1").count == 3)
@@ -233,7 +233,7 @@ import TideoverStorage
                 ]
             )
         }
-        try await backEnd.live(until: later + .hours(1)) { now in
+        try await backEnd.live(until: later + .hours(1)) { now async throws in
             #expect(try await backEnd.hasAccess("premium"), "\(now.rfc3339)")
             #expect(try await backEnd.hasAccess("extra"), "\(now.rfc3339)")
         }
@@ -269,7 +269,7 @@ import TideoverStorage
         }
         // The first seed is told of the newest only; the others are found by its links.
         for number in seed == 1 ? [5] : order { try await backEnd.push(4, "token-\(number)") }
-        try await backEnd.live(until: PlayBackEnd.start + .days(2)) { _ in
+        try await backEnd.live(until: PlayBackEnd.start + .days(2)) { _ async throws in
             #expect(try await backEnd.hasAccess())
         }
         let told = try await backEnd.answer()["entitlements"]?["premium"]

@@ -30,7 +30,7 @@ import TideoverStorage
             ScriptedPlay.subscription("ACTIVE", until: now < end ? end : end + .days(30))
         }
         backEnd.google.fail { _ in Response(status: status) }
-        try await backEnd.live(until: end + .hours(48) - .seconds(1)) { now in
+        try await backEnd.live(until: end + .hours(48) - .seconds(1)) { now async throws in
             #expect(try await backEnd.hasAccess(), "locked out at \(now.rfc3339)")
         }
         let vain = backEnd.google.questions("token-1").filter { $0 >= end }
@@ -57,7 +57,7 @@ import TideoverStorage
         }
         try await backEnd.live(until: end + .minutes(1))
         backEnd.google.fail(nil)
-        try await backEnd.live(until: end + .hours(1)) { now in
+        try await backEnd.live(until: end + .hours(1)) { now async throws in
             #expect(try await backEnd.hasAccess(), "locked out at \(now.rfc3339)")
         }
         let asked = backEnd.google.questions("token-1").filter { $0 >= end }
@@ -167,7 +167,7 @@ import TideoverStorage
             let purchase = ScriptedPlay.subscription("ACTIVE", until: end + .days(30))
             return Response(body: JSONValue.object(purchase).encoded())
         }
-        try await backEnd.live(until: end + .minutes(2)) { now in
+        try await backEnd.live(until: end + .minutes(2)) { now async throws in
             #expect(try await backEnd.hasAccess(), "locked out at \(now.rfc3339)")
         }
         #expect(try await backEnd.words() == "active paid confirmed access")
