@@ -10,7 +10,7 @@ import TideoverServer
         let server = try TestServer()
         let target = "/v1/apps/cards/backfill?environment=sandbox"
         let before = JSONValue(try JSONDocument(try await server.get(target).body).root)
-        #expect(before == ["wanted": false, "last": nil])
+        #expect(before == ["wanted": false, "last": .null, "googlePlay": .null])
         let begun = try await server.send("POST", target)
         #expect(begun.status == 202)
         #expect(JSONValue(try JSONDocument(begun.body).root)["wanted"] == true)
