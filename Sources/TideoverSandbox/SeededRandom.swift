@@ -1,6 +1,6 @@
 /// A generator of random numbers whose whole sequence follows from its seed (SplitMix64), the same on
 /// every machine and in every process.
-public struct SeededRandom: RandomNumberGenerator, Hashable, Sendable {
+public struct SeededRandom: RandomNumberGenerator, Hashable, Codable, Sendable {
     private var state: UInt64
 
     /// A generator at the start of a seed's sequence.

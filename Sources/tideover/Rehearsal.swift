@@ -8,6 +8,7 @@ import TideoverSQLite
 import TideoverSandbox
 import TideoverServer
 import TideoverSignatures
+import TideoverStorage
 
 /// A simulated store and the server it speaks to, with one clock between them.
 struct Rehearsal {
@@ -24,6 +25,7 @@ struct Rehearsal {
 
     private static let issuerId = "57246542-96fe-1a63-e053-0824d011072a"
     private static let keyId = "REHEARSAL1"
+    private let adminKey = APIKey(.admin) { .random(in: .min ... .max) }
 
     init(_ scenario: Scenario, _ folder: TemporaryFolder) throws {
         let authority = try SandboxAuthority()
@@ -73,6 +75,7 @@ struct Rehearsal {
             version: Tideover.version,
             clock: clock.now,
             log: { _ in },
+            adminKey: adminKey,
             access: [scenario.app.id: [access]],
             // A rehearsal's time does not pass while anybody waits.
             sleep: { _ in await Task.yield() }
@@ -83,11 +86,14 @@ struct Rehearsal {
         var target = ScenarioTarget(
             deliver: service.handler,
             readBack: service.handler,
-            setClock: clock.set
+            setClock: clock.set,
+            readHeaders: ["Authorization": "Bearer \(adminKey.text)"]
         )
         if let googlePlay { target.googlePlay = googlePlay.target }
         let storeAPI = storeAPI
         target.meetStore = { handler in storeAPI.withLock { $0 = handler } }
+        let (service, app) = (service, scenario.app.id)
+        target.catchUp = { _ = await service.backfillNow(app: app, environment: .simulated) }
         target.storeKeys = [
             TideoverSandbox.AppStoreAPIKey(
                 issuerId: Self.issuerId,
@@ -148,6 +154,26 @@ extension Catalogue {
                 price: Money(milliunits: product.price.milliunits, currency: product.price.currency)
             )
         }
+        for product in app.store.oneTimeProducts {
+            products[product.id] = Product(
+                entitlements: app.entitlements[product.id] ?? [],
+                kind: Product.Kind(product.kind),
+                period: product.length.flatMap { Period(iso8601: $0.text) },
+                price: Money(milliunits: product.price.milliunits, currency: product.price.currency)
+            )
+        }
         if let play = scenario.googlePlay { addProducts(of: play) }
+    }
+}
+
+extension Product.Kind {
+    /// The operator's word for a kind of product of the store's.
+    init(_ kind: AppStoreOneTimeProduct.Kind) {
+        self =
+            switch kind {
+            case .consumable: .consumable
+            case .nonConsumable: .nonConsumable
+            case .nonRenewing: .nonRenewing
+            }
     }
 }

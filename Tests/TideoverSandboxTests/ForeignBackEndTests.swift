@@ -125,8 +125,8 @@ import TideoverSandbox
         #expect(kept.file == made.file)
         let broken: [(String, SandboxAuthorityFileError)] = [
             ("x", .notJSON), ("{}", .noCertificates),
-            (#"{"certificates": ["*", "AA=="]}"#, .noCertificates),
-            (#"{"certificates": ["AA==", "AA=="], "privateKey": "x"}"#, .noKey),
+            (#"{"root": "*", "authority": "AA=="}"#, .noCertificates),
+            (#"{"root": "AA==", "authority": "AA==", "privateKey": "x"}"#, .noKey),
         ]
         for (text, error) in broken {
             #expect(throws: error) { try SandboxAuthority(file: Array(text.utf8)) }

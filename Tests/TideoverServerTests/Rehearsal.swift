@@ -13,6 +13,7 @@ import TideoverSignatures
 final class Rehearsal: Sendable {
     let service: Service
     let clock = TestClock()
+    private let app: String
     private let storage: SQLiteStorage
     private let folder: URL
     private let key = P256PrivateKey.generate()
@@ -35,6 +36,13 @@ final class Rehearsal: Sendable {
         let now = clock
         googlePlay = scenario.googlePlay.map { RehearsedGooglePlay($0, clock: { now.now }) }
         googlePlay?.addProducts(to: &catalogue)
+        for product in scenario.app.store.oneTimeProducts {
+            catalogue.products[product.id] = Product(
+                entitlements: scenario.app.entitlements[product.id] ?? [],
+                kind: Product.Kind(rawValue: product.kind.rawValue) ?? .nonConsumable,
+                period: product.length.flatMap { Period(iso8601: $0.text) }
+            )
+        }
         let trust = AppStoreTrust(
             identity: AppStoreIdentity(
                 bundleId: scenario.app.store.bundleId,
@@ -68,6 +76,7 @@ final class Rehearsal: Sendable {
                 return try await ask(request)
             }
         )
+        self.app = scenario.app.id
         self.folder = folder
         self.storage = storage
         service = try Service(
@@ -84,14 +93,17 @@ final class Rehearsal: Sendable {
 
     /// As a scenario meets the server, which can ask the scenario's store.
     var target: ScenarioTarget {
-        let (clock, storeAPI) = (clock, storeAPI)
+        let (clock, storeAPI, app) = (clock, storeAPI, app)
         var target = ScenarioTarget(
             deliver: service.handler,
             readBack: service.handler,
-            setClock: { clock.set($0) }
+            setClock: { clock.set($0) },
+            readHeaders: TestServer.credentials
         )
         if let googlePlay { target.googlePlay = googlePlay.target }
         target.meetStore = { handler in storeAPI.withLock { $0 = handler } }
+        let service = service
+        target.catchUp = { _ = await service.backfillNow(app: app, environment: .simulated) }
         target.storeKeys = [
             TideoverSandbox.AppStoreAPIKey(
                 issuerId: RehearsedStore.issuer,

@@ -3,10 +3,29 @@
 public enum AppStoreAction: Hashable, Sendable {
     /// Buys; after a lapse this resubscribes.
     case subscribe(product: String, trial: TrialChoice)
+    /// Buys what does not renew, or subscribes; outside of the app (in the store itself) without the token
+    /// that the app would set.
+    case buy(product: String, outsideApp: Bool)
+    /// A child of the family wants something, and an adult is to approve it.
+    case askToBuy(product: String)
+    /// The adult approves it, and it is sold.
+    case approvePurchase(product: String?)
+    case declinePurchase(product: String?)
+    /// A purchase fails because the customer must first do something in the store.
+    case interruptPurchase(product: String)
+    /// The customer does it, and it is sold.
+    case resumePurchase(product: String?)
+    /// Redeems an offer by its name.
+    case redeem(product: String, offer: String)
     /// From now on every charge to the customer's account is declined.
     case failPayments
     /// The customer corrects the payment method; the store tries every outstanding charge at once.
     case fixPayments
+    /// Sets the switch "Allow Purchases & Renewals" of the customer's sandbox account. Once on, the store
+    /// tries every outstanding charge.
+    case allowPurchases(Bool)
+    /// The developer takes a product off sale: nobody's subscription renews into it.
+    case removeFromSale(product: String)
     /// Turns automatic renewal off. While a charge is outstanding this ends the subscription.
     case cancel(product: String?)
     /// Turns automatic renewal on again.
@@ -34,7 +53,25 @@ public enum AppStoreAction: Hashable, Sendable {
     /// The store takes its refund back after a dispute.
     case reverseRefund(product: String?)
 
-    /// Whether a purchase begins with the product's free trial.
+    /// The product it names.
+    var product: String? {
+        switch self {
+        case .cancel(let product), .reenable(let product), .share(let product, _),
+            .stopSharing(let product, _), .extendRenewal(let product, _),
+            .raisePrice(let product, _, _), .acceptPrice(let product),
+            .requestRefund(let product, _), .declineRefund(let product), .refund(let product, _),
+            .reverseRefund(let product), .approvePurchase(let product),
+            .declinePurchase(let product), .resumePurchase(let product):
+            product
+        case .subscribe(let product, _), .changePlan(let product), .buy(let product, _),
+            .askToBuy(let product), .interruptPurchase(let product), .redeem(let product, _),
+            .removeFromSale(let product):
+            product
+        case .failPayments, .fixPayments, .allowPurchases: nil
+        }
+    }
+
+    /// Whether a purchase begins with the product's free trial, or what stands in its place.
     public enum TrialChoice: Hashable, Sendable {
         /// If the product offers one and the customer may still have it, as the store does it.
         case ifEligible
@@ -44,7 +81,7 @@ public enum AppStoreAction: Hashable, Sendable {
     }
 
     /// Apple's `consumptionRequestReason`.
-    public enum RefundRequestReason: String, CaseIterable, Hashable, Sendable {
+    public enum RefundRequestReason: String, CaseIterable, Hashable, Codable, Sendable {
         case unintendedPurchase = "UNINTENDED_PURCHASE"
         case fulfillmentIssue = "FULFILLMENT_ISSUE"
         case unsatisfied = "UNSATISFIED_WITH_PURCHASE"
@@ -53,7 +90,7 @@ public enum AppStoreAction: Hashable, Sendable {
     }
 
     /// Apple's `revocationReason`.
-    public enum RefundReason: Int64, CaseIterable, Hashable, Sendable {
+    public enum RefundReason: Int64, CaseIterable, Hashable, Codable, Sendable {
         case other = 0
         /// An actual or perceived issue within the app.
         case appIssue = 1
@@ -80,6 +117,17 @@ public struct AppStoreRefusal: Error, Hashable, Sendable {
         case trialNotOffered
         case trialAlreadyUsed
         case paymentDeclined
+        /// The account's switch "Allow Purchases & Renewals" is off.
+        case purchasesNotAllowed
+        case notForSale
+        /// What is bought once and for all is owned already.
+        case alreadyOwned
+        case notBought
+        case unknownOffer
+        /// The offer is for others: those who left, or those who subscribe or did.
+        case notEligible
+        case alreadyPending
+        case notPending
         case renewalAlreadyOff
         case renewalAlreadyOn
         /// It has ended: only a new purchase brings it back.

@@ -1,16 +1,20 @@
 /// What the store finds in its books when somebody asks: as they stand now, or as they stood a while ago.
 extension AppStoreMachine {
     /// An account as it was until an instant.
-    struct Version: Sendable {
+    struct Version: Codable, Sendable {
         let until: Int64
         let account: Account
     }
 
-    /// One transaction, with the subscription it belongs to and the account that holds it.
+    /// One transaction, with the account that holds it.
     struct Finding {
         let account: Account
-        let subscription: AppStoreSubscription
-        let term: AppStoreSubscription.Term
+        let content: Content
+
+        enum Content {
+            case term(AppStoreSubscription.Term, of: AppStoreSubscription)
+            case purchase(AppStoreOneTimePurchase)
+        }
     }
 
     /// How far a read can lag behind, in milliseconds: what the books keep of what they said before.
@@ -47,6 +51,13 @@ extension AppStoreMachine {
         return index.map { Place(account: account, subscription: $0) }
     }
 
+    /// Where a one-time purchase stands by its transaction; nil if it is none.
+    func shelf(of id: String) -> Shelf? {
+        guard let account = owners[id] else { return nil }
+        let index = accounts[account].purchases.firstIndex { $0.ids.transactionId == id }
+        return index.map { Shelf(account: account, purchase: $0) }
+    }
+
     /// The name of the customer whose transaction this is.
     func customer(of id: String) -> String? { owners[id].map { accounts[$0].customer.name } }
 
@@ -56,25 +67,85 @@ extension AppStoreMachine {
 }
 
 extension AppStoreMachine.Account {
-    /// Every transaction, in the order of the subscriptions and then as bought.
+    /// Every transaction, in the order of the subscriptions and then as bought; last what does not renew.
     var findings: [AppStoreMachine.Finding] {
-        subscriptions.flatMap { subscription in
-            subscription.terms.map {
-                AppStoreMachine.Finding(account: self, subscription: subscription, term: $0)
-            }
+        let terms = subscriptions.flatMap { subscription in
+            subscription.terms.map { finding(.term($0, of: subscription)) }
         }
+        return terms + purchases.map { finding(.purchase($0)) }
     }
 
     func finding(_ id: String) -> AppStoreMachine.Finding? {
         for subscription in subscriptions {
             if let term = subscription.terms.first(where: { $0.ids.transactionId == id }) {
-                return AppStoreMachine.Finding(
-                    account: self,
-                    subscription: subscription,
-                    term: term
-                )
+                return finding(.term(term, of: subscription))
             }
         }
-        return nil
+        return purchases.first { $0.ids.transactionId == id }.map { finding(.purchase($0)) }
+    }
+
+    private func finding(_ content: AppStoreMachine.Finding.Content) -> AppStoreMachine.Finding {
+        AppStoreMachine.Finding(account: self, content: content)
+    }
+}
+
+extension AppStoreMachine.Finding {
+    var ids: AppStoreSubscription.TermIds {
+        switch content {
+        case .term(let term, _): term.ids
+        case .purchase(let purchase): purchase.ids
+        }
+    }
+
+    var productId: String {
+        switch content {
+        case .term(let term, _): term.product.id
+        case .purchase(let purchase): purchase.product.id
+        }
+    }
+
+    /// Nil for what belongs to no group.
+    var groupNumber: String? {
+        switch content {
+        case .term(let term, _): term.product.groupNumber
+        case .purchase: nil
+        }
+    }
+
+    /// Apple's `productType` in the query of a transaction history.
+    var productType: String {
+        switch content {
+        case .term: "AUTO_RENEWABLE"
+        case .purchase(let purchase): purchase.product.kind.filter
+        }
+    }
+
+    var ownershipType: String {
+        switch content {
+        case .term(_, let subscription): subscription.ownershipType
+        case .purchase(let purchase): purchase.ownershipType
+        }
+    }
+
+    /// When it was bought.
+    var start: Int64 {
+        switch content {
+        case .term(let term, _): term.start
+        case .purchase(let purchase): purchase.at
+        }
+    }
+
+    var modifiedAt: Int64 {
+        switch content {
+        case .term(let term, _): term.modifiedAt
+        case .purchase(let purchase): purchase.modifiedAt
+        }
+    }
+
+    var revocation: AppStoreSubscription.Revocation? {
+        switch content {
+        case .term(let term, _): term.revocation
+        case .purchase(let purchase): purchase.revocation
+        }
     }
 }

@@ -1,5 +1,5 @@
 /// An app as App Store Connect knows it: what notifications say of it, and what it sells.
-public struct AppStoreApp: Hashable, Sendable {
+public struct AppStoreApp: Hashable, Codable, Sendable {
     /// The id in the bundle, such as `com.example.cards`.
     public let bundleId: String
     /// The app's number in the store.
@@ -10,8 +10,10 @@ public struct AppStoreApp: Hashable, Sendable {
     public let environment: AppStoreEnvironment
     /// How fast subscriptions renew; production knows real time only.
     public let renewalRate: RenewalRate
-    /// What is on sale.
+    /// The subscriptions on sale.
     public let products: [AppStoreProduct]
+    /// What else is on sale.
+    public let oneTimeProducts: [AppStoreOneTimeProduct]
 
     /// An app that sells these products.
     public init(
@@ -20,7 +22,8 @@ public struct AppStoreApp: Hashable, Sendable {
         bundleVersion: String = "1",
         environment: AppStoreEnvironment = .production,
         renewalRate: RenewalRate = .realTime,
-        products: [AppStoreProduct]
+        products: [AppStoreProduct],
+        oneTimeProducts: [AppStoreOneTimeProduct] = []
     ) {
         self.bundleId = bundleId
         self.appAppleId = appAppleId
@@ -28,6 +31,7 @@ public struct AppStoreApp: Hashable, Sendable {
         self.environment = environment
         self.renewalRate = renewalRate
         self.products = products
+        self.oneTimeProducts = oneTimeProducts
     }
 
     var tempo: StoreTempo { StoreTempo(environment, renewalRate) }
@@ -35,17 +39,21 @@ public struct AppStoreApp: Hashable, Sendable {
     func product(_ id: String) -> AppStoreProduct? {
         products.first { $0.id == id }
     }
+
+    func oneTimeProduct(_ id: String?) -> AppStoreOneTimeProduct? {
+        oneTimeProducts.first { $0.id == id }
+    }
 }
 
 /// The environment a simulated store claims. The claim proves nothing: a receiver must go by the root
 /// certificate that vouches for the signature.
-public enum AppStoreEnvironment: String, CaseIterable, Hashable, Sendable {
+public enum AppStoreEnvironment: String, CaseIterable, Hashable, Codable, Sendable {
     case production = "Production"
     case sandbox = "Sandbox"
 }
 
 /// An auto-renewable subscription on sale.
-public struct AppStoreProduct: Hashable, Sendable {
+public struct AppStoreProduct: Hashable, Codable, Sendable {
     /// The product id, such as `cards.pro.monthly`.
     public let id: String
     /// The group's name; a customer holds at most one subscription of a group.
@@ -58,29 +66,47 @@ public struct AppStoreProduct: Hashable, Sendable {
     public let trial: StorePeriod?
     /// What one period costs.
     public let price: StorePrice
+    /// What new customers of the group are offered: the free trial, or what stands in its place.
+    public let introductory: AppStoreOffer?
+    /// What can be redeemed, by name.
+    public let offers: [AppStoreOffer]
     /// How long service goes on after a failed payment.
     public let grace: BillingGrace
+    /// After which failed payments it does.
+    public let graceScope: BillingGraceScope
     /// Whether the purchaser's family can have it too.
     public let isFamilyShareable: Bool
 
-    /// A product, by default without free trial and without grace.
+    /// A product, by default without free trial, offers and grace.
     public init(
         id: String,
         group: String,
         level: Int = 1,
         period: StorePeriod,
         trial: StorePeriod? = nil,
+        introductory: AppStoreOffer? = nil,
+        offers: [AppStoreOffer] = [],
         price: StorePrice,
         grace: BillingGrace = .off,
+        graceScope: BillingGraceScope = .allRenewals,
         isFamilyShareable: Bool = false
     ) {
+        precondition(trial == nil || introductory == nil, "new customers are offered one thing")
         self.id = id
         self.group = group
         self.level = level
         self.period = period
         self.trial = trial
+        self.introductory =
+            introductory
+            ?? trial.map {
+                let nothing = StorePrice(milliunits: 0, currency: price.currency)
+                return AppStoreOffer(.introductory, .freeTrial, period: $0, price: nothing)
+            }
+        self.offers = offers
         self.price = price
         self.grace = grace
+        self.graceScope = graceScope
         self.isFamilyShareable = isFamilyShareable
     }
 
@@ -94,7 +120,7 @@ public struct AppStoreProduct: Hashable, Sendable {
 }
 
 /// How long the App Store keeps a subscription in service while it retries a failed payment.
-public enum BillingGrace: String, CaseIterable, Hashable, Sendable {
+public enum BillingGrace: String, CaseIterable, Hashable, Codable, Sendable {
     case off
     case threeDays = "P3D"
     case sixteenDays = "P16D"
@@ -111,7 +137,7 @@ public enum BillingGrace: String, CaseIterable, Hashable, Sendable {
 }
 
 /// A price as the App Store writes it.
-public struct StorePrice: Hashable, Sendable {
+public struct StorePrice: Hashable, Codable, Sendable {
     /// Thousandths of the currency's main unit, whatever the currency.
     public let milliunits: Int64
     /// ISO 4217.
@@ -146,7 +172,7 @@ public struct StorePrice: Hashable, Sendable {
 }
 
 /// A country's store.
-public struct Storefront: Hashable, Sendable {
+public struct Storefront: Hashable, Codable, Sendable {
     /// ISO 3166-1 alpha-3.
     public let country: String
     /// Apple's number for it.
@@ -171,7 +197,7 @@ public struct Storefront: Hashable, Sendable {
 }
 
 /// A person with an Apple Account who uses the app.
-public struct StoreCustomer: Hashable, Sendable {
+public struct StoreCustomer: Hashable, Codable, Sendable {
     /// How the story calls the person; never on the wire.
     public let name: String
     /// The token that the app sets at every purchase; without one the store sends none.

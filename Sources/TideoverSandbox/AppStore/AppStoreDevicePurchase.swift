@@ -9,14 +9,14 @@ public struct AppStoreDevicePurchase: Hashable, Sendable {
     public let originalTransactionId: String
     /// The id of the newest transaction.
     public let transactionId: String
-    /// Until when it gives access, grace included, in milliseconds since 1970.
-    public let end: Int64
+    /// Until when it gives access, grace included, in milliseconds since 1970; nil for what never ends.
+    public let end: Int64?
     /// Whether it was taken back.
     public let isRevoked: Bool
     /// `Transaction.jwsRepresentation` of the newest transaction.
     public let signedTransaction: JSONValue
-    /// `RenewalInfo.jwsRepresentation`.
-    public let signedRenewalInfo: JSONValue
+    /// `RenewalInfo.jwsRepresentation`; nil for what does not renew.
+    public let signedRenewalInfo: JSONValue?
 }
 
 extension AppStoreService {
@@ -42,6 +42,26 @@ extension AppStoreService {
                     isRevoked: subscription.isRevoked,
                     signedTransaction: try authority.signed(transaction),
                     signedRenewalInfo: try authority.signed(renewal)
+                )
+            )
+        }
+        // What is used up is no current entitlement.
+        for purchase in account.purchases where purchase.product.kind != .consumable {
+            let transaction = AppStoreWire.transaction(
+                machine.app,
+                account,
+                purchase,
+                signedDate: machine.signForReading()
+            )
+            purchases.append(
+                AppStoreDevicePurchase(
+                    productId: purchase.product.id,
+                    originalTransactionId: purchase.ids.transactionId,
+                    transactionId: purchase.ids.transactionId,
+                    end: purchase.product.length?.end(of: 1, from: purchase.at),
+                    isRevoked: purchase.isRevoked,
+                    signedTransaction: try authority.signed(transaction),
+                    signedRenewalInfo: nil
                 )
             )
         }

@@ -1,6 +1,6 @@
 /// Something that happened in the store and that it notifies servers of. Instants are milliseconds since
 /// 1970.
-public enum AppStoreEvent: Hashable, Sendable {
+public enum AppStoreEvent: Hashable, Codable, Sendable {
     case subscribed(until: Int64, trial: Bool, again: Bool)
     case renewed(until: Int64, endedTrial: Bool)
     case failedToRenew(graceUntil: Int64?, retryUntil: Int64)
@@ -10,7 +10,8 @@ public enum AppStoreEvent: Hashable, Sendable {
     case renewalTurnedOn(renewsAt: Int64)
     case expired(Expiry)
     case refunded(reason: AppStoreAction.RefundReason)
-    case refundReversed(until: Int64)
+    /// Until when what was refunded lasts; nil for what never ends, or of which the store does not know.
+    case refundReversed(until: Int64?)
     case renewalExtended(until: Int64)
     /// One of those whom an extension of all subscribers of a product was to reach.
     case extensionFailed
@@ -25,16 +26,31 @@ public enum AppStoreEvent: Hashable, Sendable {
     case priceAccepted
     case refundRequested(AppStoreAction.RefundRequestReason)
     case refundDeclined
+    case offerRedeemed(OfferEffect)
+    /// Something was bought that does not renew.
+    case charged(product: String)
     /// What a family member had through somebody else's purchase is gone.
     case shareRevoked
     case tested
 
     /// Why a subscription came to its end.
-    public enum Expiry: Hashable, Sendable {
+    public enum Expiry: Hashable, Codable, Sendable {
         case voluntary
         case billingRetry
         /// The customer did not agree to a higher price.
         case priceIncrease
+        /// The product is no longer for sale.
+        case productUnavailable
+    }
+
+    /// What an offer does for somebody who is subscribed when redeeming it.
+    public enum OfferEffect: Hashable, Codable, Sendable {
+        /// The next renewal of the same product is cheaper.
+        case atRenewal
+        /// A product of a higher level, at once.
+        case upgrade
+        /// Another product, at the next renewal.
+        case downgrade
     }
 
     /// Apple's `notificationType`.
@@ -54,6 +70,8 @@ public enum AppStoreEvent: Hashable, Sendable {
         case .priceRaised, .priceAccepted: "PRICE_INCREASE"
         case .refundRequested: "CONSUMPTION_REQUEST"
         case .refundDeclined: "REFUND_DECLINED"
+        case .offerRedeemed: "OFFER_REDEEMED"
+        case .charged: "ONE_TIME_CHARGE"
         case .shareRevoked: "REVOKE"
         case .tested: "TEST"
         }
@@ -70,13 +88,15 @@ public enum AppStoreEvent: Hashable, Sendable {
         case .expired(.voluntary): "VOLUNTARY"
         case .expired(.billingRetry): "BILLING_RETRY"
         case .expired(.priceIncrease): "PRICE_INCREASE"
-        case .upgraded: "UPGRADE"
-        case .downgraded: "DOWNGRADE"
+        case .expired(.productUnavailable): "PRODUCT_NOT_FOR_SALE"
+        case .upgraded, .offerRedeemed(.upgrade): "UPGRADE"
+        case .downgraded, .offerRedeemed(.downgrade): "DOWNGRADE"
         case .priceRaised(_, let needsConsent): needsConsent ? "PENDING" : "ACCEPTED"
         case .priceAccepted: "ACCEPTED"
         case .extensionFailed: "FAILURE"
         case .extensionsCompleted: "SUMMARY"
-        case .changeDropped, .refundRequested, .refundDeclined, .shareRevoked: nil
+        case .changeDropped, .refundRequested, .refundDeclined, .shareRevoked, .charged: nil
+        case .offerRedeemed(.atRenewal): nil
         case .renewed, .graceEnded, .refunded, .refundReversed, .renewalExtended, .tested: nil
         }
     }

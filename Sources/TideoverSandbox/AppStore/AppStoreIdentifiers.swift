@@ -1,5 +1,5 @@
 /// Draws every number the store gives away, in rising order as the App Store's are, from one seed.
-struct AppStoreIdentifiers: Sendable {
+struct AppStoreIdentifiers: Codable, Sendable {
     private var random: SeededRandom
     private var transaction: Int64
     private var lineItem: Int64

@@ -3,26 +3,37 @@
 ///
 /// What it does follows Apple's documents, foremost "Testing failing subscription renewals and In-App
 /// Purchases" and "Reducing involuntary subscriber churn".
-public struct AppStoreMachine: Sendable {
+public struct AppStoreMachine: Codable, Sendable {
     /// A customer and what the store keeps of him or her.
-    struct Account: Sendable {
+    struct Account: Codable, Sendable {
         let customer: StoreCustomer
         let appTransactionId: String
         let originalPurchaseDate: Int64
         var paymentsFail = false
+        /// The switch "Allow Purchases & Renewals" of a sandbox account.
+        var allowsPurchases = true
         /// Groups whose introductory offer is used up.
         var triedGroups: [String] = []
         /// Where family members' shares of this account's purchases stand, in the order of accounts.
         var followers: [Place] = []
         /// At most one for a group, in the order first bought.
         var subscriptions: [AppStoreSubscription] = []
+        /// What does not renew, in the order bought.
+        var purchases: [AppStoreOneTimePurchase] = []
+        var pending: [AppStorePendingPurchase] = []
+        var messages: [AppStoreMessage] = []
+
+        /// Whether a charge goes through.
+        var pays: Bool { allowsPurchases && !paymentsFail }
     }
 
     /// The app on sale.
     public let app: AppStoreApp
     /// The store's clock, in milliseconds since 1970.
     public private(set) var now: Int64
-    private(set) var accounts: [Account] = []
+    var accounts: [Account] = []
+    /// Products that are no longer for sale.
+    var withdrawn: [String] = []
     /// When the store will next do something by itself, by account.
     private var agenda = Agenda()
     /// Where the account of a customer stands, by name.
@@ -71,8 +82,9 @@ public struct AppStoreMachine: Sendable {
     public func truth(of customer: String, at instant: Int64) -> AppStoreTruth {
         precondition(instant <= now, "the store knows the truth only up to its own now")
         let account = accounts.first { $0.customer.name == customer }
-        let truths = account?.subscriptions.map { $0.truth(at: instant) } ?? []
-        return truths.max { $0.rank < $1.rank } ?? .never
+        let subscriptions = account?.subscriptions.map { $0.truth(at: instant) } ?? []
+        let purchases = account?.purchases.map { $0.truth(at: instant) } ?? []
+        return (subscriptions + purchases).max { $0.rank < $1.rank } ?? .never
     }
 }
 
@@ -104,7 +116,7 @@ extension AppStoreMachine {
     }
 
     /// Where a subscription stands: the account's index and the index in the account.
-    struct Place: Hashable, Sendable {
+    struct Place: Hashable, Codable, Sendable {
         let account: Int
         let subscription: Int
     }
@@ -133,8 +145,12 @@ extension AppStoreMachine {
     ) -> AppStoreEvent {
         remember(place.account)
         switch due {
-        case .charge where accounts[place.account].paymentsFail:
-            return self[place].failToRenew()
+        case .charge where withdrawn.contains(self[place].plan.product.id):
+            return self[place].endUnavailable()
+        case .charge where !accounts[place.account].pays:
+            let event = self[place].failToRenew()
+            queueMessage(about: place)
+            return event
         case .charge: return self[place].renew(drawTerm(for: place.account))
         case .voluntaryEnd: return self[place].endVoluntarily()
         case .priceEnd: return self[place].endForPrice()
@@ -178,13 +194,32 @@ extension AppStoreMachine {
         _ action: AppStoreAction,
         _ account: Int
     ) throws(AppStoreRefusal) -> [AppStoreNotification] {
+        if let product = app.oneTimeProduct(action.product)?.id,
+            let notifications = try carryOut(action, onPurchaseOf: product, account)
+        {
+            return notifications
+        }
         switch action {
         case .subscribe(let product, let trial):
             return [try subscribe(account, to: product, trial)]
+        case .buy, .askToBuy, .approvePurchase, .declinePurchase, .interruptPurchase,
+            .resumePurchase, .redeem:
+            return try carryOutPurchase(action, account)
         case .failPayments:
             accounts[account].paymentsFail = true
             return []
-        case .fixPayments: return fixPayments(of: account)
+        case .fixPayments:
+            accounts[account].paymentsFail = false
+            return collect(from: account)
+        case .allowPurchases(let isAllowed):
+            accounts[account].allowsPurchases = isAllowed
+            return collect(from: account)
+        case .removeFromSale(let product):
+            guard app.product(product) != nil || app.oneTimeProduct(product) != nil else {
+                throw refusal(.unknownProduct, account, product)
+            }
+            withdrawn.append(product)
+            return []
         case .cancel(let product): return try cancel(place(account, product))
         case .reenable(let product): return [try reenable(place(account, product))]
         case .changePlan(let product): return [try changePlan(of: account, to: product)]
@@ -203,6 +238,31 @@ extension AppStoreMachine {
         case .refund(let product, let reason):
             return [try refund(place(account, product), reason)]
         case .reverseRefund(let product): return [try reverseRefund(place(account, product))]
+        }
+    }
+
+    private mutating func carryOutPurchase(
+        _ action: AppStoreAction,
+        _ account: Int
+    ) throws(AppStoreRefusal) -> [AppStoreNotification] {
+        switch action {
+        case .buy(let product, let isOutside):
+            return [try sell(product, to: account, isOutside: isOutside)]
+        case .askToBuy(let product):
+            try postpone(product, until: .approval, account)
+            return []
+        case .approvePurchase(let product):
+            return [try complete(product, after: .approval, account)]
+        case .declinePurchase(let product):
+            try take(product, waitingFor: .approval, account)
+            return []
+        case .interruptPurchase(let product):
+            try postpone(product, until: .interruption, account)
+            return []
+        case .resumePurchase(let product):
+            return [try complete(product, after: .interruption, account)]
+        case .redeem(let product, let offer): return [try redeem(offer, of: product, account)]
+        default: preconditionFailure("\(action) is no purchase")
         }
     }
 
@@ -234,7 +294,7 @@ extension AppStoreMachine {
         return Place(account: account, subscription: index)
     }
 
-    private func refusal(
+    func refusal(
         _ reason: AppStoreRefusal.Reason,
         _ account: Int,
         _ product: String?
@@ -251,10 +311,11 @@ extension AppStoreMachine {
 // MARK: - Buying
 
 extension AppStoreMachine {
-    private mutating func subscribe(
+    mutating func subscribe(
         _ account: Int,
         to id: String,
-        _ choice: AppStoreAction.TrialChoice
+        _ choice: AppStoreAction.TrialChoice,
+        isOutside: Bool = false
     ) throws(AppStoreRefusal) -> AppStoreNotification {
         guard let product = app.product(id) else { throw refusal(.unknownProduct, account, id) }
         let held = accounts[account].subscriptions.firstIndex {
@@ -263,52 +324,49 @@ extension AppStoreMachine {
         if let held, accounts[account].subscriptions[held].isAlive {
             throw refusal(.alreadySubscribed, account, id)
         }
-        let trial = try trial(of: product, for: account, choice)
-        guard !accounts[account].paymentsFail else { throw refusal(.paymentDeclined, account, id) }
-        if trial != nil { accounts[account].triedGroups.append(product.group) }
-        let purchase = AppStoreSubscription.Purchase(
-            of: product,
-            trial: trial,
-            at: now,
-            ids: drawTerm(for: account),
-            app.tempo
-        )
-        return buy(purchase, for: account, held)
+        let offer = try introduction(to: product, for: account, choice)
+        try checkPayment(account, id)
+        if offer != nil { accounts[account].triedGroups.append(product.group) }
+        let purchase = purchase(of: product, offer, for: account)
+        return buy(purchase, for: account, held, isOutside: isOutside)
     }
 
-    /// The trial a purchase begins with, nil for none.
-    private func trial(
-        of product: AppStoreProduct,
+    /// What a purchase is cheaper by for those new to the group, nil for nothing.
+    private func introduction(
+        to product: AppStoreProduct,
         for account: Int,
         _ choice: AppStoreAction.TrialChoice
-    ) throws(AppStoreRefusal) -> StorePeriod? {
+    ) throws(AppStoreRefusal) -> AppStoreOffer? {
         let isTried = accounts[account].triedGroups.contains(product.group)
         switch choice {
         case .declined: return nil
-        case .ifEligible: return isTried ? nil : product.trial
+        case .ifEligible: return isTried ? nil : product.introductory
         case .required:
-            guard let trial = product.trial else {
+            guard let offer = product.introductory else {
                 throw refusal(.trialNotOffered, account, product.id)
             }
             guard !isTried else { throw refusal(.trialAlreadyUsed, account, product.id) }
-            return trial
+            return offer
         }
     }
 
-    private mutating func buy(
+    /// Whoever buys outside of the app buys without the token that the app would set.
+    mutating func buy(
         _ purchase: AppStoreSubscription.Purchase,
         for account: Int,
-        _ held: Int?
+        _ held: Int?,
+        isOutside: Bool = false
     ) -> AppStoreNotification {
+        let token = isOutside ? nil : accounts[account].customer.appAccountToken
         if let held {
             let place = Place(account: account, subscription: held)
-            self[place].appAccountToken = accounts[account].customer.appAccountToken
+            self[place].appAccountToken = token
             return notify(self[place].resubscribe(purchase), of: place)
         }
         accounts[account].subscriptions.append(
             AppStoreSubscription(
                 purchase,
-                appAccountToken: accounts[account].customer.appAccountToken,
+                appAccountToken: token,
                 app.tempo
             )
         )
@@ -339,8 +397,9 @@ extension AppStoreMachine {
         return place
     }
 
-    private mutating func fixPayments(of account: Int) -> [AppStoreNotification] {
-        accounts[account].paymentsFail = false
+    /// Tries every outstanding charge at once, if charges go through now.
+    private mutating func collect(from account: Int) -> [AppStoreNotification] {
+        guard accounts[account].pays else { return [] }
         var notifications: [AppStoreNotification] = []
         for index in accounts[account].subscriptions.indices {
             let place = Place(account: account, subscription: index)
@@ -403,14 +462,8 @@ extension AppStoreMachine {
         guard product.isTakenAtOnce(after: self[place].current.product) else {
             return notify(self[place].planRenewal(into: product), of: place)
         }
-        guard !accounts[account].paymentsFail else { throw refusal(.paymentDeclined, account, id) }
-        let purchase = AppStoreSubscription.Purchase(
-            of: product,
-            trial: nil,
-            at: now,
-            ids: drawTerm(for: account),
-            app.tempo
-        )
+        try checkPayment(account, id)
+        let purchase = purchase(of: product, nil, for: account)
         return notify(self[place].upgrade(purchase, at: now), of: place)
     }
 
@@ -460,7 +513,7 @@ extension AppStoreMachine {
 
 extension AppStoreProduct {
     /// Whether choosing this product takes effect at once, not at the next renewal.
-    fileprivate func isTakenAtOnce(after other: AppStoreProduct) -> Bool {
+    func isTakenAtOnce(after other: AppStoreProduct) -> Bool {
         self != other && (level < other.level || (level == other.level && period == other.period))
     }
 }

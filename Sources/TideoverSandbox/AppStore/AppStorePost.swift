@@ -1,8 +1,8 @@
 /// What the store sends, when it tries and how each attempt ended. Instants are milliseconds since 1970.
 /// https://developer.apple.com/documentation/appstoreservernotifications/responding-to-app-store-server-notifications
-public struct AppStorePost: Sendable {
+public struct AppStorePost: Codable, Sendable {
     /// A notification and the attempts at sending it.
-    public struct Letter: Hashable, Sendable {
+    public struct Letter: Hashable, Codable, Sendable {
         /// What is sent.
         public let notification: AppStoreNotification
         /// Every attempt made so far, oldest first; at most six.
@@ -13,7 +13,7 @@ public struct AppStorePost: Sendable {
     }
 
     /// One attempt at sending a notification.
-    public struct Attempt: Hashable, Sendable {
+    public struct Attempt: Hashable, Codable, Sendable {
         /// When it was made.
         public let at: Int64
         /// How it ended.
@@ -22,7 +22,7 @@ public struct AppStorePost: Sendable {
 
     /// Apple's `sendAttemptResult`.
     /// https://developer.apple.com/documentation/appstoreserverapi/sendattemptresult
-    public enum SendResult: String, CaseIterable, Hashable, Sendable {
+    public enum SendResult: String, CaseIterable, Hashable, Codable, Sendable {
         case success = "SUCCESS"
         case timedOut = "TIMED_OUT"
         case tlsIssue = "TLS_ISSUE"
@@ -44,7 +44,7 @@ public struct AppStorePost: Sendable {
     /// A letter's number: letters are numbered from 0 in the order posted.
     public typealias Number = Int
 
-    private struct Outstanding {
+    private struct Outstanding: Codable {
         let at: Int64
         let number: Number
     }
@@ -102,6 +102,9 @@ public struct AppStorePost: Sendable {
         guard result != .success, made <= waits.count else { return }
         schedule(number, at: instant + waits[made - 1])
     }
+
+    /// Plans one more attempt at a letter.
+    mutating func postpone(_ number: Number, to instant: Int64) { schedule(number, at: instant) }
 
     private mutating func schedule(_ number: Number, at instant: Int64) {
         let place = outstanding.firstIndex { $0.at > instant } ?? outstanding.endIndex

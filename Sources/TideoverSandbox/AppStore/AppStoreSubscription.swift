@@ -1,7 +1,7 @@
 /// One subscription in the store, from the first purchase through every lapse and return.
-struct AppStoreSubscription: Hashable, Sendable {
+struct AppStoreSubscription: Hashable, Codable, Sendable {
     /// The numbers the store gives a term.
-    struct TermIds: Hashable, Sendable {
+    struct TermIds: Hashable, Codable, Sendable {
         let transactionId: String
         let webOrderLineItemId: String
         /// What stands on the customer's receipt.
@@ -9,12 +9,13 @@ struct AppStoreSubscription: Hashable, Sendable {
     }
 
     /// A paid or free period.
-    struct Term: Hashable, Sendable {
+    struct Term: Hashable, Codable, Sendable {
         let ids: TermIds
         let product: AppStoreProduct
         let start: Int64
         var end: Int64
-        let isTrial: Bool
+        /// What made it cheaper than usual.
+        let offer: AppStoreOffer?
         let isRenewal: Bool
         /// What was paid; nothing for a trial.
         let price: StorePrice
@@ -22,16 +23,18 @@ struct AppStoreSubscription: Hashable, Sendable {
         var modifiedAt: Int64
         var isUpgraded = false
         var revocation: Revocation?
+
+        var isTrial: Bool { offer?.mode == .freeTrial }
     }
 
     /// What the subscription will renew into.
-    struct Plan: Hashable, Sendable {
+    struct Plan: Hashable, Codable, Sendable {
         let product: AppStoreProduct
         var price: StorePrice
     }
 
     /// A higher price that the next renewal is to have.
-    struct PriceIncrease: Hashable, Sendable {
+    struct PriceIncrease: Hashable, Codable, Sendable {
         let price: StorePrice
         var isAccepted: Bool
     }
@@ -39,14 +42,14 @@ struct AppStoreSubscription: Hashable, Sendable {
     /// Apple's `inAppOwnershipType`.
     var ownershipType: String { sharedFrom == nil ? "PURCHASED" : "FAMILY_SHARED" }
 
-    struct Revocation: Hashable, Sendable {
+    struct Revocation: Hashable, Codable, Sendable {
         let at: Int64
         let reason: AppStoreAction.RefundReason
         /// What a family member loses was not paid back to that member.
         var isOfShare = false
     }
 
-    enum Phase: Hashable, Sendable {
+    enum Phase: Hashable, Codable, Sendable {
         /// The newest term has not ended.
         case running
         case grace(until: Int64)
@@ -55,15 +58,16 @@ struct AppStoreSubscription: Hashable, Sendable {
     }
 
     /// Apple's `expirationIntent`.
-    enum Intent: Int64, Hashable, Sendable {
+    enum Intent: Int64, Hashable, Codable, Sendable {
         case customerCancelled = 1
         case billingError = 2
         case priceIncrease = 3
+        case productUnavailable = 4
         case other = 5
     }
 
     /// Ends of terms are counted from here, so that short months do not move the billing day for good.
-    struct Cycle: Hashable, Sendable {
+    struct Cycle: Hashable, Codable, Sendable {
         let anchor: Int64
         var count: Int
     }
@@ -79,7 +83,7 @@ struct AppStoreSubscription: Hashable, Sendable {
     }
 
     /// A stretch of the past in which the store held one thing to be so.
-    struct Span: Hashable, Sendable {
+    struct Span: Hashable, Codable, Sendable {
         let from: Int64
         let truth: AppStoreTruth
     }
@@ -95,6 +99,10 @@ struct AppStoreSubscription: Hashable, Sendable {
     private(set) var recentStart: Int64
     private(set) var plan: Plan
     private(set) var priceIncrease: PriceIncrease?
+    /// What was redeemed, and makes the next payments cheaper.
+    private var redeemed: AppStoreOffer?
+    /// How many more payments the offer of the current term goes on for.
+    private var offerPaymentsLeft = 0
     /// Whether the customer has asked for a refund of the newest payment, and nobody has decided.
     private(set) var refundIsRequested = false
     /// The purchase that a family member's share follows; nil for a purchase.
@@ -117,6 +125,7 @@ struct AppStoreSubscription: Hashable, Sendable {
         terms = [purchase.term]
         recentStart = purchase.term.start
         cycle = purchase.cycle
+        offerPaymentsLeft = purchase.offerPaymentsLeft
         record(at: purchase.term.start)
     }
 
@@ -182,30 +191,38 @@ extension AppStoreSubscription {
         let term: Term
         let cycle: Cycle
         let plan: Plan
+        let offerPaymentsLeft: Int
 
         init(
             of product: AppStoreProduct,
-            trial: StorePeriod?,
+            offer: AppStoreOffer?,
             at instant: Int64,
             ids: TermIds,
             _ tempo: StoreTempo
         ) {
-            let end = tempo.period(trial ?? product.period).end(of: 1, from: instant)
-            let currency = product.price.currency
+            let length = offer?.length(of: product) ?? product.period
+            let end = tempo.period(length).end(of: 1, from: instant)
             plan = Plan(product: product, price: product.price)
             term = Term(
                 ids: ids,
                 product: product,
                 start: instant,
                 end: end,
-                isTrial: trial != nil,
+                offer: offer,
                 isRenewal: false,
-                price: trial == nil ? product.price : StorePrice(milliunits: 0, currency: currency),
+                price: offer?.price ?? product.price,
                 modifiedAt: instant
             )
             cycle =
-                trial == nil ? Cycle(anchor: instant, count: 1) : Cycle(anchor: end, count: 0)
+                length == product.period
+                ? Cycle(anchor: instant, count: 1) : Cycle(anchor: end, count: 0)
+            offerPaymentsLeft = (offer?.payments ?? 1) - 1
         }
+    }
+
+    /// What makes the next payment cheaper.
+    var nextOffer: AppStoreOffer? {
+        redeemed ?? (offerPaymentsLeft > 0 ? current.offer : nil)
     }
 
     /// The charge at the end of the current term succeeded.
@@ -217,7 +234,8 @@ extension AppStoreSubscription {
 
     /// The charge at the end of the current term failed. Grace is fixed here and never changes later.
     mutating func failToRenew() -> AppStoreEvent {
-        let graceEnd = tempo.grace(of: current.product).map { current.end + $0 }
+        let hasGrace = current.product.graceScope == .allRenewals || !current.isTrial
+        let graceEnd = hasGrace ? tempo.grace(of: current.product).map { current.end + $0 } : nil
         statedGraceEnd = graceEnd
         phase = graceEnd.map { .grace(until: $0) } ?? .retry
         record(at: current.end)
@@ -243,6 +261,8 @@ extension AppStoreSubscription {
         if gap > tempo.longestGap { recentStart = purchase.term.start }
         cycle = purchase.cycle
         plan = purchase.plan
+        offerPaymentsLeft = purchase.offerPaymentsLeft
+        redeemed = nil
         priceIncrease = nil
         renews = true
         begin(purchase.term)
@@ -251,20 +271,33 @@ extension AppStoreSubscription {
 
     private mutating func nextTerm(_ ids: TermIds, startingAt start: Int64) -> Term {
         if plan.product != current.product { cycle = Cycle(anchor: start, count: 0) }
-        cycle.count += 1
-        let end = tempo.period(plan.product.period).end(of: cycle.count, from: cycle.anchor)
+        let offer = nextOffer
+        offerPaymentsLeft = (redeemed?.payments ?? max(offerPaymentsLeft, 1)) - 1
+        redeemed = nil
         plan.price = priceIncrease?.price ?? plan.price
         priceIncrease = nil
         return Term(
             ids: ids,
             product: plan.product,
             start: start,
-            end: end,
-            isTrial: false,
+            end: nextEnd(of: offer, startingAt: start),
+            offer: offer,
             isRenewal: true,
-            price: plan.price,
+            price: offer?.price ?? plan.price,
             modifiedAt: start
         )
+    }
+
+    /// When a term from `start` on ends; the billing cycle begins anew after an offer of another length.
+    private mutating func nextEnd(of offer: AppStoreOffer?, startingAt start: Int64) -> Int64 {
+        let length = offer?.length(of: plan.product) ?? plan.product.period
+        guard length == plan.product.period else {
+            let end = tempo.period(length).end(of: 1, from: start)
+            cycle = Cycle(anchor: end, count: 0)
+            return end
+        }
+        cycle.count += 1
+        return tempo.period(length).end(of: cycle.count, from: cycle.anchor)
     }
 
     private mutating func begin(_ term: Term, at instant: Int64? = nil) {
@@ -292,6 +325,8 @@ extension AppStoreSubscription {
         terms[terms.count - 1].modifiedAt = instant
         cycle = purchase.cycle
         plan = purchase.plan
+        offerPaymentsLeft = purchase.offerPaymentsLeft
+        redeemed = nil
         priceIncrease = nil
         renews = true
         begin(purchase.term)
@@ -305,10 +340,22 @@ extension AppStoreSubscription {
     /// Takes another product from the next renewal on, or the current one after all.
     mutating func planRenewal(into product: AppStoreProduct) -> AppStoreEvent {
         plan = Plan(product: product, price: product.price)
+        redeemed = nil
+        offerPaymentsLeft = product == current.product ? offerPaymentsLeft : 0
         priceIncrease = nil
         renews = true
         return product == current.product
             ? .changeDropped(to: product.id) : .downgraded(to: product.id, at: current.end)
+    }
+
+    /// Makes the next payment, and those that the offer has besides, cheaper.
+    mutating func redeem(_ offer: AppStoreOffer, for product: AppStoreProduct) -> AppStoreEvent {
+        let isSame = product == current.product
+        plan = Plan(product: product, price: product.price)
+        redeemed = offer
+        priceIncrease = nil
+        renews = true
+        return .offerRedeemed(isSame ? .atRenewal : .downgrade)
     }
 
     /// The next renewal is to cost more. Where the customer must agree, it does not come otherwise.
@@ -325,6 +372,12 @@ extension AppStoreSubscription {
     mutating func endForPrice() -> AppStoreEvent {
         end(.priceIncrease, at: current.end)
         return .expired(.priceIncrease)
+    }
+
+    /// The product is no longer for sale when it was to renew.
+    mutating func endUnavailable() -> AppStoreEvent {
+        end(.productUnavailable, at: current.end)
+        return .expired(.productUnavailable)
     }
 
     mutating func requestRefund(_ reason: AppStoreAction.RefundRequestReason) -> AppStoreEvent {
@@ -515,6 +568,7 @@ extension AppStoreSubscription {
         case .retry: .graceEnded(retryUntil: owner.retryEnd)
         case .ended(.billingError): .expired(.billingRetry)
         case .ended(.priceIncrease): .expired(.priceIncrease)
+        case .ended(.productUnavailable): .expired(.productUnavailable)
         case .ended(.customerCancelled), .ended(.other): .expired(.voluntary)
         }
     }
@@ -542,7 +596,7 @@ extension AppStoreSubscription.Term {
             product: product,
             start: start,
             end: end,
-            isTrial: isTrial,
+            offer: offer,
             isRenewal: isRenewal,
             price: StorePrice(milliunits: 0, currency: price.currency),
             modifiedAt: instant

@@ -1,5 +1,5 @@
 /// How fast a sandbox renews: how long it makes a month. Production has real time alone.
-public enum RenewalRate: String, CaseIterable, Hashable, Sendable {
+public enum RenewalRate: String, CaseIterable, Hashable, Codable, Sendable {
     case realTime = "real"
     case threeMinutes = "3min"
     case fiveMinutes = "5min"
@@ -22,7 +22,7 @@ public enum RenewalRate: String, CaseIterable, Hashable, Sendable {
 }
 
 /// The lengths of time that a store's environment gives periods, grace and retrying, in milliseconds.
-struct StoreTempo: Hashable, Sendable {
+struct StoreTempo: Hashable, Codable, Sendable {
     private static let minute: Int64 = 60_000
     private static let week = 7 * CivilDate.millisecondsPerDay
 

@@ -1,8 +1,10 @@
 /// What the simulated store itself holds to be so of a customer at an instant: the yardstick that a
 /// receiver's answers are measured with. Instants are milliseconds since 1970.
-public enum AppStoreTruth: Hashable, Sendable {
+public enum AppStoreTruth: Hashable, Codable, Sendable {
     case never
     case active(until: Int64)
+    /// Bought once and for all.
+    case owned
     /// A payment failed; service goes on.
     case grace(until: Int64)
     /// A payment failed; no service, but the store goes on trying.
@@ -13,7 +15,7 @@ public enum AppStoreTruth: Hashable, Sendable {
     /// Whether the customer is to be served.
     public var isEntitled: Bool {
         switch self {
-        case .active, .grace: true
+        case .active, .grace, .owned: true
         case .never, .retry, .expired, .revoked: false
         }
     }
@@ -23,6 +25,7 @@ public enum AppStoreTruth: Hashable, Sendable {
         switch self {
         case .never: "never"
         case .active: "active"
+        case .owned: "owned"
         case .grace: "grace"
         case .retry: "retry"
         case .expired: "expired"
@@ -34,7 +37,7 @@ public enum AppStoreTruth: Hashable, Sendable {
     public var until: Int64? {
         switch self {
         case .active(let until), .grace(let until), .retry(let until): until
-        case .never, .expired, .revoked: nil
+        case .never, .owned, .expired, .revoked: nil
         }
     }
 
@@ -47,6 +50,7 @@ public enum AppStoreTruth: Hashable, Sendable {
         case .retry: 3
         case .grace: 4
         case .active: 5
+        case .owned: 6
         }
     }
 }

@@ -63,6 +63,22 @@ enum AppStoreWire {
         "METADATA_UPDATE": [], "MIGRATION": [], "PRICE_CHANGE": [],
     ]
 
+    /// What a transaction says of its end before its time.
+    static func add(_ revocation: AppStoreSubscription.Revocation?, to json: inout JSONObject) {
+        guard let revocation else { return }
+        json["revocationReason"] = .integer(revocation.reason.rawValue)
+        json["revocationDate"] = .integer(revocation.at)
+        json["revocationType"] = revocation.isOfShare ? "FAMILY_REVOKE" : "REFUND_FULL"
+    }
+
+    static func add(_ offer: AppStoreOffer?, to json: inout JSONObject) {
+        guard let offer else { return }
+        json["offerType"] = .integer(offer.kind.rawValue)
+        json["offerIdentifier"] = offer.identifier.map(JSONValue.string)
+        json["offerDiscountType"] = .string(offer.mode.rawValue)
+        json["offerPeriod"] = .string(offer.period.text)
+    }
+
     /// One subscription, seen together with whose it is and what app it belongs to.
     struct Subject {
         let app: AppStoreApp
@@ -101,8 +117,8 @@ extension AppStoreWire.Subject {
         json["inAppOwnershipType"] = .string(subscription.ownershipType)
         json["signedDate"] = .integer(signedDate)
         if term.isUpgraded { json["isUpgraded"] = true }
-        addRevocation(of: term, to: &json)
-        addOffer(of: term, to: &json)
+        AppStoreWire.add(term.revocation, to: &json)
+        AppStoreWire.add(term.offer, to: &json)
         json["environment"] = .string(app.environment.rawValue)
         json["transactionReason"] = term.isRenewal ? "RENEWAL" : "PURCHASE"
         json["storefront"] = .string(account.customer.storefront.country)
@@ -123,10 +139,13 @@ extension AppStoreWire.Subject {
         json["productId"] = .string(term.product.id)
         json["autoRenewStatus"] = subscription.renews ? 1 : 0
         if subscription.renews {
-            let price = subscription.priceIncrease?.price ?? subscription.plan.price
+            let usual = subscription.priceIncrease?.price ?? subscription.plan.price
+            let price = subscription.nextOffer?.price ?? usual
             json["renewalPrice"] = .integer(price.milliunits)
             json["currency"] = .string(price.currency)
         }
+        if subscription.renews { AppStoreWire.add(subscription.nextOffer, to: &json) }
+        addWinBackOffers(to: &json)
         json["priceIncreaseStatus"] = subscription.priceIncrease.map { $0.isAccepted ? 1 : 0 }
         json["signedDate"] = .integer(signedDate)
         json["environment"] = .string(app.environment.rawValue)
@@ -148,21 +167,15 @@ extension AppStoreWire.Subject {
         return json
     }
 
-    private func addRevocation(
-        of term: AppStoreSubscription.Term,
-        to json: inout JSONObject
-    ) {
-        guard let revocation = term.revocation else { return }
-        json["revocationReason"] = .integer(revocation.reason.rawValue)
-        json["revocationDate"] = .integer(revocation.at)
-        json["revocationType"] = revocation.isOfShare ? "FAMILY_REVOKE" : "REFUND_FULL"
-    }
-
-    private func addOffer(of term: AppStoreSubscription.Term, to json: inout JSONObject) {
-        guard term.isTrial, let trial = term.product.trial else { return }
-        json["offerType"] = 1
-        json["offerDiscountType"] = "FREE_TRIAL"
-        json["offerPeriod"] = .string(trial.text)
+    /// Whoever has paid and left can be won back.
+    private func addWinBackOffers(to json: inout JSONObject) {
+        guard case .ended = subscription.phase, !subscription.isRevoked,
+            subscription.sharedFrom == nil, subscription.terms.contains(where: { !$0.isTrial })
+        else { return }
+        let offers = app.products.filter { $0.group == subscription.current.product.group }
+            .flatMap(\.offers).filter { $0.kind == .winBack }.compactMap(\.identifier)
+        guard !offers.isEmpty else { return }
+        json["eligibleWinBackOfferIds"] = .array(offers.map(JSONValue.string))
     }
 
     /// Apple writes these only once a subscription has ended or a charge for it has failed.

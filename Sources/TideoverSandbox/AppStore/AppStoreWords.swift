@@ -39,8 +39,9 @@ extension AppStoreEvent {
             return "\(customer)'s subscription ends; the higher price was not agreed to."
         case .refunded(.appIssue): return "\(customer) is refunded, naming an issue with the app."
         case .refunded(.other): return "\(customer) is refunded."
-        case .refundReversed(let until):
+        case .refundReversed(let until?):
             return "\(customer)'s refund is taken back; the period still ends \(day(until))."
+        case .refundReversed(nil): return "\(customer)'s refund is taken back."
         case .renewalExtended(let until):
             return "\(customer)'s renewal date is extended to \(day(until))."
         case .upgraded(let product, let until, let refund):
@@ -56,6 +57,14 @@ extension AppStoreEvent {
             return "\(customer) is told of \(price) from the next renewal on."
         case .priceAccepted: return "\(customer) agrees to the higher price."
         case .refundRequested: return "\(customer) asks for a refund."
+        case .expired(.productUnavailable):
+            return "\(customer)'s subscription ends; the product is no longer for sale."
+        case .offerRedeemed(.atRenewal):
+            return "\(customer) redeems an offer for the next renewal."
+        case .offerRedeemed(.upgrade): return "\(customer) redeems an offer and has more at once."
+        case .offerRedeemed(.downgrade):
+            return "\(customer) redeems an offer for another product from the next renewal on."
+        case .charged(let product): return "\(customer) has \(product)."
         case .shareRevoked: return "\(customer) no longer has a share of the family's purchase."
         case .extensionFailed:
             return "\(customer)'s renewal date could not be extended with the others'."
@@ -73,7 +82,17 @@ extension AppStoreAction {
     /// What a customer does, in one sentence.
     public func words(_ customer: String) -> String {
         switch self {
-        case .subscribe(let product, _): "\(customer) buys \(product)."
+        case .subscribe(let product, _), .buy(let product, false): "\(customer) buys \(product)."
+        case .buy(let product, true): "\(customer) buys \(product) outside of the app."
+        case .askToBuy(let product): "\(customer) asks for \(product)."
+        case .approvePurchase: "What \(customer) asked for is approved."
+        case .declinePurchase: "What \(customer) asked for is declined."
+        case .interruptPurchase(let product): "\(customer)'s purchase of \(product) is interrupted."
+        case .resumePurchase: "\(customer) goes on with the interrupted purchase."
+        case .redeem(_, let offer): "\(customer) redeems \(offer)."
+        case .allowPurchases(true): "\(customer)'s account allows purchases and renewals."
+        case .allowPurchases(false): "\(customer)'s account allows no purchases and renewals."
+        case .removeFromSale(let product): "\(product) is taken off sale."
         case .failPayments: "From now on \(customer)'s payments are declined."
         case .fixPayments: "\(customer) corrects the payment method."
         case .cancel: "\(customer) cancels."
@@ -105,6 +124,14 @@ extension AppStoreRefusal: CustomStringConvertible {
         case .trialNotOffered: "\(product) has no free trial."
         case .trialAlreadyUsed: "\(customer) has used the free trial of \(product)'s group."
         case .paymentDeclined: "\(customer)'s payment for \(product) was declined."
+        case .purchasesNotAllowed: "\(customer)'s account allows no purchases."
+        case .notForSale: "\(product) is not for sale."
+        case .alreadyOwned: "\(customer) has \(product) already."
+        case .notBought: "\(customer) has never bought \(product)."
+        case .unknownOffer: "\(product) has no offer of this name."
+        case .notEligible: "\(customer) may not redeem this offer of \(product)."
+        case .alreadyPending: "\(customer)'s purchase of \(product) is pending already."
+        case .notPending: "No purchase of \(customer)'s is waiting for this."
         case .renewalAlreadyOff: "\(customer) has turned renewal of \(product) off already."
         case .renewalAlreadyOn: "\(customer)'s renewal of \(product) is on already."
         case .ended: "\(customer)'s subscription to \(product) has ended."
@@ -132,5 +159,59 @@ extension StorePrice: CustomStringConvertible {
         let digits = String(1000 + thousandths).dropFirst()
         let decimals = digits.hasSuffix("0") ? digits.dropLast() : digits
         return "\(milliunits / 1000).\(decimals) \(currency)"
+    }
+}
+
+extension AppStoreWireFaultRule: CustomStringConvertible {
+    /// What goes wrong and how often, in a sentence without its full stop.
+    public var description: String { "Notifications, \(often(times, percent)): \(fault.words)" }
+}
+
+extension AppStoreFaultRule: CustomStringConvertible {
+    /// What goes wrong and how often, in a sentence without its full stop.
+    public var description: String {
+        "Calls of \(operation?.rawValue ?? "the Server API"), \(often(times, percent)): \(fault.words)"
+    }
+}
+
+private func often(_ times: Int?, _ percent: Int) -> String {
+    let share = percent == 100 ? "" : "\(percent) of a hundred "
+    return switch times {
+    case nil: share + "from now on"
+    case 1: share + "once"
+    case let times?: share + "\(times) times"
+    }
+}
+
+extension AppStoreWireFault {
+    fileprivate var words: String {
+        switch self {
+        case .lose: "lost"
+        case .noAnswer: "not delivered"
+        case .duplicate: "sent twice"
+        case .delay(let length): "late by \(length) ms"
+        case .reorder: "overtaken by the next"
+        case .truncate: "cut in half"
+        case .corrupt: "corrupted"
+        case .wrongEnvironment: "of another environment"
+        case .unknownType: "of an unknown type"
+        case .rotateKey: "signed with a new key"
+        case .expiredCertificate: "signed with an expired certificate"
+        }
+    }
+}
+
+extension AppStoreFault {
+    fileprivate var words: String {
+        switch self {
+        case .rateLimited: "too many requests"
+        case .unauthorized: "not authorized"
+        case .refused(let error): "error \(error.rawValue)"
+        case .unavailable(let status): "status \(status)"
+        case .slow(let length): "late by \(length) ms"
+        case .noAnswer: "no answer"
+        case .truncated: "cut in half"
+        case .stale(let length): "what was so \(length) ms ago"
+        }
     }
 }

@@ -3,7 +3,7 @@ import TideoverJSON
 /// An order to extend the renewal dates of all active subscribers of a product: the store takes it at
 /// once and carries it out a while later.
 /// https://developer.apple.com/documentation/appstoreserverapi/extend-subscription-renewal-dates-for-all-active-subscribers
-struct MassExtension: Sendable {
+struct MassExtension: Codable, Sendable {
     /// How long the store takes, in milliseconds; Apple names no time.
     static let delay: Int64 = 300_000
 
@@ -15,7 +15,12 @@ struct MassExtension: Sendable {
     /// When it is carried out.
     let at: Int64
     /// How many it reached and how many it did not; nil until then.
-    var result: (succeeded: Int64, failed: Int64)?
+    var result: Result?
+
+    struct Result: Codable, Sendable {
+        let succeeded: Int64
+        let failed: Int64
+    }
 }
 
 extension AppStoreMachine {
@@ -48,7 +53,10 @@ extension AppStoreMachine {
                 notifications.append(notify(.extensionFailed, of: place))
             }
         }
-        massExtensions[index].result = (succeeded, failed)
+        massExtensions[index].result = MassExtension.Result(
+            succeeded: succeeded,
+            failed: failed
+        )
         return notifications + [summary(of: order, succeeded, failed)]
     }
 

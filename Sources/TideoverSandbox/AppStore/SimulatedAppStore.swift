@@ -41,6 +41,15 @@ public actor SimulatedAppStore {
         self.wait = wait
     }
 
+    /// A store as it stands.
+    init(
+        _ service: AppStoreService,
+        wait: @escaping @Sendable (_ milliseconds: Int64) async throws -> Void
+    ) {
+        self.service = service
+        self.wait = wait
+    }
+
     /// The store's clock, in milliseconds since 1970.
     public var now: Int64 { service.now }
 
@@ -81,7 +90,7 @@ public actor SimulatedAppStore {
 
     /// The number of the order that a transaction belongs to, as it stands on the customer's receipt.
     public func order(of transactionId: String) -> String? {
-        service.machine.finding(transactionId, asOf: now)?.term.ids.orderId
+        service.machine.finding(transactionId, asOf: now)?.ids.orderId
     }
 
     /// What the store held to be so at an instant up to `now`; of several subscriptions the best one.
@@ -112,8 +121,10 @@ extension SimulatedAppStore {
         public let number: AppStorePost.Number
         /// What is sent.
         public let notification: AppStoreNotification
-        /// `{"signedPayload":"..."}`
+        /// `{"signedPayload":"..."}`, or what is left of it.
         public let body: [UInt8]
+        /// What went wrong on the way.
+        public let fault: AppStoreWireFault?
     }
 
     /// Lets time pass up to the next attempt at sending, or to the instant if none is due by then.
@@ -127,11 +138,7 @@ extension SimulatedAppStore {
             guard min(attempt, event) <= instant else { break }
             service.post.post(service.machine.advance(to: max(min(attempt, event), now)))
             if attempt <= event, let taken = service.post.take(dueBy: now) {
-                return Attempt(
-                    number: taken.number,
-                    notification: taken.letter.notification,
-                    body: try service.authority.body(of: taken.letter.notification)
-                )
+                if let attempt = try service.attempt(taken.number, taken.letter) { return attempt }
             }
         }
         service.post.post(service.machine.advance(to: instant))
@@ -177,7 +184,8 @@ extension SimulatedAppStore {
     private func answer(_ request: Request) async throws -> Response {
         let answer = try service.answer(request)
         if answer.delay > 0 { try await wait(answer.delay) }
-        return answer.response
+        guard let response = answer.response else { throw AppStoreNoAnswer() }
+        return response
     }
 
     /// Every call of the Server API whose path was recognised, oldest first.
@@ -196,6 +204,24 @@ extension SimulatedAppStore {
 
     /// Takes every rule back.
     public func clearFaults() { service.faults.clear() }
+
+    /// Has notifications go wrong from now on; of several rules the first that strikes decides.
+    public func add(_ rule: AppStoreWireFaultRule) { service.wireFaults.add(rule) }
+
+    /// Takes every rule for notifications back; one that waits to be overtaken is sent.
+    public func clearWireFaults() {
+        service.wireFaults.clear()
+        for number in service.overtaken { service.post.postpone(number, to: now) }
+        service.overtaken = []
+    }
+
+    /// A customer opens the app: what becomes of the message of a billing problem.
+    public func openApp(
+        _ customer: String,
+        delaysMessages: Bool = false
+    ) throws(AppStoreRefusal) -> AppStoreMessageOutcome {
+        try service.machine.openApp(customer, delaysMessages: delaysMessages)
+    }
 
     /// Replaces the keys whose tokens are valid.
     public func setKeys(_ keys: [AppStoreAPIKey]) { service.keys = keys }

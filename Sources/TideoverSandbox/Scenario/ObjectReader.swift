@@ -35,6 +35,13 @@ struct ObjectReader {
         return try read(member)
     }
 
+    func flag(_ key: String) throws(ScenarioError) -> Bool? {
+        try optional(key) { (node) throws(ScenarioError) -> Bool in
+            guard let value = node.bool else { throw fault(.expected(.bool, for: key), node) }
+            return value
+        }
+    }
+
     func wholeNumber(_ key: String) throws(ScenarioError) -> Int64? {
         guard let member = node[key] else { return nil }
         guard let number = member.int64, number >= 0 else {

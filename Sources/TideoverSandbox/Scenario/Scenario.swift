@@ -45,6 +45,9 @@ public struct ScenarioStep: Hashable, Sendable {
     public let refusal: AppStoreRefusal.Reason?
     /// What the answer about the customer must say afterwards.
     public internal(set) var expectations: [ScenarioExpectation]
+    /// The kinds of the events that must have been told of the customer since the step above that said so;
+    /// nil for whichever were.
+    public internal(set) var events: [String]?
     /// What the author wants the reader of a report to know.
     public let note: String?
 }
@@ -60,6 +63,14 @@ public enum ScenarioAction: Hashable, Sendable {
     case googlePlay(ScenarioPlayAction)
     /// The customer opens the app, and the device reconciles.
     case openApp(DeviceVisit)
+    /// The system under test asks the store for what it missed, as it does at every start.
+    case catchUp
+    /// From now on something goes wrong with what the store sends.
+    case disturbNotifications(AppStoreWireFaultRule)
+    /// From now on something goes wrong with what the store is asked.
+    case disturbServerAPI(AppStoreFaultRule)
+    /// Nothing goes wrong any more.
+    case endDisturbances
 }
 
 /// One time that a customer opens the app: what the device does of what it should.
@@ -79,6 +90,10 @@ public struct DeviceVisit: Hashable, Sendable {
     /// The environment it says it looks at; nil for that of the system under test. In another one there
     /// is nothing to see.
     public var environment: String?
+    /// Whether the app keeps the store's messages back for a better moment.
+    public var delaysMessages = false
+    /// What must become of the message of a billing problem; nil for whatever does.
+    public var message: AppStoreMessageOutcome?
 
     /// One that does everything right.
     public init() {}

@@ -36,7 +36,7 @@ struct ScenarioDevice: Sendable {
         var report: JSONObject = ["device": .object(device)]
         if visit.presents {
             report["transactions"] = .array(seen.map(\.signedTransaction))
-            report["renewalInfos"] = .array(seen.map(\.signedRenewalInfo))
+            report["renewalInfos"] = .array(seen.compactMap(\.signedRenewalInfo))
         }
         return report
     }
@@ -48,17 +48,22 @@ struct ScenarioDevice: Sendable {
         at clock: Int64
     ) -> JSONObject {
         let standing = purchases.filter { !$0.isRevoked }
-        guard let best = standing.max(by: { $0.end < $1.end }) ?? purchases.first else {
+        guard let best = standing.max(by: { $0.lasts < $1.lasts }) ?? purchases.first else {
             return ["access": false]
         }
         var word: JSONObject = [
-            "access": .bool(visit.verifies && !best.isRevoked && best.end > clock),
-            "until": .string(InstantText.write(best.end)),
+            "access": .bool(visit.verifies && !best.isRevoked && best.lasts > clock),
             "productId": .string(best.productId),
             "originalTransactionId": .string(best.originalTransactionId),
             "verified": .bool(visit.verifies),
         ]
+        word["until"] = best.end.map { .string(InstantText.write($0)) }
         if !visit.finishes { word["unfinished"] = [.string(best.transactionId)] }
         return word
     }
+}
+
+extension AppStoreDevicePurchase {
+    /// Until when it gives access, for ever included.
+    fileprivate var lasts: Int64 { end ?? .max }
 }

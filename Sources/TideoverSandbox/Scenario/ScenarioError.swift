@@ -34,6 +34,10 @@ public struct ScenarioError: Error, Hashable, Sendable {
         case emptyStep
         case emptyExpectation
         case refusalWithoutAction
+        /// New customers are offered one thing.
+        case trialAndIntroductory
+        /// Only who pays as they go pays more than once.
+        case paymentsOfOffer
         /// Production renews in real time alone.
         case rateOutsideSandbox
         case none(of: String)
@@ -46,7 +50,7 @@ public struct ScenarioError: Error, Hashable, Sendable {
     /// What a value should have been.
     public enum Kind: Hashable, Sendable {
         case string, bool, wholeNumber, object, list, listOfStrings, pair
-        case daysOfExtension
+        case daysOfExtension, percent, status
     }
 
     /// What kind of thing a name or value should have been.
@@ -54,6 +58,7 @@ public struct ScenarioError: Error, Hashable, Sendable {
         case customer, product, entitlement, action, refusal, refundReason, storefront
         case environment, period, grace, renewalRate, refundRequestReason
         case store, basePlan, choice, playFault, playCall
+        case graceScope, offerKind, offerMode, offer, productKind, message, fault, operation
     }
 }
 
@@ -92,6 +97,8 @@ extension ScenarioError.Reason: CustomStringConvertible {
         case .emptyStep: "a step needs \"do\" or \"expect\""
         case .emptyExpectation: "this expects nothing"
         case .refusalWithoutAction: "\"refused\" needs \"do\" beside it"
+        case .trialAndIntroductory: "a product has either \"trial\" or \"introductory\""
+        case .paymentsOfOffer: "only the mode \"payAsYouGo\" has more than one of \"payments\""
         case .rateOutsideSandbox: "only the environment \"Sandbox\" has a renewal rate"
         case .none(let what): "a scenario needs at least one of \(what)"
         case .unreadableFile(let file, let cause): "\(file) cannot be read: \(cause)"
@@ -116,6 +123,8 @@ extension ScenarioError.Kind: CustomStringConvertible {
         case .listOfStrings: "a list of texts"
         case .pair: "a list of two"
         case .daysOfExtension: "a whole number from 1 to 90"
+        case .percent: "a whole number from 0 to 100"
+        case .status: "an HTTP status from 400 to 599"
         }
     }
 }
@@ -141,6 +150,14 @@ extension ScenarioError.Naming: CustomStringConvertible {
         case .choice: "choice here"
         case .playFault: "fault that can strike a call"
         case .playCall: "call of Google's APIs"
+        case .graceScope: "scope of grace"
+        case .offerKind: "kind of offer that can be redeemed"
+        case .offerMode: "way to pay for an offer"
+        case .offer: "offer of this product"
+        case .productKind: "kind of product"
+        case .message: "outcome of a message"
+        case .fault: "fault that can strike here"
+        case .operation: "operation of the Server API"
         }
     }
 }

@@ -25,6 +25,7 @@ extension Scenario {
 extension ScenarioStep {
     fileprivate var askingForAccess: ScenarioStep {
         var step = self
+        step.events = nil
         let stated = expectations.filter { $0.entitlementPlace?.place == "access" }
         let implied = expectations.compactMap(\.impliedAccess).filter { implied in
             !stated.contains { $0.path == implied.path }

@@ -124,10 +124,11 @@ private struct ScenarioReader {
             appAppleId: try reader.wholeNumber("appAppleId") ?? 1_234_567_890,
             environment: environment ?? .production,
             renewalRate: try renewalRate(reader, environment ?? .production),
-            products: products.map(\.product)
+            products: products.compactMap(\.subscription),
+            oneTimeProducts: products.compactMap(\.oneTime)
         )
         var entitlements: [String: [String]] = [:]
-        for product in products { entitlements[product.product.id] = product.entitlements }
+        for product in products { entitlements[product.id] = product.entitlements }
         return ScenarioApp(
             id: try reader.required("id", readString),
             store: store,
@@ -159,74 +160,6 @@ private struct ScenarioReader {
         guard let node = top.node["delivery"] else { return 1000 }
         let reader = try ObjectReader(node, "delivery", keys: ["lag"])
         return try reader.optional("lag", readSpan)?.end(of: 1, from: 0) ?? 1000
-    }
-}
-
-/// A product, and what it unlocks in the system under test.
-struct ScenarioProduct {
-    let product: AppStoreProduct
-    let entitlements: [String]
-}
-
-private enum ProductReader {
-    private static let periods = ["P1W", "P1M", "P2M", "P3M", "P6M", "P1Y"]
-    private static let trials = ["P3D", "P1W", "P2W", "P1M", "P2M", "P3M", "P6M", "P1Y"]
-
-    static func products(_ node: JSONNode) throws(ScenarioError) -> [ScenarioProduct] {
-        try checkKind(node, .object, "products", .object)
-        var products: [ScenarioProduct] = []
-        for (id, member) in node.members { products.append(try product(id, member)) }
-        guard !products.isEmpty else { throw fault(.none(of: "products"), node) }
-        return products
-    }
-
-    private static func product(
-        _ id: String,
-        _ node: JSONNode
-    ) throws(ScenarioError) -> ScenarioProduct {
-        let reader = try ObjectReader(
-            node,
-            "a product",
-            keys: [
-                "entitlements", "group", "level", "period", "trial", "price", "grace",
-                "familyShareable",
-            ]
-        )
-        let product = AppStoreProduct(
-            id: id,
-            group: try reader.required("group", readString),
-            level: try reader.wholeNumber("level").map { Int($0) } ?? 1,
-            period: try reader.required("period") { (node) throws(ScenarioError) in
-                try period(node, periods)
-            },
-            trial: try reader.optional("trial") { (node) throws(ScenarioError) in
-                try period(node, trials)
-            },
-            price: try reader.required("price", readPrice),
-            grace: try reader.optional("grace") { (node) throws(ScenarioError) in
-                try named(node, .grace, BillingGrace.allCases) { $0.rawValue }
-            } ?? .off,
-            isFamilyShareable: try reader.optional("familyShareable") {
-                (node) throws(ScenarioError) -> Bool in
-                guard let value = node.bool else {
-                    throw fault(.expected(.bool, for: "familyShareable"), node)
-                }
-                return value
-            } ?? false
-        )
-        return ScenarioProduct(
-            product: product,
-            entitlements: try reader.required("entitlements", readStrings)
-        )
-    }
-
-    private static func period(
-        _ node: JSONNode,
-        _ allowed: [String]
-    ) throws(ScenarioError) -> StorePeriod {
-        let text = try named(node, .period, allowed) { $0 }
-        guard let period = StorePeriod(iso: text) else { throw fault(.notASpan(text), node) }
-        return period
     }
 }
 

@@ -59,7 +59,7 @@ public struct Moment: Hashable, Sendable {
     public var passed: Bool {
         switch happening {
         case .action(let deed): deed.verdict?.holds ?? true
-        case .notification(let delivery): delivery.isAccepted
+        case .notification(let delivery): delivery.isTakenRightly
         case .push(let push): push.isTakenRightly
         case .readBack(let readBack): readBack.verdicts.allSatisfy(\.holds)
         }
@@ -76,7 +76,7 @@ public struct Deed: Hashable, Sendable {
     public let note: String?
     /// Why the store did not do it, if so.
     public let refusal: AppStoreRefusal?
-    /// Nil when nothing was refused and no refusal was expected.
+    /// Nil when nothing was refused and no refusal was expected, and nothing else either.
     public let verdict: Verdict?
 }
 
@@ -84,6 +84,8 @@ public struct Deed: Hashable, Sendable {
 public struct Delivery: Hashable, Sendable {
     /// What the store said.
     public let notification: AppStoreNotification
+    /// What went wrong on the way.
+    public let fault: AppStoreWireFault?
     /// How it was taken.
     public let outcome: Outcome
     /// The answer right after it, for the customer it is about.
@@ -107,6 +109,13 @@ public struct Delivery: Hashable, Sendable {
     /// Whether the store takes the delivery as done: a status from 200 to 206.
     public var isAccepted: Bool {
         outcome.result == .success
+    }
+
+    /// Whether it was accepted, or refused where it must not be believed.
+    public var isTakenRightly: Bool {
+        guard fault?.mustBeRefused ?? false else { return isAccepted }
+        guard case .answered(let status) = outcome else { return false }
+        return (400...499).contains(status)
     }
 }
 

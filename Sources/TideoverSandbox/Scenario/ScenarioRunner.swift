@@ -40,6 +40,8 @@ struct ScenarioPlay {
     private var devices: [String: ScenarioDevice] = [:]
     private var losesNotifications = false
     var losesPushes = false
+    /// How many events were read, by customer.
+    private var eventsRead: [String: Int] = [:]
 
     init(_ scenario: Scenario, _ target: ScenarioTarget, _ authority: SandboxAuthority) async {
         self.scenario = scenario
@@ -51,7 +53,9 @@ struct ScenarioPlay {
             now: scenario.start,
             authority: authority,
             lag: scenario.lag,
-            keys: target.storeKeys
+            keys: target.storeKeys,
+            // A rehearsal's time does not pass while anybody waits.
+            wait: { _ in }
         )
         if let play = scenario.googlePlay {
             googlePlay = await ScenarioPlayStage(play, of: scenario, target.googlePlay)
@@ -79,7 +83,9 @@ struct ScenarioPlay {
         try await pass(until: max(step.at, now))
         var visited: Reading?
         if let action = step.action { visited = try await perform(action, step) }
-        guard !step.expectations.isEmpty, let customer = customer(step.customer) else { return }
+        guard !step.expectations.isEmpty || step.events != nil,
+            let customer = customer(step.customer)
+        else { return }
         try await settle()
         await check(step, customer, visited)
     }
@@ -141,6 +147,20 @@ extension ScenarioPlay {
             let words =
                 isLosing ? "Notifications are lost from now on." : "Notifications arrive again."
             note(nil, .action(deed(step, words, nil)))
+        case .catchUp:
+            note(nil, .action(deed(step, "The store is asked for what was missed.", nil)))
+            await target.setClock(now)
+            await target.catchUp()
+        case .disturbNotifications(let rule):
+            note(nil, .action(deed(step, "\(rule).", nil)))
+            await store.add(rule)
+        case .disturbServerAPI(let rule):
+            note(nil, .action(deed(step, "\(rule).", nil)))
+            await store.add(rule)
+        case .endDisturbances:
+            note(nil, .action(deed(step, "Nothing goes wrong any more.", nil)))
+            await store.clearFaults()
+            await store.clearWireFaults()
         case .store(let action):
             guard let customer = step.customer else { return nil }
             await perform(action, by: customer, step)
@@ -162,7 +182,20 @@ extension ScenarioPlay {
             device.look(try await store.device(of: visit.account ?? customer.name), at: now)
         }
         devices[customer.name] = device
-        note(customer.name, .action(deed(step, "\(customer.name) opens the app.", nil)))
+        let message = try? await store.openApp(
+            customer.name,
+            delaysMessages: visit.delaysMessages
+        )
+        let words = "\(customer.name) opens the app."
+        let verdict = visit.message.map { expected in
+            Verdict(
+                label: "message",
+                expected: expected.rawValue,
+                actual: message.map { .string($0.rawValue) },
+                holds: message == expected
+            )
+        }
+        note(customer.name, .action(deed(step, words, nil, verdict)))
         await target.setClock(now)
         let body = device.report(
             visit,
@@ -195,14 +228,15 @@ extension ScenarioPlay {
     private func deed(
         _ step: ScenarioStep,
         _ words: String,
-        _ refusal: AppStoreRefusal?
+        _ refusal: AppStoreRefusal?,
+        _ other: Verdict? = nil
     ) -> Deed {
         Deed(
             line: step.line,
             words: words,
             note: step.note,
             refusal: refusal,
-            verdict: verdict(refusal?.reason, expected: step.refusal)
+            verdict: verdict(refusal?.reason, expected: step.refusal) ?? other
         )
     }
 
@@ -230,14 +264,18 @@ extension ScenarioPlay {
         let request = target.delivery(of: attempt.body, app: scenario.app.id)
         let outcome = await outcome(of: request)
         await store.end(attempt, outcome.result)
-        let isHeard = Delivery(notification: notification, outcome: outcome, reading: nil)
-            .isAccepted
+        let isHeard = outcome.result == .success
         if isHeard, let customer = notification.customer, let heard = notification.transaction {
             naive[customer, default: NaiveCheck()].hear(heard)
         }
         var reading: Reading?
         if let customer = customer(notification.customer) { reading = await read(customer) }
-        let delivery = Delivery(notification: notification, outcome: outcome, reading: reading)
+        let delivery = Delivery(
+            notification: notification,
+            fault: attempt.fault,
+            outcome: outcome,
+            reading: reading
+        )
         note(notification.customer, .notification(delivery))
     }
 
@@ -256,7 +294,7 @@ extension ScenarioPlay {
     ) async {
         let reading: Reading
         if let visited { reading = visited } else { reading = await read(customer) }
-        let verdicts = step.expectations.map { expectation in
+        var verdicts = step.expectations.map { expectation in
             let actual = reading.document.flatMap(expectation.actual)
             return Verdict(
                 label: expectation.label,
@@ -265,6 +303,7 @@ extension ScenarioPlay {
                 holds: reading.document != nil && expectation.holds(for: actual)
             )
         }
+        if let expected = step.events { verdicts.append(await events(of: customer, expected)) }
         let readBack = ReadBack(
             line: step.line,
             note: step.action == nil ? step.note : nil,
@@ -272,6 +311,34 @@ extension ScenarioPlay {
             verdicts: verdicts
         )
         note(customer.name, .readBack(readBack))
+    }
+
+    /// Whether an event tells of something that happened, not of its consequences or of what is to come.
+    private func isTransition(_ kind: String) -> Bool {
+        !["entitlement_changed", "cleanup_due"].contains(kind) && !kind.hasSuffix("_ending")
+    }
+
+    /// Whether these events and no others were told of the customer since they were last read.
+    private mutating func events(
+        of customer: StoreCustomer,
+        _ expected: [String]
+    ) async -> Verdict {
+        var kinds: [String]?
+        if let request = target.events(of: scenario.app.id),
+            case .document(let feed) = await answer(to: request)
+        {
+            let id = customer.appAccountToken ?? customer.name
+            let all = (feed["events"]?.array ?? []).filter { $0["customer"]?.string == id }
+                .map { $0["kind"]?.string ?? "" }.filter(isTransition)
+            kinds = Array(all.dropFirst(eventsRead[customer.name] ?? 0))
+            eventsRead[customer.name] = all.count
+        }
+        return Verdict(
+            label: "events",
+            expected: expected.joined(separator: ", "),
+            actual: kinds.map { .array($0.map(JSONValue.string)) },
+            holds: kinds == expected
+        )
     }
 
     func read(_ customer: StoreCustomer) async -> Reading {

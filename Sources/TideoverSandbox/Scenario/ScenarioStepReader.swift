@@ -8,7 +8,7 @@ struct StepReader {
     let play: ScenarioGooglePlay?
 
     static let commonKeys = [
-        "at", "after", "do", "customer", "refused", "expect", "note",
+        "at", "after", "do", "customer", "refused", "expect", "events", "note",
     ]
 
     func steps(
@@ -48,9 +48,8 @@ struct StepReader {
             verb.map { "a step that does \"\($0.rawValue)\"" } ?? "a step",
             keys: StepReader.commonKeys + (verb?.keys ?? [])
         )
-        guard verb != nil || node["expect"] != nil || mayOnlyWait else {
-            throw fault(.emptyStep, node)
-        }
+        let expects = node["expect"] != nil || node["events"] != nil
+        guard verb != nil || expects || mayOnlyWait else { throw fault(.emptyStep, node) }
         let refusal = try reader.optional("refused") { (node) throws(ScenarioError) in
             try named(node, .refusal, AppStoreRefusal.Reason.allCases) { $0.rawValue }
         }
@@ -58,11 +57,12 @@ struct StepReader {
         return ScenarioStep(
             line: node.position.line,
             at: try instant(reader, after: previous),
-            customer: (verb?.concernsNobody ?? true) && node["expect"] == nil
+            customer: (verb?.concernsNobody ?? true) && !expects
                 ? nil : try customer(reader),
             action: try verb.map { (verb) throws(ScenarioError) in try action(verb, reader) },
             refusal: refusal,
             expectations: try expectations(reader),
+            events: try reader.optional("events", readStrings),
             note: try reader.optional("note", readString)
         )
     }
@@ -106,12 +106,16 @@ extension StepReader {
         case subscribe, failPayments, fixPayments, cancel, reenable, refund, reverseRefund
         case share, stopSharing, changePlan, extendRenewal, raisePrice, acceptPrice, requestRefund,
             declineRefund
+        case buy, askToBuy, approvePurchase, declinePurchase, interruptPurchase, resumePurchase
+        case redeem, forbidPurchases, allowPurchases, removeFromSale
         case requestTestNotification, loseNotifications, deliverNotifications, openApp
+        case catchUp, disturbNotifications, disturbServerAPI, endDisturbances
 
         /// Whether it is nobody's doing in particular.
         var concernsNobody: Bool {
             switch self {
             case .requestTestNotification, .loseNotifications, .deliverNotifications: true
+            case .catchUp, .disturbNotifications, .disturbServerAPI, .endDisturbances: true
             default: false
             }
         }
@@ -120,15 +124,22 @@ extension StepReader {
         var keys: [String] {
             switch self {
             case .subscribe: ["product", "trial"]
-            case .cancel, .reenable, .reverseRefund, .changePlan, .acceptPrice, .declineRefund:
+            case .cancel, .reenable, .reverseRefund, .changePlan, .acceptPrice, .declineRefund,
+                .askToBuy, .approvePurchase, .declinePurchase, .interruptPurchase, .resumePurchase,
+                .removeFromSale:
                 ["product"]
+            case .buy: ["product", "outsideApp"]
+            case .redeem: ["product", "offer"]
+            case .disturbNotifications: ["fault", "by", "times", "percent"]
+            case .disturbServerAPI: ["fault", "by", "status", "operation", "times", "percent"]
             case .refund, .requestRefund: ["product", "reason"]
             case .extendRenewal: ["product", "days"]
             case .share, .stopSharing: ["product", "with"]
             case .raisePrice: ["product", "to", "consent"]
             case .openApp: StepReader.visitKeys
             case .failPayments, .fixPayments, .requestTestNotification, .loseNotifications,
-                .deliverNotifications:
+                .deliverNotifications, .forbidPurchases, .allowPurchases, .catchUp,
+                .endDisturbances:
                 []
             }
         }
@@ -159,6 +170,24 @@ extension StepReader {
         case .acceptPrice: return .store(.acceptPrice(product: product))
         case .requestRefund: return .store(try refundRequest(of: product, reader))
         case .declineRefund: return .store(.declineRefund(product: product))
+        case .buy:
+            let isOutside = try reader.flag("outsideApp") ?? false
+            return .store(.buy(product: try sold(product, reader), outsideApp: isOutside))
+        case .askToBuy: return .store(.askToBuy(product: try sold(product, reader)))
+        case .approvePurchase: return .store(.approvePurchase(product: product))
+        case .declinePurchase: return .store(.declinePurchase(product: product))
+        case .interruptPurchase:
+            return .store(.interruptPurchase(product: try sold(product, reader)))
+        case .resumePurchase: return .store(.resumePurchase(product: product))
+        case .redeem: return .store(try redemption(of: sold(product, reader), reader))
+        case .forbidPurchases: return .store(.allowPurchases(false))
+        case .allowPurchases: return .store(.allowPurchases(true))
+        case .removeFromSale:
+            return .store(.removeFromSale(product: try sold(product, reader)))
+        case .catchUp: return .catchUp
+        case .disturbNotifications: return .disturbNotifications(try wireFault(reader))
+        case .disturbServerAPI: return .disturbServerAPI(try serverAPIFault(reader))
+        case .endDisturbances: return .endDisturbances
         case .requestTestNotification: return .requestTestNotification
         case .loseNotifications: return .loseNotifications(true)
         case .deliverNotifications: return .loseNotifications(false)
@@ -168,14 +197,19 @@ extension StepReader {
 
     private static let visitKeys = [
         "looks", "presents", "verifies", "finishes", "ahead", "behind", "account", "environment",
+        "delaysMessages", "message",
     ]
 
     private func visit(_ reader: ObjectReader) throws(ScenarioError) -> DeviceVisit {
         var visit = DeviceVisit()
-        visit.looks = try flag("looks", reader) ?? true
-        visit.presents = try flag("presents", reader) ?? true
-        visit.verifies = try flag("verifies", reader) ?? true
-        visit.finishes = try flag("finishes", reader) ?? true
+        visit.looks = try reader.flag("looks") ?? true
+        visit.presents = try reader.flag("presents") ?? true
+        visit.verifies = try reader.flag("verifies") ?? true
+        visit.finishes = try reader.flag("finishes") ?? true
+        visit.delaysMessages = try reader.flag("delaysMessages") ?? false
+        visit.message = try reader.optional("message") { (node) throws(ScenarioError) in
+            try named(node, .message, AppStoreMessageOutcome.allCases) { $0.rawValue }
+        }
         let ahead = try reader.optional("ahead", readSpan)?.end(of: 1, from: 0) ?? 0
         visit.clockOffset =
             ahead - (try reader.optional("behind", readSpan)?.end(of: 1, from: 0) ?? 0)
@@ -184,24 +218,24 @@ extension StepReader {
         return visit
     }
 
-    private func flag(_ key: String, _ reader: ObjectReader) throws(ScenarioError) -> Bool? {
-        try reader.optional(key) { (node) throws(ScenarioError) -> Bool in
-            guard let value = node.bool else { throw fault(.expected(.bool, for: key), node) }
-            return value
-        }
-    }
-
     private func purchase(
         of product: String?,
         _ reader: ObjectReader
     ) throws(ScenarioError) -> AppStoreAction {
-        let trial = try trial(reader)
-        if let product { return .subscribe(product: product, trial: trial) }
-        return .subscribe(product: try onlyProduct(reader), trial: trial)
+        .subscribe(product: try sold(product, reader), trial: try trial(reader))
+    }
+
+    /// The product that the step names, or the only one there is.
+    private func sold(
+        _ product: String?,
+        _ reader: ObjectReader
+    ) throws(ScenarioError) -> String {
+        if let product { return product }
+        return try onlyProduct(reader)
     }
 
     private func product(_ node: JSONNode) throws(ScenarioError) -> String {
-        try named(node, .product, products) { $0.product.id }.product.id
+        try named(node, .product, products) { $0.id }.id
     }
 
     private func member(_ node: JSONNode) throws(ScenarioError) -> String {
@@ -212,15 +246,13 @@ extension StepReader {
         guard let only = products.first, products.count == 1 else {
             throw fault(.whichProduct, reader.node)
         }
-        return only.product.id
+        return only.id
     }
 
     private func trial(
         _ reader: ObjectReader
     ) throws(ScenarioError) -> AppStoreAction.TrialChoice {
-        guard let node = reader.node["trial"] else { return .ifEligible }
-        guard let wanted = node.bool else { throw fault(.expected(.bool, for: "trial"), node) }
-        return wanted ? .required : .declined
+        try reader.flag("trial").map { $0 ? .required : .declined } ?? .ifEligible
     }
 
     private func extensionOfRenewal(
@@ -240,10 +272,7 @@ extension StepReader {
         of product: String?,
         _ reader: ObjectReader
     ) throws(ScenarioError) -> AppStoreAction {
-        let consent = try reader.optional("consent") { (node) throws(ScenarioError) -> Bool in
-            guard let value = node.bool else { throw fault(.expected(.bool, for: "consent"), node) }
-            return value
-        }
+        let consent = try reader.flag("consent")
         return .raisePrice(
             product: product,
             to: try reader.required("to", readPrice),

@@ -12,6 +12,8 @@ public struct ScenarioTarget: Sendable {
     public var meetStore: @Sendable (_ serverAPI: @escaping Handler) async -> Void = { _ in }
     /// How Google meets the system under test, in scenarios of Google Play.
     public var googlePlay = ScenarioPlayTarget()
+    /// Has the system under test ask the store for what it missed, if it does such a thing.
+    public var catchUp: @Sendable () async -> Void = {}
     /// The keys with which the system under test may ask the store.
     public var storeKeys: [AppStoreAPIKey] = []
     /// Where notifications are posted; `{app}` stands for the app's id.
@@ -21,6 +23,9 @@ public struct ScenarioTarget: Sendable {
     public var readPath: String
     /// Where a device reconciles; the same names stand in braces.
     public var reconcilePath = "/v1/apps/{app}/customers/{customer}/reconcile?environment=simulated"
+    /// Where what happened is told; nil for a system that tells nothing. The answer's `events` have a `kind`
+    /// and a `customer` each.
+    public var eventsPath: String? = "/v1/apps/{app}/events?limit=1000"
     /// The environment in which a device of the system under test looks.
     public var environment = "simulated"
     /// Sent with each question, such as `Authorization`.
@@ -79,6 +84,12 @@ public struct ScenarioTarget: Sendable {
             headers: headers,
             body: []
         )
+    }
+
+    func events(of app: String) -> Request? {
+        eventsPath.map { path in
+            request("GET", path, ["app": app], headers: readHeaders, body: [])
+        }
     }
 
     /// The values fill the template's path percent-encoded, and its query as they are.

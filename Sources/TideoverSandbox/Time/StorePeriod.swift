@@ -1,5 +1,5 @@
 /// A length of time as a store's catalogue states it: calendar months plus a fixed part.
-public struct StorePeriod: Hashable, Sendable {
+public struct StorePeriod: Hashable, Codable, Sendable {
     /// The text it was read from, such as `P1M`; for a catalogue's period what the store puts on the
     /// wire.
     public let text: String

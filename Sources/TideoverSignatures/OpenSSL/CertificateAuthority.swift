@@ -23,6 +23,20 @@ public struct CertificateKey: Sendable {
         self.storage = .ellipticCurve(storage)
     }
 
+    fileprivate init(pem: String) throws(KeyError) {
+        guard let der = PEM.decode(pem, label: Self.pemLabel) else { throw .notPEM }
+        self.init(try PrivateKeyStorage(pkcs8: der))
+    }
+
+    fileprivate var pem: String {
+        switch storage {
+        case .ellipticCurve(let storage): PEM.encode(storage.pkcs8, label: Self.pemLabel)
+        case .rsa(let key): key.pem
+        }
+    }
+
+    private static let pemLabel = "PRIVATE KEY"
+
     /// A new random key.
     public static func generate(_ curve: EllipticCurve) -> CertificateKey {
         CertificateKey(PrivateKeyStorage(generating: curve))
@@ -65,6 +79,21 @@ public struct CertificateAuthority: Sendable {
         self.subject = subject
         keyIdentifier = key.identifier
     }
+
+    /// An authority made before: its certificate, its key as PKCS #8 in PEM, and the subject that the
+    /// certificate names.
+    ///
+    /// - Throws: `notPEM` or `malformed` for what is no key on P-256 or P-384.
+    public init(certificate: [UInt8], privateKeyPEM: String, subject: String) throws(KeyError) {
+        self.init(
+            certificate: certificate,
+            key: try CertificateKey(pem: privateKeyPEM),
+            subject: subject
+        )
+    }
+
+    /// Its key as PKCS #8 in PEM. This is the secret itself: it belongs in a file, never in a log.
+    public var privateKeyPEM: String { key.pem }
 
     /// An authority that vouches for itself: a root.
     public static func selfSigned(

@@ -15,20 +15,26 @@ struct HeardStore {
         at start: String,
         seed: UInt64 = 7,
         environment: AppStoreEnvironment = .production,
-        renewalRate: RenewalRate = .realTime
+        renewalRate: RenewalRate = .realTime,
+        oneTimeProducts: [AppStoreOneTimeProduct] = []
     ) throws {
         let now = try #require(InstantText.read(start))
         let app = AppStoreApp(
             bundleId: "com.example.cards",
             environment: environment,
             renewalRate: renewalRate,
-            products: products
+            products: products,
+            oneTimeProducts: oneTimeProducts
         )
         machine = AppStoreMachine(app: app, seed: seed, now: now)
         authority = try SandboxAuthority()
         let anchor = try TrustAnchor(name: "simulated", der: authority.root)
         verifier = ChainVerifier(policy: .appStore, anchors: [anchor])
         try machine.register(.anna)
+    }
+
+    mutating func register(_ name: String) throws {
+        try machine.register(StoreCustomer(name: name, appAccountToken: nil))
     }
 
     mutating func pass(until instant: String) throws -> [Heard] {

@@ -16,7 +16,12 @@ public struct StoreReceipt: Sendable {
     }
 
     /// How many purchases it tells of.
-    public var purchaseCount: Int { account.findings.count }
+    public var purchaseCount: Int { findings.count }
+
+    /// What is used up is told of no more once the app has finished its transaction, as apps do at once.
+    private var findings: [AppStoreMachine.Finding] {
+        account.findings.filter { $0.productType != "CONSUMABLE" }
+    }
 
     private var environmentWord: String {
         switch app.environment {
@@ -62,27 +67,30 @@ extension StoreReceipt {
             writer.attribute(3, ASN1Writer.utf8(app.bundleVersion)),
             writer.attribute(2, ASN1Writer.utf8(app.bundleId)),
         ]
-        attributes += account.findings.map { writer.attribute(17, purchase($0, writer)) }
+        attributes += findings.map { writer.attribute(17, purchase($0, writer)) }
         return writer.set(attributes)
     }
 
     private func purchase(_ finding: AppStoreMachine.Finding, _ writer: ASN1Writer) -> [UInt8] {
-        let (term, original) = (finding.term, finding.subscription.original)
         let cancelled = finding.cancellation?.at
-        return writer.set([
+        let original = finding.original
+        var attributes = [
             writer.attribute(1701, ASN1Writer.integer(1)),
-            writer.attribute(1707, ASN1Writer.integer(3)),
-            writer.attribute(1713, ASN1Writer.integer(term.isTrial ? 1 : 0)),
-            writer.attribute(1719, ASN1Writer.integer(0)),
-            writer.attribute(1711, ASN1Writer.integer(Int64(term.ids.webOrderLineItemId) ?? 0)),
+            writer.attribute(1707, ASN1Writer.integer(finding.receiptType)),
+            writer.attribute(1713, ASN1Writer.integer(finding.isTrial ? 1 : 0)),
+            writer.attribute(1719, ASN1Writer.integer(finding.isIntroductory ? 1 : 0)),
+            writer.attribute(1711, ASN1Writer.integer(Int64(finding.ids.webOrderLineItemId) ?? 0)),
             writer.attribute(1712, ASN1Writer.ia5(cancelled.map(text) ?? "")),
-            writer.attribute(1703, ASN1Writer.utf8(term.ids.transactionId)),
-            writer.attribute(1705, ASN1Writer.utf8(original.ids.transactionId)),
-            writer.attribute(1704, ASN1Writer.ia5(text(term.start))),
-            writer.attribute(1706, ASN1Writer.ia5(text(original.start))),
-            writer.attribute(1708, ASN1Writer.ia5(text(term.end))),
-            writer.attribute(1702, ASN1Writer.utf8(term.product.id)),
-        ])
+            writer.attribute(1703, ASN1Writer.utf8(finding.ids.transactionId)),
+            writer.attribute(1705, ASN1Writer.utf8(original.id)),
+            writer.attribute(1704, ASN1Writer.ia5(text(finding.start))),
+            writer.attribute(1706, ASN1Writer.ia5(text(original.at))),
+        ]
+        if let end = finding.end {
+            attributes.append(writer.attribute(1708, ASN1Writer.ia5(text(end))))
+        }
+        attributes.append(writer.attribute(1702, ASN1Writer.utf8(finding.productId)))
+        return writer.set(attributes)
     }
 
     /// To the second.
@@ -100,12 +108,47 @@ extension ASN1Writer {
 extension AppStoreMachine.Finding {
     /// When and why the purchase was cancelled. An upgrade cancels what it replaces too.
     fileprivate var cancellation: (at: Int64, reason: Int64)? {
-        if let revocation = term.revocation { return (revocation.at, revocation.reason.rawValue) }
-        guard term.isUpgraded,
+        if let revocation { return (revocation.at, revocation.reason.rawValue) }
+        guard case .term(let term, let subscription) = content, term.isUpgraded,
             let place = subscription.terms.firstIndex(where: { $0.ids == term.ids }),
             place + 1 < subscription.terms.count
         else { return nil }
         return (subscription.terms[place + 1].start, 0)
+    }
+
+    /// The transaction that began it all.
+    fileprivate var original: (id: String, at: Int64) {
+        switch content {
+        case .term(_, let subscription):
+            (subscription.original.ids.transactionId, subscription.original.start)
+        case .purchase(let purchase): (purchase.ids.transactionId, purchase.at)
+        }
+    }
+
+    /// Nil for what states no end.
+    fileprivate var end: Int64? {
+        if case .term(let term, _) = content { term.end } else { nil }
+    }
+
+    private var offer: AppStoreOffer? {
+        if case .term(let term, _) = content { term.offer } else { nil }
+    }
+
+    fileprivate var isTrial: Bool { offer?.mode == .freeTrial }
+
+    /// A discount for new customers, other than a trial.
+    fileprivate var isIntroductory: Bool { offer?.kind == .introductory && !isTrial }
+
+    fileprivate var receiptType: Int64 {
+        switch content {
+        case .term: 3
+        case .purchase(let purchase):
+            switch purchase.product.kind {
+            case .nonConsumable: 0
+            case .consumable: 1
+            case .nonRenewing: 2
+            }
+        }
     }
 }
 
@@ -116,7 +159,7 @@ extension StoreReceipt {
     /// receipt, signed; or none, as for apps without subscriptions.
     /// https://developer.apple.com/documentation/appstorereceipts/responsebody
     public func answer(carrying receipt: [UInt8]?) -> [UInt8] {
-        let purchases = account.findings.map { JSONValue.object(json($0)) }
+        let purchases = findings.map { JSONValue.object(json($0)) }
         var own: JSONObject = [
             "receipt_type": .string(environmentWord), "adam_id": .integer(app.appAppleId),
             "bundle_id": .string(app.bundleId), "application_version": .string(app.bundleVersion),
@@ -135,26 +178,31 @@ extension StoreReceipt {
 
     /// https://developer.apple.com/documentation/appstorereceipts/responsebody/latest_receipt_info
     private func json(_ finding: AppStoreMachine.Finding) -> JSONObject {
-        let (term, subscription) = (finding.term, finding.subscription)
+        let original = finding.original
         var json: JSONObject = [
-            "quantity": "1", "product_id": .string(term.product.id),
-            "transaction_id": .string(term.ids.transactionId),
-            "original_transaction_id": .string(subscription.original.ids.transactionId),
-            "web_order_line_item_id": .string(term.ids.webOrderLineItemId),
-            "is_trial_period": .string(term.isTrial ? "true" : "false"),
-            "is_in_intro_offer_period": "false",
-            "in_app_ownership_type": .string(subscription.ownershipType),
-            "subscription_group_identifier": .string(term.product.groupNumber),
+            "quantity": "1", "product_id": .string(finding.productId),
+            "transaction_id": .string(finding.ids.transactionId),
+            "original_transaction_id": .string(original.id),
+            "is_trial_period": .string(finding.isTrial ? "true" : "false"),
+            "in_app_ownership_type": .string(finding.ownershipType),
         ]
-        json.set("purchase_date", term.start)
-        json.set("original_purchase_date", subscription.original.start)
-        json.set("expires_date", term.end)
+        json.set("purchase_date", finding.start)
+        json.set("original_purchase_date", original.at)
         if let cancellation = finding.cancellation {
             json.set("cancellation_date", cancellation.at)
             json["cancellation_reason"] = .string("\(cancellation.reason)")
         }
-        if term.isUpgraded { json["is_upgraded"] = "true" }
-        json["app_account_token"] = subscription.appAccountToken.map(JSONValue.string)
+        switch finding.content {
+        case .term(let term, let subscription):
+            json["web_order_line_item_id"] = .string(term.ids.webOrderLineItemId)
+            json["subscription_group_identifier"] = .string(term.product.groupNumber)
+            json["is_in_intro_offer_period"] = .string(finding.isIntroductory ? "true" : "false")
+            json.set("expires_date", term.end)
+            if term.isUpgraded { json["is_upgraded"] = "true" }
+            json["app_account_token"] = subscription.appAccountToken.map(JSONValue.string)
+        case .purchase(let purchase):
+            json["app_account_token"] = purchase.appAccountToken.map(JSONValue.string)
+        }
         return json
     }
 

@@ -3,7 +3,7 @@ import TideoverJSON
 
 /// An error answer of the App Store Server API: Apple's number, whose first three digits are the HTTP
 /// status. https://developer.apple.com/documentation/appstoreserverapi/error-codes
-public enum AppStoreAPIError: Int64, Error, CaseIterable, Hashable, Sendable {
+public enum AppStoreAPIError: Int64, Error, CaseIterable, Hashable, Codable, Sendable {
     case badRequest = 4_000_000
     case revision = 4_000_005
     case transactionId = 4_000_006

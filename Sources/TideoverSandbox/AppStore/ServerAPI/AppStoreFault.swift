@@ -1,6 +1,6 @@
 /// What can go wrong with a call of the Server API, when a test asks for it. Lengths of time are in
 /// milliseconds.
-public enum AppStoreFault: Hashable, Sendable {
+public enum AppStoreFault: Hashable, Codable, Sendable {
     /// Status 429 with `Retry-After`, as an instant in milliseconds since 1970: this long from now.
     case rateLimited(for: Int64)
     /// Status 401, as if the token were not valid.
@@ -11,6 +11,8 @@ public enum AppStoreFault: Hashable, Sendable {
     case unavailable(status: Int)
     /// The right answer, this much later.
     case slow(Int64)
+    /// No answer, after this long.
+    case noAnswer(after: Int64)
     /// The right answer's first bytes, half of them.
     case truncated
     /// A right answer of this long ago, at most a day, signed now. It concerns what is read of customers;
@@ -19,7 +21,7 @@ public enum AppStoreFault: Hashable, Sendable {
 }
 
 /// When a fault strikes: calls of an operation, or of all, until it is used up.
-public struct AppStoreFaultRule: Hashable, Sendable {
+public struct AppStoreFaultRule: Hashable, Codable, Sendable {
     /// What goes wrong.
     public let fault: AppStoreFault
     /// The calls concerned; nil for all.
@@ -51,7 +53,7 @@ public struct AppStoreFaultRule: Hashable, Sendable {
 }
 
 /// The rules in force, in the order made: the first that strikes decides.
-struct AppStoreFaultPlan: Sendable {
+struct AppStoreFaultPlan: Codable, Sendable {
     private var rules: [AppStoreFaultRule] = []
     private var random: SeededRandom
 
@@ -77,3 +79,6 @@ struct AppStoreFaultPlan: Sendable {
         return nil
     }
 }
+
+/// What a caller meets whose call is never answered.
+public struct AppStoreNoAnswer: Error, Hashable, Sendable {}

@@ -2,7 +2,9 @@ import TideoverHTTP
 
 /// What a back end can ask of the App Store Server API.
 /// https://developer.apple.com/documentation/appstoreserverapi
-public enum AppStoreOperation: String, CaseIterable, Hashable, Sendable {
+public enum AppStoreOperation: String, CaseIterable, Hashable, Codable, CodingKeyRepresentable,
+    Sendable
+{
     case subscriptionStatuses
     case transactionHistory
     case transactionInfo

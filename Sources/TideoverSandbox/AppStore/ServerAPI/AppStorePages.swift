@@ -28,7 +28,7 @@ extension AppStoreService {
         let filter = try AppStoreHistoryFilter(call.request)
         let account = try account(call.id, asOf: instant)
         let found = account.findings.filter(filter.matches).map { finding in
-            (mark(finding, finding.term.modifiedAt), finding)
+            (mark(finding, finding.modifiedAt), finding)
         }
         var answer = identity()
         let page = try page(
@@ -48,7 +48,7 @@ extension AppStoreService {
     ) throws(Failure) -> JSONObject {
         let account = try account(call.id, asOf: instant)
         let found = account.findings.compactMap { finding in
-            finding.term.revocation.flatMap { revocation in
+            finding.revocation.flatMap { revocation in
                 revocation.isOfShare ? nil : (mark(finding, revocation.at), finding)
             }
         }
@@ -56,7 +56,7 @@ extension AppStoreService {
     }
 
     private func mark(_ finding: AppStoreMachine.Finding, _ instant: Int64) -> PageMark {
-        PageMark(at: instant, transaction: Int64(finding.term.ids.transactionId) ?? 0)
+        PageMark(at: instant, transaction: Int64(finding.ids.transactionId) ?? 0)
     }
 
     /// What lies behind the revision the client brings, up to a page of it. Every page has a revision,
@@ -138,13 +138,13 @@ struct AppStoreHistoryFilter {
 
     /// Purchases from the start on and before the end.
     func matches(_ finding: AppStoreMachine.Finding) -> Bool {
-        let term = finding.term
-        return (start.map { term.start >= $0 } ?? true) && (end.map { term.start < $0 } ?? true)
-            && (products.isEmpty || products.contains(term.product.id))
-            && (groups.isEmpty || groups.contains(term.product.groupNumber))
-            && (types.isEmpty || types.contains("AUTO_RENEWABLE"))
-            && (ownership.map { $0 == finding.subscription.ownershipType } ?? true)
-            && (isRevoked.map { $0 == (term.revocation != nil) } ?? true)
+        let bought = finding.start
+        return (start.map { bought >= $0 } ?? true) && (end.map { bought < $0 } ?? true)
+            && (products.isEmpty || products.contains(finding.productId))
+            && (groups.isEmpty || finding.groupNumber.map(groups.contains) ?? false)
+            && (types.isEmpty || types.contains(finding.productType))
+            && (ownership.map { $0 == finding.ownershipType } ?? true)
+            && (isRevoked.map { $0 == (finding.revocation != nil) } ?? true)
     }
 
     private static let types = [

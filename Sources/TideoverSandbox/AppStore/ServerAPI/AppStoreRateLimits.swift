@@ -1,6 +1,6 @@
 /// Over which time the store counts calls before it answers 429. Apple states its limits by the second and
 /// enforces them by the hour. https://developer.apple.com/documentation/appstoreserverapi/identifying-rate-limits
-public enum AppStoreRateLimits: Hashable, Sendable {
+public enum AppStoreRateLimits: Hashable, Codable, Sendable {
     /// As Apple does: an hour may bring 3,600 times what a second may.
     case byTheHour
     /// Stricter than Apple: who keeps these limits keeps Apple's.
@@ -34,8 +34,8 @@ extension AppStoreOperation {
 }
 
 /// What is left of the calls that the store allows, operation by operation.
-struct AppStoreAllowance: Sendable {
-    private struct Spent {
+struct AppStoreAllowance: Codable, Sendable {
+    private struct Spent: Codable {
         /// Windows are counted from 1970.
         var window: Int64
         var calls: Int64

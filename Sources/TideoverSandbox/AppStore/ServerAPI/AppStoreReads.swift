@@ -147,9 +147,15 @@ extension AppStoreService {
 
     /// A transaction, signed now.
     mutating func signed(_ finding: AppStoreMachine.Finding) throws(Failure) -> JSONValue {
-        let subject = subject(finding.account, finding.subscription)
-        return try signed(
-            subject.transaction(finding.term, signedDate: machine.signForReading())
-        )
+        let date = machine.signForReading()
+        switch finding.content {
+        case .term(let term, let subscription):
+            let subject = subject(finding.account, subscription)
+            return try signed(subject.transaction(term, signedDate: date))
+        case .purchase(let purchase):
+            return try signed(
+                AppStoreWire.transaction(machine.app, finding.account, purchase, signedDate: date)
+            )
+        }
     }
 }

@@ -7,12 +7,13 @@ import TideoverSignatures
 struct AppStoreService: Sendable {
     /// An answer, and how long after the request it is to be given, in milliseconds.
     struct Answer: Sendable {
-        var response: Response
+        /// Nil for none.
+        var response: Response?
         var delay: Int64 = 0
     }
 
     /// A test notification that was asked for.
-    struct Test: Sendable {
+    struct Test: Codable, Sendable {
         let token: String
         let at: Int64
         let letter: AppStorePost.Number
@@ -22,14 +23,19 @@ struct AppStoreService: Sendable {
     var post: AppStorePost
     var keys: [AppStoreAPIKey]
     var faults: AppStoreFaultPlan
-    private var allowance: AppStoreAllowance
-    let authority: SandboxAuthority
+    var allowance: AppStoreAllowance
+    var authority: SandboxAuthority
+    var wireFaults: AppStoreWireFaultPlan
+    /// Letters that a fault struck.
+    var disturbed: Set<AppStorePost.Number> = []
+    /// Letters that the next one is to overtake.
+    var overtaken: [AppStorePost.Number] = []
     /// Whether App Store Connect has a URL to send notifications to.
     var hasNotificationURL = true
     var tests: [Test] = []
     var consumptions: [AppStoreConsumption] = []
     var finished: Set<String> = []
-    private(set) var calls: [AppStoreCallRecord] = []
+    var calls: [AppStoreCallRecord] = []
 
     var now: Int64 { machine.now }
 
@@ -45,6 +51,7 @@ struct AppStoreService: Sendable {
         post = AppStorePost(environment: machine.app.environment, lag: lag)
         self.keys = keys
         faults = AppStoreFaultPlan(seed: seed)
+        wireFaults = AppStoreWireFaultPlan(seed: seed)
         allowance = AppStoreAllowance(limits, machine.app.environment)
         self.authority = authority
     }
@@ -55,14 +62,14 @@ struct AppStoreService: Sendable {
         let fault = call.flatMap { faults.draw(for: $0.operation) }
         var answer = try answer(request, call, fault)
         // The store's own time, which a back end holds its clock against.
-        answer.response.headers["Date"] = HTTPDateText.write(now)
+        answer.response?.headers["Date"] = HTTPDateText.write(now)
         if let call {
             calls.append(
                 AppStoreCallRecord(
                     at: now,
                     operation: call.operation,
                     id: call.id,
-                    status: answer.response.status
+                    status: answer.response?.status
                 )
             )
         }
@@ -89,6 +96,7 @@ struct AppStoreService: Sendable {
         case .unavailable(let status): return Answer(response: Response(status: status))
         case .slow(let delay):
             return Answer(response: try response(to: call, asOf: now), delay: delay)
+        case .noAnswer(let delay): return Answer(response: nil, delay: delay)
         case .truncated:
             var response = try response(to: call, asOf: now)
             response.body.removeLast((response.body.count + 1) / 2)
@@ -114,15 +122,15 @@ struct AppStoreService: Sendable {
 }
 
 /// One call of the Server API, as the store saw it.
-public struct AppStoreCallRecord: Hashable, Sendable {
+public struct AppStoreCallRecord: Hashable, Codable, Sendable {
     /// When, in milliseconds since 1970.
     public let at: Int64
     /// What was asked.
     public let operation: AppStoreOperation
     /// The id in the path, empty where there is none.
     public let id: String
-    /// The status answered.
-    public let status: Int
+    /// The status answered; nil for no answer.
+    public let status: Int?
 }
 
 // MARK: - Answering

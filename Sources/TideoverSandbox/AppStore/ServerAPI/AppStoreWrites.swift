@@ -18,8 +18,11 @@ extension AppStoreService {
         let token = try body(of: call)["appAccountToken"]?.string ?? ""
         guard isUUID(token) else { throw .api(.appAccountTokenNotUUID) }
         let finding = try finding(call.id, asOf: now)
-        guard finding.subscription.sharedFrom == nil else {
-            throw .api(.familyTransaction)
+        guard finding.ownershipType == "PURCHASED" else { throw .api(.familyTransaction) }
+        if let shelf = machine.shelf(of: call.id) {
+            machine.remember(shelf.account)
+            machine[shelf].appAccountToken = token
+            return
         }
         guard let place = machine.place(ofOriginal: call.id) else {
             throw .api(.notOriginalTransactionId)
@@ -30,7 +33,7 @@ extension AppStoreService {
 
     /// https://developer.apple.com/documentation/appstoreserverapi/finish-transaction
     mutating func finish(_ call: AppStoreCall) throws(Failure) {
-        finished.insert(try finding(call.id, asOf: now).term.ids.transactionId)
+        finished.insert(try finding(call.id, asOf: now).ids.transactionId)
     }
 
     /// https://developer.apple.com/documentation/appstoreserverapi/extend-a-subscription-renewal-date
@@ -149,7 +152,7 @@ extension AppStoreService {
         consumptions.append(
             AppStoreConsumption(
                 at: now,
-                transactionId: finding.term.ids.transactionId,
+                transactionId: finding.ids.transactionId,
                 body: content
             )
         )

@@ -81,6 +81,7 @@ extension StepReader {
             },
             refusal: nil,
             expectations: try expectations(reader),
+            events: nil,
             note: try reader.optional("note", readString)
         )
     }

@@ -1,0 +1,51 @@
+// The message that StoreKit shows over an app whose customer has a billing problem.
+// https://developer.apple.com/documentation/storekit/message
+
+/// What becomes of the message of a billing problem when a customer opens the app.
+public enum AppStoreMessageOutcome: String, CaseIterable, Hashable, Sendable {
+    /// There is none.
+    case none
+    /// The store shows it.
+    case shown
+    /// The app keeps it back for a better moment.
+    case delayed
+    /// There was one that nobody had seen, and the problem is solved.
+    case dropped
+}
+
+/// One message that waits to be shown.
+struct AppStoreMessage: Hashable, Codable, Sendable {
+    /// The subscription whose payment failed.
+    let subscription: Int
+    /// The end of the term after which it failed: every failure has one message.
+    let end: Int64
+}
+
+extension AppStoreMachine {
+    /// A customer opens the app, and what waits is shown, unless the app delays messages.
+    public mutating func openApp(
+        _ customer: String,
+        delaysMessages: Bool = false
+    ) throws(AppStoreRefusal) -> AppStoreMessageOutcome {
+        let account = try index(of: customer)
+        let waiting = accounts[account].messages
+        guard !waiting.isEmpty else { return .none }
+        let relevant = waiting.filter { isUnsolved($0, account) }
+        accounts[account].messages = delaysMessages ? relevant : []
+        guard !relevant.isEmpty else { return .dropped }
+        return delaysMessages ? .delayed : .shown
+    }
+
+    /// Lays a message ready for a payment that has just failed.
+    mutating func queueMessage(about place: Place) {
+        accounts[place.account].messages.append(
+            AppStoreMessage(subscription: place.subscription, end: self[place].current.end)
+        )
+    }
+
+    private func isUnsolved(_ message: AppStoreMessage, _ account: Int) -> Bool {
+        let subscription = accounts[account].subscriptions[message.subscription]
+        guard subscription.isAlive, subscription.current.end == message.end else { return false }
+        return subscription.phase != .running
+    }
+}

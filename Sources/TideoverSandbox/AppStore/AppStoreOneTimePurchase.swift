@@ -1,0 +1,182 @@
+import TideoverJSON
+
+/// Something on sale that does not renew by itself.
+public struct AppStoreOneTimeProduct: Hashable, Codable, Sendable {
+    /// The product id, such as `cards.lifetime`.
+    public let id: String
+    /// Whether and how long it can be used.
+    public let kind: Kind
+    /// What it costs.
+    public let price: StorePrice
+    /// How long the app gives access for a purchase that ends without renewing. The store does not know.
+    public let length: StorePeriod?
+    /// Whether the purchaser's family can have it too.
+    public let isFamilyShareable: Bool
+
+    /// A product, by default for the purchaser alone.
+    public init(
+        id: String,
+        kind: Kind,
+        price: StorePrice,
+        length: StorePeriod? = nil,
+        isFamilyShareable: Bool = false
+    ) {
+        self.id = id
+        self.kind = kind
+        self.price = price
+        self.length = length
+        self.isFamilyShareable = isFamilyShareable
+    }
+
+    /// What can be bought beside auto-renewable subscriptions.
+    public enum Kind: String, CaseIterable, Hashable, Codable, Sendable {
+        case consumable
+        case nonConsumable
+        case nonRenewing
+
+        /// Apple's `type` of a transaction.
+        var type: String {
+            switch self {
+            case .consumable: "Consumable"
+            case .nonConsumable: "Non-Consumable"
+            case .nonRenewing: "Non-Renewing Subscription"
+            }
+        }
+
+        /// Apple's `productType` in the query of a transaction history.
+        var filter: String {
+            switch self {
+            case .consumable: "CONSUMABLE"
+            case .nonConsumable: "NON_CONSUMABLE"
+            case .nonRenewing: "NON_RENEWABLE"
+            }
+        }
+    }
+}
+
+/// One purchase of such a product, or a family member's share of one.
+struct AppStoreOneTimePurchase: Hashable, Codable, Sendable {
+    let ids: AppStoreSubscription.TermIds
+    let product: AppStoreOneTimeProduct
+    let at: Int64
+    let price: StorePrice
+    var appAccountToken: String?
+    /// The transaction of the purchaser that this is a share of.
+    let sharedFrom: String?
+    /// When the store wrote this transaction, or last changed it.
+    private(set) var modifiedAt: Int64
+    private(set) var revocation: AppStoreSubscription.Revocation?
+    /// Whether the customer has asked for a refund, and nobody has decided.
+    private(set) var refundIsRequested = false
+    private var history: [AppStoreSubscription.Span] = []
+
+    init(
+        _ product: AppStoreOneTimeProduct,
+        _ ids: AppStoreSubscription.TermIds,
+        at instant: Int64,
+        appAccountToken: String?,
+        sharedFrom: String? = nil
+    ) {
+        self.ids = ids
+        self.product = product
+        self.appAccountToken = appAccountToken
+        self.sharedFrom = sharedFrom
+        at = instant
+        modifiedAt = instant
+        let nothing = StorePrice(milliunits: 0, currency: product.price.currency)
+        price = sharedFrom == nil ? product.price : nothing
+        record(at: instant)
+    }
+
+    var ownershipType: String { sharedFrom == nil ? "PURCHASED" : "FAMILY_SHARED" }
+    var isRevoked: Bool { revocation != nil }
+
+    func truth(at instant: Int64) -> AppStoreTruth {
+        let truth = history.last { $0.from <= instant }?.truth ?? .never
+        if case .active(let until) = truth, until <= instant { return .expired }
+        return truth
+    }
+
+    private mutating func record(at instant: Int64) {
+        let truth: AppStoreTruth =
+            switch product.kind {
+            case _ where isRevoked: .revoked
+            case .consumable: .never
+            case .nonConsumable: .owned
+            case .nonRenewing:
+                product.length.map { .active(until: $0.end(of: 1, from: at)) } ?? .never
+            }
+        history.append(AppStoreSubscription.Span(from: instant, truth: truth))
+    }
+
+    mutating func requestRefund(_ reason: AppStoreAction.RefundRequestReason) -> AppStoreEvent {
+        refundIsRequested = true
+        return .refundRequested(reason)
+    }
+
+    mutating func declineRefund() -> AppStoreEvent {
+        refundIsRequested = false
+        return .refundDeclined
+    }
+
+    mutating func refund(
+        _ reason: AppStoreAction.RefundReason,
+        at instant: Int64
+    ) -> AppStoreEvent {
+        refundIsRequested = false
+        revoke(AppStoreSubscription.Revocation(at: instant, reason: reason))
+        return .refunded(reason: reason)
+    }
+
+    mutating func reverseRefund(at instant: Int64) -> AppStoreEvent {
+        revocation = nil
+        modifiedAt = instant
+        record(at: instant)
+        return .refundReversed(until: nil)
+    }
+
+    /// The purchaser, or the purchaser's refund, takes a share away.
+    mutating func unshare(at instant: Int64) -> AppStoreEvent {
+        revoke(AppStoreSubscription.Revocation(at: instant, reason: .other, isOfShare: true))
+        return .shareRevoked
+    }
+
+    private mutating func revoke(_ revocation: AppStoreSubscription.Revocation) {
+        self.revocation = revocation
+        modifiedAt = revocation.at
+        record(at: revocation.at)
+    }
+}
+
+extension AppStoreWire {
+    /// https://developer.apple.com/documentation/appstoreserverapi/jwstransactiondecodedpayload
+    static func transaction(
+        _ app: AppStoreApp,
+        _ account: AppStoreMachine.Account,
+        _ purchase: AppStoreOneTimePurchase,
+        signedDate: Int64
+    ) -> JSONObject {
+        var json: JSONObject = [
+            "transactionId": .string(purchase.ids.transactionId),
+            "originalTransactionId": .string(purchase.ids.transactionId),
+            "bundleId": .string(app.bundleId),
+            "productId": .string(purchase.product.id),
+            "purchaseDate": .integer(purchase.at),
+            "originalPurchaseDate": .integer(purchase.at),
+            "quantity": 1,
+            "type": .string(purchase.product.kind.type),
+            "inAppOwnershipType": .string(purchase.ownershipType),
+            "signedDate": .integer(signedDate),
+            "environment": .string(app.environment.rawValue),
+            "transactionReason": "PURCHASE",
+            "storefront": .string(account.customer.storefront.country),
+            "storefrontId": .string(account.customer.storefront.id),
+            "price": .integer(purchase.price.milliunits),
+            "currency": .string(purchase.price.currency),
+            "appTransactionId": .string(account.appTransactionId),
+        ]
+        json["appAccountToken"] = purchase.appAccountToken.map(JSONValue.string)
+        add(purchase.revocation, to: &json)
+        return json
+    }
+}

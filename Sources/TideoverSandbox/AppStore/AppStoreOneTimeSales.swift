@@ -1,0 +1,167 @@
+// Purchases that do not renew: selling them, and everything that can be done to one.
+// https://developer.apple.com/documentation/appstoreservernotifications/notificationtype
+
+extension AppStoreMachine {
+    /// Where a one-time purchase stands: the account's index and the index in the account.
+    struct Shelf: Hashable, Sendable {
+        let account: Int
+        let purchase: Int
+    }
+
+    subscript(shelf: Shelf) -> AppStoreOneTimePurchase {
+        get { accounts[shelf.account].purchases[shelf.purchase] }
+        set { accounts[shelf.account].purchases[shelf.purchase] = newValue }
+    }
+
+    /// Sells, with the customer's token unless the purchase is made outside of the app.
+    mutating func sell(
+        _ product: AppStoreOneTimeProduct,
+        to account: Int,
+        isOutside: Bool = false
+    ) throws(AppStoreRefusal) -> AppStoreNotification {
+        let owns = accounts[account].purchases.contains {
+            $0.product.id == product.id && !$0.isRevoked && $0.sharedFrom == nil
+        }
+        guard product.kind != .nonConsumable || !owns else {
+            throw refusal(.alreadyOwned, account, product.id)
+        }
+        try checkPayment(account, product.id)
+        let token = isOutside ? nil : accounts[account].customer.appAccountToken
+        let ids = drawTerm(for: account)
+        accounts[account].purchases.append(
+            AppStoreOneTimePurchase(product, ids, at: now, appAccountToken: token)
+        )
+        return notify(.charged(product: product.id), of: newestShelf(of: account))
+    }
+
+    private func newestShelf(of account: Int) -> Shelf {
+        Shelf(account: account, purchase: accounts[account].purchases.count - 1)
+    }
+
+    /// The newest purchase of a product that the customer made.
+    private func shelf(_ account: Int, _ product: String) throws(AppStoreRefusal) -> Shelf {
+        let index = accounts[account].purchases.lastIndex {
+            $0.sharedFrom == nil && $0.product.id == product
+        }
+        guard let index else { throw refusal(.notBought, account, product) }
+        return Shelf(account: account, purchase: index)
+    }
+
+    /// Carries out what can be done to a one-time purchase; nil for what only subscriptions know.
+    mutating func carryOut(
+        _ action: AppStoreAction,
+        onPurchaseOf product: String,
+        _ account: Int
+    ) throws(AppStoreRefusal) -> [AppStoreNotification]? {
+        switch action {
+        case .requestRefund(_, let reason):
+            let shelf = try shelf(account, product)
+            guard !self[shelf].isRevoked else { throw refusal(.alreadyRefunded, account, product) }
+            return [notify(self[shelf].requestRefund(reason), of: shelf)]
+        case .declineRefund:
+            let shelf = try shelf(account, product)
+            guard self[shelf].refundIsRequested else {
+                throw refusal(.refundNotRequested, account, product)
+            }
+            return [notify(self[shelf].declineRefund(), of: shelf)]
+        case .refund(_, let reason):
+            let shelf = try shelf(account, product)
+            guard !self[shelf].isRevoked else { throw refusal(.alreadyRefunded, account, product) }
+            let event = self[shelf].refund(reason, at: now)
+            return [notify(event, of: shelf)] + revokeShares(of: shelf)
+        case .reverseRefund:
+            let shelf = try shelf(account, product)
+            guard self[shelf].isRevoked else { throw refusal(.notRefunded, account, product) }
+            return [notify(self[shelf].reverseRefund(at: now), of: shelf)]
+        case .share(_, let member): return [try share(shelf(account, product), with: member)]
+        case .stopSharing(_, let member):
+            return [try stopSharing(shelf(account, product), with: member)]
+        default: return nil
+        }
+    }
+
+    /// Writes down what the store says of a one-time purchase as it stands after the event. There is no
+    /// renewal, and no status.
+    private mutating func notify(_ event: AppStoreEvent, of shelf: Shelf) -> AppStoreNotification {
+        let account = accounts[shelf.account]
+        let transaction = AppStoreWire.transaction(
+            app,
+            account,
+            self[shelf],
+            signedDate: sign(after: identifiers.signingTime())
+        )
+        let signed = sign(after: identifiers.signingTime())
+        return AppStoreNotification(
+            at: now,
+            signedDate: signed,
+            uuid: identifiers.uuid(),
+            event: event,
+            customer: account.customer.name,
+            data: AppStoreWire.data(app, event),
+            transaction: transaction
+        )
+    }
+}
+
+// MARK: - Sharing
+
+extension AppStoreMachine {
+    /// What family members have of a purchase and may still use.
+    private func shares(of shelf: Shelf) -> [Shelf] {
+        let original = self[shelf].ids.transactionId
+        return accounts.indices.flatMap { account in
+            accounts[account].purchases.indices.compactMap { index in
+                let share = accounts[account].purchases[index]
+                guard share.sharedFrom == original, !share.isRevoked else { return nil }
+                return Shelf(account: account, purchase: index)
+            }
+        }
+    }
+
+    private mutating func share(
+        _ shelf: Shelf,
+        with member: String
+    ) throws(AppStoreRefusal) -> AppStoreNotification {
+        let (purchase, account) = (self[shelf], try index(of: member))
+        guard purchase.product.isFamilyShareable, purchase.product.kind == .nonConsumable,
+            account != shelf.account
+        else { throw refusal(.notShareable, shelf.account, purchase.product.id) }
+        guard !purchase.isRevoked else { throw refusal(.ended, shelf.account, purchase.product.id) }
+        guard !shares(of: shelf).contains(where: { $0.account == account }) else {
+            throw refusal(.alreadyShared, shelf.account, purchase.product.id)
+        }
+        remember(account)
+        let ids = drawTerm(for: account)
+        accounts[account].purchases.append(
+            AppStoreOneTimePurchase(
+                purchase.product,
+                ids,
+                at: now,
+                appAccountToken: nil,
+                sharedFrom: purchase.ids.transactionId
+            )
+        )
+        return notify(.charged(product: purchase.product.id), of: newestShelf(of: account))
+    }
+
+    private mutating func stopSharing(
+        _ shelf: Shelf,
+        with member: String
+    ) throws(AppStoreRefusal) -> AppStoreNotification {
+        let account = try index(of: member)
+        guard let share = shares(of: shelf).first(where: { $0.account == account }) else {
+            throw refusal(.notShared, shelf.account, self[shelf].product.id)
+        }
+        remember(account)
+        return notify(self[share].unshare(at: now), of: share)
+    }
+
+    private mutating func revokeShares(of shelf: Shelf) -> [AppStoreNotification] {
+        var notifications: [AppStoreNotification] = []
+        for share in shares(of: shelf) {
+            remember(share.account)
+            notifications.append(notify(self[share].unshare(at: now), of: share))
+        }
+        return notifications
+    }
+}

@@ -1,0 +1,19 @@
+/// Why a file keeps no authority.
+public enum SandboxAuthorityFileError: Error, Hashable, CustomStringConvertible {
+    case notJSON
+    case noCertificates
+    case noKey
+    case noValidity
+
+    /// What is wrong and what to do, in a sentence without its full stop.
+    public var description: String {
+        let missing =
+            switch self {
+            case .notJSON: "it is not JSON"
+            case .noCertificates: "its certificates are not in base64"
+            case .noKey: "its \"privateKey\" is no key in PEM"
+            case .noValidity: "it does not say when its certificates hold"
+            }
+        return "\(missing); remove the file, and a new authority is made"
+    }
+}

@@ -1,0 +1,85 @@
+import TideoverJSON
+
+/// JSON that the store has written, kept as its text inside of a saved state.
+struct KeptJSON: Codable {
+    let object: JSONObject
+
+    init(_ object: JSONObject) { self.object = object }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        let text = try container.decode(String.self)
+        guard let object = JSONValue(try JSONDocument(Array(text.utf8)).root).object else {
+            throw DecodingError.dataCorruptedError(
+                in: container,
+                debugDescription: "this is no object"
+            )
+        }
+        self.object = object
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(String(decoding: JSONValue.object(object).encoded(), as: UTF8.self))
+    }
+}
+
+extension AppStoreNotification: Codable {
+    private enum Key: String, CodingKey {
+        case at, signedDate, uuid, event, customer, data, summary, transaction, renewal
+    }
+
+    /// Reads what `encode` wrote.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: Key.self)
+        self.init(
+            at: try container.decode(Int64.self, forKey: .at),
+            signedDate: try container.decode(Int64.self, forKey: .signedDate),
+            uuid: try container.decode(String.self, forKey: .uuid),
+            event: try container.decode(AppStoreEvent.self, forKey: .event),
+            customer: try container.decodeIfPresent(String.self, forKey: .customer),
+            data: try container.decode(KeptJSON.self, forKey: .data).object,
+            summary: try container.decodeIfPresent(KeptJSON.self, forKey: .summary)?.object,
+            transaction: try container.decodeIfPresent(KeptJSON.self, forKey: .transaction)?.object,
+            renewal: try container.decodeIfPresent(KeptJSON.self, forKey: .renewal)?.object
+        )
+    }
+
+    /// Writes it for a saved state; what a receiver gets is another form.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        try container.encode(at, forKey: .at)
+        try container.encode(signedDate, forKey: .signedDate)
+        try container.encode(uuid, forKey: .uuid)
+        try container.encode(event, forKey: .event)
+        try container.encodeIfPresent(customer, forKey: .customer)
+        try container.encode(KeptJSON(data), forKey: .data)
+        try container.encodeIfPresent(summary.map(KeptJSON.init), forKey: .summary)
+        try container.encodeIfPresent(transaction.map(KeptJSON.init), forKey: .transaction)
+        try container.encodeIfPresent(renewal.map(KeptJSON.init), forKey: .renewal)
+    }
+}
+
+extension AppStoreConsumption: Codable {
+    private enum Key: String, CodingKey {
+        case at, transactionId, body
+    }
+
+    /// Reads what `encode` wrote.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: Key.self)
+        self.init(
+            at: try container.decode(Int64.self, forKey: .at),
+            transactionId: try container.decode(String.self, forKey: .transactionId),
+            body: try container.decode(KeptJSON.self, forKey: .body).object
+        )
+    }
+
+    /// Writes it for a saved state.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        try container.encode(at, forKey: .at)
+        try container.encode(transactionId, forKey: .transactionId)
+        try container.encode(KeptJSON(body), forKey: .body)
+    }
+}

@@ -1,0 +1,155 @@
+import Testing
+import TideoverJSON
+import TideoverSandbox
+
+/// Purchases that do not renew, that come about late or that are made elsewhere.
+@Suite struct AppStorePurchaseTests {
+    private static let lifetime = "cards.lifetime"
+
+    private func store() throws -> HeardStore {
+        let price = try #require(StorePrice("49.99 USD"))
+        let season = try #require(StorePeriod(iso: "P3M"))
+        return try HeardStore(
+            [try .monthly(trial: "P3D")],
+            at: "2026-05-01T10:00:00Z",
+            oneTimeProducts: [
+                AppStoreOneTimeProduct(
+                    id: Self.lifetime,
+                    kind: .nonConsumable,
+                    price: price,
+                    isFamilyShareable: true
+                ),
+                AppStoreOneTimeProduct(id: "cards.coins", kind: .consumable, price: price),
+                AppStoreOneTimeProduct(
+                    id: "cards.season",
+                    kind: .nonRenewing,
+                    price: price,
+                    length: season
+                ),
+            ]
+        )
+    }
+
+    @Test
+    func `a purchase that does not renew is a charge without an end and without renewal info`()
+        throws
+    {
+        var store = try store()
+        let bought = try #require(
+            try store.act(.buy(product: Self.lifetime, outsideApp: false)).first
+        )
+        #expect(bought.kind == "ONE_TIME_CHARGE")
+        #expect(bought.status == nil)
+        #expect(bought.renewal == nil)
+        #expect(bought.transaction?["type"]?.string == "Non-Consumable")
+        #expect(bought.transaction?["expiresDate"] == nil)
+        #expect(bought.transaction?["webOrderLineItemId"] == nil)
+        #expect(bought.transaction?["price"]?.int64 == 49990)
+        let ids = ["transactionId", "originalTransactionId"].map { bought.transaction?[$0]?.string }
+        #expect(ids[0] != nil && ids[0] == ids[1])
+        #expect(try store.truth(at: "2026-05-01T10:00:00Z") == .owned)
+        let refusal = #expect(throws: AppStoreRefusal.self) {
+            try store.act(.buy(product: Self.lifetime, outsideApp: false))
+        }
+        #expect(refusal?.reason == .alreadyOwned)
+    }
+
+    @Test(arguments: [
+        ("cards.coins", "Consumable"), ("cards.season", "Non-Renewing Subscription"),
+    ])
+    func `what is used up or ends can be bought again`(product: String, type: String) throws {
+        var store = try store()
+        for _ in 1...2 {
+            let bought = try #require(
+                try store.act(.buy(product: product, outsideApp: false)).first
+            )
+            #expect(bought.transaction?["type"]?.string == type)
+            #expect(bought.transaction?["expiresDate"] == nil)
+        }
+    }
+
+    @Test func `a refund is asked for, declined, granted and taken back`() throws {
+        var store = try store()
+        _ = try store.act(.buy(product: Self.lifetime, outsideApp: false))
+        let asked = try store.act(.requestRefund(product: Self.lifetime, reason: .unsatisfied))
+        #expect(asked.map(\.kind) == ["CONSUMPTION_REQUEST"])
+        #expect(
+            asked[0].data["consumptionRequestReason"]?.string == "UNSATISFIED_WITH_PURCHASE"
+        )
+        let declined = try store.act(.declineRefund(product: Self.lifetime))
+        #expect(declined.map(\.kind) == ["REFUND_DECLINED"])
+        let refunded = try store.act(.refund(product: Self.lifetime, reason: .appIssue))
+        #expect(refunded.map(\.kind) == ["REFUND"])
+        #expect(refunded[0].transaction?["revocationReason"]?.int64 == 1)
+        #expect(refunded[0].transaction("revocationDate") == "2026-05-01 10:00:00")
+        #expect(try store.truth(at: "2026-05-01T10:00:00Z") == .revoked)
+        let reversed = try store.act(.reverseRefund(product: Self.lifetime))
+        #expect(reversed.map(\.kind) == ["REFUND_REVERSED"])
+        #expect(reversed[0].transaction?["revocationDate"] == nil)
+    }
+
+    @Test func `a family's share of it is another customer's transaction, and goes with a refund`()
+        throws
+    {
+        var store = try store()
+        try store.register("ben")
+        _ = try store.act(.buy(product: Self.lifetime, outsideApp: false))
+        let shared = try store.act(.share(product: Self.lifetime, with: "ben"))
+        #expect(shared.map(\.kind) == ["ONE_TIME_CHARGE"])
+        #expect(shared[0].transaction?["inAppOwnershipType"]?.string == "FAMILY_SHARED")
+        let refunded = try store.act(.refund(product: Self.lifetime, reason: .other))
+        #expect(refunded.map(\.kind) == ["REFUND", "REVOKE"])
+        #expect(refunded[1].transaction?["revocationType"]?.string == "FAMILY_REVOKE")
+    }
+
+    @Test func `what a child asks for is sold once it is approved`() throws {
+        var store = try store()
+        #expect(try store.act(.askToBuy(product: "cards.pro.monthly")).isEmpty)
+        #expect(try store.truth(at: "2026-05-01T10:00:00Z") == .never)
+        _ = try store.pass(until: "2026-05-02T10:00:00Z")
+        let sold = try #require(try store.act(.approvePurchase(product: nil)).first)
+        #expect(sold.kind == "SUBSCRIBED/INITIAL_BUY")
+        #expect(sold.transaction("purchaseDate") == "2026-05-02 10:00:00")
+    }
+
+    @Test func `what is declined is never sold`() throws {
+        var store = try store()
+        _ = try store.act(.askToBuy(product: Self.lifetime))
+        #expect(try store.act(.declinePurchase(product: nil)).isEmpty)
+        let refusal = #expect(throws: AppStoreRefusal.self) {
+            try store.act(.approvePurchase(product: nil))
+        }
+        #expect(refusal?.reason == .notPending)
+    }
+
+    @Test func `an interrupted purchase comes about when the customer goes on with it`() throws {
+        var store = try store()
+        #expect(try store.act(.interruptPurchase(product: "cards.pro.monthly")).isEmpty)
+        let sold = try store.act(.resumePurchase(product: nil))
+        #expect(sold.map(\.kind) == ["SUBSCRIBED/INITIAL_BUY"])
+    }
+
+    @Test func `a purchase outside of the app carries no token`() throws {
+        var store = try store()
+        let bought = try #require(
+            try store.act(.buy(product: "cards.pro.monthly", outsideApp: true)).first
+        )
+        #expect(bought.kind == "SUBSCRIBED/INITIAL_BUY")
+        #expect(bought.transaction?["appAccountToken"] == nil)
+    }
+
+    @Test func `an account that allows no purchases buys nothing, and its renewals fail`() throws {
+        var store = try store()
+        _ = try store.subscribe()
+        _ = try store.act(.allowPurchases(false))
+        let refusal = #expect(throws: AppStoreRefusal.self) {
+            try store.act(.buy(product: Self.lifetime, outsideApp: false))
+        }
+        #expect(refusal?.reason == .purchasesNotAllowed)
+        let failed = try store.pass(until: "2026-06-01T10:00:00Z")
+        #expect(failed.map(\.kind) == ["DID_FAIL_TO_RENEW/GRACE_PERIOD"])
+        let recovered = try store.act(.allowPurchases(true))
+        #expect(recovered.map(\.kind) == ["DID_RENEW/BILLING_RECOVERY"])
+        #expect(recovered[0].transaction("expiresDate") == "2026-07-01 10:00:00")
+    }
+}
