@@ -12,6 +12,9 @@ enum Sandbox {
                 "a store that stays, for a back end of yours"
             ),
         ],
-        subcommands: [SandboxRun.command, SandboxServe.command, SandboxControl.command]
+        subcommands: [
+            SandboxRun.command, SandboxServe.command, SandboxControl.command,
+            SandboxStories.command,
+        ]
     )
 }

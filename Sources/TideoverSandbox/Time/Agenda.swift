@@ -1,6 +1,6 @@
 /// When something next falls due for each of many who are numbered from 0. Whose turn is first is known
 /// without asking all of them: a change takes as many steps as their number has binary digits.
-package struct Agenda: Hashable, Sendable {
+package struct Agenda: Hashable, Codable, Sendable {
     private static let never = Int64.max
 
     /// A tournament: the places of a round stand behind each other, from the final at 1 to those numbered

@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# Plays stories made up from seeds against Tideover, with notifications and answers of the simulated App
+# Store going wrong: many more than tests have time for.
+#
+#   scripts/stories.sh                           200 seeds
+#   scripts/stories.sh --from 201 --seeds 1000   others
+#
+# A story that comes out otherwise than the store says is named by its seed, and where it differed.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+TIDEOVER_TRIALS=1 swift build --configuration release --static-swift-stdlib \
+    --scratch-path .build/static --product tideover >&2
+exec .build/static/release/tideover sandbox stories "$@"
