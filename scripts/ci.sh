@@ -83,13 +83,20 @@ covered_tests() {
 # could find nothing in, after minutes.
 sanitized_tests() {
     local flags=(--sanitize="$1" --scratch-path ".build/$1")
-    local sockets='^TideoverHTTP(Server|Client)Tests[.]'
-    local skipped=$sockets
+    local sockets='^TideoverHTTP(Server|Client)Tests[.]|^TideoverTests[.](GoogleConnection|SandboxDesk)Tests'
+    # Whole stories: the paths that the tests of the server take, again and again.
+    local stories='^Tideover(Server)?Tests[.](Scenario|GeneratedStory|SandboxProgram|NaiveBackEnd)Tests'
+    local skipped="$sockets|$stories"
     case $1 in
     # Rooms without a second thread.
-    thread) skipped="$sockets|^Tideover(ASN1|AppStore|Core|JSON|Storage|Tidy)Tests[.]" ;;
+    thread)
+        skipped+='|^Tideover(ASN1|AppStore|Core|GooglePlay|JSON|RevenueCat|Storage|StoreKitFile|Tidy)Tests[.]'
+        skipped+='|^TideoverSandboxTests[.](AppStore|GooglePlay)'
+        ;;
     # The same paths as in all tests of the core, for thousands of lives.
-    address) skipped="$sockets|^TideoverCoreTests[.][A-Za-z]*(Law|Convergence|Property|Boundary)Tests/" ;;
+    address)
+        skipped+='|^TideoverCoreTests[.][A-Za-z]*(Law|Convergence|Property|Boundary)Tests/'
+        ;;
     esac
     swift build --build-tests "${flags[@]}" | without_noise
     run_tests "$1" "${flags[@]}" --skip "$skipped"

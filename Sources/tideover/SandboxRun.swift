@@ -95,7 +95,9 @@ enum SandboxRun {
         output.print("\n\(passed) of \(played.count) scenarios passed.")
         let omitted = played.count { $0.omission != nil }
         if omitted > 0 {
-            output.print("\(omitted) were not played: of devices and of Google Play they ask Tideover.")
+            output.print(
+                "\(omitted) were not played: of devices and of Google Play they ask Tideover."
+            )
         }
         output.print("\"naive\" counts the moments at which a check of the expiry date would err.")
     }

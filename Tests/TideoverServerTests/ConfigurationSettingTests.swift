@@ -31,16 +31,17 @@ import TideoverServer
     ).replacing("bundleId:", with: "receiptRoot: \"receipts.der\", bundleId:").replacing(
         "root: \"sandbox-root.der\"",
         with: "root: \"sandbox-root.der\", receiptRoot: \"receipts.der\""
-    ).replacing("apiKeyFile:", with: "signatureSecretFile: \"rc-secret.txt\", apiKeyFile:").replacing(
-        "products: {",
-        with: #"""
-            catalogue: "Products.storekit", entitlements: { pro: ["premium"],
-            "cards.lifetime": ["premium"], "cards.season": ["premium"] }, products: {
-            """#
-    ).replacing(
-        "push: {",
-        with: "pull: { subscription: \"projects/p/subscriptions/s\" }, push: {"
-    )
+    ).replacing("apiKeyFile:", with: "signatureSecretFile: \"rc-secret.txt\", apiKeyFile:")
+        .replacing(
+            "products: {",
+            with: #"""
+                catalogue: "Products.storekit", entitlements: { pro: ["premium"],
+                "cards.lifetime": ["premium"], "cards.season": ["premium"] }, products: {
+                """#
+        ).replacing(
+            "push: {",
+            with: "pull: { subscription: \"projects/p/subscriptions/s\" }, push: {"
+        )
 
     private func lines(_ settings: [Configuration.Setting]) -> [String] {
         settings.map { setting in

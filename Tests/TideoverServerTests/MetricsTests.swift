@@ -197,7 +197,8 @@ enum Promtool {
         let disk = Disk()
         let server = try TestServer(
             instruments: MetricsSample.instruments,
-            faults: disk.faults
+            faults: disk.faults,
+            googlePlay: TestPlay().trust(asksStore: true)
         )
         try await MetricsSample.live(server)
         disk.isFull = true

@@ -133,9 +133,9 @@ extension StoreRecording {
     /// Everything that can be asked about a customer.
     mutating func look(at customer: String) async throws {
         for purchase in try await store.device(of: customer) {
-            devices.append([
-                "transaction": purchase.signedTransaction, "renewal": purchase.signedRenewalInfo,
-            ])
+            var device: JSONObject = ["transaction": purchase.signedTransaction]
+            device["renewal"] = purchase.signedRenewalInfo
+            devices.append(.object(device))
         }
         let (id, original) = (
             try await newest(of: customer).transactionId,

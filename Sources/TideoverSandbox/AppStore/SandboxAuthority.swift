@@ -1,4 +1,4 @@
-import TideoverJSON
+public import TideoverJSON
 public import TideoverSignatures
 
 /// The simulated store's own chain of certificates, and the key it signs with. Nothing trusts it but

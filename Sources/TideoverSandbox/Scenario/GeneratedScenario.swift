@@ -94,6 +94,7 @@ private struct Storyteller {
             name: "Generated from \(seed)",
             source: "Tideover, a story by a seed",
             app: ScenarioApp(id: "cards", store: store, entitlements: entitlements),
+            googlePlay: nil,
             start: Self.start,
             seed: seed,
             lag: 1000,
@@ -222,6 +223,8 @@ extension ScenarioReport {
                 if delivery.reading?.mistake(about: "premium") == .lockedOut {
                     faults.append(fault(moment, "locked out though nothing went wrong"))
                 }
+            case .push(let push):
+                if !push.isTakenRightly { faults.append(fault(moment, "a push taken wrongly")) }
             case .readBack(let readBack):
                 isDisturbed = false
                 if let difference = readBack.reading.difference {

@@ -36,7 +36,9 @@ enum ScenarioCatalogue {
             guard let entitlements = unlocked[product.id] ?? unlocked[product.group] else {
                 throw fault(.missingKey(product.id, in: "entitlements"), said ?? node)
             }
-            products.append(ScenarioProduct(product: product, entitlements: entitlements))
+            products.append(
+                ScenarioProduct(sale: .subscription(product), entitlements: entitlements)
+            )
         }
         return products
     }

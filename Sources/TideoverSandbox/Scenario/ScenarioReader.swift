@@ -106,7 +106,7 @@ private struct ScenarioReader {
             unlocking: top.node["entitlements"],
             readFile
         )
-        return listed + sold.filter { one in !listed.contains { $0.product.id == one.product.id } }
+        return listed + sold.filter { one in !listed.contains { $0.id == one.id } }
     }
 
     private func app(_ products: [ScenarioProduct]) throws(ScenarioError) -> ScenarioApp {

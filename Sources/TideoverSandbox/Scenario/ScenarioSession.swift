@@ -14,9 +14,13 @@ public actor ScenarioSession {
         authority: SandboxAuthority
     ) async {
         scenario = stage
-        let products = stage.app.store.products.map { product in
-            ScenarioProduct(
-                product: product,
+        let sales =
+            stage.app.store.products.map(ScenarioProduct.Sale.subscription)
+            + stage.app.store.oneTimeProducts.map(ScenarioProduct.Sale.oneTime)
+        let products = sales.map { sale in
+            let product = ScenarioProduct(sale: sale, entitlements: [])
+            return ScenarioProduct(
+                sale: sale,
                 entitlements: stage.app.entitlements[product.id] ?? []
             )
         }

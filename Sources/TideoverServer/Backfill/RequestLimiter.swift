@@ -6,7 +6,6 @@ enum RequestKind: String, CaseIterable, Hashable, Sendable {
     /// Of Google Play: one purchase token, and lists of voided orders.
     case purchases, acknowledgements, voidedPurchases
 
-
     /// Those of the App Store.
     static let ofAppStore: [RequestKind] = [
         .notificationHistory, .subscriptionStatuses, .refundHistory, .orderLookup,

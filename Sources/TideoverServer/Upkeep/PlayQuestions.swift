@@ -34,7 +34,9 @@ extension PlayUpkeep {
 
     /// Whether a token that a lineage only names was answered about in another.
     private func isKnownElsewhere(_ token: PlayToken, than lineage: Lineage) async throws -> Bool {
-        guard let other = try await asking.lineage(of: token), other != lineage else { return false }
+        guard let other = try await asking.lineage(of: token), other != lineage else {
+            return false
+        }
         let facts = try ingest.storage.holding(other, app: app.id).facts
         return PlayLineageWords(facts).firstAsked[token] != nil
     }
