@@ -35,6 +35,9 @@ missing_for_full_check() {
     command -v shellcheck >/dev/null || echo shellcheck
     # promtool, which reads the metrics as Prometheus does.
     command -v promtool >/dev/null || echo prometheus
+    # Google's own library runs in it.
+    command -v python3 >/dev/null || echo python3
+    python3 -c 'import ensurepip' 2>/dev/null || echo python3-venv
 }
 
 # The shared libraries that the Swift toolchain itself cannot find.
