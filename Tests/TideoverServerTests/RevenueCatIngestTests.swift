@@ -308,6 +308,25 @@ struct RevenueCatIngestTests {
         await server.close()
     }
 
+    @Test func `what another's device presents first is whose RevenueCat said it is`() async throws
+    {
+        let play = TestPlay()
+        var unnamed = TestPlay.subscription("ACTIVE", until: Self.end.rfc3339)
+        unnamed["externalAccountIdentifiers"] = nil
+        play.answer("token-1", unnamed)
+        let server = try server(googlePlay: play.trust())
+        _ = try await server.hear(TestRevenueCat.event("RENEWAL", id: "1", TestRevenueCat.play))
+        let (status, answer) = try await Device(server: server, customer: TestServer.ben).present(
+            ["purchases": [["store": "googlePlay", "purchaseToken": "token-1"]]],
+            environment: "sandbox"
+        )
+        #expect(status == 200)
+        #expect(Device.items(answer) == ["accepted held-by-another"])
+        let premium = try await server.answer()["entitlements"]?["premium"]
+        #expect(premium?["confidence"] == "confirmed")
+        await server.close()
+    }
+
     @Test(arguments: [true, false])
     func `where the store names somebody else the purchase is theirs alone`(
         relayFirst: Bool

@@ -77,23 +77,6 @@ extension Backfiller {
             )
         )
     }
-
-    /// Commits that we asked about a lineage, and how it went.
-    func note(
-        _ lineage: Lineage,
-        _ exchange: StoreExchange,
-        _ outcome: Inquiry.Outcome
-    ) async throws {
-        let record = InquiryRecord(lineage, exchange, outcome)
-        let intake = Intake(
-            app: app.id,
-            environment: environment,
-            evidence: record.evidence,
-            facts: [record.fact],
-            now: timing.clock()
-        )
-        _ = try await ingest.storage.commit(intake, derive: Deriver(app: app).derive)
-    }
 }
 
 extension BackfillReport.Sum {

@@ -52,3 +52,22 @@ struct InquiryRecord: Equatable {
         )
     }
 }
+
+extension Ingest {
+    /// Keeps that we asked a store about a lineage, and how it went: an outage bounds what may be assumed.
+    func note(
+        _ lineage: Lineage,
+        _ exchange: StoreExchange,
+        _ outcome: Inquiry.Outcome
+    ) async throws {
+        let record = InquiryRecord(lineage, exchange, outcome)
+        let intake = Intake(
+            app: app.id,
+            environment: lineage.environment,
+            evidence: record.evidence,
+            facts: [record.fact],
+            now: clock()
+        )
+        _ = try await storage.commit(intake, derive: Deriver(app: app).derive)
+    }
+}

@@ -86,7 +86,7 @@ extension Backfiller {
                 try await api.subscriptionStatuses(of: lineage.id)
             } failed: { failure in
                 guard let outcome = failure.outcome else { return }
-                try await note(lineage, failure.exchange, outcome)
+                try await ingest.note(lineage, failure.exchange, outcome)
             }
         } catch let failure as AppStoreAPIFailure {
             guard failure.speaksOfThePurchase else { throw failure }
@@ -97,7 +97,7 @@ extension Backfiller {
             api.reader.read(content, check: trust.check(at: now))
         }
         try await take(items, in: .statuses)
-        try await note(lineage, answer.exchange, .answered)
+        try await ingest.note(lineage, answer.exchange, .answered)
         note(.statuses) { $0.pages += 1 }
     }
 }

@@ -22,7 +22,7 @@ extension Backfiller {
                 api.reader.read(content, check: trust.check(at: now))
             }
             _ = try await keep(items, in: .statuses)
-            try await note(lineage, answer.exchange, .answered)
+            try await ingest.note(lineage, answer.exchange, .answered)
         } catch let failure as AppStoreAPIFailure {
             try await tell(failure, about: lineage)
         } catch let stop as BackfillStop {
@@ -33,7 +33,9 @@ extension Backfiller {
     private func tell(_ failure: AppStoreAPIFailure, about lineage: Lineage) async throws {
         count(.subscriptionStatuses, failure.metricWord)
         _ = try await pause(after: failure)
-        if let outcome = failure.outcome { try await note(lineage, failure.exchange, outcome) }
+        if let outcome = failure.outcome {
+            try await ingest.note(lineage, failure.exchange, outcome)
+        }
         log(failure.code, failure.sentence)
         if failure.isRetryable { want() }
     }

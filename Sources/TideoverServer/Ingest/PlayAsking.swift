@@ -84,21 +84,39 @@ struct PlayAsking: Sendable {
             )
         )
         guard let lineage, let outcome = failure.outcome else { return }
-        let record = InquiryRecord(lineage, failure.exchange, outcome)
-        let intake = Intake(
-            app: app.id,
-            environment: lineage.environment,
-            evidence: record.evidence,
-            facts: [record.fact],
-            transfer: app.policy.transfer,
-            now: ingest.clock()
-        )
-        _ = try await ingest.storage.commit(intake, derive: Deriver(app: app).derive)
+        try await ingest.note(lineage, failure.exchange, outcome)
     }
 
-    // MARK: What is not understood
+    // MARK: Keeping
 
-    func notUnderstood(in facts: [Fact], _ environment: Environment) -> NotUnderstood {
+    /// Keeps what the store answered, alone or with what prompted the question, and what it states. Whose
+    /// a relay said that the purchase is counts with it.
+    ///
+    /// - Throws: `StorageError`.
+    func keep(
+        _ evidence: Evidence,
+        _ facts: [Fact],
+        in environment: Environment
+    ) async throws -> CommitOutcome {
+        let now = evidence.receivedAt
+        let unknown = notUnderstood(in: facts, environment)
+        ingest.warn(of: unknown)
+        let intake = Intake(
+            app: app.id,
+            environment: environment,
+            evidence: evidence,
+            facts: facts,
+            ownership: try ingest.relayedClaims(on: facts, at: now),
+            transfer: app.policy.transfer,
+            tallies: unknown.tallies,
+            now: now
+        )
+        let outcome = try await ingest.storage.commit(intake, derive: Deriver(app: app).derive)
+        if case .committed = outcome { ingest.count(unknown) }
+        return outcome
+    }
+
+    private func notUnderstood(in facts: [Fact], _ environment: Environment) -> NotUnderstood {
         let words = facts.compactMap { fact -> Unrecognised? in
             if case .unrecognised(let word) = fact.assertion { word } else { nil }
         }
@@ -176,4 +194,20 @@ extension Catalogue {
     }
 
     fileprivate func has(_ product: PlayProduct) -> Bool { id(of: product) != nil }
+}
+
+extension Evidence {
+    /// Answers that nothing but our own asking prompted. Their own digest tells them apart.
+    init(of answers: PlayAnswers, at receivedAt: Instant) {
+        let bytes = answers.bytes
+        let id = EvidenceID(of: bytes)
+        self.init(
+            id: id,
+            dedupeKey: "play-answers:\(id.hex)",
+            source: .playAPI,
+            signedAt: nil,
+            receivedAt: receivedAt,
+            bytes: bytes
+        )
+    }
 }

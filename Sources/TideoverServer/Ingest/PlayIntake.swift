@@ -10,6 +10,7 @@ struct PlayIntake: Sendable {
     let trust: PlayTrust
 
     private var app: App { ingest.app }
+    private var asking: PlayAsking { PlayAsking(ingest: ingest, trust: trust) }
 
     /// A message that is for this app.
     struct Message: Sendable {
@@ -42,8 +43,7 @@ struct PlayIntake: Sendable {
     func take(_ message: Message) async throws -> Outcome {
         let answers: PlayAsking.Answers
         do {
-            answers = try await PlayAsking(ingest: ingest, trust: trust)
-                .ask(message.notification.questions)
+            answers = try await asking.ask(message.notification.questions)
         } catch let failure as PlayAPIFailure {
             throw Problem.storeNotAsked(failure, at: ingest.clock())
         }
@@ -79,20 +79,7 @@ struct PlayIntake: Sendable {
         }
         let environment =
             facts.first?.lineage.environment ?? message.notification.presumed.environment
-        let unknown = PlayAsking(ingest: ingest, trust: trust).notUnderstood(in: facts, environment)
-        ingest.warn(of: unknown)
-        let intake = Intake(
-            app: app.id,
-            environment: environment,
-            evidence: evidence,
-            facts: facts,
-            ownership: try ingest.relayedClaims(on: facts, at: message.receivedAt),
-            transfer: app.policy.transfer,
-            tallies: unknown.tallies,
-            now: message.receivedAt
-        )
-        let outcome = try await ingest.storage.commit(intake, derive: Deriver(app: app).derive)
-        if case .committed = outcome { ingest.count(unknown) }
+        let outcome = try await asking.keep(evidence, facts, in: environment)
         return tell(outcome, message, environment)
     }
 

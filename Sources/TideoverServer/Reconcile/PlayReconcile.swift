@@ -97,8 +97,7 @@ struct PlayReconcile: Sendable {
 
     private func keep(_ answers: PlayAsking.Answers) async throws -> AcceptedItem {
         let kept = PlayAnswers(answers.reads, chains: PlayChains(answers.chains))
-        let now = ingest.clock()
-        let evidence = Evidence(of: kept, at: now)
+        let evidence = Evidence(of: kept, at: ingest.clock())
         let facts: [Fact]
         do {
             facts = try trust.reader.facts(in: kept, of: evidence)
@@ -110,19 +109,7 @@ struct PlayReconcile: Sendable {
         guard let lineage = facts.first?.lineage, let said = facts.map(\.assertedAt).max() else {
             throw DeviceRefusal.unknownPurchase
         }
-        let unknown = asking.notUnderstood(in: facts, lineage.environment)
-        ingest.warn(of: unknown)
-        let intake = Intake(
-            app: app.id,
-            environment: lineage.environment,
-            evidence: evidence,
-            facts: facts,
-            transfer: app.policy.transfer,
-            tallies: unknown.tallies,
-            now: now
-        )
-        let outcome = try await ingest.storage.commit(intake, derive: Deriver(app: app).derive)
-        if case .committed = outcome { ingest.count(unknown) }
+        let outcome = try await asking.keep(evidence, facts, in: lineage.environment)
         return AcceptedItem(lineage, statedAt: said, isKnown: outcome == .duplicate)
     }
 }
@@ -178,21 +165,5 @@ extension Holding {
             default: false
             }
         }.max { $0.learnedAt < $1.learnedAt }
-    }
-}
-
-extension Evidence {
-    /// Answers that nothing but our own asking prompted. Their own digest tells them apart.
-    init(of answers: PlayAnswers, at receivedAt: Instant) {
-        let bytes = answers.bytes
-        let id = EvidenceID(of: bytes)
-        self.init(
-            id: id,
-            dedupeKey: "play-answers:\(id.hex)",
-            source: .playAPI,
-            signedAt: nil,
-            receivedAt: receivedAt,
-            bytes: bytes
-        )
     }
 }

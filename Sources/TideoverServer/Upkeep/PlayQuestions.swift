@@ -139,10 +139,10 @@ extension PlayUpkeep {
         if let linked = linked.map(trust.token) {
             chains[linked] = try await asking.lineage(of: linked)
         }
-        let finding = PlayAnswers([read], chains: PlayChains(chains))
+        let answers = PlayAnswers([read], chains: PlayChains(chains))
         let facts: [Fact]
         do {
-            facts = try commitable(finding)
+            facts = try self.facts(in: answers)
         } catch {
             ingest.log(
                 LogLine(
@@ -154,56 +154,34 @@ extension PlayUpkeep {
                     detail: error.sentence
                 )
             )
-            if let lineage { try await note(lineage, read.exchange, .refused) }
+            if let lineage { try await ingest.note(lineage, read.exchange, .refused) }
             return .failed(retryable: false)
         }
         if let lineage, try await isConfirmation(facts, of: lineage, read.exchange) {
             return .told(newFacts: 0)
         }
-        return .told(newFacts: try await commit(finding, facts))
+        return .told(newFacts: try await commit(answers, facts))
     }
 
-    /// The facts of an answer, all of one environment.
-    private func commitable(_ finding: PlayAnswers) throws(PlayRefusal) -> [Fact] {
-        let readings = try trust.reader.read(finding)
-        let id = EvidenceID(of: finding.bytes)
+    /// What an answer states, all of one environment.
+    private func facts(in answers: PlayAnswers) throws(PlayRefusal) -> [Fact] {
+        let readings = try trust.reader.read(answers)
+        let id = EvidenceID(of: answers.bytes)
         return readings.flatMap { reading in
             reading.facts(learnedAt: timing.clock(), evidence: id)
                 .filter { $0.lineage.environment == reading.environment }
         }
     }
 
-    /// Keeps a finding with its facts; the bytes name the evidence.
-    func commit(_ finding: PlayAnswers, _ facts: [Fact]) async throws -> Int {
-        let bytes = finding.bytes
-        let id = EvidenceID(of: bytes)
-        let place = facts.first?.lineage.environment ?? environment
-        let evidence = Evidence(
-            id: id,
-            dedupeKey: "finding:\(id.hex)",
-            source: .playAPI,
-            signedAt: nil,
-            receivedAt: facts.first?.learnedAt ?? timing.clock(),
-            bytes: bytes
+    /// Keeps answers with their facts.
+    func commit(_ answers: PlayAnswers, _ facts: [Fact]) async throws -> Int {
+        let outcome = try await asking.keep(
+            Evidence(of: answers, at: facts.first?.learnedAt ?? timing.clock()),
+            facts,
+            in: facts.first?.lineage.environment ?? environment
         )
-        let unknown = asking.notUnderstood(in: facts, place)
-        ingest.warn(of: unknown)
-        let intake = Intake(
-            app: app.id,
-            environment: place,
-            evidence: evidence,
-            facts: facts,
-            ownership: try ingest.relayedClaims(on: facts, at: timing.clock()),
-            transfer: app.policy.transfer,
-            tallies: unknown.tallies,
-            now: timing.clock()
-        )
-        switch try await ingest.storage.commit(intake, derive: Deriver(app: app).derive) {
-        case .duplicate: return 0
-        case .committed(let newFacts, _, _):
-            ingest.count(unknown)
-            return newFacts
-        }
+        guard case .committed(let newFacts, _, _) = outcome else { return 0 }
+        return newFacts
     }
 
     /// An answer that says what the one before it said adds no fact; only when it was confirmed is
@@ -219,25 +197,9 @@ extension PlayUpkeep {
         let known = try ingest.storage.holding(lineage, app: app.id).facts
         let words = PlayLineageWords(known)
         guard words.repeats(fact) else { return false }
-        if words.isUnanswered { try await note(lineage, exchange, .answered) }
+        if words.isUnanswered { try await ingest.note(lineage, exchange, .answered) }
         try await bookmarks.keep(exchange.askedAt, Self.confirmed(lineage))
         return true
-    }
-
-    private func note(
-        _ lineage: Lineage,
-        _ exchange: StoreExchange,
-        _ outcome: Inquiry.Outcome
-    ) async throws {
-        let record = InquiryRecord(lineage, exchange, outcome)
-        let intake = Intake(
-            app: app.id,
-            environment: lineage.environment,
-            evidence: record.evidence,
-            facts: [record.fact],
-            now: timing.clock()
-        )
-        _ = try await ingest.storage.commit(intake, derive: Deriver(app: app).derive)
     }
 
     func count(_ kind: RequestKind, _ outcome: String) {

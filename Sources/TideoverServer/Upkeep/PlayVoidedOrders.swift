@@ -125,9 +125,9 @@ extension PlayUpkeep {
         _ chains: [PlayToken: Lineage]
     ) async throws -> Int {
         let read = PlayRead(.voidedPurchases, of: nil, in: api.packageName, answer)
-        let finding = PlayAnswers([read], chains: PlayChains(chains))
-        let id = EvidenceID(of: finding.bytes)
-        let told = try trust.reader.read(finding)
+        let answers = PlayAnswers([read], chains: PlayChains(chains))
+        let id = EvidenceID(of: answers.bytes)
+        let told = try trust.reader.read(answers)
             .flatMap { $0.facts(learnedAt: timing.clock(), evidence: id) }
         var news: [Fact] = []
         for fact in told where fact.lineage.environment == environment {
@@ -137,6 +137,6 @@ extension PlayUpkeep {
             }
             news.append(fact)
         }
-        return news.isEmpty ? 0 : try await commit(finding, news)
+        return news.isEmpty ? 0 : try await commit(answers, news)
     }
 }
