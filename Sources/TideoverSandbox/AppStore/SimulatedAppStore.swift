@@ -200,7 +200,15 @@ extension SimulatedAppStore {
     }
 
     /// Has calls go wrong from now on; of several rules the first that strikes decides.
-    public func add(_ rule: AppStoreFaultRule) { service.faults.add(rule) }
+    public func add(_ rule: AppStoreFaultRule) {
+        if case .stale(let lag) = rule.fault {
+            precondition(
+                (0...AppStoreMachine.longestLag).contains(lag),
+                "the store remembers what it would have said for a day"
+            )
+        }
+        service.faults.add(rule)
+    }
 
     /// Takes every rule back.
     public func clearFaults() { service.faults.clear() }

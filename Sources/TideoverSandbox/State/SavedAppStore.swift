@@ -19,7 +19,7 @@ private struct SavedAppStore: Codable {
     let format: String
     let machine: AppStoreMachine
     let post: AppStorePost
-    let faults: AppStoreFaultPlan
+    let faults: FaultPlan<AppStoreFault, AppStoreOperation>
     let wireFaults: AppStoreWireFaultPlan
     let disturbed: [AppStorePost.Number]
     let overtaken: [AppStorePost.Number]

@@ -25,7 +25,7 @@ public struct RevenueCatTrust: Sendable {
     ) {
         check = WebhookCheck(
             authorization: authorization,
-            mac: signatureSecret.map(Self.mac(under:)),
+            mac: signatureSecret.map(Self.mac),
             isSame: Self.isSame
         )
         self.api = api
@@ -57,13 +57,8 @@ public struct RevenueCatTrust: Sendable {
         KeyDigest(SHA256.hash(one)).isSame(as: KeyDigest(SHA256.hash(other)))
     }
 
-    /// HMAC-SHA256 (RFC 2104).
     private static func mac(under secret: [UInt8]) -> @Sendable ([UInt8]) -> [UInt8] {
-        let blockLength = 64
-        let short = secret.count > blockLength ? SHA256.hash(secret) : secret
-        let key = short + Array(repeating: 0, count: blockLength - short.count)
-        let (inner, outer) = (key.map { $0 ^ 0x36 }, key.map { $0 ^ 0x5c })
-        return { message in SHA256.hash(outer + SHA256.hash(inner + message)) }
+        { message in HMACSHA256.code(of: message, under: secret) }
     }
 
     // MARK: What was kept

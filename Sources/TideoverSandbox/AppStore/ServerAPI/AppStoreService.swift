@@ -22,7 +22,7 @@ struct AppStoreService: Sendable {
     var machine: AppStoreMachine
     var post: AppStorePost
     var keys: [AppStoreAPIKey]
-    var faults: AppStoreFaultPlan
+    var faults: FaultPlan<AppStoreFault, AppStoreOperation>
     var allowance: AppStoreAllowance
     var authority: SandboxAuthority
     var wireFaults: AppStoreWireFaultPlan
@@ -50,7 +50,7 @@ struct AppStoreService: Sendable {
         self.machine = machine
         post = AppStorePost(environment: machine.app.environment, lag: lag)
         self.keys = keys
-        faults = AppStoreFaultPlan(seed: seed)
+        faults = FaultPlan(seed: seed ^ 0x6661_756C_7473)
         wireFaults = AppStoreWireFaultPlan(seed: seed)
         allowance = AppStoreAllowance(limits, machine.app.environment)
         self.authority = authority

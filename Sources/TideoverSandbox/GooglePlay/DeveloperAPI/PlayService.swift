@@ -15,7 +15,7 @@ struct PlayService: Sendable {
     private(set) var queue: PubSubQueue
     var authority: PlayAuthority
     var desk: PlayTokenDesk
-    var faults: PlayFaultPlan
+    var faults: FaultPlan<PlayFault, PlayOperation>
     private var quotas = PlayQuotas()
     private(set) var calls: [PlayCallRecord] = []
     /// The store after each change from outside, as long as stale answers may need it, oldest first.
@@ -39,7 +39,7 @@ struct PlayService: Sendable {
         post = PlayPost(seed: seed, habits: habits)
         queue = PubSubQueue(seed: seed, habits: habits)
         desk = PlayTokenDesk(accounts: accounts, url: tokenURL, seed: seed)
-        faults = PlayFaultPlan(seed: seed)
+        faults = FaultPlan(seed: seed ^ 0x706C_6179)
         self.authority = authority
     }
 }
