@@ -297,6 +297,22 @@ import TideoverSandbox
         #expect(error.reason == .duplicateToken("ben"))
     }
 
+    @Test func `one person has an account in each store`() throws {
+        let google = "store: \"googlePlay\", appAccountToken: \"t\""
+        let apple = "store: \"appStore\", appAccountToken: \"t\""
+        let step = "{ do: \"cancel\", customer: \"annas\" },"
+        let both = try scenario(step, customers: "anna: { \(google) }, annas: { \(apple) }")
+        #expect(both.customers.map(\.person) == ["t", "t"])
+        let twice = try fault(step, customers: "anna: { \(apple) }, annas: { \(apple) }")
+        #expect(twice.reason == .duplicateToken("annas"))
+    }
+
+    @Test func `a customer can bear a note`() throws {
+        let customers = "anna: { note: \"pays\" }, ben: {}"
+        let read = try scenario("{ do: \"cancel\", customer: \"anna\" },", customers: customers)
+        #expect(read.notes == ["anna": "pays"])
+    }
+
     @Test func `tokens are drawn from the seed unless given or refused`() throws {
         let customers = try scenario(
             "{ do: \"cancel\", customer: \"anna\" },",

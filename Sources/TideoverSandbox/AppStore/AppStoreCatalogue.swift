@@ -205,6 +205,9 @@ public struct StoreCustomer: Hashable, Codable, Sendable {
     /// The country that the account is registered in.
     public let storefront: Storefront
 
+    /// What the system under test knows the person by, whose accounts in both stores have one token.
+    public var person: String { appAccountToken ?? name }
+
     /// A customer, by default of the United States.
     public init(name: String, appAccountToken: String?, storefront: Storefront = .unitedStates) {
         self.name = name

@@ -17,6 +17,8 @@ public struct Scenario: Hashable, Sendable {
     public let lag: Int64
     /// Who takes part, in the order of the file.
     public let customers: [StoreCustomer]
+    /// What the author wants the reader to know of a customer, by name.
+    public internal(set) var notes: [String: String] = [:]
     /// In order of time.
     public internal(set) var steps: [ScenarioStep]
 }

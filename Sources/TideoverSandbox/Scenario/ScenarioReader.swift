@@ -89,8 +89,18 @@ private struct ScenarioReader {
             seed: seed,
             lag: try lag(),
             customers: customers,
+            notes: try notes(),
             steps: steps
         )
+    }
+
+    /// What the author says of each customer who has a `note`.
+    private func notes() throws(ScenarioError) -> [String: String] {
+        var notes: [String: String] = [:]
+        for (name, member) in try top.member("customers").members {
+            if let note = member["note"] { notes[name] = try readString(note) }
+        }
+        return notes
     }
 
     /// What `products` lists, and what is on sale by `catalogue`.
@@ -175,7 +185,9 @@ private struct CustomerReader {
             let drawn = random.uuid()
             let customer = try customer(name, member, drawn: drawn)
             if let token = customer.appAccountToken,
-                customers.contains(where: { $0.appAccountToken == token })
+                customers.contains(where: { other in
+                    other.appAccountToken == token && !isElsewhere(member, node[other.name])
+                })
             {
                 throw fault(.duplicateToken(name), member)
             }
@@ -183,6 +195,14 @@ private struct CustomerReader {
         }
         guard !customers.isEmpty else { throw fault(.none(of: "customers"), node) }
         return customers
+    }
+
+    /// Whether two are said to buy in different stores, so that they can be one person.
+    private func isElsewhere(_ one: JSONNode, _ other: JSONNode?) -> Bool {
+        guard let one = one["store"]?.string, let other = other?["store"]?.string else {
+            return false
+        }
+        return one != other
     }
 
     private func customer(
@@ -193,7 +213,9 @@ private struct CustomerReader {
         let reader = try ObjectReader(
             node,
             "a customer",
-            keys: ["appAccountToken", "storefront", "store", "region", "licenceTester"]
+            keys: [
+                "appAccountToken", "storefront", "store", "region", "licenceTester", "note",
+            ]
         )
         let storefront = try reader.optional("storefront") { (node) throws(ScenarioError) in
             try named(node, .storefront, Storefront.known) { $0.country }

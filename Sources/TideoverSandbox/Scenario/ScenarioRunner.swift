@@ -35,7 +35,8 @@ struct ScenarioPlay {
     let googlePlay: ScenarioPlayStage?
     /// What the stores' clocks show.
     var now: Int64
-    var naive: [String: NaiveCheck] = [:]
+    /// By what the system under test knows the person by.
+    private var naive: [String: NaiveCheck] = [:]
     /// By customer.
     private var devices: [String: ScenarioDevice] = [:]
     private var losesNotifications = false
@@ -266,7 +267,7 @@ extension ScenarioPlay {
         await store.end(attempt, outcome.result)
         let isHeard = outcome.result == .success
         if isHeard, let customer = notification.customer, let heard = notification.transaction {
-            naive[customer, default: NaiveCheck()].hear(heard)
+            hearNaively(heard, of: customer)
         }
         var reading: Reading?
         if let customer = customer(notification.customer) { reading = await read(customer) }
@@ -277,6 +278,12 @@ extension ScenarioPlay {
             reading: reading
         )
         note(notification.customer, .notification(delivery))
+    }
+
+    /// Has a naive check hear of what a customer bought, in whichever store.
+    mutating func hearNaively(_ transaction: JSONObject, of customer: String) {
+        let person = self.customer(customer)?.person ?? customer
+        naive[person, default: NaiveCheck()].hear(transaction)
     }
 
     private func outcome(of request: Request) async -> Delivery.Outcome {
@@ -354,9 +361,20 @@ extension ScenarioPlay {
             at: now,
             customer: customer.name,
             answer: answer,
-            truth: await truth(of: customer.name),
-            naive: naive[customer.name] ?? NaiveCheck()
+            truth: await truth(of: customer),
+            naive: naive[customer.person] ?? NaiveCheck()
         )
+    }
+
+    /// What the customer's store holds to be so, unless only the person's other store says entitled.
+    private func truth(of customer: StoreCustomer) async -> AppStoreTruth {
+        let own = await truth(of: customer.name)
+        guard !own.isEntitled else { return own }
+        for other in scenario.customers where other.person == customer.person {
+            let truth = await truth(of: other.name)
+            if truth.isEntitled { return truth }
+        }
+        return own
     }
 
     private func truth(of customer: String) async -> AppStoreTruth {

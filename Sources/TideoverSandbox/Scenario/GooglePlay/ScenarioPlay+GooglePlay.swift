@@ -42,7 +42,7 @@ extension ScenarioPlay {
         if pushed.isAcknowledged, let name = message.customer,
             let expiry = await googlePlay.expiry(told: message)
         {
-            naive[name, default: NaiveCheck()].hear(["expiresDate": .integer(expiry)])
+            hearNaively(["expiresDate": .integer(expiry)], of: name)
         }
         if let customer = customer(message.customer) {
             let reading = await read(customer)
