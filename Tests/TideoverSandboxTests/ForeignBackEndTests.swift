@@ -3,6 +3,7 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverLocks
 import TideoverSandbox
+import TideoverSignatures
 
 /// Back ends that are not Tideover, as rehearsals meet them.
 @Suite struct ForeignBackEndTests {
@@ -78,6 +79,79 @@ import TideoverSandbox
         let (first, last) = heard.withLock { ($0.first, $0.last) }
         #expect(first?.hasPrefix("/in/cards 2026-05-01T10:00:01.") == true)
         #expect(last?.hasPrefix("/who/anna 2026-05-01T10:00:01.") == true)
+    }
+
+    /// Two customers, one in each store.
+    private func bothStores() throws -> Scenario {
+        try Scenario(
+            reading: Array(
+                """
+                { scenario: "A case", source: "a page",
+                  app: { id: "cards", bundleId: "com.example.cards" },
+                  products: { "cards.pro.monthly": { entitlements: ["premium"], group: "pro",
+                              period: "P1M", price: "9.99 USD" } },
+                  googlePlay: { packageName: "com.example.cards",
+                    subscriptions: { "cards.pro": { entitlements: ["premium"], basePlans: {
+                      monthly: { period: "P1M", price: "9.99 USD" } } } },
+                    products: { "cards.export": { entitlements: ["export"], price: "5 USD" } } },
+                  customers: { anna: { store: "appStore" },
+                               ben: { store: "googlePlay", appAccountToken: "ben-1" } },
+                  start: "2026-05-01T10:00:00Z",
+                  steps: [
+                    { do: "subscribe", customer: "anna", expect: { premium: { access: true } } },
+                    { do: "buy", customer: "ben", product: "cards.pro",
+                      expect: { premium: { state: "active" }, export: { access: false } } },
+                  ] }
+                """.utf8
+            )
+        )
+    }
+
+    @Test func `both stores meet it in one story, each at its path, and Google can be asked`()
+        async throws
+    {
+        let google = Locked<Handler?>(nil)
+        let (heard, claims) = (Locked<[String]>([]), Locked<[JSONValue]>([]))
+        var backEnd = ForeignBackEnd(
+            handler: { request in
+                let clock = request.headers[ForeignBackEnd.clockHeader] ?? "none"
+                heard.withLock { $0.append("\(request.path) \(clock.prefix(16))") }
+                if let token = request.headers["Authorization"]?.split(separator: " ").last {
+                    let jws = try JWS(Array(token.utf8))
+                    let claim = JSONValue(try JSONDocument(jws.payload).root)
+                    claims.withLock { $0.append(claim) }
+                    #expect(request.queryValue("secret") == "abc")
+                    let ask = try #require(google.withLock { $0 })
+                    #expect(try await ask(Request(path: "/oauth2/v3/certs")).status == 200)
+                }
+                let answer: JSONValue = ["premium": true, "export": false]
+                return Response(body: answer.encoded())
+            },
+            deliverPath: "/apple",
+            readPath: "/who/{customer}"
+        )
+        backEnd.access = AccessPlace("{entitlement}")
+        backEnd.googlePlay.deliverPath = "/google/{app}?secret=abc"
+        backEnd.googlePlay.audience = "https://back-end.example/google"
+        backEnd.googlePlay.email = "pubsub@back-end.example"
+        backEnd.googlePlay.authority = PlayAuthority(seed: 9)
+        backEnd.googlePlay.meetGoogle = { handler in google.withLock { $0 = handler } }
+        let scenario = try bothStores()
+        let report = try await ScenarioRunner(
+            target: backEnd.target(for: scenario),
+            authority: SandboxAuthority()
+        ).run(backEnd.asked(of: scenario))
+        #expect(report.passed, "\(report.failures)")
+        #expect(
+            report.verdicts.map(\.label) == ["premium.access", "export.access", "premium.access"]
+        )
+        let paths = heard.withLock { $0 }
+        #expect(paths.contains("/apple 2026-05-01T10:00"))
+        #expect(paths.contains("/google/cards 2026-05-01T10:00"))
+        #expect(paths.contains("/who/ben-1 2026-05-01T10:00"))
+        let claim = try #require(claims.withLock { $0.first })
+        #expect(claim["aud"] == "https://back-end.example/google")
+        #expect(claim["email"] == "pubsub@back-end.example")
     }
 
     @Test func `places that name nothing are none`() {

@@ -1,4 +1,5 @@
 import Testing
+import TideoverGooglePlay
 import TideoverHTTP
 import TideoverJSON
 import TideoverSandbox
@@ -64,6 +65,39 @@ import TideoverSignatures
         #expect(certificates.map(\.key) == authority.keyIds)
         for (_, text) in certificates {
             #expect(text.string?.hasPrefix("-----BEGIN CERTIFICATE-----\n") == true)
+        }
+    }
+
+    @Test func `an authority comes back from its file, and nothing else does`() throws {
+        let made = PlayAuthority(seed: 1)
+        var kept = try PlayAuthority(file: made.file.encoded())
+        #expect(kept.file == made.file)
+        try token(made).verify(with: keys(kept))
+        try token(kept).verify(with: keys(made))
+        kept.rotate()
+        #expect(kept.keyIds.first == made.keyIds.last)
+        #expect(Set(kept.keyIds).count == 2)
+        let broken: [(String, PlayKeyFileError)] = [
+            ("x", .notJSON), ("{}", .missing("keyId")),
+            (#"{"keyId": "1", "privateKey": "x", "subject": "2"}"#, .noKey("privateKey")),
+        ]
+        for (text, error) in broken {
+            #expect(throws: error) { try PlayAuthority(file: Array(text.utf8)) }
+        }
+    }
+
+    @Test func `a service account's key file is read as Google's are, and comes back`() throws {
+        let made = PlayServiceAccountFile(tokenURL: "http://127.0.0.1:9090/token")
+        let (account, pem) = try ServiceAccount.read(keyFile: made.json.encoded())
+        #expect(account.tokenURL == "http://127.0.0.1:9090/token")
+        #expect(account.clientEmail == made.account.email)
+        #expect(account.privateKeyId == made.account.keyId)
+        #expect(try RSAPrivateKey(pem: pem).pem == pem)
+        let kept = try PlayServiceAccountFile(file: made.json.encoded())
+        #expect(kept.account == made.account)
+        #expect(kept.json == made.json)
+        #expect(throws: PlayKeyFileError.missing("token_uri")) {
+            try PlayServiceAccountFile(file: Array("{}".utf8))
         }
     }
 }

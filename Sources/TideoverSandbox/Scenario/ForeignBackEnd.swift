@@ -13,10 +13,12 @@ public struct ForeignBackEnd: Sendable {
 
     /// Takes requests, whose paths are those below.
     public var handler: Handler
-    /// Where notifications are posted; `{app}` stands for the app's id.
+    /// Where the App Store's notifications are posted; `{app}` stands for the app's id.
     public var deliverPath: String
+    /// How Google meets it: where Pub/Sub pushes, and as whom.
+    public var googlePlay = ScenarioPlayTarget()
     /// Where answers are read; `{app}` and `{customer}` stand for ids, the latter for the customer's
-    /// `appAccountToken`, or without one for the name.
+    /// `appAccountToken` (in Google Play the `obfuscatedAccountId`), or without one for the name.
     public var readPath: String
     /// Sent with each question, such as `Authorization`.
     public var readHeaders: Headers = [:]
@@ -52,7 +54,7 @@ public struct ForeignBackEnd: Sendable {
             request.headers[Self.clockHeader] = InstantText.write(now.withLock { $0 })
             return try await handler(request)
         }
-        return ScenarioTarget(
+        var target = ScenarioTarget(
             deliver: timed,
             readBack: { request in
                 let answer = try await timed(request)
@@ -71,6 +73,8 @@ public struct ForeignBackEnd: Sendable {
             readPath: readPath,
             readHeaders: readHeaders
         )
+        target.googlePlay = googlePlay
+        return target
     }
 }
 

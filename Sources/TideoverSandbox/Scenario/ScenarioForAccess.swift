@@ -16,9 +16,10 @@ extension Scenario {
         }
     }
 
-    /// Every entitlement that a product of it unlocks, in order of name.
+    /// Every entitlement that a product of it unlocks, in either store, in order of name.
     public var entitlements: [String] {
-        Set(app.entitlements.values.joined()).sorted()
+        let both = [app.entitlements, googlePlay?.entitlements ?? [:]]
+        return Set(both.flatMap { $0.values.joined() }).sorted()
     }
 }
 

@@ -50,7 +50,7 @@ public struct ScenarioTarget: Sendable {
 
     func delivery(of body: [UInt8], app: String) -> Request {
         let length = String(body.count)
-        return request(
+        return Self.request(
             "POST",
             deliverPath,
             ["app": app],
@@ -64,7 +64,7 @@ public struct ScenarioTarget: Sendable {
         headers["Content-Type"] = "application/json"
         headers["Content-Length"] = String(body.count)
         let id = customer.appAccountToken ?? customer.name
-        return request(
+        return Self.request(
             "POST",
             reconcilePath,
             ["app": app, "customer": id],
@@ -77,7 +77,7 @@ public struct ScenarioTarget: Sendable {
         let id = customer.appAccountToken ?? customer.name
         var headers = readHeaders
         if headers["Accept"] == nil { headers["Accept"] = "application/json" }
-        return request(
+        return Self.request(
             "GET",
             readPath,
             ["app": app, "customer": id],
@@ -88,12 +88,12 @@ public struct ScenarioTarget: Sendable {
 
     func events(of app: String) -> Request? {
         eventsPath.map { path in
-            request("GET", path, ["app": app], headers: readHeaders, body: [])
+            Self.request("GET", path, ["app": app], headers: readHeaders, body: [])
         }
     }
 
     /// The values fill the template's path percent-encoded, and its query as they are.
-    private func request(
+    static func request(
         _ method: String,
         _ template: String,
         _ values: KeyValuePairs<String, String>,

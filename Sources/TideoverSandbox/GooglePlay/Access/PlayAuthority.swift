@@ -19,6 +19,11 @@ public struct PlayAuthority: Sendable {
         let id: String
         let key: RSAPrivateKey
         let certificate: [UInt8]
+
+        init(id: String, key: RSAPrivateKey) {
+            (self.id, self.key) = (id, key)
+            certificate = PlayAuthority.certificate(for: key)
+        }
     }
 
     /// The keys published, the one that signs last.
@@ -39,10 +44,7 @@ public struct PlayAuthority: Sendable {
 
     /// Signs with a new key from now on. The one before it stays published, older ones do not.
     public mutating func rotate() {
-        let key = RSAPrivateKey.generate()
-        let certificate = Self.certificate(for: key)
-        let signer = Signer(id: random.drawHex(40), key: key, certificate: certificate)
-        signers = signers.suffix(1) + [signer]
+        signers = signers.suffix(1) + [Signer(id: random.drawHex(40), key: .generate())]
     }
 
     private static func certificate(for key: RSAPrivateKey) -> [UInt8] {
@@ -132,5 +134,36 @@ public struct PlayAuthority: Sendable {
             ],
             body: JSONValue.object(content).encoded()
         )
+    }
+}
+
+// MARK: - In a file
+
+/// What keeps the keys of pushes from one rehearsal to the next, so that a receiver that has fetched them
+/// goes on believing them.
+extension PlayAuthority {
+    /// The key that signs, as a JSON object. Whoever reads it pushes as this Google: it belongs into a file
+    /// that nobody else opens.
+    public var file: JSONValue {
+        guard let signer = signers.last else { preconditionFailure("there is always a key") }
+        return [
+            "keyId": .string(signer.id), "privateKey": .string(signer.key.pem),
+            "subject": .string(subject),
+        ]
+    }
+
+    /// The authority that a file keeps. The ids of later keys follow from that of this one.
+    ///
+    /// - Throws: `PlayKeyFileError` for a file that keeps none.
+    public init(file bytes: [UInt8]) throws(PlayKeyFileError) {
+        let fields = try PlayKeyFields(bytes)
+        let (id, pem) = (try fields.text("keyId"), try fields.text("privateKey"))
+        subject = try fields.text("subject")
+        random = SeededRandom(seed: id.utf8.reduce(0) { $0 &* 31 &+ UInt64($1) })
+        do {
+            signers = [Signer(id: id, key: try RSAPrivateKey(pem: pem))]
+        } catch {
+            throw .noKey("privateKey")
+        }
     }
 }

@@ -5,20 +5,22 @@ import TideoverJSON
 struct ScenarioPlayStage: Sendable {
     let store: SimulatedGooglePlay
     private let path: String
+    private let app: String
 
     init(_ play: ScenarioGooglePlay, of scenario: Scenario, _ target: ScenarioPlayTarget) async {
         store = SimulatedGooglePlay(
             play.app,
             seed: scenario.seed,
             now: scenario.start,
-            authority: PlayAuthority(seed: scenario.seed),
+            authority: target.authority ?? PlayAuthority(seed: scenario.seed),
             push: target.push,
             habits: play.habits,
             accounts: target.account.map { [$0] } ?? [],
+            tokenURL: target.tokenURL,
             // A rehearsal's time does not pass while anybody waits.
             wait: { _ in await Task.yield() }
         )
-        path = fill(target.deliverPath, ["app": scenario.app.id]) { $0 }
+        (path, app) = (target.deliverPath, scenario.app.id)
         for customer in play.customers {
             do {
                 try await store.register(customer)
@@ -30,7 +32,13 @@ struct ScenarioPlayStage: Sendable {
     }
 
     func request(for attempt: SimulatedGooglePlay.Attempt) -> Request {
-        Request(method: "POST", path: path, headers: attempt.headers, body: attempt.body)
+        ScenarioTarget.request(
+            "POST",
+            path,
+            ["app": app],
+            headers: attempt.headers,
+            body: attempt.body
+        )
     }
 
     /// The expiry that a naive check would keep of what a message is about; nil for what has none.

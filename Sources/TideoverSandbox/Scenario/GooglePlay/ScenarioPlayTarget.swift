@@ -10,6 +10,10 @@ public struct ScenarioPlayTarget: Sendable {
     public var email = "pusher@tideover-rehearsal.iam.gserviceaccount.com"
     /// The service account with which the system under test may ask; nil if it asks nothing.
     public var account: PlayServiceAccount?
+    /// `token_uri` of that account's key file, which its assertions are addressed to.
+    public var tokenURL = SimulatedGooglePlay.tokenURL
+    /// What signs the tokens of pushes; nil for keys made anew for each scenario.
+    public var authority: PlayAuthority?
     /// Told of Google before a scenario begins, for a system that asks.
     public var meetGoogle: @Sendable (_ google: @escaping Handler) async -> Void = { _ in }
 

@@ -1,0 +1,35 @@
+import TideoverJSON
+
+/// Why a file keeps no key of the simulated Google's.
+public enum PlayKeyFileError: Error, Hashable, CustomStringConvertible {
+    case notJSON
+    case missing(String)
+    /// What stands there is no key of RSA in PEM.
+    case noKey(String)
+
+    /// What is wrong and what to do, in a sentence without its full stop.
+    public var description: String {
+        let fault =
+            switch self {
+            case .notJSON: "it is not JSON"
+            case .missing(let name): "it has no \"\(name)\""
+            case .noKey(let name): "its \"\(name)\" is no key of RSA in PEM"
+            }
+        return "\(fault); remove the file, and a new key is made"
+    }
+}
+
+/// What stands in a file with a key.
+struct PlayKeyFields {
+    private let root: JSONNode
+
+    init(_ bytes: [UInt8]) throws(PlayKeyFileError) {
+        guard let document = try? JSONDocument(bytes, limits: .local) else { throw .notJSON }
+        root = document.root
+    }
+
+    func text(_ name: String) throws(PlayKeyFileError) -> String {
+        guard let text = root[name]?.string else { throw .missing(name) }
+        return text
+    }
+}
