@@ -201,7 +201,9 @@ targets += [
     .executableTarget(
         name: "TideoverNaiveBackEnd",
         dependencies: [
-            "TideoverCore", "TideoverHTTP", "TideoverHTTPServer", "TideoverJSON", "TideoverLocks",
+            "TideoverCommandLine", "TideoverCore", "TideoverGooglePlay", "TideoverHTTP",
+            "TideoverHTTPClient", "TideoverHTTPServer", "TideoverJSON", "TideoverLocks",
+            "TideoverSignatures",
         ],
         path: "Examples/NaiveBackEnd",
         swiftSettings: settings

@@ -1,19 +1,33 @@
 import Glibc
+import TideoverCommandLine
 import TideoverCore
 import TideoverHTTP
+import TideoverHTTPClient
 import TideoverHTTPServer
 
-/// Serves the naive back end on loopback, at the port given or 8090, until it is ended.
+/// Serves the naive back end on loopback, at the port given or 8090, until it is ended. A second argument
+/// names the key file with which it asks Google, such as `store/service-account.json`.
 @main
 enum Main {
     static func main() async throws {
-        let port = CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 8090
-        let backEnd = NaiveBackEnd(clock: time)
+        let arguments = CommandLine.arguments.dropFirst()
+        let port = arguments.first.flatMap { Int($0) } ?? 8090
+        let play = try arguments.dropFirst().first.map { path in
+            try PlayClient(keyFile: FileInput.read(path, atMost: 1 << 16), connect: connect)
+        }
+        let backEnd = NaiveBackEnd(play: play, clock: time)
         let server = try HTTPServer(port: port, handler: backEnd.handler)
         // Not by print, which keeps it back while nobody looks at a terminal.
         let words = Array("a naive back end on http://\(server.address)\n".utf8)
         write(STDOUT_FILENO, words, words.count)
         try await Task.sleep(for: .seconds(1 << 30))
+    }
+
+    /// The host was named by whoever wrote the key file: any address will do.
+    private static func connect(to origin: String) throws -> Handler {
+        try HTTPClient(userAgent: "naive").handler(
+            under: Destination(try HTTPURL(origin), addresses: .any, limits: .storeAnswer)
+        )
     }
 
     /// The store's time where a rehearsal tells it, as milliseconds since 1970; else the machine's.

@@ -1,3 +1,4 @@
+import TideoverCore
 import TideoverHTTP
 import TideoverJSON
 import TideoverLocks
@@ -6,8 +7,8 @@ import TideoverLocks
 /// the signature, switches on the type of a notification, and compares the expiry date that it heard of
 /// last with the clock. It is here to show what a rehearsal finds in such a one; do not copy it.
 ///
-/// `POST /notifications` takes App Store Server Notifications; `GET /customers/{appAccountToken}` answers
-/// `{"premium": true}` or `{"premium": false}`.
+/// `POST /notifications` takes App Store Server Notifications, `POST /google` what Pub/Sub pushes of Google
+/// Play; `GET /customers/{appAccountToken}` answers `{"premium": true}` or `{"premium": false}`.
 final class NaiveBackEnd: Sendable {
     private struct Subscriber {
         var isActive = false
@@ -15,12 +16,15 @@ final class NaiveBackEnd: Sendable {
         var expiresDate: Int64 = 0
     }
 
-    /// By `appAccountToken`.
+    /// By `appAccountToken`, in Google Play by `obfuscatedAccountId`.
     private let subscribers = Locked<[String: Subscriber]>([:])
     private let clock: @Sendable (Request) -> Int64
+    private let play: PlayClient?
 
     /// A back end that knows nobody yet; `clock` tells the time of a request, in milliseconds since 1970.
-    init(clock: @escaping @Sendable (Request) -> Int64) {
+    /// Without `play` it cannot ask whose purchases Google tells of.
+    init(play: PlayClient? = nil, clock: @escaping @Sendable (Request) -> Int64) {
+        self.play = play
         self.clock = clock
     }
 
@@ -28,6 +32,7 @@ final class NaiveBackEnd: Sendable {
         { request in
             switch (request.method, request.path.split(separator: "/").map(String.init)) {
             case ("POST", ["notifications"]): self.take(request)
+            case ("POST", ["google"]): await self.takePush(request)
             case ("GET", let path) where path.count == 2 && path[0] == "customers":
                 self.answer(path[1], request)
             default: Response(status: 404)
@@ -60,6 +65,34 @@ final class NaiveBackEnd: Sendable {
             subscribers[customer] = subscriber
         }
         return Response(status: 200)
+    }
+
+    /// Whoever pushes is believed. The type alone decides again: a cancellation ends it at once, and what was
+    /// not thought of is good news. The store is asked once how long it lasts; of which purchase it tells, an
+    /// old one or the new, does not matter, and where it cannot be asked nobody hears of it again.
+    private func takePush(_ request: Request) async -> Response {
+        let done = Response(status: 200)
+        guard let push = try? JSONDocument(request.body).root,
+            let data = push["message"]?["data"]?.string.map({ Array($0.utf8) }),
+            let bytes = Base64.decode(data, .standard),
+            let notification = try? JSONDocument(bytes).root,
+            let token = notification["subscriptionNotification"]?["purchaseToken"]?.string,
+            let package = notification["packageName"]?.string,
+            let purchase = try? await play?.subscription(token, of: package, at: clock(request)),
+            let account = purchase["externalAccountIdentifiers"]?["obfuscatedExternalAccountId"],
+            let customer = account.string
+        else { return done }
+        let expiry = purchase["lineItems"]?[0]?["expiryTime"]?.string
+        var subscriber = Subscriber()
+        subscriber.expiresDate =
+            expiry.flatMap { Instant(rfc3339: $0) }?.millisecondsSince1970 ?? 0
+        switch notification["subscriptionNotification"]?["notificationType"]?.int64 {
+        // SUBSCRIPTION_CANCELED, _ON_HOLD, _EXPIRED
+        case 3, 5, 13: subscriber.isActive = false
+        default: subscriber.isActive = true
+        }
+        subscribers.withLock { $0[customer] = subscriber }
+        return done
     }
 
     /// The expiry date against the clock.

@@ -12,17 +12,26 @@ import TideoverSandbox
     private static let project = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
+    /// With what it asks Google.
+    private static let keyFile = PlayServiceAccountFile(tokenURL: SimulatedGooglePlay.tokenURL)
+
     private static func play(_ bytes: [UInt8]) async throws -> ScenarioReport? {
         let scenario = try Scenario(reading: bytes)
-        guard !scenario.needsDevice, scenario.googlePlay == nil else { return nil }
-        let now = Locked(scenario.start)
-        let naive = NaiveBackEnd { _ in now.withLock { $0 } }
+        guard !scenario.needsDevice else { return nil }
+        let (now, google) = (Locked(scenario.start), Locked<Handler?>(nil))
+        let play = try PlayClient(keyFile: keyFile.json.encoded()) { _ in
+            { request in try await google.withLock { $0 }?(request) ?? Response(status: 503) }
+        }
+        let naive = NaiveBackEnd(play: play) { _ in now.withLock { $0 } }
         var backEnd = ForeignBackEnd(
             handler: naive.handler,
             deliverPath: "/notifications",
             readPath: "/customers/{customer}"
         )
         backEnd.access = AccessPlace("premium")
+        backEnd.googlePlay.deliverPath = "/google"
+        backEnd.googlePlay.account = keyFile.account
+        backEnd.googlePlay.meetGoogle = { handler in google.withLock { $0 = handler } }
         let target = backEnd.target(for: scenario) { instant in now.withLock { $0 = instant } }
         return try await ScenarioRunner(target: target, authority: SandboxAuthority())
             .run(backEnd.asked(of: scenario))
@@ -88,6 +97,45 @@ import TideoverSandbox
         #expect(report.passed)
         // What no other back end can be asked is not asked.
         #expect(report.verdicts.map(\.label) == ["premium.access", "premium.access"])
+    }
+
+    private func playLife(_ steps: String) async throws -> ScenarioReport {
+        let text = """
+            { scenario: "A case", source: "a page", app: { id: "cards" },
+              googlePlay: { packageName: "com.example.cards",
+                subscriptions: { "cards.pro": { entitlements: ["premium"], basePlans: {
+                  monthly: { period: "P1M", price: "9.99 USD", grace: "7 d" } } } } },
+              customers: { anna: {} }, start: "2026-05-01T10:00:00Z",
+              steps: [{ do: "buy", expect: { premium: { state: "active" } } }, \(steps)] }
+            """
+        return try #require(try await Self.play(Array(text.utf8)))
+    }
+
+    @Test(
+        arguments: [
+            (#"{ after: "5 weeks", expect: { premium: { access: true } } }"#, "right"),
+            // Kept until the expiry, by Google's word.
+            (#"{ do: "cancel", expect: { premium: { state: "active" } } }"#, "locks out"),
+            // Google puts the expiry off from day to day, and does not tell.
+            (
+                #"{ do: "failPayments" }, { at: "2026-06-04T11:00:00Z", expect: { premium: { state: "grace" } } }"#,
+                "locks out"
+            ),
+            // The message was acknowledged, so it does not come again.
+            (
+                #"{ do: "disturbAPI", fault: "unavailable", times: 1 }, { after: "5 weeks", expect: { premium: { access: true } } }"#,
+                "locks out"
+            ),
+        ]
+    )
+    func `of Google Play it believes the type and asks once, and errs by that`(
+        _ steps: String,
+        _ mistakes: String
+    ) async throws {
+        let report = try await playLife(steps)
+        #expect(Self.mistakes(in: report) == mistakes)
+        // It acknowledges whatever it is sent.
+        #expect(report.failures.allSatisfy { if case .push = $0.happening { false } else { true } })
     }
 
     @Test(

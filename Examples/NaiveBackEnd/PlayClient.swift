@@ -1,0 +1,44 @@
+import TideoverCore
+import TideoverGooglePlay
+import TideoverHTTP
+import TideoverJSON
+import TideoverSignatures
+
+/// The Play Developer API, asked as Google's own libraries do it: with the key file of a service account,
+/// and here with a new token for each question.
+struct PlayClient: Sendable {
+    private let account: ServiceAccount
+    private let key: RSAPrivateKey
+    private let handler: Handler
+
+    /// `connect` gives the handler for an origin such as `https://oauth2.googleapis.com`. A simulated store
+    /// is all of Google, so that one does for the API too.
+    init(keyFile: [UInt8], connect: (_ origin: String) throws -> Handler) throws {
+        let pem: String
+        (account, pem) = try ServiceAccount.read(keyFile: keyFile)
+        key = try RSAPrivateKey(pem: pem)
+        handler = try connect(account.tokenOrigin ?? "")
+    }
+
+    /// `purchases.subscriptionsv2.get`, asked at a time in milliseconds since 1970; nil where Google does not
+    /// answer with it.
+    func subscription(_ token: String, of package: String, at now: Int64) async throws -> JSONValue?
+    {
+        let key = key
+        let access = PlayAccess(
+            account: account,
+            signer: { key.sign($0, .sha256) },
+            clock: { Instant(millisecondsSince1970: now) },
+            handler: handler
+        )
+        let root = "/androidpublisher/v3/applications/\(package)/purchases"
+        let answer = try await handler(
+            Request(
+                path: "\(root)/subscriptionsv2/tokens/\(token)",
+                headers: ["Authorization": "Bearer \(try await access.token().text)"]
+            )
+        )
+        guard answer.status == 200 else { return nil }
+        return JSONValue(try JSONDocument(answer.body).root)
+    }
+}
