@@ -10,7 +10,7 @@ struct AuthorityFolder {
     static let option = Parameter.option(
         "--authority",
         "FOLDER",
-        "Keep the store's certificates there; root.der is what your back end is to trust"
+        "Keep the stores' keys there; root.der is what your back end is to trust"
     )
 
     /// What App Store Connect would call the key.

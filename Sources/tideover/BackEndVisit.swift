@@ -2,6 +2,7 @@ import TideoverCommandLine
 import TideoverCore
 import TideoverHTTP
 import TideoverHTTPClient
+import TideoverHTTPServer
 import TideoverLocks
 import TideoverSandbox
 
@@ -16,13 +17,31 @@ struct BackEndVisit {
     private static let deliver = Parameter.option(
         "--deliver",
         "PATH",
-        "Where it takes notifications; {app} stands for the app's id",
+        "Where it takes the App Store's notifications; {app} stands for the app's id",
         default: "/v1/apps/{app}/notifications/app-store"
+    )
+    private static let deliverGoogle = Parameter.option(
+        "--deliver-google",
+        "PATH",
+        "Where it takes Google Play's, as Pub/Sub pushes them",
+        default: "/v1/apps/{app}/notifications/google-play"
+    )
+    private static let pushAudience = Parameter.option(
+        "--push-audience",
+        "TEXT",
+        "What the tokens of pushes are addressed to",
+        default: ScenarioPlayTarget().audience
+    )
+    private static let pushEmail = Parameter.option(
+        "--push-email",
+        "ADDRESS",
+        "The service account in whose name Pub/Sub pushes",
+        default: ScenarioPlayTarget().email
     )
     private static let readBack = Parameter.option(
         "--read-back",
         "PATH",
-        "Where it is asked; {customer} stands for the appAccountToken",
+        "Where it is asked; {customer} stands for the appAccountToken or obfuscatedAccountId",
         default: "/v1/apps/{app}/customers/{customer}?environment=simulated"
     )
     private static let access = Parameter.option(
@@ -53,15 +72,21 @@ struct BackEndVisit {
 
     /// What of the command line is about the back end.
     static let parameters: [any DeclaredParameter] = [
-        url, deliver, readBack, access, headers, wait, salt, AuthorityFolder.option,
+        url, deliver, deliverGoogle, pushAudience, pushEmail, readBack, access, headers, wait, salt,
+        AuthorityFolder.option,
     ]
 
     /// Has every run meet customers that the back end has not met before.
-    let salt: UInt64
+    private let salt: UInt64
     /// Where the store's certificates are kept; nil where they last for one run.
     let folder: AuthorityFolder?
     let authority: SandboxAuthority
+    /// Where the back end reaches the stores, once somebody has it listen.
+    let front: StoreFront
+    /// Where the stores listen as soon as a scenario has Google Play; nil where they do already.
+    var address: ListenAddress?
     private let backEnd: ForeignBackEnd
+    private let output: Output
 
     /// Nil where no back end is named.
     init?(_ arguments: Arguments, _ output: Output) throws {
@@ -82,12 +107,14 @@ struct BackEndVisit {
             deliverPath: arguments[Self.deliver],
             readPath: arguments[Self.readBack]
         )
+        backEnd.googlePlay.deliverPath = arguments[Self.deliverGoogle]
+        backEnd.googlePlay.audience = arguments[Self.pushAudience]
+        backEnd.googlePlay.email = arguments[Self.pushEmail]
         backEnd.readHeaders = Headers(arguments[Self.headers])
         backEnd.access = arguments[Self.access]
         let wait = arguments[Self.wait]
         // Only a cancelled command is not waited for, and it ends anyway.
         if wait > 0 { backEnd.rest = { try? await Task.sleep(for: .milliseconds(wait)) } }
-        self.backEnd = backEnd
         folder = arguments[AuthorityFolder.option].map(AuthorityFolder.init)
         if let folder {
             authority = try folder.authority()
@@ -95,33 +122,82 @@ struct BackEndVisit {
         } else {
             authority = try SandboxAuthority()
         }
+        // One for all scenarios: a back end keeps the keys that it has fetched.
+        backEnd.googlePlay.authority =
+            try folder?.pushAuthority() ?? PlayAuthority(seed: .random(in: .min ... .max))
+        self.backEnd = backEnd
+        front = StoreFront(root: authority.root)
+        self.output = output
         let drawn = arguments[Self.salt] ?? Int.random(in: 0...Int(Int32.max))
         output.message("tideover: customers are drawn with --salt \(drawn)")
         salt = UInt64(drawn)
     }
 
-    /// The back end as the runner of scenarios takes one.
-    func target(for scenario: Scenario) -> ScenarioTarget { backEnd.target(for: scenario) }
+    /// What the customers of a scenario are drawn with: those of one file are not those of another, nor are
+    /// their purchases.
+    func salt(of path: String) -> UInt64 {
+        let name = path.split(separator: "/").last ?? ""
+        return salt ^ name.utf8.reduce(0) { $0 &* 31 &+ UInt64($1) } << 32
+    }
 
-    /// The keys with which the back end may ask the store.
-    func storeKeys() throws -> [AppStoreAPIKey] {
-        guard let folder else { return [] }
-        return [try folder.key()]
+    /// The back end as the runner of scenarios takes one, with the stores behind the front; `tellClock` is
+    /// told of the store's time too, in milliseconds since 1970.
+    func target(
+        for scenario: Scenario,
+        tellClock: @escaping @Sendable (Int64) -> Void = { _ in }
+    ) throws -> ScenarioTarget {
+        let front = front
+        front.clear()
+        var target = backEnd.target(for: scenario) { now in
+            front.tell(now)
+            tellClock(now)
+        }
+        target.meetStore = { api in front.meet(appStore: api) }
+        target.googlePlay.meetGoogle = { google in front.meet(google: google) }
+        if let folder {
+            target.storeKeys = [try folder.key()]
+            if scenario.googlePlay != nil, let url = front.url {
+                let account = try folder.serviceAccount(askingAt: url)
+                target.googlePlay.account = account.account
+                target.googlePlay.tokenURL = account.tokenURL
+            }
+        }
+        return target
     }
 
     /// Why a scenario is not played with the back end, in few words.
     func omission(of scenario: Scenario) -> String? {
-        scenario.needsDevice || scenario.googlePlay != nil ? "not played" : nil
+        scenario.needsDevice ? "not played" : nil
     }
 
     /// Plays a scenario from start to end; answers with what happened and where the clock stands.
     func play(_ scenario: Scenario) async throws -> (ScenarioReport, Instant) {
+        if scenario.googlePlay != nil, let address {
+            try listen(at: address, orWith: "--store-listen")
+        }
         let end = Locked(scenario.start)
-        var target = backEnd.target(for: scenario) { now in end.withLock { $0 = now } }
-        target.storeKeys = try storeKeys()
+        let target = try target(for: scenario) { now in end.withLock { $0 = now } }
         let runner = ScenarioRunner(target: target, authority: authority)
         let report = try await runner.run(backEnd.asked(of: scenario))
         return (report, Instant(millisecondsSince1970: end.withLock { $0 }))
+    }
+
+    /// Has the stores listen, and says how the back end may ask them; once is enough.
+    func listen(at address: ListenAddress, orWith option: String) throws(CommandFailure) {
+        guard front.url == nil else { return }
+        try front.listen(at: address, otherwise: "Choose another with \(option).")
+        guard let url = front.url else { return }
+        output.message("tideover: the simulated stores are on \(url)")
+        output.message("tideover: their clock is \(url)/clock, Apple's root \(url)/root.der")
+        guard let folder else {
+            output.message("tideover: give --authority FOLDER for keys to ask them with")
+            return
+        }
+        output.message(
+            "tideover: the App Store may be asked with issuer id \(AuthorityFolder.issuerId), key id "
+                + "\(AuthorityFolder.keyId) and the key in \(folder.keyPath)"
+        )
+        output.message("tideover: Google may be asked with the key file \(folder.accountPath)")
     }
 }
 

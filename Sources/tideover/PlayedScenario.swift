@@ -31,7 +31,7 @@ struct PlayedScenario {
         self.path = path
         let scenario: Scenario
         do {
-            scenario = try Scenario(reading: bytes, salt: visitor?.salt ?? 0) { file in
+            scenario = try Scenario(reading: bytes, salt: visitor?.salt(of: path) ?? 0) { file in
                 try ScenarioFiles.read(file, beside: path)
             }
         } catch {

@@ -26,6 +26,10 @@ enum SandboxControl {
             Example("tideover sandbox control", "its clock, and how its customers stand"),
             Example("tideover sandbox control subscribe customer=anna", "somebody buys"),
             Example("tideover sandbox control failPayments after=\"2 weeks\"", "time passes first"),
+            Example(
+                "tideover sandbox control buy customer=ben product=cards.pro plan=monthly",
+                "in Google Play, where ben buys"
+            ),
             Example("tideover sandbox control after=\"16 d\"", "only time passes"),
             Example("tideover sandbox control nextEvent", "until the store does something itself"),
         ],
@@ -112,11 +116,13 @@ enum SandboxControl {
             output.print("\(at)  \(words)")
         }
         if let customers = root["customers"]?.array {
-            var table = Table([.init("customer"), .init("state"), .init("until"), .init("id")])
+            var table = Table([
+                .init("customer"), .init("store"), .init("state"), .init("until"), .init("id"),
+            ])
             for customer in customers {
                 table.add([
-                    .init(customer["name"]?.string ?? ""), .init(customer["state"]?.string ?? ""),
-                    .init(customer["until"]?.string ?? ""),
+                    .init(customer["name"]?.string ?? ""), .init(customer["store"]?.string ?? ""),
+                    .init(customer["state"]?.string ?? ""), .init(customer["until"]?.string ?? ""),
                     .init(customer["appAccountToken"]?.string ?? ""),
                 ])
             }
@@ -128,6 +134,7 @@ enum SandboxControl {
     /// Why a moment is not as it should be.
     private static func trouble(in moment: JSONValue) -> String {
         guard moment["passed"]?.bool == false else { return "" }
+        if let reason = moment["refused"]?.string { return ": refused: \(reason)" }
         if let failure = moment["failure"]?.string { return ": not delivered: \(failure)" }
         if let status = moment["status"]?.int64 { return ": not accepted: \(status)" }
         let broken = moment["expectations"]?.array?.filter { $0["holds"]?.bool == false } ?? []

@@ -1,5 +1,6 @@
 import TideoverCommandLine
 import TideoverCore
+import TideoverHTTPServer
 import TideoverJSON
 import TideoverSandbox
 
@@ -16,6 +17,14 @@ enum SandboxRun {
         "Write the outcome as JUnit XML too, for CI"
     )
     private static let json = Parameter.flag("--json", "Write one JSON object")
+    private static let storeListen = Parameter.option(
+        "--store-listen",
+        "ADDRESS",
+        "With --target: where the stores can be asked; without it only Google Play's scenarios have them "
+            + "listen, on \(defaultAddress)",
+        as: ValueForm("an address and port such as 127.0.0.1:9090") { ListenAddress($0) }
+    )
+    private static let defaultAddress = "127.0.0.1:9090"
 
     static let command = Command(
         "run",
@@ -30,14 +39,18 @@ enum SandboxRun {
                 "against a back end of yours, asked for access alone"
             ),
         ],
-        parameters: [files, story, junit, json] + BackEndVisit.parameters,
+        parameters: [files, story, junit, json] + BackEndVisit.parameters + [storeListen],
         notes: [
             "Each file is played by itself: a new store, a new server, a clock of its own, no port "
                 + "and no network.",
             "With --target the store's messages go to a back end over HTTP, and it is asked there. "
                 + "Every request bears the store's time as Tideover-Clock: 2026-05-06T10:00:00.000Z; "
                 + "a build of the back end for rehearsals is to take that for its clock. What a "
-                + "device does, and what happens in Google Play, is played with Tideover alone.",
+                + "device does is played with Tideover alone.",
+            "Who hears of a purchase in Google Play must ask about it: the stores then listen while "
+                + "the scenarios are played, at one address for all of Google and the App Store "
+                + "Server API. With --authority FOLDER they keep their keys there: root.der and "
+                + "AuthKey_REHEARSAL1.p8 for the App Store, service-account.json for Google.",
             "Exit code 0 when every expectation of every file held; 1 when one did not; 65 when a "
                 + "file is no scenario. That does not keep the others from being played.",
         ]
@@ -45,7 +58,7 @@ enum SandboxRun {
         if arguments[json], arguments[story] {
             throw arguments.usageError(.conflict("--json", "--story"))
         }
-        let visitor = try BackEndVisit(arguments, output)
+        let visitor = try visitor(arguments, output)
         let progress = Progress("playing", total: arguments[files].count, on: output)
         var played: [PlayedScenario] = []
         for path in arguments[files] {
@@ -54,6 +67,7 @@ enum SandboxRun {
             progress.advance()
         }
         progress.finish()
+        await visitor?.front.close()
         if arguments[json] {
             output.write(json(of: played).encoded(pretty: true) + [UInt8(ascii: "\n")])
         } else {
@@ -62,6 +76,26 @@ enum SandboxRun {
         if let path = arguments[junit] { try JUnitReport(played).write(to: path) }
         if played.contains(where: { $0.fault != nil }) { return .data }
         return played.contains(where: \.failed) ? .failure : .success
+    }
+
+    /// The back end that is rehearsed, if it is not Tideover.
+    private static func visitor(
+        _ arguments: Arguments,
+        _ output: Output
+    ) throws -> BackEndVisit? {
+        let address = arguments[storeListen]
+        guard var visitor = try BackEndVisit(arguments, output) else {
+            guard address == nil else {
+                throw arguments.usageError(.needs("--store-listen", other: "--target"))
+            }
+            return nil
+        }
+        if let address {
+            try visitor.listen(at: address, orWith: "--store-listen")
+        } else {
+            visitor.address = ListenAddress(defaultAddress)
+        }
+        return visitor
     }
 
     // MARK: For people
@@ -96,7 +130,7 @@ enum SandboxRun {
         let omitted = played.count { $0.omission != nil }
         if omitted > 0 {
             output.print(
-                "\(omitted) were not played: of devices and of Google Play they ask Tideover."
+                "\(omitted) were not played: what devices do is asked of Tideover alone."
             )
         }
         output.print("\"naive\" counts the moments at which a check of the expiry date would err.")

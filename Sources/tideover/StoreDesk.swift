@@ -6,38 +6,31 @@ import TideoverLocks
 import TideoverSandbox
 import TideoverSignatures
 
-/// A simulated store as others meet it over HTTP: its own API, its clock, and the desk at which it is told
-/// what happens.
+/// Simulated stores that stay, as those meet them over HTTP who tell them what happens and look at what
+/// comes of it. Back ends meet the front beside it.
 struct StoreDesk {
     private let session: ScenarioSession
-    private let root: [UInt8]
-    private let storeAPI: Handler
+    private let front: StoreFront
 
     init(_ stage: Scenario, _ visit: BackEndVisit) async throws {
-        let met = Locked<Handler?>(nil)
-        var target = visit.target(for: stage)
-        target.meetStore = { api in met.withLock { $0 = api } }
-        target.storeKeys = try visit.storeKeys()
-        session = await ScenarioSession(stage, target: target, authority: visit.authority)
-        root = visit.authority.root
-        guard let api = met.withLock({ $0 }) else {
-            preconditionFailure("a play makes its store known before it begins")
-        }
-        storeAPI = api
+        front = visit.front
+        session = await ScenarioSession(
+            stage,
+            target: try visit.target(for: stage),
+            authority: visit.authority
+        )
+        let desk = self
+        front.add { request in try await desk.answer(request) }
     }
 
-    var handler: Handler {
-        { request in
-            switch (request.method, request.path) {
-            case ("GET", "/clock"): await clock()
-            case ("GET", "/customers"): await customers()
-            case ("GET", "/root.der"):
-                Response(headers: ["Content-Type": "application/pkix-cert"], body: root)
-            case ("POST", "/control"): try await control(request.body)
-            case (_, "/clock"), (_, "/customers"), (_, "/root.der"), (_, "/control"):
-                Response(status: 405)
-            default: try await storeAPI(request)
-            }
+    /// Nil for what is not asked of the desk.
+    private func answer(_ request: Request) async throws -> Response? {
+        switch (request.method, request.path) {
+        case ("GET", "/clock"): await clock()
+        case ("GET", "/customers"): await customers()
+        case ("POST", "/control"): try await control(request.body)
+        case (_, "/customers"), (_, "/control"): Response(status: 405)
+        default: nil
         }
     }
 
@@ -60,15 +53,17 @@ struct StoreDesk {
 
     // MARK: Answers
 
+    /// While a step is being done, the session shows when it began, and the front how far it has come.
     private func clock() async -> Response {
-        .document(["now": .string(Instant(millisecondsSince1970: await session.now).rfc3339)])
+        let now = max(await session.now, front.now)
+        return .document(["now": .string(Instant(millisecondsSince1970: now).rfc3339)])
     }
 
     private func customers() async -> Response {
         let standings = await session.standings()
         return .document([
             "now": .string(Instant(millisecondsSince1970: await session.now).rfc3339),
-            "customers": .array(standings.map { $0.customer.json($0.truth) }),
+            "customers": .array(standings.map(\.json)),
         ])
     }
 
@@ -103,25 +98,14 @@ struct StoreDesk {
     }
 }
 
-extension StoreCustomer {
-    fileprivate func json(_ truth: AppStoreTruth) -> JSONValue {
+extension CustomerStanding {
+    fileprivate var json: JSONValue {
         [
-            "name": .string(name),
-            "appAccountToken": appAccountToken.map(JSONValue.string) ?? .null,
-            "state": .string(truth.name),
-            "until": truth.until.map {
-                .string(Instant(millisecondsSince1970: $0).rfc3339)
-            } ?? .null,
+            "name": .string(customer.name),
+            "store": .string(store.rawValue),
+            "appAccountToken": customer.appAccountToken.map(JSONValue.string) ?? .null,
+            "state": .string(state),
+            "until": until.map { .string(Instant(millisecondsSince1970: $0).rfc3339) } ?? .null,
         ]
-    }
-}
-
-extension Response {
-    fileprivate static func document(_ value: JSONValue, status: Int = 200) -> Response {
-        Response(
-            status: status,
-            headers: ["Content-Type": "application/json"],
-            body: value.encoded() + [UInt8(ascii: "\n")]
-        )
     }
 }

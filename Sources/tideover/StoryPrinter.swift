@@ -195,7 +195,11 @@ extension Moment {
             "passed": .bool(passed),
         ]
         switch happening {
-        case .action(let deed): object["did"] = .string(deed.words)
+        case .action(let deed):
+            object["did"] = .string(deed.words)
+            if let verdict = deed.verdict, verdict.label == "refused", verdict.actual != "done" {
+                object["refused"] = verdict.actual
+            }
         case .notification(let delivery):
             object["notificationType"] = .string(delivery.notification.event.notificationType)
             object["subtype"] = delivery.notification.event.subtype.map(JSONValue.string) ?? .null
@@ -207,6 +211,11 @@ extension Moment {
             object["naive"] = delivery.reading.map { .bool($0.naiveServes) } ?? .null
         case .push(let push):
             object["notificationType"] = .string(push.name)
+            if let status = push.status {
+                object["status"] = .integer(Int64(status))
+            } else {
+                object["failure"] = "no answer"
+            }
             object["answer"] = push.reading?.document ?? .null
             object["naive"] = push.reading.map { .bool($0.naiveServes) } ?? .null
         case .readBack(let readBack):

@@ -67,6 +67,37 @@ import TideoverSignatures
         #expect(try trouble("{ do: 'shares' }").contains("is no action"))
     }
 
+    @Test func `a store that stays is told of Google Play too, and time may pass without a deed`()
+        async throws
+    {
+        let stage = try Scenario(stage: text("", customers: "{ anna: {}, ben: {} }")) { _ in [] }
+        let target = ScenarioTarget(
+            deliver: { _ in Response(status: 200) },
+            readBack: { _ in Response(body: Array("{}".utf8)) },
+            setClock: { _ in }
+        )
+        let authority = try SandboxAuthority()
+        let session = await ScenarioSession(stage, target: target, authority: authority)
+        func take(_ step: String) async throws -> [Moment] {
+            try await session.take(Array(step.utf8))
+        }
+        _ = try await take("{ do: 'buy', customer: 'ben', product: 'cards.pro' }")
+        _ = try await take("{ do: 'failPayments', customer: 'ben' }")
+        _ = try await take("{ after: '32 d' }")
+        var ben = try #require(await session.standings().last)
+        #expect(ben.store == .googlePlay)
+        // Seven days of grace from 1 June on, then what is left of sixty.
+        #expect((ben.state, ben.until) == ("grace", InstantText.read("2026-06-08T10:00:00Z")))
+        _ = try await take("{ at: '2026-06-07T12:00:00Z', customer: 'ben' }")
+        _ = try await session.passToNextEvent()
+        ben = try #require(await session.standings().last)
+        #expect(ben.state == "hold")
+        let anna = try #require(await session.standings().first)
+        #expect((anna.customer.name, anna.state, anna.until) == ("anna", "never", nil))
+        let verdict = try await take("{ do: 'resume', customer: 'ben' }").first
+        #expect(verdict?.passed == false)
+    }
+
     /// Plays steps against a back end that answers every push with the statuses in turn.
     private func play(_ steps: String, answering statuses: [Int]) async throws -> ScenarioReport {
         let rest = Locked(statuses)

@@ -5,7 +5,6 @@ import TideoverCore
 import TideoverHTTP
 import TideoverHTTPServer
 import TideoverJSON
-import TideoverLocks
 import TideoverSandbox
 
 @testable import TideoverNaiveBackEnd
@@ -89,10 +88,19 @@ import TideoverSandbox
         async throws
     {
         let server = try naive()
-        let visited = Output(capturingAs: .plain)
-        let desk = try await desk(target: "http://\(server.address)", visited)
-        let store = try HTTPServer(port: 0, handler: desk.handler)
-        let url = ["--store", "http://\(store.address)"]
+        let stage = try Scenario(
+            stage: Array(Data(contentsOf: URL(filePath: try file("stage.json5", steps: ""))))
+        ) { _ in [] }
+        let visit = try await BackEndVisit.made(
+            of: [
+                "--target", "http://\(server.address)", "--deliver", "/notifications",
+                "--read-back", "/customers/{customer}", "--access", "premium", "--authority",
+                "\(folder.path)/store",
+            ],
+            Output(capturingAs: .plain)
+        )
+        let url = ["--store", try visit.listen()]
+        _ = try await StoreDesk(stage, visit)
         let (bought, first) = await run(["control", "subscribe"] + url)
         #expect(bought == .success, "\(first.messages.captured)")
         #expect(first.results.captured.contains("anna buys cards.pro"))
@@ -118,45 +126,11 @@ import TideoverSandbox
         )
         #expect(unmet == .failure)
         #expect(sixth.results.captured.contains("not as expected: premium.access"))
-        await store.stop()
+        await visit.front.close()
         let (gone, last) = await run(["control"] + url)
         #expect(gone == .unavailable)
         #expect(last.messages.captured.contains("`tideover sandbox serve` runs one."))
         await server.stop()
-    }
-
-    private func desk(target: String, _ output: Output) async throws -> StoreDesk {
-        let stage = try Scenario(
-            stage: Array(Data(contentsOf: URL(filePath: try file("stage.json5", steps: ""))))
-        ) { _ in [] }
-        let words = [
-            "--target", target, "--deliver", "/notifications", "--read-back",
-            "/customers/{customer}", "--access", "premium", "--authority", "\(folder.path)/store",
-        ]
-        // The program alone makes arguments of words.
-        let made = Locked<BackEndVisit?>(nil)
-        let program = Program(
-            "test",
-            version: "0",
-            summary: "A test",
-            examples: [],
-            commands: [
-                Command(
-                    "visit",
-                    summary: "Visit",
-                    examples: [],
-                    parameters: BackEndVisit.parameters
-                ) {
-                    arguments,
-                    output in
-                    let visit = try BackEndVisit(arguments, output)
-                    made.withLock { $0 = visit }
-                    return .success
-                }
-            ]
-        )
-        #expect(await program.run(["visit"] + words, output: output) == .success)
-        return try await StoreDesk(stage, try #require(made.withLock { $0 }))
     }
 
     @Test func `a store's certificates and key are kept in a folder, and made once`() throws {

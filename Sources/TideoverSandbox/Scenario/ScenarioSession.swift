@@ -71,12 +71,11 @@ public actor ScenarioSession {
         }
     }
 
-    /// What the store holds to be so of each customer now, in the order of the stage.
-    public func standings() async -> [(customer: StoreCustomer, truth: AppStoreTruth)] {
-        var standings: [(customer: StoreCustomer, truth: AppStoreTruth)] = []
+    /// How each customer stands now with the store that the customer buys in, in the order of the stage.
+    public func standings() async -> [CustomerStanding] {
+        var standings: [CustomerStanding] = []
         for customer in scenario.customers {
-            let truth = await play.store.truth(of: customer.name, at: play.now)
-            standings.append((customer, truth))
+            standings.append(await play.standing(of: customer))
         }
         return standings
     }

@@ -39,7 +39,9 @@ struct StepReader {
         after previous: Int64,
         mayOnlyWait: Bool = false
     ) throws(ScenarioError) -> ScenarioStep {
-        if isInGooglePlay(node) { return try playStep(node, after: previous) }
+        if isInGooglePlay(node) {
+            return try playStep(node, after: previous, mayOnlyWait: mayOnlyWait)
+        }
         let verb = try node["do"].map { (node) throws(ScenarioError) in
             try named(node, .action, Verb.allCases) { $0.rawValue }
         }

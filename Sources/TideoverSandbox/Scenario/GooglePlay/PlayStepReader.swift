@@ -56,7 +56,8 @@ extension StepReader {
     /// A step that takes place in Google Play.
     func playStep(
         _ node: JSONNode,
-        after previous: Int64
+        after previous: Int64,
+        mayOnlyWait: Bool = false
     ) throws(ScenarioError) -> ScenarioStep {
         let verb = try node["do"].map { (node) throws(ScenarioError) in
             try named(node, .action, PlayVerb.allCases) { $0.rawValue }
@@ -66,7 +67,8 @@ extension StepReader {
             verb.map { "a step that does \"\($0.rawValue)\"" } ?? "a step",
             keys: StepReader.commonKeys + (verb?.keys ?? [])
         )
-        guard verb != nil || node["expect"] != nil else { throw fault(.emptyStep, node) }
+        let isIdle = verb == nil && node["expect"] == nil
+        guard !isIdle || mayOnlyWait else { throw fault(.emptyStep, node) }
         let refusal = try reader.optional("refused") { (node) throws(ScenarioError) in
             try named(node, .refusal, GooglePlayRefusal.Reason.allCases) { $0.rawValue }
         }
@@ -74,7 +76,7 @@ extension StepReader {
         return ScenarioStep(
             line: node.position.line,
             at: try instant(reader, after: previous),
-            customer: (verb?.concernsNobody ?? false) && node["expect"] == nil
+            customer: (verb?.concernsNobody ?? true) && node["expect"] == nil
                 ? nil : try customer(reader),
             action: try verb.map { (verb) throws(ScenarioError) in
                 .googlePlay(ScenarioPlayAction(deed: try deed(verb, reader), refusal: refusal))
