@@ -2,7 +2,7 @@ import TideoverSandbox
 
 /// The simulated App Store.
 struct MeasuredAppStore: MeasuredStore {
-    static let name = "App Store"
+    static let name = "the App Store"
     private static let product = "cards.pro.monthly"
     private var machine: AppStoreMachine
 

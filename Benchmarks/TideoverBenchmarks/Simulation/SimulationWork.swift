@@ -55,7 +55,10 @@ enum SimulationWork {
 
     /// One of each store.
     private static func years(_ plan: CustomerYear, _ seed: UInt64) throws -> [SimulatedYear] {
-        [try twice(MeasuredAppStore.self, plan, seed)]
+        [
+            try twice(MeasuredAppStore.self, plan, seed),
+            try twice(MeasuredGooglePlay.self, plan, seed),
+        ]
     }
 
     /// The same year twice: the quicker one, if they were the same.
@@ -69,7 +72,7 @@ enum SimulationWork {
         guard one.digest == other.digest else {
             throw CommandFailure(
                 .failure,
-                "the simulated \(Store.name) said two different things after the seed \(seed)"
+                "\(Store.name), simulated, said two different things after the seed \(seed)"
             )
         }
         return one.nanoseconds < other.nanoseconds ? one : other
@@ -81,7 +84,7 @@ enum SimulationWork {
             return digits.count < 2 ? "0" + digits : digits
         }
         return [
-            .init("\(year.customers) in the \(year.store)"), .init("\(year.months)"),
+            .init("\(year.customers) in \(year.store)"), .init("\(year.months)"),
             .init(year.monthsPerSecond.written), .init(year.microsecondsPerMonth.written),
             .init("\(year.messages)"), .init("\(year.refusals)"),
             .init((Double(year.nanoseconds) / 1_000_000_000).written), .init(digest.joined()),

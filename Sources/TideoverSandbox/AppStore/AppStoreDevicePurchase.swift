@@ -23,9 +23,7 @@ extension AppStoreService {
     mutating func device(
         of customer: String
     ) throws(SignatureRefusal) -> [AppStoreDevicePurchase] {
-        guard let account = machine.accounts.first(where: { $0.customer.name == customer }) else {
-            return []
-        }
+        guard let account = machine.account(of: customer) else { return [] }
         var purchases: [AppStoreDevicePurchase] = []
         for subscription in account.subscriptions {
             let subject = subject(account, subscription)

@@ -81,7 +81,7 @@ public struct AppStoreMachine: Codable, Sendable {
     /// What the store held to be so at an instant up to `now`; of several subscriptions the best one.
     public func truth(of customer: String, at instant: Int64) -> AppStoreTruth {
         precondition(instant <= now, "the store knows the truth only up to its own now")
-        let account = accounts.first { $0.customer.name == customer }
+        let account = account(of: customer)
         let subscriptions = account?.subscriptions.map { $0.truth(at: instant) } ?? []
         let purchases = account?.purchases.map { $0.truth(at: instant) } ?? []
         return (subscriptions + purchases).max { $0.rank < $1.rank } ?? .never
@@ -280,6 +280,9 @@ extension AppStoreMachine {
             renewal: nil
         )
     }
+
+    /// What the store keeps of a customer; nil of somebody unknown.
+    func account(of customer: String) -> Account? { numbers[customer].map { accounts[$0] } }
 
     func index(of customer: String) throws(AppStoreRefusal) -> Int {
         if let index = numbers[customer] { return index }

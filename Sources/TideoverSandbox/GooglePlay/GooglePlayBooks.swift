@@ -37,9 +37,7 @@ extension GooglePlayMachine {
 
     /// The tokens of a customer's purchases, oldest first.
     public func tokens(of customer: String) -> [String] {
-        guard let account = accounts.first(where: { $0.customer.name == customer }) else {
-            return []
-        }
+        guard let account = account(of: customer) else { return [] }
         let subscriptions = account.subscriptions.map { ($0.sequence, $0.token) }
         let purchases = account.purchases.map { ($0.sequence, $0.token) }
         return (subscriptions + purchases).sorted { $0.0 < $1.0 }.map(\.1)
@@ -56,9 +54,7 @@ extension GooglePlayMachine {
     /// bought, then what was bought once. What was never granted is left out.
     public func holdings(of customer: String, at instant: Int64) -> [GooglePlayHolding] {
         precondition(instant <= now, "the store knows the truth only up to its own now")
-        guard let account = accounts.first(where: { $0.customer.name == customer }) else {
-            return []
-        }
+        guard let account = account(of: customer) else { return [] }
         let subscriptions = account.subscriptions.flatMap { subscription in
             subscription.items.map { item in
                 GooglePlayHolding(

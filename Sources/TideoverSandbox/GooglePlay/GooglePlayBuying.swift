@@ -94,6 +94,7 @@ extension GooglePlayMachine {
         accounts[account].begun += 1
         tokens[subscription.token] = .subscription(place)
         accounts[account].subscriptions.append(subscription)
+        note(account)
         return place
     }
 
@@ -347,6 +348,7 @@ extension GooglePlayMachine {
         accounts[account].begun += 1
         tokens[purchase.token] = .purchase(place)
         accounts[account].purchases.append(purchase)
+        note(account)
         return payment == .prompt ? completePurchase(place) : []
     }
 

@@ -36,6 +36,10 @@ public struct GooglePlayMachine: Sendable {
     /// The store's clock, in milliseconds since 1970.
     public private(set) var now: Int64
     var accounts: [Account] = []
+    /// When the store will next do something by itself, by account.
+    private var agenda = Agenda()
+    /// Where the account of a customer stands, by name.
+    private var numbers: [String: Int] = [:]
     /// What every token given away stands for.
     var tokens: [String: Holding] = [:]
     var orders: [String: GooglePlayOrder] = [:]
@@ -52,20 +56,34 @@ public struct GooglePlayMachine: Sendable {
 
     /// Makes a customer known; refused with `customerExists` when the name is taken.
     public mutating func register(_ customer: GooglePlayCustomer) throws(GooglePlayRefusal) {
-        guard !accounts.contains(where: { $0.customer.name == customer.name }) else {
+        guard numbers[customer.name] == nil else {
             throw GooglePlayRefusal(.customerExists, customer.name)
         }
+        numbers[customer.name] = accounts.count
         accounts.append(Account(customer: customer))
     }
 
     subscript(place: Place) -> GooglePlaySubscription {
         get { accounts[place.account].subscriptions[place.index] }
-        set { accounts[place.account].subscriptions[place.index] = newValue }
+        set {
+            accounts[place.account].subscriptions[place.index] = newValue
+            note(place.account)
+        }
     }
 
     subscript(purchase place: Place) -> GooglePlayPurchase {
         get { accounts[place.account].purchases[place.index] }
-        set { accounts[place.account].purchases[place.index] = newValue }
+        set {
+            accounts[place.account].purchases[place.index] = newValue
+            note(place.account)
+        }
+    }
+
+    /// Notes what falls due for an account, after a change of what it holds.
+    mutating func note(_ account: Int) {
+        let subscriptions = accounts[account].subscriptions.compactMap(\.due)
+        let purchases = accounts[account].purchases.compactMap(\.due)
+        agenda.set(account, to: (subscriptions + purchases).min())
     }
 }
 
@@ -73,7 +91,7 @@ public struct GooglePlayMachine: Sendable {
 
 extension GooglePlayMachine {
     /// When the store will next do something by itself.
-    public var nextEvent: Int64? { nextDue?.at }
+    public var nextEvent: Int64? { agenda.first?.at }
 
     /// Lets time pass, and does on the way whatever falls due up to and including the instant.
     public mutating func advance(to instant: Int64) -> [GooglePlayNotification] {
@@ -92,18 +110,15 @@ extension GooglePlayMachine {
 
     /// Of several things due at one instant, the one of the customer first registered.
     private var nextDue: (at: Int64, holding: Holding)? {
-        var earliest: (at: Int64, holding: Holding)?
-        for (account, holder) in accounts.enumerated() {
-            for (index, subscription) in holder.subscriptions.enumerated() {
-                guard let due = subscription.due, due < earliest?.at ?? .max else { continue }
-                earliest = (due, .subscription(Place(account: account, index: index)))
-            }
-            for (index, purchase) in holder.purchases.enumerated() {
-                guard let due = purchase.due, due < earliest?.at ?? .max else { continue }
-                earliest = (due, .purchase(Place(account: account, index: index)))
-            }
+        guard let (at, account) = agenda.first else { return nil }
+        let holder = accounts[account]
+        if let index = holder.subscriptions.firstIndex(where: { $0.due == at }) {
+            return (at, .subscription(Place(account: account, index: index)))
         }
-        return earliest
+        if let index = holder.purchases.firstIndex(where: { $0.due == at }) {
+            return (at, .purchase(Place(account: account, index: index)))
+        }
+        preconditionFailure("what stands on the agenda is due for something that the account holds")
     }
 
     private mutating func happen(at place: Place) -> [GooglePlayNotification] {
@@ -166,10 +181,11 @@ extension GooglePlayMachine {
         GooglePlayNotification(packageName: app.packageName, at: now, event: .tested, customer: nil)
     }
 
+    /// What the store keeps of a customer; nil of somebody unknown.
+    func account(of customer: String) -> Account? { numbers[customer].map { accounts[$0] } }
+
     func index(of customer: String) throws(GooglePlayRefusal) -> Int {
-        if let index = accounts.firstIndex(where: { $0.customer.name == customer }) {
-            return index
-        }
+        if let index = numbers[customer] { return index }
         throw GooglePlayRefusal(.unknownCustomer, customer)
     }
 

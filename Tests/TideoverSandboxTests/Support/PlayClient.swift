@@ -58,11 +58,7 @@ struct PlayClient {
         account: (inout PlayServiceAccount) -> Void = { _ in },
         wait: @escaping @Sendable (Int64) async throws -> Void = { _ in }
     ) async throws {
-        var robot = PlayServiceAccount(
-            email: Self.email,
-            keyId: Self.keyId,
-            publicKey: try Self.publicKey()
-        )
+        var robot = try Self.robot()
         account(&robot)
         store = SimulatedGooglePlay(
             app,
@@ -75,6 +71,14 @@ struct PlayClient {
             wait: wait
         )
         try await store.register(GooglePlayCustomer(name: "anna", obfuscatedAccountId: "u_anna"))
+    }
+
+    /// Another store's back end.
+    init(to store: SimulatedGooglePlay) { self.store = store }
+
+    /// The service account whose key it has.
+    static func robot() throws -> PlayServiceAccount {
+        PlayServiceAccount(email: email, keyId: keyId, publicKey: try publicKey())
     }
 
     private static func publicKey() throws -> RSAPublicKey {
