@@ -173,13 +173,22 @@ targets += [
         [
             "TideoverServer", "TideoverAppStore", "TideoverASN1", "TideoverCore",
             "TideoverGooglePlay", "TideoverHTTP", "TideoverHTTPClient", "TideoverJSON",
-            "TideoverLocks", "TideoverRevenueCat", "TideoverSandbox", "TideoverSignatures",
-            "TideoverSQLite", "TideoverStorage", "TideoverTestProcesses",
+            "TideoverLocks", "TideoverRehearsal", "TideoverRevenueCat", "TideoverSandbox",
+            "TideoverSignatures", "TideoverSQLite", "TideoverStorage", "TideoverTestProcesses",
         ]
     ),
     library("TideoverCommandLine", ["TideoverJSON", "TideoverLocks"]),
     tests("TideoverCommandLineTests", ["TideoverCommandLine", "TideoverLocks"]),
     // level 4
+    library(
+        "TideoverRehearsal",
+        [
+            "TideoverAppStore", "TideoverCore", "TideoverGooglePlay", "TideoverHTTP",
+            "TideoverJSON", "TideoverLocks", "TideoverSandbox", "TideoverServer",
+            "TideoverSignatures", "TideoverSQLite", "TideoverStorage",
+        ]
+    ),
+    // level 5
     .target(
         name: "CTideoverBuild",
         cSettings: [.define("TIDEOVER_COMMIT", to: "\"\(commit)\"")]
@@ -190,7 +199,7 @@ targets += [
             "CTideoverBuild",
             "TideoverAppStore", "TideoverCommandLine", "TideoverCore", "TideoverGooglePlay",
             "TideoverHTTP", "TideoverHTTPClient", "TideoverHTTPServer", "TideoverJSON",
-            "TideoverLocks", "TideoverRevenueCat", "TideoverSandbox",
+            "TideoverLocks", "TideoverRehearsal", "TideoverRevenueCat", "TideoverSandbox",
             "TideoverServer", "TideoverSignatures", "TideoverSQLite", "TideoverStorage",
         ],
         // The demo's scenario travels inside the executable.

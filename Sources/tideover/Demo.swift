@@ -1,6 +1,7 @@
 import TideoverCommandLine
 import TideoverHTTPServer
 import TideoverJSON
+import TideoverRehearsal
 import TideoverSandbox
 
 /// `tideover demo`: a subscriber's life, played by the simulated App Store against the real server
@@ -36,10 +37,10 @@ enum Demo {
         let scenario = try Scenario(reading: PackageResources.one_subscribers_life_json5)
         let folder = try TemporaryFolder()
         defer { folder.remove() }
-        let rehearsal = try Rehearsal(scenario, folder)
+        let rehearsal = try Rehearsal(scenario, in: folder)
         let report = try await rehearsal.play()
         if arguments[json] {
-            let story = report.json(asOf: rehearsal.clock.now())
+            let story = report.json(asOf: rehearsal.clock.now)
             output.write(story.encoded(pretty: true) + [UInt8(ascii: "\n")])
         } else {
             StoryPrinter(output).print(report)
@@ -50,7 +51,7 @@ enum Demo {
                 StoryPrinter(output).printQuestions(
                     report,
                     server.address,
-                    asOf: rehearsal.clock.now()
+                    asOf: rehearsal.clock.now
                 )
             }
             await Serve.serve(rehearsal.service, on: server, until: stop, output)

@@ -1,5 +1,6 @@
 import TideoverCommandLine
 import TideoverCore
+import TideoverRehearsal
 import TideoverSandbox
 import TideoverServer
 
@@ -50,10 +51,10 @@ struct PlayedScenario {
         }
         let folder = try TemporaryFolder()
         defer { folder.remove() }
-        let rehearsal = try Rehearsal(scenario, folder)
+        let rehearsal = try Rehearsal(scenario, in: folder)
         report = try await rehearsal.play()
         omission = nil
-        end = rehearsal.clock.now()
+        end = rehearsal.clock.now
         await rehearsal.close()
     }
 }

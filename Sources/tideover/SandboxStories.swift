@@ -1,4 +1,5 @@
 import TideoverCommandLine
+import TideoverRehearsal
 import TideoverSandbox
 
 /// `tideover sandbox stories`: stories that a seed tells, with things going wrong on the way.
@@ -40,7 +41,7 @@ enum SandboxStories {
         for seed in seeds {
             let folder = try TemporaryFolder()
             defer { folder.remove() }
-            let rehearsal = try Rehearsal(.generated(seed: UInt64(seed)), folder)
+            let rehearsal = try Rehearsal(.generated(seed: UInt64(seed)), in: folder)
             let faults = try await rehearsal.play().storyFaults
             await rehearsal.close()
             if !faults.isEmpty { broken += 1 }

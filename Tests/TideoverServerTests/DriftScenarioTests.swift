@@ -2,8 +2,8 @@ import Foundation
 import Testing
 import TideoverCore
 import TideoverJSON
+import TideoverRehearsal
 import TideoverSandbox
-import TideoverSignatures
 
 /// What the reports say of each rehearsal of drift: no person had a hand in any.
 @Suite struct DriftScenarioTests {
@@ -122,11 +122,14 @@ import TideoverSignatures
         let folder = ScenarioTests.folder
         let bytes = Array(try Data(contentsOf: folder.appending(path: outcome.file)))
         let scenario = try Scenario(reading: bytes)
-        let authority = try SandboxAuthority()
-        let rehearsal = try Rehearsal(scenario, root: authority.root)
-        let report = try await ScenarioRunner(target: rehearsal.target, authority: authority)
-            .run(scenario)
-        #expect(report.passed)
+        try await Rehearsal.played(scenario) { rehearsal, report in
+            #expect(report.passed)
+            try await hold(rehearsal, to: outcome)
+        }
+    }
+
+    /// What the reports say two days after it is over.
+    private func hold(_ rehearsal: Rehearsal, to outcome: Outcome) async throws {
         rehearsal.clock.now = rehearsal.clock.now + .days(2)
 
         let drift = try await rehearsal.get("/v1/reports/drift?app=cards")["rows"]?[0]
@@ -151,6 +154,5 @@ import TideoverSignatures
         // The simulated post takes a second to bring what was signed.
         #expect(abs(minutes - Double(outcome.lockout.count) / 60_000) < 0.1)
         #expect(try #require(lockouts?["entitledMinutes"]?.double) > 0)
-        await rehearsal.close()
     }
 }

@@ -1,16 +1,12 @@
 import Testing
+import TideoverRehearsal
 import TideoverSandbox
 
 /// Stories by a seed, with notifications and answers going wrong. `scripts/stories.sh` plays many more.
 @Suite struct GeneratedStoryTests {
     private func faults(seed: UInt64, planting: Bool = false) async throws -> [StoryFault] {
         let scenario = Scenario.generated(seed: seed, planting: planting)
-        let authority = try SandboxAuthority()
-        let rehearsal = try Rehearsal(scenario, root: authority.root)
-        let report = try await ScenarioRunner(target: rehearsal.target, authority: authority)
-            .run(scenario)
-        await rehearsal.close()
-        return report.storyFaults
+        return try await Rehearsal.played(scenario) { $1.storyFaults }
     }
 
     @Test(arguments: 1...4 as ClosedRange<UInt64>)

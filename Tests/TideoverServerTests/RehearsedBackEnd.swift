@@ -1,24 +1,22 @@
 import Foundation
-import TideoverAppStore
 import TideoverCore
 import TideoverHTTP
 import TideoverJSON
 import TideoverLocks
+import TideoverRehearsal
 import TideoverSQLite
 import TideoverSandbox
 import TideoverServer
-import TideoverSignatures
 import TideoverStorage
 
 /// A simulated App Store with its Server API, and the key that opens that.
 struct RehearsedStore {
-    static let issuer = "57246542-96fe-1a63-e053-0824d011072a"
-    static let keyId = "2X9R4HXF34"
     static let start: Instant = "2026-01-05T10:00:00Z"
 
     let store: SimulatedAppStore
     let authority: SandboxAuthority
-    let key = P256PrivateKey.generate()
+    /// The side of it that asks.
+    let backEnd: AppStoreRehearsal
 
     init(
         seed: UInt64 = 7,
@@ -39,22 +37,18 @@ struct RehearsedStore {
             price: price,
             grace: grace
         )
+        let app = AppStoreApp(
+            bundleId: "com.example.cards",
+            environment: environment,
+            products: [product]
+        )
+        backEnd = try AppStoreRehearsal(app, root: authority.root)
         store = SimulatedAppStore(
-            AppStoreApp(
-                bundleId: "com.example.cards",
-                environment: environment,
-                products: [product]
-            ),
+            app,
             seed: seed,
             now: Self.start.millisecondsSince1970,
             authority: authority,
-            keys: [
-                TideoverSandbox.AppStoreAPIKey(
-                    issuerId: Self.issuer,
-                    keyId: Self.keyId,
-                    publicKey: key.publicKey
-                )
-            ],
+            keys: [backEnd.storeKey],
             limits: limits,
             wait: { _ in }
         )
@@ -64,20 +58,11 @@ struct RehearsedStore {
     func access(
         before: @escaping @Sendable (Request) async throws -> Void = { _ in }
     ) -> StoreAccess {
-        let (handler, key) = (store.serverAPI, key)
-        return StoreAccess(
-            environment: .simulated,
-            key: TideoverAppStore.AppStoreAPIKey(
-                issuerId: Self.issuer,
-                keyId: Self.keyId,
-                bundleId: "com.example.cards"
-            ),
-            signer: { key.sign($0) },
-            handler: { request in
-                try await before(request)
-                return try await handler(request)
-            }
-        )
+        let handler = store.serverAPI
+        return backEnd.access { request in
+            try await before(request)
+            return try await handler(request)
+        }
     }
 }
 
@@ -150,16 +135,7 @@ final class RehearsedBackEnd: Sendable {
             environments: [.simulated],
             catalogue: TestServer.catalogue,
             policy: Policy(),
-            appStore: AppStoreTrust(
-                identity: AppStoreIdentity(
-                    bundleId: "com.example.cards",
-                    appAppleId: 1_234_567_890,
-                    environments: [.simulated]
-                ),
-                authorities: try AppStoreTrust.roots(
-                    simulated: TrustAnchor(name: "simulated", der: rehearsed.authority.root)
-                )
-            ),
+            appStore: rehearsed.backEnd.trust,
             backfill: schedule
         )
         self.folder = folder

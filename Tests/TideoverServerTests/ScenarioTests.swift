@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TideoverRehearsal
 import TideoverSandbox
 
 /// Whole lives, told by the simulated store to the real server.
@@ -22,10 +23,7 @@ import TideoverSandbox
     ) async throws {
         let bytes = Array(try Data(contentsOf: Self.folder.appending(path: file)))
         let scenario = try Scenario(reading: bytes)
-        let authority = try SandboxAuthority()
-        let rehearsal = try Rehearsal(scenario, root: authority.root)
-        let report = try await ScenarioRunner(target: rehearsal.target, authority: authority)
-            .run(scenario)
+        let report = try await Rehearsal.played(scenario) { $1 }
         for failure in report.failures { Issue.record("\(failure)") }
         #expect(report.passed)
         #expect(!report.verdicts.isEmpty)
@@ -37,6 +35,5 @@ import TideoverSandbox
         for reading in isWrongAtFirst ? report.readings.suffix(1) : report.readings[...] {
             #expect(reading.mistake(about: "premium") == nil, "at \(reading.at)")
         }
-        await rehearsal.close()
     }
 }

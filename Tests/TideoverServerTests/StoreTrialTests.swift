@@ -3,6 +3,7 @@ import TideoverAppStore
 import TideoverCore
 import TideoverHTTP
 import TideoverJSON
+import TideoverRehearsal
 import TideoverSandbox
 import TideoverServer
 import TideoverSignatures
@@ -209,8 +210,8 @@ import TideoverSignatures
         let access = StoreAccess(
             environment: .simulated,
             key: TideoverAppStore.AppStoreAPIKey(
-                issuerId: RehearsedStore.issuer,
-                keyId: RehearsedStore.keyId,
+                issuerId: AppStoreRehearsal.issuerId,
+                keyId: AppStoreRehearsal.keyId,
                 bundleId: "com.example.cards"
             ),
             signer: { stranger.sign($0) },

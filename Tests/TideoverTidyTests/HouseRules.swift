@@ -11,6 +11,7 @@ enum HouseRules {
             "TideoverHTTPServer", "TideoverHTTPClient", "TideoverSandbox",
         ],
         ["TideoverSQLite", "TideoverKit", "TideoverServer", "TideoverCommandLine"],
+        ["TideoverRehearsal"],
         ["tideover"],
     ]
 

@@ -60,33 +60,3 @@ extension RSAPublicKey {
         self.init(jwk: jwk)
     }
 }
-
-extension Catalogue {
-    /// What is on sale in a scenario's Google Play, as the operator would describe it.
-    mutating func addProducts(of play: ScenarioGooglePlay) {
-        for subscription in play.app.subscriptions {
-            for plan in subscription.basePlans {
-                products["\(subscription.id):\(plan.id)"] = Product(
-                    entitlements: play.entitlements[subscription.id] ?? [],
-                    group: subscription.id,
-                    period: Period(iso8601: plan.period.text),
-                    price: Money(plan.price.standard),
-                    grace: Period(iso8601: "P\(plan.graceDays)D")
-                )
-            }
-        }
-        for product in play.app.products {
-            products[product.id] = Product(
-                entitlements: play.entitlements[product.id] ?? [],
-                kind: product.isConsumable ? .consumable : .nonConsumable,
-                price: Money(product.price.standard)
-            )
-        }
-    }
-}
-
-extension Money {
-    fileprivate init(_ price: StorePrice) {
-        self.init(milliunits: price.milliunits, currency: price.currency)
-    }
-}

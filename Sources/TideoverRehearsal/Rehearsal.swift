@@ -1,0 +1,94 @@
+import TideoverCore
+public import TideoverHTTP
+import TideoverLocks
+import TideoverSQLite
+public import TideoverSandbox
+public import TideoverServer
+import TideoverSignatures
+import TideoverStorage
+
+/// Tideover in process beside the simulated stores of one scenario, with one clock between them.
+public struct Rehearsal: Sendable {
+    /// The server that the scenario is played to.
+    public let service: Service
+    /// The stores' clock, which the server follows; it stands where the scenario ended.
+    public let clock = StoryClock()
+    /// What opens every route of the server.
+    public let credentials: Headers
+
+    private let scenario: Scenario
+    private let storage: SQLiteStorage
+    private let authority: SandboxAuthority
+    private let appStore: AppStoreRehearsal
+    private let googlePlay: GooglePlayRehearsal?
+    /// The simulated App Store's Server API, once the scenario has a store.
+    private let storeAPI = Locked<Handler?>(nil)
+
+    /// A server that has heard nothing yet. Its database is made in `folder`, which the caller removes
+    /// after `close()`; `version` is what the server says that it is.
+    ///
+    /// - Throws: `MintingError` where the store's certificates cannot be made, `StorageError` where the database
+    ///   cannot.
+    public init(_ scenario: Scenario, in folder: String, version: String) throws {
+        let (clock, storeAPI) = (clock, storeAPI)
+        authority = try SandboxAuthority()
+        appStore = try AppStoreRehearsal(scenario.app.store, root: authority.root)
+        googlePlay = scenario.googlePlay.map {
+            GooglePlayRehearsal($0.app, clock: { clock.now })
+        }
+        storage = try SQLiteStorage(path: "\(folder)/tideover.db")
+        self.scenario = scenario
+        let adminKey = APIKey(.admin) { .random(in: .min ... .max) }
+        credentials = ["Authorization": "Bearer \(adminKey.text)"]
+        let access = appStore.access { request in
+            guard let ask = storeAPI.withLock({ $0 }) else { return Response(status: 503) }
+            return try await ask(request)
+        }
+        service = try Service(
+            apps: [
+                App(
+                    id: scenario.app.id,
+                    environments: [.simulated],
+                    catalogue: Catalogue(scenario),
+                    policy: Policy(),
+                    appStore: appStore.trust,
+                    googlePlay: googlePlay?.trust
+                )
+            ],
+            storage: storage,
+            version: version,
+            clock: { clock.now },
+            log: { _ in },
+            adminKey: adminKey,
+            access: [scenario.app.id: [access]],
+            // A rehearsal's time does not pass while anybody waits.
+            sleep: { _ in await Task.yield() }
+        )
+    }
+
+    /// Plays the scenario from start to end.
+    ///
+    /// - Throws: `SignatureRefusal` when the scenario makes the store say more than one notification holds.
+    public func play() async throws -> ScenarioReport {
+        try await ScenarioRunner(target: target, authority: authority).run(scenario)
+    }
+
+    /// As a scenario meets the server, which can ask the scenario's stores.
+    private var target: ScenarioTarget {
+        let (service, clock, storeAPI, app) = (service, clock, storeAPI, scenario.app.id)
+        var target = ScenarioTarget(
+            deliver: service.handler,
+            readBack: service.handler,
+            setClock: { clock.now = Instant(millisecondsSince1970: $0) },
+            readHeaders: credentials
+        )
+        if let googlePlay { target.googlePlay = googlePlay.target }
+        target.meetStore = { handler in storeAPI.withLock { $0 = handler } }
+        target.catchUp = { _ = await service.backfillNow(app: app, environment: .simulated) }
+        target.storeKeys = [appStore.storeKey]
+        return target
+    }
+
+    /// Ends the server; what it stored stays in its folder.
+    public func close() async { await storage.close() }
+}

@@ -1,0 +1,32 @@
+import Foundation
+import TideoverHTTP
+import TideoverJSON
+import TideoverRehearsal
+import TideoverSandbox
+import TideoverServer
+
+extension Rehearsal {
+    /// Plays a scenario in a folder that is gone afterwards, and hands over what became of it.
+    static func played<Result>(
+        _ scenario: Scenario,
+        then: (Rehearsal, ScenarioReport) async throws -> Result
+    ) async throws -> Result {
+        let folder = FileManager.default.temporaryDirectory.appending(
+            path: "tideover-scenario-\(UUID().uuidString)"
+        )
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let rehearsal = try Rehearsal(scenario, in: folder.path, version: "test")
+        let result = try await then(rehearsal, try await rehearsal.play())
+        await rehearsal.close()
+        return result
+    }
+
+    /// What a route answers to the admin key.
+    func get(_ target: String) async throws -> JSONValue {
+        guard
+            let request = Request(method: "GET", target: target, headers: credentials, body: [])
+        else { preconditionFailure("\(target) is a request target") }
+        return JSONValue(try JSONDocument(try await service.handler(request).body).root)
+    }
+}
