@@ -485,6 +485,71 @@ import TideoverStorage
         #expect(hours == [0, 2])
     }
 
+    /// What the store says when Anna does something, as a notification of a type that nobody knows.
+    private func oddly(
+        _ action: AppStoreAction,
+        _ rehearsed: RehearsedStore
+    ) async throws -> [UInt8] {
+        let said = try await rehearsed.store.perform(action, by: "anna")
+        return try rehearsed.authority.body(of: try #require(said.first)) { payload in
+            payload["notificationType"] = "SPLENDID_NEWS"
+            payload["subtype"] = nil
+        }
+    }
+
+    @Test func `a notification of an unknown type states nothing, and has the store asked`()
+        async throws
+    {
+        let schedule = BackfillSchedule(interval: .zero, afterGap: .hours(2))
+        let hours = try await hoursOfAsking(schedule, until: .hours(3)) { rehearsed, _, backEnd in
+            try await rehearsed.store.register(StoreCustomer(name: "anna", appAccountToken: nil))
+            let body = try await oddly(
+                .subscribe(product: "cards.pro.monthly", trial: .declined),
+                rehearsed
+            )
+            #expect(try await backEnd.post(body) == 200)
+        }
+        #expect(hours == [0, 2])
+    }
+
+    @Test func `what a notification of an unknown type carried is asked for, once`() async throws {
+        let rehearsed = try RehearsedStore()
+        let time = TestTime()
+        let backEnd = try RehearsedBackEnd(rehearsed, time, access: rehearsed.following(time))
+        let store = rehearsed.store
+        try await store.register(StoreCustomer(name: "anna", appAccountToken: TestServer.anna))
+        try await store.perform(
+            .subscribe(product: "cards.pro.monthly", trial: .declined),
+            by: "anna"
+        )
+        func pass() async throws {
+            time.clock.now = time.clock.now + .hours(2)
+            try await store.advance(to: time.clock.now.millisecondsSince1970) { _ in 200 }
+        }
+        func willRenew() async throws -> Bool? {
+            let answer = try await backEnd.answer(TestServer.anna)
+            return answer["entitlements"]?["premium"]?["willRenew"]?.bool
+        }
+        func statusQuestions() async throws -> Int {
+            let before = await store.calls.count
+            _ = try await backEnd.backfill()
+            let calls = await store.calls.dropFirst(before)
+            return calls.filter { $0.operation == .subscriptionStatuses }.count
+        }
+        try await pass()
+        _ = try await backEnd.backfill()
+        #expect(try await willRenew() == true)
+        let body = try await oddly(.cancel(product: nil), rehearsed)
+        try await pass()
+        #expect(try await backEnd.post(body) == 200)
+        #expect(try await willRenew() == true)
+        time.clock.now = time.clock.now + .minutes(1)
+        #expect(try await statusQuestions() == 1)
+        #expect(try await willRenew() == false)
+        #expect(try await statusQuestions() == 0)
+        await backEnd.close()
+    }
+
     /// The store's clock follows ours, since we wait on the way.
     private func following(_ rehearsed: RehearsedStore, _ time: TestTime) -> StoreAccess {
         rehearsed.access { _ in

@@ -99,7 +99,7 @@ public struct SandboxAuthority: Sendable {
     }
 
     /// The body that the store would post, were the payload changed before it is signed.
-    func body(
+    package func body(
         of notification: AppStoreNotification,
         changed: (inout JSONObject) -> Void
     ) throws(SignatureRefusal) -> [UInt8] {

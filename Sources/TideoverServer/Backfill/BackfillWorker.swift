@@ -7,7 +7,7 @@ public struct BackfillSchedule: Hashable, Sendable {
     /// How far the clock may leap, as it does when a machine stood still, before there was a gap; zero
     /// for ever.
     public var gap: Milliseconds
-    /// How long after a gap they are asked, and after a notification that we could not take in.
+    /// How long after a gap they are asked, and after a notification that we could not take in or read.
     public var afterGap: Milliseconds
 
     /// What is asked for unless the operator says otherwise.
@@ -35,7 +35,7 @@ struct BackfillWorker: Sendable {
     private let schedule: BackfillSchedule
     private let timing: Timing
     private let isWanted: @Sendable () -> Bool
-    /// Notifications that we could not take in: each is a gap of our own making.
+    /// How many notifications we could not take in, or not read.
     private let failures: @Sendable () -> Int
     private let ask: @Sendable () async -> BackfillReport?
 
@@ -44,7 +44,7 @@ struct BackfillWorker: Sendable {
         schedule = app.backfill
         timing = backfiller.timing
         isWanted = { backfiller.isWanted }
-        failures = { metrics.value(.notifications, app.id, "failed") }
+        failures = { metrics.gaps(of: app.id) }
         ask = { await backfiller.run() }
     }
 

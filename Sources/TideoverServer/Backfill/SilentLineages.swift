@@ -8,7 +8,7 @@ extension Backfiller {
     private static let pageLength = 100
 
     /// Asks about every lineage whose answer rests on an assumption: its renewal is due, say, and
-    /// nothing was heard.
+    /// nothing was heard; and about every one of which the store said what we could not read.
     func askAboutSilentLineages() async throws {
         try await walkLineages(BackfillStep.statuses.rawValue) { holding in
             guard isSilent(holding, at: timing.clock()) else { return true }
@@ -52,6 +52,7 @@ extension Backfiller {
     }
 
     private func isSilent(_ holding: Holding, at now: Instant) -> Bool {
+        if holding.hasUnreadMessage { return true }
         let history = LineageHistory(
             lineage: holding.lineage,
             facts: holding.facts,
@@ -99,6 +100,25 @@ extension Backfiller {
         try await take(items, in: .statuses)
         try await ingest.note(lineage, answer.exchange, .answered)
         note(.statuses) { $0.pages += 1 }
+    }
+}
+
+extension Holding {
+    /// Whether the store said something of it of which no more was understood than that it was said, and
+    /// has answered nothing since. The history of notifications brings nothing more of that.
+    fileprivate var hasUnreadMessage: Bool {
+        var unreadAt: Instant?
+        var answeredAt: Instant?
+        for fact in facts {
+            switch fact.assertion {
+            case .unrecognised(let word) where word.leavesMessageUnread:
+                unreadAt = max(unreadAt ?? fact.learnedAt, fact.learnedAt)
+            case .inquiry(let inquiry) where !inquiry.outcome.isFailure:
+                answeredAt = max(answeredAt ?? fact.learnedAt, fact.learnedAt)
+            default: break
+            }
+        }
+        return unreadAt.map { $0 > answeredAt ?? .distantPast } ?? false
     }
 }
 
