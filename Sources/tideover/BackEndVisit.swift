@@ -26,6 +26,10 @@ struct BackEndVisit {
         "Where it takes Google Play's, as Pub/Sub pushes them",
         default: "/v1/apps/{app}/notifications/google-play"
     )
+    private static let pull = Parameter.flag(
+        "--pull",
+        "It pulls Google Play's notifications itself, and is not pushed to"
+    )
     private static let pushAudience = Parameter.option(
         "--push-audience",
         "TEXT",
@@ -63,21 +67,14 @@ struct BackEndVisit {
         as: .integer(in: 0...60_000),
         default: "0"
     )
-    private static let salt = Parameter.option(
-        "--salt",
-        "NUMBER",
-        "Draw the same customers as an earlier run, which said its number",
-        as: .integer(in: 0...Int(Int32.max))
-    )
-
     /// What of the command line is about the back end.
     static let parameters: [any DeclaredParameter] = [
-        url, deliver, deliverGoogle, pushAudience, pushEmail, readBack, access, headers, wait, salt,
+        url, deliver, deliverGoogle, pull, pushAudience, pushEmail, readBack, access, headers, wait,
         AuthorityFolder.option,
     ]
 
     /// Has every run meet customers that the back end has not met before.
-    private let salt: UInt64
+    var salt: UInt64 = 0
     /// Where the store's certificates are kept; nil where they last for one run.
     let folder: AuthorityFolder?
     let authority: SandboxAuthority
@@ -108,6 +105,7 @@ struct BackEndVisit {
             readPath: arguments[Self.readBack]
         )
         backEnd.googlePlay.deliverPath = arguments[Self.deliverGoogle]
+        backEnd.googlePlay.isPushedTo = !arguments[Self.pull]
         backEnd.googlePlay.audience = arguments[Self.pushAudience]
         backEnd.googlePlay.email = arguments[Self.pushEmail]
         backEnd.readHeaders = Headers(arguments[Self.headers])
@@ -128,9 +126,6 @@ struct BackEndVisit {
         self.backEnd = backEnd
         front = StoreFront(root: authority.root)
         self.output = output
-        let drawn = arguments[Self.salt] ?? Int.random(in: 0...Int(Int32.max))
-        output.message("tideover: customers are drawn with --salt \(drawn)")
-        salt = UInt64(drawn)
     }
 
     /// What the customers of a scenario are drawn with: those of one file are not those of another, nor are

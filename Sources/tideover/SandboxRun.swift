@@ -24,6 +24,12 @@ enum SandboxRun {
             + "listen, on \(defaultAddress)",
         as: ValueForm("an address and port such as 127.0.0.1:9090") { ListenAddress($0) }
     )
+    private static let salt = Parameter.option(
+        "--salt",
+        "NUMBER",
+        "With --target: draw the same customers as an earlier run, which said its number",
+        as: .integer(in: 0...Int(Int32.max))
+    )
     private static let defaultAddress = "127.0.0.1:9090"
 
     static let command = Command(
@@ -39,7 +45,8 @@ enum SandboxRun {
                 "against a back end of yours, asked for access alone"
             ),
         ],
-        parameters: [files, story, junit, json] + BackEndVisit.parameters + [storeListen],
+        parameters: [files, story, junit, json] + BackEndVisit.parameters
+            + [storeListen, salt],
         notes: [
             "Each file is played by itself: a new store, a new server, a clock of its own, no port "
                 + "and no network.",
@@ -90,6 +97,9 @@ enum SandboxRun {
             }
             return nil
         }
+        let drawn = arguments[salt] ?? Int.random(in: 0...Int(Int32.max))
+        output.message("tideover: customers are drawn with --salt \(drawn)")
+        visitor.salt = UInt64(drawn)
         if let address {
             try visitor.listen(at: address, orWith: "--store-listen")
         } else {

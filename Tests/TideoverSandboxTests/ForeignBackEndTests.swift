@@ -154,6 +154,29 @@ import TideoverSignatures
         #expect(claim["email"] == "pubsub@back-end.example")
     }
 
+    @Test func `who pulls is not pushed to, and is asked all the same`() async throws {
+        let heard = Locked<[String]>([])
+        var backEnd = ForeignBackEnd(
+            handler: { request in
+                heard.withLock { $0.append("\(request.method) \(request.path)") }
+                return Response(body: Array(#"{"premium": true, "export": false}"#.utf8))
+            },
+            deliverPath: "/apple",
+            readPath: "/who/{customer}"
+        )
+        backEnd.access = AccessPlace("{entitlement}")
+        backEnd.googlePlay.isPushedTo = false
+        let scenario = try bothStores()
+        let report = try await ScenarioRunner(
+            target: backEnd.target(for: scenario),
+            authority: SandboxAuthority()
+        ).run(backEnd.asked(of: scenario))
+        #expect(report.passed)
+        let requests = heard.withLock { $0 }
+        #expect(requests.filter { $0.hasPrefix("POST") } == ["POST /apple"])
+        #expect(requests.last == "GET /who/ben-1")
+    }
+
     @Test func `places that name nothing are none`() {
         for text in ["", ".", "a..b", ".a"] { #expect(AccessPlace(text) == nil) }
     }

@@ -83,7 +83,17 @@ import TideoverServer
         _ = try await StoreDesk(stage, visit)
         let storage = try SQLiteStorage(path: "\(folder.path)/tideover.db")
         let service = try await service(asking: url, storage)
-        door.withLock { $0 = service }
+        // Whoever looks at the clock meanwhile sees the time that the request bears.
+        let clocks = Locked<[[String?]]>([])
+        let front = visit.front
+        door.withLock {
+            $0 = { request in
+                let shown = try await front.handler(Request(path: "/clock"))
+                let now = try JSONDocument(shown.body).root["now"]?.string
+                clocks.withLock { $0.append([now, request.headers[ForeignBackEnd.clockHeader]]) }
+                return try await service(request)
+            }
+        }
         func control(_ words: String...) async -> (ExitCode, String) {
             await run(["control"] + words + ["--store", url])
         }
@@ -149,6 +159,10 @@ import TideoverServer
         #expect(try await premium(of: "ben")["state"]?.string == "hold")
         _ = await control("fixPayments", "customer=ben")
         #expect(try await premium(of: "ben")["state"]?.string == "active")
+
+        let told = clocks.withLock { $0 }
+        #expect(told.count > 10)
+        #expect(told.allSatisfy { $0[0] == $0[1] })
 
         await server.stop()
         await visit.front.close()
@@ -234,16 +248,16 @@ import TideoverServer
     @Test func `two files with the same story have customers of their own, the same each time`()
         async throws
     {
-        let visit = try await BackEndVisit.made(
-            of: ["--target", "http://127.0.0.1:1", "--salt", "7"],
+        var visit = try await BackEndVisit.made(
+            of: ["--target", "http://127.0.0.1:1"],
             Output(capturingAs: .plain)
         )
-        let again = try await BackEndVisit.made(
-            of: ["--target", "http://127.0.0.1:1", "--salt", "7"],
-            Output(capturingAs: .plain)
-        )
+        visit.salt = 7
+        let again = visit
         #expect(visit.salt(of: "a.json5") == again.salt(of: "elsewhere/a.json5"))
         #expect(visit.salt(of: "a.json5") != visit.salt(of: "b.json5"))
+        visit.salt = 8
+        #expect(visit.salt(of: "a.json5") != again.salt(of: "a.json5"))
     }
 
     @Test func `Google's keys are kept in the folder, readable to nobody else, and made once`()

@@ -33,7 +33,9 @@ extension ScenarioPlay {
 
     mutating func push(_ attempt: SimulatedGooglePlay.Attempt) async {
         guard let googlePlay else { return }
-        guard !losesPushes else { return await googlePlay.store.end(attempt, 200) }
+        guard !losesPushes, target.googlePlay.isPushedTo else {
+            return await googlePlay.store.end(attempt, 200)
+        }
         let message = attempt.message
         await target.setClock(now)
         let status = await status(of: googlePlay.request(for: attempt))

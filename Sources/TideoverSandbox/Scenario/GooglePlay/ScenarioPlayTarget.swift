@@ -4,6 +4,8 @@ public import TideoverHTTP
 public struct ScenarioPlayTarget: Sendable {
     /// Where Pub/Sub pushes; `{app}` stands for the app's id.
     public var deliverPath = "/v1/apps/{app}/notifications/google-play"
+    /// Whether it is pushed to; one that is not pulls, and asks for what it wants to know.
+    public var isPushedTo = true
     /// The audience of the tokens of pushes.
     public var audience = "https://tideover.example/push"
     /// The service account in whose name Pub/Sub pushes.
