@@ -203,7 +203,7 @@ targets += [
             "TideoverServer", "TideoverSignatures", "TideoverSQLite", "TideoverStorage",
         ],
         // The demo's scenario travels inside the executable.
-        resources: [.embedInCode("Story/one-subscribers-life.json5")],
+        resources: [.embedInCode("Story/a-year-of-subscribers.json5")],
         swiftSettings: settings
     ),
     // A back end with the usual mistakes, for rehearsals to find.
@@ -222,8 +222,8 @@ targets += [
         [
             "tideover", "TideoverNaiveBackEnd", "TideoverCommandLine", "TideoverCore",
             "TideoverHTTP", "TideoverHTTPClient", "TideoverHTTPServer", "TideoverJSON",
-            "TideoverLocks", "TideoverSandbox", "TideoverServer", "TideoverSignatures",
-            "TideoverSQLite",
+            "TideoverLocks", "TideoverRehearsal", "TideoverSandbox", "TideoverServer",
+            "TideoverSignatures", "TideoverSQLite",
         ]
     ),
     tests("TideoverTidyTests"),

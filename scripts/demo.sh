@@ -1,8 +1,9 @@
 #!/bin/sh
 # Builds Tideover and plays its demo; what the build needs and is missing is installed first.
 #
-#   scripts/demo.sh               play the story, then serve it
-#   scripts/demo.sh --no-serve    play the story and end
+#   scripts/demo.sh                              play the year and draw it, then serve it
+#   scripts/demo.sh --no-serve                   play it and end
+#   scripts/demo.sh --no-serve --html year.html  draw it for a browser too
 #
 # Arguments go to `tideover demo`; results are on standard output, everything else on standard error.
 set -eu

@@ -8,6 +8,8 @@ public struct Terminal: Hashable, Sendable {
     public var usesColour: Bool
     /// Columns a line may take.
     public var width: Int
+    /// Characters beyond ASCII arrive as they are meant.
+    public var usesUnicode: Bool
 
     /// The width assumed where nothing tells it.
     public static let assumedWidth = 80
@@ -20,22 +22,28 @@ public struct Terminal: Hashable, Sendable {
     )
 
     /// A stream described by hand, as tests do.
-    public init(isInteractive: Bool, usesColour: Bool, width: Int) {
+    public init(isInteractive: Bool, usesColour: Bool, width: Int, usesUnicode: Bool = false) {
         self.isInteractive = isInteractive
         self.usesColour = usesColour
         self.width = width
+        self.usesUnicode = usesUnicode
     }
 
     /// What a stream can show, from what the system and the environment say.
     ///
     /// `NO_COLOR` counts when it is not empty (no-color.org); `TERM=dumb` means a terminal without
-    /// colours and without a cursor; `COLUMNS` tells the width where the system does not.
+    /// colours and without a cursor; `COLUMNS` tells the width where the system does not. The locale
+    /// tells the characters: `LC_ALL` before `LC_CTYPE` before `LANG` (POSIX, Environment Variables).
     public init(isTTY: Bool, columns: Int?, environment: (String) -> String?) {
         let isCapable = isTTY && environment("TERM") != "dumb"
         let stated = environment("COLUMNS").flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil }
         isInteractive = isCapable
         usesColour = isCapable && (environment("NO_COLOR") ?? "").isEmpty
         width = columns ?? stated ?? Self.assumedWidth
+        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap(environment)
+            .first { !$0.isEmpty }
+        let characters = (locale ?? "").lowercased().filter { $0 != "-" }
+        usesUnicode = characters.contains(".utf8") && environment("TERM") != "dumb"
     }
 
     /// What the stream behind a file descriptor can show.
@@ -80,4 +88,6 @@ public enum Style: String, Sendable, Hashable, CaseIterable {
     case caution = "33"
     /// It went wrong.
     case bad = "31"
+    /// What nobody may miss.
+    case alarm = "1;37;41"
 }

@@ -3,12 +3,19 @@ import TideoverHTTPServer
 import TideoverJSON
 import TideoverRehearsal
 import TideoverSandbox
+import TideoverServer
 
-/// `tideover demo`: a subscriber's life, played by the simulated App Store against the real server
-/// room, and then served so that the reader can ask for himself.
+/// `tideover demo`: a year of several customers, played by simulated stores against the real server
+/// room, drawn, and then served so that the reader can ask for himself.
 enum Demo {
     private static let noServe = Parameter.flag("--no-serve", "End after the story")
+    private static let story = Parameter.flag("--story", "Tell what happened, moment by moment")
     private static let json = Parameter.flag("--json", "Write the story as one JSON object")
+    private static let html = Parameter.option(
+        "--html",
+        "FILE",
+        "Draw the year as a page for a browser too"
+    )
     private static let listen = Parameter.option(
         "--listen",
         "ADDRESS",
@@ -19,44 +26,83 @@ enum Demo {
 
     static let command = Command(
         "demo",
-        summary: "play a subscriber's life in a simulated store, then serve it",
+        summary: "play a year of subscribers in simulated stores, then serve it",
         examples: [
-            Example("tideover demo", "play the story, then answer curl on loopback"),
-            Example("tideover demo --no-serve", "play it and end; exit code 0 if all went well"),
+            Example("tideover demo", "draw the year, then answer curl on loopback"),
+            Example("tideover demo --no-serve", "draw it and end; exit code 0 if all went well"),
+            Example("tideover demo --no-serve --html year.html", "and draw it for a browser"),
         ],
-        parameters: [noServe, json, listen],
+        parameters: [noServe, story, json, html, listen],
         notes: [
-            "Everything is real but the store: signed notifications, verification, storage and "
-                + "answers. No network and no account is needed; nothing is kept."
+            "Everything is real but the stores: signed notifications, verification, storage and "
+                + "answers. No network and no account is needed; nothing is kept.",
+            "The picture has a column for every few days, more on a wide terminal; of several "
+                + "things in one column it shows the gravest. NO_COLOR takes the colours.",
         ],
         run: run
     )
 
     private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
+        if arguments[json], arguments[story] {
+            throw arguments.usageError(.conflict("--json", "--story"))
+        }
         let stop = StopSignal()
-        let scenario = try Scenario(reading: PackageResources.one_subscribers_life_json5)
+        let scenario = try Scenario(reading: PackageResources.a_year_of_subscribers_json5)
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let rehearsal = try Rehearsal(scenario, in: folder)
+        let start = ContinuousClock.now
         let report = try await rehearsal.play()
+        let took = ContinuousClock.now - start
+        let chronicle = try await Chronicle(
+            report,
+            until: rehearsal.clock.now,
+            took: took,
+            asking: rehearsal.service.handler
+        )
         if arguments[json] {
-            let story = report.json(asOf: rehearsal.clock.now)
-            output.write(story.encoded(pretty: true) + [UInt8(ascii: "\n")])
-        } else {
+            write(report, chronicle, output)
+        } else if arguments[story] {
             StoryPrinter(output).print(report)
+        } else {
+            try await tell(chronicle, report, rehearsal, output)
+        }
+        if let path = arguments[html] {
+            try FileOutput.write(Array(ChronicleDrawing(chronicle).page.utf8), to: path)
+            output.message("tideover: the year is drawn in \(TextLayout.visible(path))")
         }
         if !arguments[noServe], !stop.hasArrived {
             let server = try rehearsal.listen(at: arguments[listen])
             if !arguments[json] {
-                StoryPrinter(output).printQuestions(
-                    report,
-                    server.address,
-                    asOf: rehearsal.clock.now
-                )
+                ChronicleTeller(chronicle, output)
+                    .tellQuestions(server.address, app: scenario.app.id)
             }
             await Serve.serve(rehearsal.service, on: server, until: stop, output)
         }
         await rehearsal.close()
         return report.passed ? .success : .failure
+    }
+
+    private static func write(_ report: ScenarioReport, _ chronicle: Chronicle, _ output: Output) {
+        var story = report.json(asOf: chronicle.until).object ?? [:]
+        story["chronicle"] = .object(chronicle.json)
+        output.write(JSONValue.object(story).encoded(pretty: true) + [UInt8(ascii: "\n")])
+    }
+
+    private static func tell(
+        _ chronicle: Chronicle,
+        _ report: ScenarioReport,
+        _ rehearsal: Rehearsal,
+        _ output: Output
+    ) async throws {
+        let teller = ChronicleTeller(chronicle, output)
+        teller.tell()
+        StoryPrinter(output).printTroubles(report)
+        guard let course = chronicle.protagonist else { return }
+        let (app, server) = (report.scenario.app.id, rehearsal.service.handler)
+        teller.tell(
+            why: try await Chronicle.answer("explain", of: course.person, app, server),
+            of: course
+        )
     }
 }

@@ -26,6 +26,16 @@ struct ExplanationPrinter {
         printOwners(answer["purchases"])
     }
 
+    /// Prints the answer about the first entitlement, why it is so and what is next, without the evidence.
+    func printShortly(_ answer: JSONNode) {
+        guard let explained = answer["entitlements"]?.members.first(where: { _ in true }) else {
+            return
+        }
+        printAnswer(explained.value["decision"], explained.key)
+        for sentence in texts(explained.value["why"]) { paragraph(sentence) }
+        paragraph(next(explained.value["next"]))
+    }
+
     /// Whether the sandbox answers for production, where there is anything to say of it.
     private func printSandbox(_ sandbox: JSONNode?) {
         guard let sentence = sandbox?["sentence"]?.string,
@@ -156,16 +166,17 @@ struct ExplanationPrinter {
 
     private func printNext(_ next: JSONNode?) {
         title("What happens next")
+        paragraph(self.next(next))
+    }
+
+    private func next(_ next: JSONNode?) -> String {
         guard let next, !next.isNull else {
-            paragraph("Nothing changes unless the store says something new.")
-            return
+            return "Nothing changes unless the store says something new."
         }
         let decision = next["decision"]
         let access = decision?["access"]?.bool == true ? "access" : "no access"
-        paragraph(
-            "Unless the store says something new, at \(word(next["at"])): \(access), "
-                + "\(words(decision)). \(word(next["why"]))"
-        )
+        return "Unless the store says something new, at \(word(next["at"])): \(access), "
+            + "\(words(decision)). \(word(next["why"]))"
     }
 
     // MARK: Layout

@@ -1,6 +1,5 @@
 import TideoverCommandLine
 import TideoverCore
-import TideoverHTTPServer
 import TideoverJSON
 import TideoverSandbox
 
@@ -14,21 +13,36 @@ struct StoryPrinter {
 
     func print(_ report: ScenarioReport) {
         output.print(styled(report.scenario.name, .strong))
-        output.print("A simulated store signs it all, and the real server verifies, stores and")
-        output.print(
-            "answers. \"naive\" is what a check of the expiry date alone would say; (!) marks"
+        paragraph(
+            "A simulated store signs it all, and the real server verifies, stores and answers. "
+                + "\"naive\" is what a check of the expiry date alone would say; (!) marks where it is "
+                + "wrong."
         )
-        output.print("where it is wrong.")
         for name in report.scenario.customers.map(\.name) {
             output.print("\n\(styled(name, .strong))")
-            var table = Table([
-                .init("day"), .init("use"), .init("why"), .init("naive"), .init("prompt"),
-                .init("what happened"),
-            ])
-            for scene in scenes(of: report, about: name) { table.add(row(scene)) }
+            var table = Table(columns)
+            for scene in scenes(of: report, about: name) {
+                table.add(isNarrow ? narrowRow(scene) : row(scene))
+            }
             output.print(table)
         }
         printVerdict(report)
+    }
+
+    /// Below this width what is short goes into one column with what happened.
+    private static let narrowestTable = 80
+
+    private var isNarrow: Bool {
+        let terminal = output.resultTerminal
+        return terminal.isInteractive && terminal.width < Self.narrowestTable
+    }
+
+    private var columns: [Table.Column] {
+        if isNarrow { return [.init("day"), .init("use"), .init("what happened, and why")] }
+        return [
+            .init("day"), .init("use"), .init("why"), .init("naive"), .init("prompt"),
+            .init("what happened"),
+        ]
     }
 
     /// What happened to a customer within a moment: a deed, what the store said of it, and the
@@ -86,6 +100,18 @@ struct StoryPrinter {
         ]
     }
 
+    private func narrowRow(_ scene: Scene) -> [Table.Cell] {
+        let cells = row(scene)
+        let answer = scene.reading?.firstEntitlement?.answer
+        let why = ["state", "reason"].compactMap { answer?[$0]?.string }.joined(separator: ", ")
+        let mistake = scene.reading?.naiveMistake.map { mistake in
+            mistake == .lockedOut ? "naive: no (!)" : "naive: yes (!)"
+        }
+        let sentence = scene.note ?? scene.sentences.last
+        let words = [sentence, why, mistake].compactMap(\.self).filter { !$0.isEmpty }
+        return [cells[0], cells[1], Table.Cell(words.joined(separator: "; "))]
+    }
+
     private func naive(_ reading: Reading) -> Table.Cell {
         switch reading.naiveMistake {
         case .lockedOut: Table.Cell("no (!)", .bad)
@@ -96,16 +122,20 @@ struct StoryPrinter {
 
     private func printVerdict(_ report: ScenarioReport) {
         let mistakes = naiveMistakes(in: report)
-        let verdicts = report.verdicts
-        let held = verdicts.count(where: \.holds)
-        output.print(
-            "\nThe expiry date alone would have locked out a paying customer at "
-                + "\(mistakes.count { $0 == .lockedOut }) of these"
-        )
-        output.print(
-            "\(scenes(of: report).count) moments, and served one who had the money back at "
+        output.print()
+        paragraph(
+            "The expiry date alone would have locked out a paying customer at "
+                + "\(mistakes.count { $0 == .lockedOut }) of these \(scenes(of: report).count) moments, "
+                + "and served one who had the money back at "
                 + "\(mistakes.count { $0 == .servedUnpaid })."
         )
+        printTroubles(report)
+    }
+
+    /// What went wrong, and how many expectations held.
+    func printTroubles(_ report: ScenarioReport) {
+        let verdicts = report.verdicts
+        let held = verdicts.count(where: \.holds)
         for moment in report.failures { output.print(styled(moment.trouble, .bad)) }
         output.print(
             styled(
@@ -115,18 +145,9 @@ struct StoryPrinter {
         )
     }
 
-    /// What to ask the server that the story left behind.
-    func printQuestions(_ report: ScenarioReport, _ address: ListenAddress, asOf now: Instant) {
-        let app = report.scenario.app.id
-        output.print("\nAsk it yourself; its clock stands still, asOf \(now.rfc3339):")
-        for customer in report.scenario.customers {
-            let id = customer.appAccountToken ?? customer.name
-            output.print("\n  # \(customer.name)")
-            output.print(
-                "  curl 'http://\(address)/v1/apps/\(app)/customers/\(id)?environment=simulated'"
-            )
-        }
-        output.print("")
+    private func paragraph(_ text: String) {
+        let width = min(Terminal.assumedWidth, output.resultTerminal.width)
+        for line in TextLayout.wrapped(text, to: width) { output.print(line) }
     }
 
     private func styled(_ text: String, _ style: Style) -> String {

@@ -21,7 +21,7 @@ enum Tideover {
         version: build,
         summary: "May this customer use this right now, until when, and why?",
         examples: [
-            Example("tideover demo", "watch a subscription fail, be saved and be refunded"),
+            Example("tideover demo", "watch a year of subscribers, and whom an expiry check fails"),
             Example("tideover serve --config tideover.json", "answer notifications and apps"),
             Example(
                 "tideover inspect body.json --app cards --config tideover.json",

@@ -45,6 +45,24 @@ import Testing
         #expect(terminal().width == 80)
     }
 
+    @Test(
+        arguments: [
+            (["LANG": "en_US.UTF-8"], true), (["LANG": "C.utf8"], true), (["LANG": "C"], false),
+            ([:], false), (["LANG": "de_DE"], false), (["LANG": "UTF-8"], false),
+            (["LANG": "C", "LC_ALL": "de_DE.UTF-8"], true),
+            (["LANG": "de_DE.UTF-8", "LC_CTYPE": "C"], false),
+            (["LANG": "de_DE.UTF-8@euro", "LC_ALL": ""], true),
+            (["LANG": "en_US.UTF-8", "TERM": "dumb"], false),
+        ] as [([String: String], Bool)]
+    )
+    func `the locale tells whether characters beyond ASCII arrive`(
+        environment: [String: String],
+        usesUnicode: Bool
+    ) {
+        #expect(terminal(environment).usesUnicode == usesUnicode)
+        #expect(terminal(isTTY: false, environment).usesUnicode == usesUnicode)
+    }
+
     @Test func `a pipe is no terminal`() throws {
         let pipe = try Pipe()
         #expect(!Terminal(descriptor: pipe.writing).isInteractive)

@@ -31,6 +31,38 @@ final class ProgramTests {
         #expect(story["passed"]?.bool == true)
         #expect(story["held"]?.int64 == story["expectations"]?.int64)
         #expect((story["expectations"]?.int64 ?? 0) > 0)
+        // As its scenario says: two payments mended in grace, two later, and no answer of ours was wrong.
+        let chronicle = story["chronicle"]
+        #expect(chronicle?["savedInGrace"]?.int64 == 2)
+        #expect(chronicle?["savedFromHold"]?.int64 == 2)
+        #expect(chronicle?["wrongAnswers"]?.int64 == 0)
+        #expect(chronicle?["courses"]?.count == 8)
+    }
+
+    @Test func `the demo draws its year, for a terminal and for a browser`() throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let page = folder.appending(path: "year.html")
+        let said = try Executable.run(
+            ["demo", "--no-serve", "--html", page.path],
+            ["LC_ALL": "C", "COLUMNS": "80"]
+        )
+        #expect(said.code == 0, "\(said.messages)")
+        let lines = said.results.split(separator: "\n")
+        #expect(lines.contains { $0.hasPrefix("2026 ") && $0.hasSuffix("Dec") })
+        #expect(lines.contains { $0.hasPrefix("maya, both stores ") && $0.contains("====") })
+        #expect(lines.contains { $0.hasPrefix(" refund taken back ") && $0.hasSuffix("$$$$") })
+        #expect(lines.allSatisfy { $0.count <= 80 })
+        // 8 d 14 h and 4 d 6 h, 16 d, 1 d, 4 d 4 h, 16 d 17 h: fifty days and seventeen hours.
+        #expect(said.results.contains("locked out 5 of these 8 customers"))
+        #expect(said.results.contains("entitled, for 50.7 days together."))
+        #expect(try String(contentsOf: page, encoding: .utf8).contains("<svg viewBox="))
+    }
+
+    @Test func `the demo tells its story moment by moment, and not as JSON at once`() throws {
+        let said = try Executable.run(["demo", "--no-serve", "--story"])
+        #expect(said.code == 0, "\(said.messages)")
+        #expect(said.results.contains("The renewal fails: access goes on in grace"))
+        #expect(try Executable.run(["demo", "--story", "--json"]).code == 2)
     }
 
     @Test(arguments: [

@@ -1,0 +1,156 @@
+import TideoverCommandLine
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+import TideoverSandbox
+
+/// A story that was played, as each of its people lived it.
+struct Chronicle: Hashable, Sendable {
+    let name: String
+    let from: Instant
+    let until: Instant
+    /// One for each person, in the order of the story.
+    let courses: [Course]
+    /// How many messages of the stores were delivered.
+    let messages: Int
+    /// How often the server was asked about a customer while the story was played.
+    let answers: Int
+    /// How many of these answers were not what the stores themselves held to be so.
+    let wrongAnswers: Int
+    /// How long playing it took.
+    let took: Duration
+
+    /// How long a kind of mistake of an expiry check lasted, taken together.
+    func total(_ mistake: Mistake) -> Milliseconds {
+        Milliseconds(courses.reduce(0) { $0 + $1.total(mistake).count })
+    }
+
+    /// How many people met a kind of mistake of an expiry check.
+    func people(_ mistake: Mistake) -> Int {
+        courses.count { $0.total(mistake) > .zero }
+    }
+
+    /// Whom to look at more closely: who is locked out by an expiry check at the end, or else was for
+    /// longest.
+    var protagonist: Course? {
+        let isDeniedNow = { (course: Course) in
+            course.mistakes.contains { $0.value == .lockedOut && $0.until == until }
+        }
+        return courses.first(where: isDeniedNow)
+            ?? courses.max { $0.total(.lockedOut) < $1.total(.lockedOut) }
+    }
+}
+
+extension Chronicle {
+    /// Asks the server that a story was played against for the timeline of each person.
+    init(
+        _ report: ScenarioReport,
+        until end: Instant,
+        took: Duration,
+        asking server: Handler
+    ) async throws {
+        let scenario = report.scenario
+        let people = scenario.customers.reduce(into: [[StoreCustomer]]()) { people, customer in
+            if let place = people.firstIndex(where: { $0.first?.person == customer.person }) {
+                people[place].append(customer)
+            } else {
+                people.append([customer])
+            }
+        }
+        var courses: [Course] = []
+        for accounts in people {
+            let person = accounts.first?.person ?? ""
+            courses.append(
+                try Course(
+                    of: accounts,
+                    in: report,
+                    timeline: try await Self.answer(
+                        "timeline",
+                        of: person,
+                        scenario.app.id,
+                        server
+                    ),
+                    until: end
+                )
+            )
+        }
+        let mistakes = report.readings.map { reading in
+            reading.firstEntitlement.flatMap { reading.mistake(about: $0.name) }
+        }
+        name = scenario.name
+        from = Instant(millisecondsSince1970: scenario.start)
+        until = end
+        self.courses = courses
+        messages = report.moments.count { moment in
+            switch moment.happening {
+            case .notification, .push: true
+            case .action, .readBack: false
+            }
+        }
+        answers = mistakes.count
+        wrongAnswers = mistakes.count { $0 != nil }
+        self.took = took
+    }
+
+    /// What a route answers about a person of a rehearsed app, which asks nobody for a key.
+    ///
+    /// - Throws: `CommandFailure` for whatever is no success.
+    static func answer(
+        _ route: String,
+        of person: String,
+        _ app: String,
+        _ server: Handler
+    ) async throws -> JSONNode {
+        let response = try await server(
+            Request(
+                path: "/v1/apps/\(app)/customers/\(person)/\(route)",
+                query: [QueryItem(name: "environment", value: "simulated")]
+            )
+        )
+        guard response.status == 200 else {
+            throw CommandFailure(
+                .software,
+                "asked for the \(route), it answered \(response.status)"
+            )
+        }
+        return try JSONDocument(response.body, limits: .local).root
+    }
+}
+
+// MARK: - JSON
+
+extension Chronicle {
+    /// The courses and what comes of them, for programs.
+    var json: JSONObject {
+        [
+            "tookMilliseconds": .integer(Int64(took / .milliseconds(1))),
+            "messages": .integer(Int64(messages)),
+            "answers": .integer(Int64(answers)),
+            "wrongAnswers": .integer(Int64(wrongAnswers)),
+            "lockedOutMilliseconds": .integer(total(.lockedOut).count),
+            "servedUnpaidMilliseconds": .integer(total(.servedUnpaid).count),
+            "savedInGrace": .integer(Int64(courses.reduce(0) { $0 + $1.savedInGrace })),
+            "savedFromHold": .integer(Int64(courses.reduce(0) { $0 + $1.savedFromHold })),
+            "courses": .array(courses.map(\.json)),
+        ]
+    }
+}
+
+extension Course {
+    fileprivate var json: JSONValue {
+        [
+            "name": .string(name),
+            "customer": .string(person),
+            "phases": .array(phases.map { $0.json($0.value.word) }),
+            "expiryCheck": .array(
+                mistakes.map { $0.json($0.value == .lockedOut ? "lockedOut" : "servedUnpaid") }
+            ),
+        ]
+    }
+}
+
+extension Stretch {
+    fileprivate func json(_ word: String) -> JSONValue {
+        ["what": .string(word), "from": .string(from.rfc3339), "until": .string(until.rfc3339)]
+    }
+}

@@ -1,0 +1,115 @@
+import TideoverCommandLine
+import TideoverCore
+import TideoverHTTPServer
+import TideoverJSON
+import TideoverSandbox
+
+/// A chronicle for a person at a terminal: the picture, what came of it, and one of its people more closely.
+struct ChronicleTeller {
+    private let chronicle: Chronicle
+    private let output: Output
+
+    /// Longer lines are hard to read.
+    private static let widestText = 80
+
+    init(_ chronicle: Chronicle, _ output: Output) {
+        self.chronicle = chronicle
+        self.output = output
+    }
+
+    /// Tells the picture and the numbers.
+    func tell() {
+        let printer = ChroniclePrinter(chronicle, output.resultTerminal)
+        output.print(styled(chronicle.name, .strong))
+        paragraph(
+            "Simulated stores sign every message; the real server verifies, stores and answers. Each "
+                + "customer has two lines: what Tideover said, and where a check of the expiry date "
+                + "would have been wrong."
+        )
+        output.print()
+        for line in printer.picture { output.print(line) }
+        output.print()
+        for line in printer.legend { output.print(line) }
+        paragraph(printer.grain, .quiet)
+        output.print()
+        for (number, sentence) in chronicle.sentences.enumerated() {
+            paragraph(sentence, hanging: "  ", number == 0 ? .strong : nil)
+        }
+    }
+
+    /// Tells why one of the people may or may not use something at the end, and what came before.
+    func tell(why: JSONNode, of course: Course) {
+        let name = TextLayout.visible(course.name)
+        output.print("\n\(styled("Why \(name), on \(Self.minute(chronicle.until))?", .strong))")
+        ExplanationPrinter(output).printShortly(why)
+        output.print("\n\(styled("What \(name) lived through", .strong))")
+        output.print(table(of: course))
+    }
+
+    /// Below this width a table has no room for the end of what the next line begins after.
+    private static let narrowestTable = 64
+
+    private func table(of course: Course) -> Table {
+        let terminal = output.resultTerminal
+        let isNarrow = terminal.isInteractive && terminal.width < Self.narrowestTable
+        let ends: [Table.Column] = isNarrow ? [] : [.init("until")]
+        var table = Table([.init("from")] + ends + [.init("Tideover"), .init("an expiry check")])
+        for phase in course.phases {
+            let (from, until) = (Self.minute(phase.from), Self.minute(phase.until))
+            table.add(
+                [Table.Cell(isNarrow ? String(from.prefix(10)) : from)]
+                    + (isNarrow ? [] : [Table.Cell(until)])
+                    + [
+                        Table.Cell(phase.value.word, phase.value.hasAccess ? .good : nil),
+                        error(of: course.mistakes, in: phase),
+                    ]
+            )
+        }
+        return table
+    }
+
+    private func error(of mistakes: [Stretch<Mistake>], in phase: Stretch<Phase>) -> Table.Cell {
+        let start = phase.from + ExpiryCheck.messageTime
+        let wrong = mistakes.first { $0.meets(from: start, until: phase.until) }
+        switch wrong?.value {
+        case .lockedOut: return Table.Cell("locks out", .bad)
+        case .servedUnpaid: return Table.Cell("serves unpaid", .bad)
+        case nil: return "says the same"
+        }
+    }
+
+    private static func minute(_ instant: Instant) -> String {
+        String(InstantText.writeForPeople(instant.millisecondsSince1970).prefix(16))
+    }
+
+    /// Tells what to ask the server that the story left behind.
+    func tellQuestions(_ address: ListenAddress, app: String) {
+        output.print("\nAsk it yourself; its clock stands still, asOf \(chronicle.until.rfc3339):")
+        let root = "http://\(address)/v1/apps/\(app)/customers"
+        if let course = chronicle.protagonist {
+            output.print(
+                "\n  # \(TextLayout.visible(course.name)): the answer, why, and the whole life"
+            )
+            for route in ["", "/explain", "/timeline"] {
+                output.print("  curl '\(root)/\(course.person)\(route)?environment=simulated'")
+            }
+        }
+        output.print("\n  # the others")
+        for course in chronicle.courses where course.person != chronicle.protagonist?.person {
+            output.print("  \(course.person)  \(TextLayout.visible(course.name))")
+        }
+        output.print("")
+    }
+
+    private func paragraph(_ text: String, hanging indent: String = "", _ style: Style? = nil) {
+        let width = min(Self.widestText, output.resultTerminal.width) - indent.count
+        for (number, line) in TextLayout.wrapped(text, to: width).enumerated() {
+            let styled = output.resultTerminal.styled(line, style)
+            output.print(number == 0 ? styled : indent + styled)
+        }
+    }
+
+    private func styled(_ text: String, _ style: Style) -> String {
+        output.resultTerminal.styled(text, style)
+    }
+}

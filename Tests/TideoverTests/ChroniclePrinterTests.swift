@@ -1,0 +1,126 @@
+import Testing
+import TideoverCommandLine
+
+@testable import tideover
+
+/// The picture in a terminal, drawn by hand beforehand: sixty days in thirty columns.
+@Suite struct ChroniclePrinterTests {
+    private func terminal(
+        _ width: Int,
+        colour: Bool = false,
+        unicode: Bool = false
+    ) -> Terminal {
+        Terminal(isInteractive: true, usesColour: colour, width: width, usesUnicode: unicode)
+    }
+
+    private func printer(_ terminal: Terminal) -> ChroniclePrinter {
+        ChroniclePrinter(SampleChronicle.whole, terminal)
+    }
+
+    @Test func `a row shows the states, and the row below where an expiry check errs`() {
+        // Names take five columns, one stays free at the edge: two days a column.
+        #expect(
+            printer(terminal(36)).picture == [
+                "     Jan            Feb",
+                "anna      tt==========ggggghhhrr...",
+                "                      XXXXX   $$",
+                "ben  ===============g====pppppppppp",
+                "                    X",
+            ]
+        )
+    }
+
+    @Test func `where characters beyond ASCII arrive, lines are drawn as lines`() {
+        let picture = printer(terminal(36, unicode: true)).picture
+        #expect(
+            picture[1]
+                == "anna      tt\u{2501}\u{2501}\u{2501}\u{2501}\u{2501}\u{2501}\u{2501}\u{2501}\u{2501}\u{2501}ggggghhhrr\u{B7}\u{B7}\u{B7}"
+        )
+    }
+
+    @Test func `colours go by runs, and only a lockout is on red`() {
+        let picture = printer(terminal(36, colour: true)).picture
+        #expect(
+            picture[2]
+                == "                      \u{1B}[1;37;41mXXXXX\u{1B}[0m   \u{1B}[33m$$\u{1B}[0m"
+        )
+        #expect(picture[1].hasPrefix("\u{1B}[1manna\u{1B}[0m      \u{1B}[32mtt==========\u{1B}[0m"))
+        #expect(!picture[1].contains("41m"))
+    }
+
+    @Test func `a single bad day stays visible however wide a column is`() {
+        // Twelve columns at least, of five days each.
+        let picture = printer(terminal(16)).picture
+        #expect(picture[3] == "ben  ======g=pppp")
+        #expect(picture[4] == "           X")
+    }
+
+    @Test func `a wide terminal names the store and the life, and gives no more columns than days`()
+    {
+        let picture = printer(terminal(200)).picture
+        #expect(
+            picture[1].hasPrefix("anna, App Store  " + String(repeating: " ", count: 10) + "tttt=")
+        )
+        #expect(picture[2].hasPrefix(" meets it all"))
+        #expect(picture.allSatisfy { $0.count <= 17 + 60 })
+        #expect(
+            picture[3] == "ben, Google Play " + days("=", 30) + "g" + days("=", 9) + days("p", 20)
+        )
+    }
+
+    private func days(_ glyph: String, _ count: Int) -> String {
+        String(repeating: glyph, count: count)
+    }
+
+    @Test(arguments: [20, 24, 36, 40, 59, 60, 61, 79, 80, 81, 120, 300])
+    func `no line is wider than the terminal`(width: Int) {
+        let printer = printer(terminal(width))
+        for line in printer.picture + printer.legend {
+            #expect(TextLayout.width(of: line) <= width, "\(line)")
+        }
+    }
+
+    @Test func `the legend tells what is shown and nothing else`() {
+        let legend = printer(terminal(200)).legend.joined(separator: "   ")
+        #expect(
+            legend.components("   ") == [
+                "= active", "t trial", "g grace: payment failed, access kept",
+                "h hold: payment failed, no access, may be saved", "p paused", "r refunded",
+                ". ended", "X here an expiry check locks out who is entitled",
+                "$ here it serves who is not",
+            ]
+        )
+        let quiet = Chronicle(
+            name: "Quiet",
+            from: SampleChronicle.day(0),
+            until: SampleChronicle.day(60),
+            courses: [],
+            messages: 0,
+            answers: 0,
+            wrongAnswers: 0,
+            took: .zero
+        )
+        #expect(ChroniclePrinter(quiet, terminal(80)).legend.isEmpty)
+    }
+
+    @Test func `the page for a browser needs nothing else and takes names for what they are`() {
+        let page = ChronicleDrawing(SampleChronicle.whole).page
+        #expect(page.contains("<h1>Two &lt;lives&gt; &amp; &quot;more&quot;</h1>"))
+        #expect(page.contains("prefers-color-scheme: dark"))
+        for outside in ["http", "src=", "href=", "@import", "url("] {
+            #expect(!page.contains(outside))
+        }
+        let bars = ["trial", "active", "grace", "hold", "refunded", "ended", "paused"]
+        for bar in bars + ["lockedOut", "servedUnpaid"] {
+            #expect(page.contains("<rect class=\"\(bar)\" x="), "\(bar)")
+        }
+        #expect(page.contains("locked out 10 days, 2026-02-04 00:00 to 2026-02-14 00:00 UTC"))
+        #expect(!page.contains("nothing bought"))
+    }
+}
+
+extension String {
+    fileprivate func components(_ separator: String) -> [String] {
+        split(separator: separator).map(String.init)
+    }
+}

@@ -1,0 +1,155 @@
+import Testing
+import TideoverCore
+import TideoverRehearsal
+import TideoverSandbox
+import TideoverServer
+
+@testable import tideover
+
+/// What a played story comes to, against numbers worked out by hand.
+@Suite struct ChronicleTests {
+    /// Anna is five days in grace, ben ten days without his money's worth and without access, carl pays in
+    /// Google Play and then in the App Store, where he is charged from the first on.
+    private static let story = """
+        { scenario: "Three", source: "a test", app: { id: "cards", bundleId: "com.example.cards" },
+          products: { "cards.pro": { entitlements: ["premium"], group: "pro", period: "P1M",
+                      price: "9.99 USD", grace: "P16D" } },
+          googlePlay: { packageName: "com.example.cards", subscriptions: { "play.pro": {
+            entitlements: ["premium"], basePlans: { monthly: { period: "P1M", price: "9.99 USD" } } } } },
+          customers: { anna: { store: "appStore", note: "saved" }, ben: { store: "appStore" },
+            carl: { store: "googlePlay", appAccountToken: "carl-1" },
+            carls: { store: "appStore", appAccountToken: "carl-1" } },
+          start: "2026-05-01T10:00:00Z",
+          steps: [
+            { do: "subscribe", customer: "anna" },
+            { do: "buy", customer: "carl", product: "play.pro" },
+            { at: "2026-05-20T10:00:00Z", do: "failPayments", customer: "anna" },
+            { at: "2026-05-25T10:00:00Z", do: "subscribe", customer: "carls" },
+            { after: "1 h", do: "cancel", customer: "carl" },
+            { at: "2026-06-01T08:00:00Z", do: "subscribe", customer: "ben" },
+            { at: "2026-06-06T10:00:00Z", do: "fixPayments", customer: "anna" },
+            { at: "2026-06-11T10:00:00Z", do: "refund", customer: "ben" },
+            { at: "2026-06-21T10:00:00Z", customer: "ben",
+              expect: { premium: { state: "expired", reason: "refunded" } } },
+          ] }
+        """
+
+    private func chronicle() async throws -> Chronicle {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let rehearsal = try Rehearsal(try Scenario(reading: Array(Self.story.utf8)), in: folder)
+        let report = try await rehearsal.play()
+        #expect(report.passed)
+        let chronicle = try await Chronicle(
+            report,
+            until: rehearsal.clock.now,
+            took: .seconds(2),
+            asking: rehearsal.service.handler
+        )
+        await rehearsal.close()
+        return chronicle
+    }
+
+    /// The instants of messages lie up to two seconds after what they tell of.
+    private func isNear(_ length: Milliseconds, days: Int64) -> Bool {
+        abs(length.count - Milliseconds.days(days).count) <= 2000
+    }
+
+    @Test func `the numbers are those that one works out by hand`() async throws {
+        let chronicle = try await chronicle()
+        #expect(chronicle.courses.map(\.name) == ["anna", "ben", "carl"])
+        #expect(chronicle.courses.map(\.stores) == [.appStore, .appStore, .both])
+        #expect(chronicle.courses.map(\.note) == ["saved", nil, nil])
+        let (anna, ben, carl) = (chronicle.courses[0], chronicle.courses[1], chronicle.courses[2])
+        #expect(anna.phases.map(\.value) == [.active, .grace, .active])
+        #expect(isNear(anna.total(.lockedOut), days: 5))
+        #expect(anna.total(.servedUnpaid) == .zero)
+        #expect(ben.phases.map(\.value) == [.active, .refunded])
+        #expect(isNear(ben.total(.servedUnpaid), days: 10))
+        #expect(ben.total(.lockedOut) == .zero)
+        // What Google said last, its expiry of 1 June, is what a row of the customer's holds until the end.
+        #expect(carl.phases.map(\.value) == [.active])
+        #expect(isNear(carl.total(.lockedOut), days: 20))
+        #expect(chronicle.people(.lockedOut) == 2)
+        #expect(chronicle.people(.servedUnpaid) == 1)
+        #expect(chronicle.courses.map(\.savedInGrace) == [1, 0, 0])
+        #expect(chronicle.courses.map(\.savedFromHold) == [0, 0, 0])
+        #expect(chronicle.wrongAnswers == 0)
+        // Anna: bought, failed, recovered; ben: bought, refunded; carl: bought, cancelled, expired, bought.
+        #expect(chronicle.messages == 9)
+        #expect(chronicle.protagonist?.name == "carl")
+    }
+
+    @Test func `sentences tell the sums`() {
+        #expect(
+            SampleChronicle.whole.sentences == [
+                "An expiry check would have locked out 2 of these 2 customers while they were "
+                    + "entitled, for 11 days together.",
+                "It would have served 1 who was not entitled, for 4 days.",
+                "Tideover was asked 20 times on the way, and each answer was what the store itself "
+                    + "held to be so.",
+                "Failed payments saved: 1 in grace, 1 out of hold.",
+                "These 60 days took 1.2 seconds: 12 signed messages, each verified, stored and "
+                    + "answered for.",
+            ]
+        )
+    }
+
+    @Test func `a wrong answer of ours is told`() {
+        var sample = SampleChronicle.whole
+        sample = Chronicle(
+            name: sample.name,
+            from: sample.from,
+            until: sample.until,
+            courses: sample.courses,
+            messages: sample.messages,
+            answers: sample.answers,
+            wrongAnswers: 3,
+            took: sample.took
+        )
+        #expect(sample.sentences.contains { $0.contains("3 answers were not what the store") })
+    }
+
+    @Test(arguments: [
+        (Milliseconds.hours(12), "0.5 days"), (.days(1), "1 day"), (.days(56), "56 days"),
+        (Milliseconds.hours(25), "1 day"), (.hours(27), "1.1 days"), (.zero, "0 days"),
+    ])
+    func `lengths are told to a tenth of a day`(length: Milliseconds, words: String) {
+        #expect(Chronicle.days(length) == words)
+    }
+
+    @Test func `what lasts no longer than a message takes is no part of a picture`() {
+        let start = SampleChronicle.day(0)
+        let flickering = [
+            Stretch(value: Phase.active, from: start, until: start + .days(3)),
+            Stretch(value: .grace, from: start + .days(3), until: start + .days(3) + .seconds(1)),
+            Stretch(value: .active, from: start + .days(3) + .seconds(1), until: start + .days(9)),
+        ]
+        #expect(
+            flickering.withoutFlicker(upTo: .minutes(5)) == [
+                Stretch(value: .active, from: start, until: start + .days(9))
+            ]
+        )
+    }
+
+    @Test func `silent grace is grace, and a pause is no hold`() {
+        #expect(Phase(.active, .renewalDue, .silentGrace) == .grace)
+        #expect(Phase(.hold, .paused, .paused) == .paused)
+        #expect(Phase(.expired, .cancelled, .endedStated) == .ended)
+        for phase in Phase.allCases {
+            #expect(phase.hasAccess == [.active, .trial, .grace].contains(phase))
+        }
+    }
+
+    @Test func `months begin where they do`() {
+        let scale = TimeScale(
+            from: SampleChronicle.day(-17),
+            until: SampleChronicle.day(60),
+            places: 77
+        )
+        #expect(scale.months.map(\.name) == ["Jan", "Feb", "Mar"])
+        #expect(scale.months.map { scale.place(of: $0.start) } == [17, 48, 76])
+        #expect(scale.start(of: 0) == scale.from)
+        #expect(scale.start(of: 77) == scale.until)
+    }
+}

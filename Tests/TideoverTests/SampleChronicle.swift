@@ -1,0 +1,58 @@
+import TideoverCore
+import TideoverSandbox
+
+@testable import tideover
+
+/// Sixty days of anna, who meets everything, and of ben, who meets one bad day; written by hand.
+enum SampleChronicle {
+    static func day(_ number: Int64) -> Instant {
+        // The first of January 2026.
+        Instant(millisecondsSince1970: 1_767_225_600_000) + .days(number)
+    }
+
+    /// Stretches that follow each other: each with its value and the day on which it ends.
+    static func stretches<Value>(_ parts: [(Value, Int64)]) -> [Stretch<Value>] {
+        zip([0] + parts.map(\.1), parts).map { start, part in
+            Stretch(value: part.0, from: day(start), until: day(part.1))
+        }
+    }
+
+    static let anna = Course(
+        name: "anna",
+        note: "meets it all",
+        person: "t-anna",
+        stores: .appStore,
+        phases: stretches([
+            (.never, 10), (.trial, 14), (.active, 34), (.grace, 44), (.hold, 50), (.refunded, 54),
+            (.ended, 60),
+        ]),
+        mistakes: [
+            Stretch(value: .lockedOut, from: day(34), until: day(44)),
+            Stretch(value: .servedUnpaid, from: day(50), until: day(54)),
+        ],
+        savedInGrace: 0,
+        savedFromHold: 1
+    )
+
+    static let ben = Course(
+        name: "ben",
+        note: nil,
+        person: "t-ben",
+        stores: .googlePlay,
+        phases: stretches([(.active, 30), (.grace, 31), (.active, 40), (.paused, 60)]),
+        mistakes: [Stretch(value: .lockedOut, from: day(30), until: day(31))],
+        savedInGrace: 1,
+        savedFromHold: 0
+    )
+
+    static let whole = Chronicle(
+        name: "Two <lives> & \"more\"",
+        from: day(0),
+        until: day(60),
+        courses: [anna, ben],
+        messages: 12,
+        answers: 20,
+        wrongAnswers: 0,
+        took: .milliseconds(1260)
+    )
+}
