@@ -19,6 +19,31 @@ import TideoverSignatures
         #expect(try await self.digest(LivedGooglePlay.self, seed: 8) != digest)
     }
 
+    @Test(arguments: [1, 2] as [UInt64])
+    func `the App Store, laid aside at every event, goes on as one that never was`(seed: UInt64)
+        async throws
+    {
+        try await interrupt(LivedAppStore.self, seed: seed)
+    }
+
+    @Test(arguments: [1, 2] as [UInt64])
+    func `Google Play, laid aside at every event, goes on as one that never was`(seed: UInt64)
+        async throws
+    {
+        try await interrupt(LivedGooglePlay.self, seed: seed)
+    }
+
+    private func interrupt<Store: LivedStore>(_: Store.Type, seed: UInt64) async throws {
+        var whole = try await Store(seed: seed)
+        var interrupted = try await Store(seed: seed)
+        for _ in 0..<80 {
+            try await interrupted.takeUpAgain()
+            #expect(try await interrupted.live() == whole.live())
+        }
+        #expect(await interrupted.now == whole.now)
+        #expect(await interrupted.saved == whole.saved)
+    }
+
     private func digest<Store: LivedStore>(_: Store.Type, seed: UInt64) async throws -> [UInt8] {
         var store = try await Store(seed: seed)
         var (digest, heard): ([UInt8], Int) = ([], 0)

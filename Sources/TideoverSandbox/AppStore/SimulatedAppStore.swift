@@ -50,6 +50,9 @@ public actor SimulatedAppStore {
         self.wait = wait
     }
 
+    /// Has the store go on where another was saved.
+    func restore(_ saved: SavedAppStore) { saved.restore(&service) }
+
     /// The store's clock, in milliseconds since 1970.
     public var now: Int64 { service.now }
 

@@ -68,7 +68,7 @@ public enum GooglePlayAction: Hashable, Sendable {
     }
 
     /// Google's `priceChangeMode`.
-    public enum PriceChangeMode: String, CaseIterable, Hashable, Sendable {
+    public enum PriceChangeMode: String, CaseIterable, Hashable, Codable, Sendable {
         case decrease = "PRICE_DECREASE"
         /// Without consent it does not renew.
         case increase = "PRICE_INCREASE"
@@ -77,7 +77,7 @@ public enum GooglePlayAction: Hashable, Sendable {
     }
 
     /// What a customer says of why.
-    public struct CancelSurvey: Hashable, Sendable {
+    public struct CancelSurvey: Hashable, Codable, Sendable {
         /// What was chosen from the list.
         public let reason: Reason
         /// What was written, where the reason is `others`.
@@ -90,7 +90,7 @@ public enum GooglePlayAction: Hashable, Sendable {
         }
 
         /// Google's `CancelSurveyResult.reason`.
-        public enum Reason: String, CaseIterable, Hashable, Sendable {
+        public enum Reason: String, CaseIterable, Hashable, Codable, Sendable {
             case notEnoughUsage = "CANCEL_SURVEY_REASON_NOT_ENOUGH_USAGE"
             case technicalIssues = "CANCEL_SURVEY_REASON_TECHNICAL_ISSUES"
             case costRelated = "CANCEL_SURVEY_REASON_COST_RELATED"
@@ -100,7 +100,7 @@ public enum GooglePlayAction: Hashable, Sendable {
     }
 
     /// Google's `voidedReason`.
-    public enum VoidReason: Int64, CaseIterable, Hashable, Sendable {
+    public enum VoidReason: Int64, CaseIterable, Hashable, Codable, Sendable {
         case other = 0
         case remorse = 1
         case notReceived = 2

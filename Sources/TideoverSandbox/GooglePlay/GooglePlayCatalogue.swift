@@ -1,5 +1,5 @@
 /// An app as the Play Console knows it, and what it sells.
-public struct GooglePlayApp: Hashable, Sendable {
+public struct GooglePlayApp: Hashable, Codable, Sendable {
     /// The application id, such as `com.example.cards`.
     public let packageName: String
     /// What is sold by subscription.
@@ -37,14 +37,14 @@ public struct GooglePlayApp: Hashable, Sendable {
 }
 
 /// A base plan of a product, and the offer it is taken with.
-struct GooglePlayPlan: Hashable, Sendable {
+struct GooglePlayPlan: Hashable, Codable, Sendable {
     let product: String
     let basePlan: GooglePlayBasePlan
     let offer: GooglePlayOffer?
 }
 
 /// A subscription on sale, with the plans it can be had in.
-public struct GooglePlaySubscriptionProduct: Hashable, Sendable {
+public struct GooglePlaySubscriptionProduct: Hashable, Codable, Sendable {
     /// The product id, such as `cards.pro`.
     public let id: String
     /// Never empty.
@@ -58,7 +58,7 @@ public struct GooglePlaySubscriptionProduct: Hashable, Sendable {
 }
 
 /// How a subscription is paid for.
-public struct GooglePlayBasePlan: Hashable, Sendable {
+public struct GooglePlayBasePlan: Hashable, Codable, Sendable {
     /// The base plan's id, such as `monthly`.
     public let id: String
     /// How it goes on at its expiry.
@@ -75,7 +75,7 @@ public struct GooglePlayBasePlan: Hashable, Sendable {
     public let offers: [GooglePlayOffer]
 
     /// How a plan goes on at its expiry.
-    public enum Kind: Hashable, Sendable {
+    public enum Kind: Hashable, Codable, Sendable {
         case autoRenewing
         /// It ends unless the customer tops it up.
         case prepaid
@@ -104,7 +104,7 @@ public struct GooglePlayBasePlan: Hashable, Sendable {
 }
 
 /// What a base plan begins with.
-public struct GooglePlayOffer: Hashable, Sendable {
+public struct GooglePlayOffer: Hashable, Codable, Sendable {
     /// The offer's id, such as `launch`.
     public let id: String
     /// Words of the developer's own.
@@ -113,7 +113,7 @@ public struct GooglePlayOffer: Hashable, Sendable {
     public let phases: [Phase]
 
     /// A stretch of time at a price of its own.
-    public struct Phase: Hashable, Sendable {
+    public struct Phase: Hashable, Codable, Sendable {
         /// How long one payment, or the free trial, lasts.
         public let period: StorePeriod
         /// What a period costs; nil for a free trial.
@@ -138,7 +138,7 @@ public struct GooglePlayOffer: Hashable, Sendable {
 }
 
 /// Something sold once.
-public struct GooglePlayOneTimeProduct: Hashable, Sendable {
+public struct GooglePlayOneTimeProduct: Hashable, Codable, Sendable {
     /// The product id, such as `cards.lifetime`.
     public let id: String
     /// Whether it is used up, and can then be bought again.
@@ -155,7 +155,7 @@ public struct GooglePlayOneTimeProduct: Hashable, Sendable {
 }
 
 /// A price, which can differ from country to country.
-public struct GooglePlayPrice: Hashable, Sendable {
+public struct GooglePlayPrice: Hashable, Codable, Sendable {
     /// What is asked where nothing else is said.
     public let standard: StorePrice
     /// Prices by ISO 3166-1 alpha-2 code.
@@ -171,7 +171,7 @@ public struct GooglePlayPrice: Hashable, Sendable {
 }
 
 /// A person with a Google account who uses the app.
-public struct GooglePlayCustomer: Hashable, Sendable {
+public struct GooglePlayCustomer: Hashable, Codable, Sendable {
     /// How the story calls the person; never on the wire.
     public let name: String
     /// What the app sets at every purchase (`setObfuscatedAccountId`).

@@ -39,7 +39,7 @@ public enum GooglePlayEvent: Hashable, Sendable {
     }
 
     /// What kind of purchase an order was voided of.
-    public enum ProductType: Int64, CaseIterable, Hashable, Sendable {
+    public enum ProductType: Int64, CaseIterable, Hashable, Codable, Sendable {
         case subscription = 1
         case oneTime = 2
     }

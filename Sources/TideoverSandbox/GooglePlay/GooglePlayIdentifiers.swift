@@ -1,5 +1,5 @@
 /// Draws every token and number the store gives away from one seed.
-struct GooglePlayIdentifiers: Sendable {
+struct GooglePlayIdentifiers: Codable, Sendable {
     private var random: SeededRandom
 
     init(seed: UInt64) {

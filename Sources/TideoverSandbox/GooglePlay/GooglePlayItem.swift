@@ -1,6 +1,6 @@
 /// One product of a subscription, from the first payment to its end.
-struct GooglePlayItem: Hashable, Sendable {
-    enum Phase: Hashable, Sendable {
+struct GooglePlayItem: Hashable, Codable, Sendable {
+    enum Phase: Hashable, Codable, Sendable {
         /// The first payment is awaited.
         case awaited
         /// Takes the place of another product at that one's expiry.
@@ -17,14 +17,14 @@ struct GooglePlayItem: Hashable, Sendable {
     }
 
     /// What kind of period runs.
-    enum Kind: Hashable, Sendable {
+    enum Kind: Hashable, Codable, Sendable {
         case base
         case freeTrial
         case introductory
         /// What was left of another plan is used up.
         case proration(of: Original)
 
-        enum Original: String, Hashable, Sendable {
+        enum Original: String, Hashable, Codable, Sendable {
             case base = "BASE"
             case freeTrial = "FREE_TRIAL"
             case introductory = "INTRODUCTORY"
@@ -41,15 +41,15 @@ struct GooglePlayItem: Hashable, Sendable {
     }
 
     /// Ends of periods are counted from here, so that short months do not move the billing day for good.
-    struct Cycle: Hashable, Sendable {
+    struct Cycle: Hashable, Codable, Sendable {
         let anchor: Int64
         var count = 0
         /// Nil for a cycle that begins with whatever period comes next.
         var period: StorePeriod?
     }
 
-    struct PriceChange: Hashable, Sendable {
-        enum State: String, Hashable, Sendable {
+    struct PriceChange: Hashable, Codable, Sendable {
+        enum State: String, Hashable, Codable, Sendable {
             case outstanding = "OUTSTANDING"
             case confirmed = "CONFIRMED"
             case applied = "APPLIED"
@@ -65,8 +65,8 @@ struct GooglePlayItem: Hashable, Sendable {
     }
 
     /// A step from an introductory price to the full one.
-    struct StepUp: Hashable, Sendable {
-        enum State: String, Hashable, Sendable {
+    struct StepUp: Hashable, Codable, Sendable {
+        enum State: String, Hashable, Codable, Sendable {
             case pending = "PENDING"
             case confirmed = "CONFIRMED"
             case completed = "COMPLETED"
@@ -77,14 +77,14 @@ struct GooglePlayItem: Hashable, Sendable {
     }
 
     /// Which item of an earlier purchase this one took the place of.
-    struct Replaced: Hashable, Sendable {
+    struct Replaced: Hashable, Codable, Sendable {
         let plan: GooglePlayPlan
         /// Google's `replacementMode`.
         let mode: String
         let at: Int64
     }
 
-    struct Span: Hashable, Sendable {
+    struct Span: Hashable, Codable, Sendable {
         let from: Int64
         let truth: GooglePlayTruth
     }

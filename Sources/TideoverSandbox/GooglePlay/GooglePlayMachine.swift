@@ -4,9 +4,9 @@
 ///
 /// What it does follows Google's documents, foremost "Subscription lifecycle".
 /// https://developer.android.com/google/play/billing/lifecycle/subscriptions
-public struct GooglePlayMachine: Sendable {
+public struct GooglePlayMachine: Codable, Sendable {
     /// A customer and what the store keeps of him or her.
-    struct Account: Sendable {
+    struct Account: Codable, Sendable {
         let customer: GooglePlayCustomer
         var paymentsFail = false
         /// How many purchases were begun.
@@ -20,13 +20,13 @@ public struct GooglePlayMachine: Sendable {
     }
 
     /// Where something stands: the account's index and the index in the account.
-    struct Place: Hashable, Sendable {
+    struct Place: Hashable, Codable, Sendable {
         let account: Int
         let index: Int
     }
 
     /// What a purchase token stands for.
-    enum Holding: Hashable, Sendable {
+    enum Holding: Hashable, Codable, Sendable {
         case subscription(Place)
         case purchase(Place)
     }

@@ -1,7 +1,7 @@
 /// One payment, and what became of it.
-struct GooglePlayOrder: Hashable, Sendable {
+struct GooglePlayOrder: Hashable, Codable, Sendable {
     /// One product of an order.
-    struct Line: Hashable, Sendable {
+    struct Line: Hashable, Codable, Sendable {
         let product: String
         /// What the catalogue asks for.
         let listing: StorePrice
@@ -13,7 +13,7 @@ struct GooglePlayOrder: Hashable, Sendable {
     }
 
     /// The period of a subscription that it pays for.
-    struct Period: Hashable, Sendable {
+    struct Period: Hashable, Codable, Sendable {
         let basePlan: String
         let offer: String?
         let kind: GooglePlayItem.Kind
@@ -21,7 +21,7 @@ struct GooglePlayOrder: Hashable, Sendable {
         let end: Int64
     }
 
-    struct PartialRefund: Hashable, Sendable {
+    struct PartialRefund: Hashable, Codable, Sendable {
         let at: Int64
         let amount: Int64
     }

@@ -1,7 +1,7 @@
 /// One purchase of something that is sold once.
-struct GooglePlayPurchase: Hashable, Sendable {
+struct GooglePlayPurchase: Hashable, Codable, Sendable {
     /// Google's `purchaseState`.
-    enum State: String, Hashable, Sendable {
+    enum State: String, Hashable, Codable, Sendable {
         case purchased = "PURCHASED"
         case cancelled = "CANCELLED"
         case pending = "PENDING"

@@ -1,5 +1,5 @@
 /// One purchase of a subscription, which is one purchase token: its products, and how it stands.
-struct GooglePlaySubscription: Hashable, Sendable {
+struct GooglePlaySubscription: Hashable, Codable, Sendable {
     /// Google's `subscriptionState`.
     enum State: String, Hashable, Sendable {
         case pending = "SUBSCRIPTION_STATE_PENDING"
@@ -12,7 +12,7 @@ struct GooglePlaySubscription: Hashable, Sendable {
         case dropped = "SUBSCRIPTION_STATE_PENDING_PURCHASE_CANCELED"
     }
 
-    enum Signup: Hashable, Sendable {
+    enum Signup: Hashable, Codable, Sendable {
         /// A payment is awaited.
         case awaited
         /// The payment will not come.
@@ -21,7 +21,7 @@ struct GooglePlaySubscription: Hashable, Sendable {
     }
 
     /// Google's `canceledStateContext`.
-    enum Cancellation: Hashable, Sendable {
+    enum Cancellation: Hashable, Codable, Sendable {
         case user(at: Int64, GooglePlayAction.CancelSurvey?)
         case system
         case developer
@@ -29,7 +29,7 @@ struct GooglePlaySubscription: Hashable, Sendable {
     }
 
     /// Who bought an earlier purchase that has expired, where the app could not say who buys now.
-    struct Predecessor: Hashable, Sendable {
+    struct Predecessor: Hashable, Codable, Sendable {
         let token: String
         let buyer: GooglePlayBuyer
     }
@@ -141,7 +141,7 @@ struct GooglePlaySubscription: Hashable, Sendable {
 }
 
 /// What the store knows of who bought something.
-struct GooglePlayBuyer: Hashable, Sendable {
+struct GooglePlayBuyer: Hashable, Codable, Sendable {
     let region: String
     /// What the app set at the purchase; nil for one made in the Play Store.
     var obfuscatedAccountId: String?

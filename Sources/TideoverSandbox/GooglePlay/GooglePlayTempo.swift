@@ -1,7 +1,7 @@
 /// The lengths of time that Google Play gives periods, grace, hold and the rest, in milliseconds. A
 /// licence tester's purchases have minutes instead.
 /// https://developer.android.com/google/play/billing/test
-struct GooglePlayTempo: Hashable, Sendable {
+struct GooglePlayTempo: Hashable, Codable, Sendable {
     static let day = CivilDate.millisecondsPerDay
     private static let minute: Int64 = 60_000
 

@@ -1,6 +1,6 @@
 /// What the simulated store itself holds to be so of a customer at an instant: the yardstick that a
 /// receiver's answers are measured with. Instants are milliseconds since 1970.
-public enum GooglePlayTruth: Hashable, Sendable {
+public enum GooglePlayTruth: Hashable, Codable, Sendable {
     case never
     /// A payment is awaited; nothing is granted yet.
     case pending
@@ -82,7 +82,7 @@ public enum GooglePlayTokenState: Hashable, Sendable {
 
 /// An order that was voided, as `purchases.voidedpurchases` lists it. Instants are milliseconds since
 /// 1970.
-public struct GooglePlayVoidedPurchase: Hashable, Sendable {
+public struct GooglePlayVoidedPurchase: Hashable, Codable, Sendable {
     /// The token of the purchase.
     public let token: String
     /// The order that was voided.
@@ -103,7 +103,7 @@ public struct GooglePlayVoidedPurchase: Hashable, Sendable {
     public let quantity: Int64?
 
     /// Google's `voidedSource`.
-    public enum Source: Int64, CaseIterable, Hashable, Sendable {
+    public enum Source: Int64, CaseIterable, Hashable, Codable, Sendable {
         case user = 0
         case developer = 1
         case google = 2

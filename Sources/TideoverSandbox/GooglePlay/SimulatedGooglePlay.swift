@@ -6,7 +6,7 @@ public import TideoverSignatures
 /// published and pushed until they are acknowledged, and its APIs answer. It reads no clock; whoever holds
 /// it lets its time pass.
 public actor SimulatedGooglePlay {
-    private var service: PlayService
+    private(set) var service: PlayService
     /// The subscription that pushes.
     public let push: PubSubPush
     private let wait: @Sendable (_ milliseconds: Int64) async throws -> Void
@@ -50,6 +50,20 @@ public actor SimulatedGooglePlay {
         self.push = push
         self.wait = wait
     }
+
+    /// A store as it stands.
+    init(
+        _ service: PlayService,
+        push: PubSubPush,
+        wait: @escaping @Sendable (_ milliseconds: Int64) async throws -> Void
+    ) {
+        self.service = service
+        self.push = push
+        self.wait = wait
+    }
+
+    /// Has the store go on where another was saved.
+    func restore(_ saved: SavedGooglePlay) { saved.restore(&service) }
 
     /// The store's clock, in milliseconds since 1970.
     public var now: Int64 { service.now }

@@ -2,7 +2,7 @@ public import TideoverJSON
 
 /// What many back ends do instead: keep the expiry date of the transaction heard of last, and serve while
 /// it lies ahead. It looks neither at grace nor at refunds.
-public struct NaiveCheck: Hashable, Sendable {
+public struct NaiveCheck: Hashable, Codable, Sendable {
     /// The expiry date it keeps, in milliseconds since 1970; nil before the first transaction.
     public private(set) var expiresDate: Int64?
 

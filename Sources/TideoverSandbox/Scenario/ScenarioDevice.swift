@@ -2,7 +2,7 @@ import TideoverJSON
 
 /// A customer's device, which concludes by itself from what it saw of its store, as an app does that asks
 /// StoreKit alone.
-struct ScenarioDevice: Sendable {
+struct ScenarioDevice: Codable, Sendable {
     private var purchases: [AppStoreDevicePurchase] = []
     /// When it looked last, in milliseconds since 1970; nil before it ever did.
     private var lookedAt: Int64?

@@ -38,11 +38,11 @@ struct ScenarioPlay {
     /// By what the system under test knows the person by.
     private var naive: [String: NaiveCheck] = [:]
     /// By customer.
-    private var devices: [String: ScenarioDevice] = [:]
-    private var losesNotifications = false
+    var devices: [String: ScenarioDevice] = [:]
+    var losesNotifications = false
     var losesPushes = false
     /// How many events were read, by customer.
-    private var eventsRead: [String: Int] = [:]
+    var eventsRead: [String: Int] = [:]
 
     init(_ scenario: Scenario, _ target: ScenarioTarget, _ authority: SandboxAuthority) async {
         self.scenario = scenario

@@ -1,9 +1,9 @@
 /// A simulated store that stays: it is told what happens step by step, and between them time passes as
 /// whoever holds it says. Instants are in milliseconds since 1970.
 public actor ScenarioSession {
-    private let scenario: Scenario
+    let scenario: Scenario
     private let reader: StepReader
-    private var play: ScenarioPlay
+    private(set) var play: ScenarioPlay
     /// The end of the line of those who want something: a step is over before the next begins.
     private var last: Task<Void, Never>?
 
@@ -12,6 +12,16 @@ public actor ScenarioSession {
         _ stage: Scenario,
         target: ScenarioTarget,
         authority: SandboxAuthority
+    ) async {
+        await self.init(stage, target: target, authority: authority, going: nil)
+    }
+
+    /// A store that goes on from where a play had come; nil for its start.
+    init(
+        _ stage: Scenario,
+        target: ScenarioTarget,
+        authority: SandboxAuthority,
+        going saved: SavedPlay?
     ) async {
         scenario = stage
         let sales =
@@ -30,8 +40,10 @@ public actor ScenarioSession {
             products: products,
             play: stage.googlePlay
         )
-        play = await ScenarioPlay(stage, target, authority)
-        await target.setClock(stage.start)
+        var play = await ScenarioPlay(stage, target, authority)
+        await saved?.restore(&play)
+        self.play = play
+        await target.setClock(play.now)
     }
 
     /// What the store's clock shows.
@@ -82,16 +94,20 @@ public actor ScenarioSession {
 
     // MARK: One after the other
 
-    private func inTurn<Value: Sendable>(
-        _ work: @escaping @Sendable (isolated ScenarioSession) async throws -> Value
-    ) async throws -> Value {
+    func inTurn<Value: Sendable, Failure: Error>(
+        _ work: @escaping @Sendable (isolated ScenarioSession) async throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
         let before = last
-        let turn = Task {
+        let turn = Task { () async -> Result<Value, Failure> in
             await before?.value
-            return try await work(self)
+            do throws(Failure) {
+                return .success(try await work(self))
+            } catch {
+                return .failure(error)
+            }
         }
-        last = Task { _ = await turn.result }
-        return try await turn.value
+        last = Task { _ = await turn.value }
+        return try await turn.value.get()
     }
 
     /// Time that has passed has passed, even where what followed could not be sent.

@@ -24,6 +24,23 @@ struct KeptJSON: Codable {
     }
 }
 
+/// A document that the store has signed, kept likewise.
+private struct KeptDocument: Codable {
+    let value: JSONValue
+
+    init(_ value: JSONValue) { self.value = value }
+
+    init(from decoder: any Decoder) throws {
+        let text = try decoder.singleValueContainer().decode(String.self)
+        value = JSONValue(try JSONDocument(Array(text.utf8)).root)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(String(decoding: value.encoded(), as: UTF8.self))
+    }
+}
+
 extension AppStoreNotification: Codable {
     private enum Key: String, CodingKey {
         case at, signedDate, uuid, event, customer, data, summary, transaction, renewal
@@ -81,5 +98,76 @@ extension AppStoreConsumption: Codable {
         try container.encode(at, forKey: .at)
         try container.encode(transactionId, forKey: .transactionId)
         try container.encode(KeptJSON(body), forKey: .body)
+    }
+}
+
+extension AppStoreDevicePurchase: Codable {
+    private enum Key: String, CodingKey {
+        case productId, originalTransactionId, transactionId, end, isRevoked
+        case signedTransaction, signedRenewalInfo
+    }
+
+    /// Reads what `encode` wrote.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: Key.self)
+        self.init(
+            productId: try container.decode(String.self, forKey: .productId),
+            originalTransactionId: try container.decode(
+                String.self,
+                forKey: .originalTransactionId
+            ),
+            transactionId: try container.decode(String.self, forKey: .transactionId),
+            end: try container.decodeIfPresent(Int64.self, forKey: .end),
+            isRevoked: try container.decode(Bool.self, forKey: .isRevoked),
+            signedTransaction: try container.decode(
+                KeptDocument.self,
+                forKey: .signedTransaction
+            ).value,
+            signedRenewalInfo: try container.decodeIfPresent(
+                KeptDocument.self,
+                forKey: .signedRenewalInfo
+            )?.value
+        )
+    }
+
+    /// Writes it for a saved state.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        try container.encode(productId, forKey: .productId)
+        try container.encode(originalTransactionId, forKey: .originalTransactionId)
+        try container.encode(transactionId, forKey: .transactionId)
+        try container.encodeIfPresent(end, forKey: .end)
+        try container.encode(isRevoked, forKey: .isRevoked)
+        try container.encode(KeptDocument(signedTransaction), forKey: .signedTransaction)
+        try container.encodeIfPresent(
+            signedRenewalInfo.map(KeptDocument.init),
+            forKey: .signedRenewalInfo
+        )
+    }
+}
+
+extension PlayMessage: Codable {
+    private enum Key: String, CodingKey {
+        case id, publishedAt, data, customer
+    }
+
+    /// Reads what `encode` wrote.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: Key.self)
+        self.init(
+            id: try container.decode(String.self, forKey: .id),
+            publishedAt: try container.decode(Int64.self, forKey: .publishedAt),
+            data: Array(try container.decode(String.self, forKey: .data).utf8),
+            customer: try container.decodeIfPresent(String.self, forKey: .customer)
+        )
+    }
+
+    /// Writes it for a saved state; its data as the text that they are.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        try container.encode(id, forKey: .id)
+        try container.encode(publishedAt, forKey: .publishedAt)
+        try container.encode(String(decoding: data, as: UTF8.self), forKey: .data)
+        try container.encodeIfPresent(customer, forKey: .customer)
     }
 }

@@ -31,13 +31,7 @@ struct LivedAppStore: LivedStore {
             seed: seed,
             now: Self.start,
             authority: authority,
-            keys: [
-                AppStoreAPIKey(
-                    issuerId: StoreClient.issuer,
-                    keyId: StoreClient.keyId,
-                    publicKey: key.publicKey
-                )
-            ],
+            keys: [Self.apiKey(key)],
             wait: { _ in }
         )
         for name in Self.names {
@@ -51,7 +45,25 @@ struct LivedAppStore: LivedStore {
         await store.add(AppStoreFaultRule(.stale(by: Self.day / 2), times: nil, percent: 20))
     }
 
+    private static func apiKey(_ key: P256PrivateKey) -> AppStoreAPIKey {
+        AppStoreAPIKey(
+            issuerId: StoreClient.issuer,
+            keyId: StoreClient.keyId,
+            publicKey: key.publicKey
+        )
+    }
+
     var now: Int64 { get async { await store.now } }
+    var saved: [UInt8] { get async { await store.saved() } }
+
+    mutating func takeUpAgain() async throws {
+        store = try SimulatedAppStore(
+            resuming: await store.saved(),
+            authority: authority,
+            keys: [Self.apiKey(key)],
+            wait: { _ in }
+        )
+    }
 
     mutating func live() async throws -> [String] {
         switch random.number(in: 0...7) {

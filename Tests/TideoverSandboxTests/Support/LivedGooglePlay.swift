@@ -44,6 +44,17 @@ struct LivedGooglePlay: LivedStore {
     }
 
     var now: Int64 { get async { await store.now } }
+    var saved: [UInt8] { get async { await store.saved() } }
+
+    mutating func takeUpAgain() async throws {
+        store = try SimulatedGooglePlay(
+            resuming: await store.saved(),
+            authority: Self.authority,
+            push: Self.push,
+            accounts: [try PlayClient.robot()],
+            wait: { _ in }
+        )
+    }
 
     mutating func live() async throws -> [String] {
         switch random.number(in: 0...9) {

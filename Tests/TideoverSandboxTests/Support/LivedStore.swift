@@ -12,6 +12,12 @@ protocol LivedStore {
     /// What happens next: somebody does something, the back end asks, or time passes. What was then heard,
     /// before anything was signed.
     mutating func live() async throws -> [String]
+
+    /// The store as JSON.
+    var saved: [UInt8] { get async }
+
+    /// Lays the store aside and takes it up again: another one, which knows what was saved.
+    mutating func takeUpAgain() async throws
 }
 
 extension SeededRandom {

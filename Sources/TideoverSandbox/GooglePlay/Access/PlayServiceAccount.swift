@@ -31,7 +31,7 @@ public struct PlayServiceAccount: Hashable, Sendable {
 }
 
 /// What an access token opens.
-public enum PlayScope: String, CaseIterable, Hashable, Sendable {
+public enum PlayScope: String, CaseIterable, Hashable, Codable, Sendable {
     case androidPublisher = "https://www.googleapis.com/auth/androidpublisher"
     case pubSub = "https://www.googleapis.com/auth/pubsub"
     case cloudPlatform = "https://www.googleapis.com/auth/cloud-platform"

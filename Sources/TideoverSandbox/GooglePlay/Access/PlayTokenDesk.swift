@@ -11,27 +11,32 @@ struct PlayTokenDesk: Sendable {
     private static let life: Int64 = 3599
 
     /// What was given with a token.
-    private struct Grant: Sendable {
+    fileprivate struct Grant: Codable, Sendable {
         let email: String
-        let scopes: Set<PlayScope>
+        let scopes: [PlayScope]
         /// In milliseconds since 1970.
         let until: Int64
+    }
+
+    /// What was given so far, and what the next token is drawn from.
+    struct Given: Codable, Sendable {
+        fileprivate var grants: [String: Grant] = [:]
+        fileprivate var random: SeededRandom
     }
 
     var accounts: [PlayServiceAccount]
     /// `aud` that assertions must be addressed to.
     let url: String
-    private var grants: [String: Grant] = [:]
-    private var random: SeededRandom
+    var given: Given
 
     init(accounts: [PlayServiceAccount], url: String, seed: UInt64) {
         self.accounts = accounts
         self.url = url
-        random = SeededRandom(seed: seed ^ 0x746F_6B65_6E73)
+        given = Given(random: SeededRandom(seed: seed ^ 0x746F_6B65_6E73))
     }
 
     /// Withdraws every token given so far.
-    mutating func withdrawTokens() { grants = [:] }
+    mutating func withdrawTokens() { given.grants = [:] }
 
     // MARK: Giving
 
@@ -63,9 +68,13 @@ struct PlayTokenDesk: Sendable {
             throw .unreadable
         }
         let (account, scopes) = try applicant(in: assertion, at: now)
-        let token = "ya29.c.\(random.drawHex(64))"
-        grants = grants.filter { $0.value.until > now }
-        grants[token] = Grant(email: account.email, scopes: scopes, until: now + Self.life * 1000)
+        let token = "ya29.c.\(given.random.drawHex(64))"
+        given.grants = given.grants.filter { $0.value.until > now }
+        given.grants[token] = Grant(
+            email: account.email,
+            scopes: scopes,
+            until: now + Self.life * 1000
+        )
         return [
             "access_token": .string(token), "expires_in": .integer(Self.life),
             "token_type": "Bearer",
@@ -76,7 +85,7 @@ struct PlayTokenDesk: Sendable {
     private func applicant(
         in text: String,
         at now: Int64
-    ) throws(TokenRefusal) -> (PlayServiceAccount, Set<PlayScope>) {
+    ) throws(TokenRefusal) -> (PlayServiceAccount, [PlayScope]) {
         let (jws, claims) = try Self.read(text)
         let account = accounts.first { account in
             account.email == claims["iss"]?.string
@@ -89,7 +98,7 @@ struct PlayTokenDesk: Sendable {
         let words = claims["scope"]?.string?.split(separator: " ") ?? []
         let scopes = words.compactMap { PlayScope(rawValue: String($0)) }
         guard !scopes.isEmpty, scopes.count == words.count else { throw .scope }
-        return (account, Set(scopes))
+        return (account, scopes)
     }
 
     private static func read(_ text: String) throws(TokenRefusal) -> (JWS, JSONNode) {
@@ -148,10 +157,10 @@ struct PlayTokenDesk: Sendable {
         let scheme = "Bearer "
         guard request.headers.all("Authorization").count == 1,
             let field = request.headers["Authorization"], field.hasPrefix(scheme),
-            let grant = grants[String(field.dropFirst(scheme.count))], now < grant.until,
+            let grant = given.grants[String(field.dropFirst(scheme.count))], now < grant.until,
             let account = accounts.first(where: { $0.email == grant.email })
         else { return .unknown }
-        return grant.scopes.isDisjoint(with: scopes) ? .wrongScope : .open(account)
+        return scopes.isDisjoint(with: grant.scopes) ? .wrongScope : .open(account)
     }
 }
 

@@ -3,7 +3,7 @@ import TideoverJSON
 
 /// An error answer of Google's, of those that the Play Developer API and Pub/Sub are known to give.
 /// https://cloud.google.com/apis/design/errors
-public enum PlayAPIError: Error, CaseIterable, Hashable, Sendable {
+public enum PlayAPIError: Error, CaseIterable, Hashable, Codable, Sendable {
     case invalid
     case invalidPageToken
     case startTooOld

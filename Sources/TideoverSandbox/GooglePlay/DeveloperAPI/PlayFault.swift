@@ -1,6 +1,6 @@
 /// What can go wrong with a call of Google's APIs, when a test asks for it. Lengths of time are in
 /// milliseconds.
-public enum PlayFault: Hashable, Sendable {
+public enum PlayFault: Hashable, Codable, Sendable {
     /// Any of the documented error answers.
     case refused(PlayAPIError)
     /// Status 429 with `Retry-After` in seconds.

@@ -2,7 +2,7 @@ import TideoverHTTP
 
 /// What a back end can ask of Google: of the Play Developer API, of Pub/Sub, and of those who say who is
 /// who. https://developers.google.com/android-publisher/api-ref/rest
-public enum PlayOperation: String, CaseIterable, Hashable, Sendable {
+public enum PlayOperation: String, CaseIterable, Hashable, Codable, Sendable {
     case getSubscription
     case cancelSubscription
     case deferSubscription
@@ -113,7 +113,7 @@ struct PlayCall {
 }
 
 /// One call, as Google saw it.
-public struct PlayCallRecord: Hashable, Sendable {
+public struct PlayCallRecord: Hashable, Codable, Sendable {
     /// When, in milliseconds since 1970.
     public let at: Int64
     /// What was asked.

@@ -1,8 +1,8 @@
 /// How often Google lets itself be asked.
 /// https://developers.google.com/android-publisher/quotas
-struct PlayQuotas: Sendable {
+struct PlayQuotas: Codable, Sendable {
     /// Calls that count together.
-    private enum Bucket: Hashable {
+    private enum Bucket: String, Codable {
         case subscriptions, products, orders, voidedPurchases
     }
 
@@ -13,30 +13,38 @@ struct PlayQuotas: Sendable {
         let error: PlayAPIError
     }
 
-    private struct Window: Hashable {
+    private struct Spent: Codable {
         let bucket: Bucket
         let length: Int64
-    }
-
-    private struct Spent {
         /// Windows are counted from 1970.
         var window: Int64
         var calls: Int64
     }
 
-    private var spent: [Window: Spent] = [:]
+    /// One for each bucket and length, in the order first asked.
+    private var spent: [Spent] = []
 
     /// Counts a call; what is answered instead where no more are allowed.
     mutating func spend(on operation: PlayOperation, at now: Int64) -> PlayAPIError? {
         guard let bucket = Self.bucket(of: operation) else { return nil }
         for limit in Self.limits(of: bucket) {
-            let key = Window(bucket: bucket, length: limit.window)
             let window = floorDivide(now, limit.window)
-            let calls = spent[key].map { $0.window == window ? $0.calls : 0 } ?? 0
-            guard calls < limit.calls else { return limit.error }
-            spent[key] = Spent(window: window, calls: calls + 1)
+            let index = index(of: bucket, limit.window)
+            if spent[index].window != window {
+                (spent[index].window, spent[index].calls) = (window, 0)
+            }
+            guard spent[index].calls < limit.calls else { return limit.error }
+            spent[index].calls += 1
         }
         return nil
+    }
+
+    private mutating func index(of bucket: Bucket, _ length: Int64) -> Int {
+        if let index = spent.firstIndex(where: { $0.bucket == bucket && $0.length == length }) {
+            return index
+        }
+        spent.append(Spent(bucket: bucket, length: length, window: .min, calls: 0))
+        return spent.count - 1
     }
 
     private static func bucket(of operation: PlayOperation) -> Bucket? {

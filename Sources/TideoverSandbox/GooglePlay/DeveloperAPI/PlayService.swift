@@ -10,16 +10,16 @@ struct PlayService: Sendable {
         var delay: Int64 = 0
     }
 
-    private(set) var machine: GooglePlayMachine
+    var machine: GooglePlayMachine
     var post: PlayPost
-    private(set) var queue: PubSubQueue
+    var queue: PubSubQueue
     var authority: PlayAuthority
     var desk: PlayTokenDesk
     var faults: FaultPlan<PlayFault, PlayOperation>
-    private var quotas = PlayQuotas()
-    private(set) var calls: [PlayCallRecord] = []
+    var quotas = PlayQuotas()
+    var calls: [PlayCallRecord] = []
     /// The store after each change from outside, as long as stale answers may need it, oldest first.
-    private var past: [GooglePlayMachine]
+    var past: [GooglePlayMachine]
 
     /// How far back an answer may be stale, in milliseconds.
     static let longestLag: Int64 = 86_400_000

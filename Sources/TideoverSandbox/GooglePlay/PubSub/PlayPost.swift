@@ -2,9 +2,9 @@ public import TideoverJSON
 
 /// What a subscription pushes, when it tries and how each attempt ended. Instants are milliseconds since
 /// 1970. https://cloud.google.com/pubsub/docs/handling-failures
-public struct PlayPost: Sendable {
+public struct PlayPost: Codable, Sendable {
     /// A message and the attempts at delivering it.
-    public struct Letter: Hashable, Sendable {
+    public struct Letter: Hashable, Codable, Sendable {
         /// What is delivered.
         public let message: PlayMessage
         /// Every attempt made so far, oldest first.
@@ -15,7 +15,7 @@ public struct PlayPost: Sendable {
     }
 
     /// One attempt at delivering a message.
-    public struct Attempt: Hashable, Sendable {
+    public struct Attempt: Hashable, Codable, Sendable {
         /// When it was made.
         public let at: Int64
         /// The status answered; nil when no answer came.
@@ -33,7 +33,7 @@ public struct PlayPost: Sendable {
     /// A letter's number: letters are numbered from 0 in the order published.
     public typealias Number = Int
 
-    private struct Outstanding {
+    private struct Outstanding: Codable {
         let at: Int64
         let number: Number
     }

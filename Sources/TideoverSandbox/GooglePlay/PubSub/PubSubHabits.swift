@@ -1,7 +1,7 @@
 /// How Pub/Sub delivers, and how far it falls short of one delivery of each message in order, which it
 /// does not promise. Lengths of time are in milliseconds.
 /// https://cloud.google.com/pubsub/docs/subscription-properties
-public struct PubSubHabits: Hashable, Sendable {
+public struct PubSubHabits: Hashable, Codable, Sendable {
     /// How long after a message was published it is first delivered.
     public var lag: Int64 = 1000
     /// How much longer that may take, drawn for each message: one may overtake another.

@@ -2,14 +2,14 @@ import TideoverJSON
 
 /// A subscription whose messages wait until they are pulled, and come again until they are acknowledged.
 /// Instants are milliseconds since 1970. https://cloud.google.com/pubsub/docs/pull
-public struct PubSubQueue: Sendable {
+public struct PubSubQueue: Codable, Sendable {
     /// `projects/P/subscriptions/S`
     public let name: String
     private let habits: PubSubHabits
     private var waiting: [Waiting] = []
     private var random: SeededRandom
 
-    private struct Waiting: Sendable {
+    private struct Waiting: Codable, Sendable {
         let message: PlayMessage
         /// From when on it can be pulled; while somebody has it, when their time is up.
         var from: Int64

@@ -1,0 +1,131 @@
+/// A stage with both of its stores, as a session left it.
+struct SavedSession: SavedState {
+    static let format = "tideover.simulated-stage.1"
+
+    let format: String
+    let stage: SavedStage
+    let play: SavedPlay
+}
+
+/// How far a play has come.
+struct SavedPlay: Codable, Sendable {
+    let now: Int64
+    let appStore: SavedAppStore
+    let googlePlay: SavedGooglePlay?
+    let naive: [String: NaiveCheck]
+    let devices: [String: ScenarioDevice]
+    let losesNotifications: Bool
+    let losesPushes: Bool
+    let eventsRead: [String: Int]
+
+    init(_ play: ScenarioPlay) async {
+        now = play.now
+        appStore = await play.store.state
+        googlePlay = await play.googlePlay?.store.state
+        naive = play.naive
+        devices = play.devices
+        losesNotifications = play.losesNotifications
+        losesPushes = play.losesPushes
+        eventsRead = play.eventsRead
+    }
+
+    /// Has a play that has just begun go on from here.
+    func restore(_ play: inout ScenarioPlay) async {
+        await play.store.restore(appStore)
+        if let googlePlay { await play.googlePlay?.store.restore(googlePlay) }
+        play.now = now
+        play.naive = naive
+        play.devices = devices
+        play.losesNotifications = losesNotifications
+        play.losesPushes = losesPushes
+        play.eventsRead = eventsRead
+    }
+}
+
+/// What a saved session can be taken up on: a scenario's head without its words.
+struct SavedStage: Codable, Hashable, Sendable {
+    private struct Play: Codable, Hashable {
+        let app: GooglePlayApp
+        let entitlements: [String: [String]]
+        let customers: [GooglePlayCustomer]
+        let habits: PubSubHabits
+    }
+
+    private let appId: String
+    private let appStore: AppStoreApp
+    private let entitlements: [String: [String]]
+    private let googlePlay: Play?
+    private let customers: [StoreCustomer]
+    private let start: Int64
+    private let seed: UInt64
+    private let lag: Int64
+
+    init(_ scenario: Scenario) {
+        appId = scenario.app.id
+        appStore = scenario.app.store
+        entitlements = scenario.app.entitlements
+        googlePlay = scenario.googlePlay.map {
+            Play(
+                app: $0.app,
+                entitlements: $0.entitlements,
+                customers: $0.customers,
+                habits: $0.habits
+            )
+        }
+        customers = scenario.customers
+        start = scenario.start
+        seed = scenario.seed
+        lag = scenario.lag
+    }
+
+    /// The keys of a scenario's head in which another one differs.
+    func differences(from other: SavedStage) -> [String] {
+        let differing = [
+            ("app", appId != other.appId || appStore.bundleId != other.appStore.bundleId),
+            (
+                "products",
+                appStore.products != other.appStore.products || entitlements != other.entitlements
+                    || appStore.oneTimeProducts != other.appStore.oneTimeProducts
+            ),
+            ("googlePlay", googlePlay != other.googlePlay),
+            ("customers", customers != other.customers),
+            ("start", start != other.start), ("seed", seed != other.seed),
+            ("lag", lag != other.lag),
+        ]
+        let keys = differing.filter(\.1).map(\.0)
+        // Whatever else an app has is the store's environment and pace.
+        return keys.isEmpty && self != other ? ["app"] : keys
+    }
+}
+
+extension ScenarioSession {
+    /// The stage with its stores as they stand, once what was begun is over, as JSON: a session that resumes
+    /// it goes on as this one would. Keys are not part of it.
+    public func saved() async -> [UInt8] {
+        await inTurn { session in
+            let stage = SavedStage(session.scenario)
+            let play = await SavedPlay(session.play)
+            return SavedSession(format: SavedSession.format, stage: stage, play: play).bytes
+        }
+    }
+
+    /// A session that goes on where another was saved.
+    ///
+    /// - Parameters:
+    ///   - bytes: What `saved` wrote.
+    ///   - stage: The scenario whose head the other began with.
+    ///   - target: The system under test.
+    ///   - authority: What the App Store signs with from now on.
+    /// - Throws: why nothing can be made of the bytes on this stage.
+    public init(
+        resuming bytes: [UInt8],
+        on stage: Scenario,
+        target: ScenarioTarget,
+        authority: SandboxAuthority
+    ) async throws(SavedStoreError) {
+        let saved = try SavedSession(bytes)
+        let differences = SavedStage(stage).differences(from: saved.stage)
+        guard differences.isEmpty else { throw .stage(differences) }
+        await self.init(stage, target: target, authority: authority, going: saved.play)
+    }
+}

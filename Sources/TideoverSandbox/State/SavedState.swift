@@ -1,0 +1,51 @@
+import TideoverJSON
+
+/// What is laid aside, as JSON that names its form.
+protocol SavedState: Codable, Sendable {
+    /// The form's name and version.
+    static var format: String { get }
+    var format: String { get }
+}
+
+extension SavedState {
+    var bytes: [UInt8] {
+        do {
+            return try StateEncoder.encode(self).encoded()
+        } catch {
+            preconditionFailure("everything that a store knows can be written: \(error)")
+        }
+    }
+
+    /// Reads what `bytes` were.
+    init(_ bytes: [UInt8]) throws(SavedStoreError) {
+        let json: JSONValue
+        do {
+            json = JSONValue(try JSONDocument(bytes, limits: .local).root)
+        } catch {
+            throw .syntax(error)
+        }
+        guard json["format"]?.string == Self.format else {
+            throw .format(json["format"]?.string)
+        }
+        do {
+            self = try StateDecoder.decode(Self.self, from: json)
+        } catch let error as DecodingError {
+            throw .content(error.words)
+        } catch {
+            throw .content("\(error)")
+        }
+    }
+}
+
+extension DecodingError {
+    fileprivate var words: String {
+        switch self {
+        case .typeMismatch(_, let context), .valueNotFound(_, let context),
+            .keyNotFound(_, let context), .dataCorrupted(let context):
+            let place = context.codingPath.map(\.stringValue).joined(separator: ".")
+            return place.isEmpty
+                ? context.debugDescription : "\(place): \(context.debugDescription)"
+        @unknown default: return "\(self)"
+        }
+    }
+}

@@ -1,0 +1,28 @@
+public import TideoverJSON
+
+/// Why a saved store, or a saved stage with its stores, cannot be taken up.
+public enum SavedStoreError: Error, Hashable, Sendable {
+    /// It is not JSON.
+    case syntax(JSONError)
+    /// It was saved in a form that this version does not read.
+    case format(String?)
+    /// A part of it is missing or is of another kind; the place and what is wrong there.
+    case content(String)
+    /// It was saved on a stage that differs in these keys of a scenario's head.
+    case stage([String])
+}
+
+extension SavedStoreError: CustomStringConvertible {
+    /// What is wrong, for people.
+    public var description: String {
+        switch self {
+        case .syntax(let error): "this is no saved store: \(error)"
+        case .format(nil): "this is no saved store: it does not say its format"
+        case .format(let format?): "this version reads no saved stores of the format \"\(format)\""
+        case .content(let words): "this saved store is damaged: \(words)"
+        case .stage(let keys):
+            "this was saved on another stage: \(keys.joined(separator: ", ")) of the scenario's head "
+                + "\(keys.count == 1 ? "is" : "are") not the same"
+        }
+    }
+}

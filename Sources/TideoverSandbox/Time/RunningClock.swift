@@ -1,0 +1,34 @@
+/// A store's clock that runs so many times as fast as ours, or stands. It says where the store should be;
+/// whoever holds the store takes it there. Instants are in milliseconds, the store's since 1970, ours since
+/// whenever.
+public struct RunningClock: Hashable, Sendable {
+    /// How many times as fast as ours; 0 while it stands.
+    public private(set) var speed: Int64
+    /// When it began to run like this, by our clock.
+    private var ours: Int64
+    /// And by the store's.
+    private var stores: Int64
+
+    /// A clock that runs from now on.
+    public init(speed: Int64 = 0, ours: Int64, stores: Int64) {
+        precondition(speed >= 0, "no clock runs backwards")
+        self.speed = speed
+        (self.ours, self.stores) = (ours, stores)
+    }
+
+    /// Runs otherwise from now on.
+    public mutating func run(at speed: Int64, ours: Int64, stores: Int64) {
+        self = RunningClock(speed: speed, ours: ours, stores: max(stores, now(at: ours)))
+    }
+
+    /// Where the store should be. One that was told to jump, and is further, goes on from there.
+    public mutating func now(at ours: Int64, stores: Int64) -> Int64 {
+        let now = now(at: ours)
+        if stores > now { (self.ours, self.stores) = (ours, stores) }
+        return max(now, stores)
+    }
+
+    private func now(at ours: Int64) -> Int64 {
+        stores + (ours - self.ours) * speed
+    }
+}

@@ -1,0 +1,37 @@
+import Testing
+import TideoverSandbox
+
+@Suite struct RunningClockTests {
+    @Test func `a clock that runs is so many times as fast`() {
+        var clock = RunningClock(speed: 3600, ours: 500, stores: 1_000_000)
+        #expect(clock.now(at: 500, stores: 1_000_000) == 1_000_000)
+        #expect(clock.now(at: 600, stores: 1_000_000) == 1_360_000)
+        #expect(clock.now(at: 1500, stores: 1_360_000) == 4_600_000)
+    }
+
+    @Test func `a clock without a speed stands, and stays where the store is taken`() {
+        var clock = RunningClock(ours: 0, stores: 1000)
+        #expect(clock.speed == 0)
+        #expect(clock.now(at: 99_000, stores: 1000) == 1000)
+        #expect(clock.now(at: 99_001, stores: 5000) == 5000)
+    }
+
+    @Test func `a store that jumps goes on from there at its speed`() {
+        var clock = RunningClock(speed: 10, ours: 0, stores: 0)
+        #expect(clock.now(at: 100, stores: 0) == 1000)
+        // Three days ahead: it does not stand until the clock has caught up.
+        let jumped: Int64 = 3 * 86_400_000
+        #expect(clock.now(at: 100, stores: jumped) == jumped)
+        #expect(clock.now(at: 200, stores: jumped) == jumped + 1000)
+    }
+
+    @Test func `another speed counts from when it was set`() {
+        var clock = RunningClock(speed: 10, ours: 0, stores: 0)
+        clock.run(at: 2, ours: 100, stores: 400)
+        #expect(clock.speed == 2)
+        // 1000 had gone by at the old speed.
+        #expect(clock.now(at: 150, stores: 400) == 1100)
+        clock.run(at: 0, ours: 150, stores: 1100)
+        #expect(clock.now(at: 999_999, stores: 1100) == 1100)
+    }
+}

@@ -1,0 +1,174 @@
+import Testing
+import TideoverHTTP
+import TideoverJSON
+import TideoverSandbox
+
+/// A stage with both stores that is laid aside goes on as if it had not been.
+@Suite struct SavedSessionTests {
+    private static let head = """
+        scenario: "A desk", source: "a test", seed: 5,
+        app: { id: "cards", bundleId: "com.example.cards" },
+        products: { "cards.pro.monthly": { entitlements: ["premium"], group: "pro", period: "P1M",
+                    price: "9.99 USD", grace: "P16D" } },
+        googlePlay: { packageName: "com.example.cards",
+          subscriptions: { "cards.pro": { entitlements: ["premium"], basePlans: {
+            monthly: { period: "P1M", price: "9.99 USD", grace: "P7D" } } } },
+          pubSub: { scatter: "30 s", redelivered: 10, republished: 10 } },
+        start: "2026-05-01T10:00:00Z",
+        """
+    private static let customers = #"customers: { anna: {}, ben: { store: "googlePlay" } }"#
+
+    private let authority: SandboxAuthority
+    private let stage: Scenario
+
+    init() throws {
+        authority = try SandboxAuthority()
+        stage = try Self.stage(Self.customers)
+    }
+
+    private static func stage(_ customers: String) throws -> Scenario {
+        try Scenario(stage: Array("{ \(head) \(customers) }".utf8)) { _ in [] }
+    }
+
+    /// A back end that refuses a quarter of what it is sent, by its length, and answers nothing of use.
+    private var target: ScenarioTarget {
+        ScenarioTarget(
+            deliver: { request in
+                let isRefused = request.body.count.isMultiple(of: 4)
+                return Response(status: isRefused ? 503 : 200)
+            },
+            readBack: { _ in Response(body: Array("{}".utf8)) },
+            setClock: { _ in }
+        )
+    }
+
+    private func begin() async -> ScenarioSession {
+        await ScenarioSession(stage, target: target, authority: authority)
+    }
+
+    private func resumed(_ bytes: [UInt8], on other: Scenario? = nil) async throws(SavedStoreError)
+        -> ScenarioSession
+    {
+        try await ScenarioSession(
+            resuming: bytes,
+            on: other ?? stage,
+            target: target,
+            authority: authority
+        )
+    }
+
+    private static let steps = [
+        #"{ do: "subscribe", customer: "anna", trial: "declined" }"#,
+        #"{ do: "buy", customer: "ben", product: "cards.pro" }"#,
+        #"{ do: "buy", customer: "ben", product: "cards.pro", acknowledged: false }"#,
+        #"{ do: "failPayments", customer: "anna" }"#, #"{ do: "fixPayments", customer: "anna" }"#,
+        #"{ do: "failPayments", customer: "ben" }"#, #"{ do: "fixPayments", customer: "ben" }"#,
+        #"{ do: "cancel", customer: "ben" }"#, #"{ do: "restart", customer: "ben" }"#,
+        #"{ do: "openApp", customer: "anna" }"#,
+        #"{ do: "openApp", customer: "anna", looks: false }"#,
+        #"{ do: "loseNotifications" }"#, #"{ do: "deliverNotifications" }"#,
+        #"{ do: "loseNotifications", customer: "ben" }"#,
+        #"{ do: "deliverNotifications", customer: "ben" }"#,
+        #"{ customer: "anna", expect: { premium: { state: "active" } } }"#,
+        #"{ after: "12 d" }"#, #"{ after: "17 d" }"#, #"{ after: "36 h" }"#,
+    ]
+
+    private enum Told: Equatable {
+        case moments([Moment])
+        case fault(ScenarioError)
+
+        var count: Int {
+            if case .moments(let moments) = self { moments.count } else { 0 }
+        }
+    }
+
+    /// What a session says of a step; nil for the store's next event.
+    private func told(_ session: ScenarioSession, _ step: String?) async throws -> Told {
+        do {
+            guard let step else { return .moments(try await session.passToNextEvent()) }
+            return .moments(try await session.take(Array(step.utf8)))
+        } catch let error as ScenarioError {
+            return .fault(error)
+        }
+    }
+
+    /// Not at every step, as the stores themselves are elsewhere: every new stage makes a key of its own.
+    @Test(arguments: [1, 2] as [UInt64])
+    func `a stage laid aside now and then goes on as one that never was`(seed: UInt64)
+        async throws
+    {
+        var random = SeededRandom(seed: seed)
+        let whole = await begin()
+        var interrupted = await begin()
+        var heard = 0
+        for turn in 0..<50 {
+            let step = random.number(in: 0...3) == 0 ? nil : random.pick(Self.steps)
+            if turn % 12 == 5 { interrupted = try await resumed(await interrupted.saved()) }
+            let expected = try await told(whole, step)
+            #expect(try await told(interrupted, step) == expected, "\(step ?? "next event")")
+            heard += expected.count
+        }
+        #expect(heard > 30)
+        #expect(await interrupted.now == whole.now)
+    }
+
+    @Test func `what was saved is taken up on its own stage alone, and the difference is told`()
+        async throws
+    {
+        let saved = await begin().saved()
+        func refusal(_ customers: String, _ more: String = "") async throws -> SavedStoreError? {
+            let other = try Self.stage("\(customers)\(more)")
+            do {
+                _ = try await resumed(saved, on: other)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        #expect(try await refusal(Self.customers) == nil)
+        #expect(
+            try await refusal(#"customers: { anna: {}, bo: { store: "googlePlay" } }"#)
+                == .stage(["googlePlay", "customers"])
+        )
+        #expect(
+            try await refusal(Self.customers, #", delivery: { lag: "5 s" }"#)
+                == .stage(["googlePlay", "lag"])
+        )
+        let words = SavedStoreError.stage(["customers"]).description
+        #expect(words.contains("customers of the scenario's head is not the same"))
+    }
+
+    @Test func `what is no saved stage is refused, and why is said`() async throws {
+        let text = String(decoding: await begin().saved(), as: UTF8.self)
+        func refusal(_ text: String) async -> SavedStoreError? {
+            do {
+                _ = try await resumed(Array(text.utf8))
+                return nil
+            } catch {
+                return error
+            }
+        }
+        guard case .syntax = await refusal("") else {
+            Issue.record("nothing is no JSON")
+            return
+        }
+        #expect(await refusal("[]") == .format(nil))
+        #expect(
+            await refusal(text.replacing("simulated-stage.1", with: "simulated-stage.2"))
+                == .format("tideover.simulated-stage.2")
+        )
+        #expect(
+            await refusal(text.replacing("\"losesPushes\":false", with: "\"losesPushes\":0"))
+                == .content("play.losesPushes: this is no Bool")
+        )
+    }
+
+    @Test func `keys are not part of what is saved`() async throws {
+        let session = await begin()
+        for step in Self.steps { _ = try await told(session, step) }
+        let text = String(decoding: await session.saved(), as: UTF8.self)
+        #expect(!text.contains("PRIVATE KEY"))
+        #expect(text.contains("tideover.simulated-app-store.1"))
+        #expect(text.contains("tideover.simulated-google-play.1"))
+    }
+}
