@@ -74,6 +74,82 @@ import TideoverServer
         await server.close()
     }
 
+    /// A server that was told nothing, and a store that can be asked about one order.
+    private func uninformed(_ play: TestPlay) throws -> TestServer {
+        play.answer(
+            Self.order,
+            [
+                "orderId": .string(Self.order), "purchaseToken": "token-9",
+                "lineItems": [["productId": "cards.pro.monthly", "subscriptionDetails": [:]]],
+            ]
+        )
+        return try TestServer(googlePlay: play.trust(), sleep: { _ in { _ in } })
+    }
+
+    @Test func `an order that is not known is asked for, and what it bought is then known`()
+        async throws
+    {
+        let play = TestPlay()
+        let server = try uninformed(play)
+        play.answer("token-9", TestPlay.subscription("ACTIVE", until: "2026-06-01T10:00:00Z"))
+        let found = try await look(server, "order=\(Self.order)")
+        #expect(found.map { $0["customer"]?.string } == [TestServer.anna])
+        #expect(
+            play.questions == [
+                "com.example.cards/orders/\(Self.order)", "subscriptionsv2/tokens/token-9",
+            ]
+        )
+        // What it bought is known by its token from now on.
+        #expect(try await look(server, "token=token-9") == found)
+        await server.close()
+    }
+
+    @Test func `an order of one product is one`() async throws {
+        let play = TestPlay()
+        let server = try TestServer(
+            catalogue: TestPlay.catalogue,
+            googlePlay: play.trust(),
+            sleep: { _ in { _ in } }
+        )
+        play.answer(
+            "GPA.2",
+            [
+                "orderId": "GPA.2", "purchaseToken": "token-8",
+                "lineItems": [["productId": "cards.lifetime", "oneTimePurchaseDetails": [:]]],
+            ]
+        )
+        play.answerProduct("token-8", TestPlay.lifetime)
+        let found = try await look(server, "order=GPA.2")
+        #expect(found.map { $0["productId"]?.string } == ["cards.lifetime"])
+        await server.close()
+    }
+
+    @Test(arguments: [400, 404])
+    func `an order that the store does not know is nobody's`(status: Int) async throws {
+        let play = TestPlay()
+        let server = try uninformed(play)
+        play.answer(Self.order, status: status)
+        #expect(try await look(server, "order=\(Self.order)").isEmpty)
+        await server.close()
+    }
+
+    @Test(arguments: [(503, nil), (401, nil), (nil, 503)] as [(Int?, Int?)])
+    func `a store that cannot be asked does not say that there is no order`(
+        order: Int?,
+        token: Int?
+    ) async throws {
+        let play = TestPlay()
+        let server = try uninformed(play)
+        if let order { play.answer(Self.order, status: order) }
+        if let token { play.answer("token-9", status: token) }
+        let response = try await server.get("/v1/apps/cards/lookup?order=\(Self.order)")
+        #expect(response.status == 503)
+        let problem = try JSONDocument(response.body).root
+        #expect(problem["type"]?.string == "urn:tideover:problem:store-did-not-answer")
+        #expect(problem["title"]?.string?.contains("Google Play") == true)
+        await server.close()
+    }
+
     @Test func `of a purchase that nobody has claimed it is said how to`() async throws {
         let play = TestPlay()
         let server = try TestServer(googlePlay: play.trust())

@@ -1,19 +1,22 @@
 import TideoverAppStore
 import TideoverCore
+import TideoverGooglePlay
 import TideoverHTTP
 import TideoverJSON
 import TideoverStorage
 
 /// Answers `GET /v1/apps/{app}/lookup`: whose a purchase is, found by what a customer can quote.
 ///
-/// The App Store's order numbers stand in no message of the store: the store is asked about them where
-/// it can be, and what it answers is kept like anything else it says.
+/// The App Store's order numbers stand in no message of the store, and those of Google Play only in its
+/// answers: the store is asked about one that is not known where it can be, and what it answers is kept
+/// like anything else it says.
 struct LookupRoute: Sendable {
     let app: App
     let storage: any Storage
     let clock: Clock
     /// Those who can ask a store about the app.
     let backfillers: [Backfiller]
+    let upkeeps: [PlayUpkeep]
 
     /// More than a purchase can be in, one for each environment and way of owning it.
     private static let most = 20
@@ -22,11 +25,7 @@ struct LookupRoute: Sendable {
         let question = try LookupQuestion(request)
         // Every fact of what is found is read: this leaves the thread that reads sockets.
         var found = try await onPool { try find(question) }
-        if found.isEmpty, case .order(let order) = question, !PlayOrderNumber.isOne(order) {
-            for backfiller in backfillers where backfiller.app.id == app.id {
-                found += try await backfiller.holdings(ofOrder: order)
-            }
-        }
+        if found.isEmpty, case .order(let order) = question { found = try await ask(about: order) }
         let now = clock()
         var writer = JSONWriter()
         writer.object { writer in
@@ -40,6 +39,20 @@ struct LookupRoute: Sendable {
             )
         }
         return .json(bytes: writer.bytes, headers: ["Cache-Control": "private, no-store"])
+    }
+
+    /// What the store that a number looks like one of answers about an order.
+    private func ask(about order: String) async throws -> [Holding] {
+        if PlayOrderNumber.isOne(order) {
+            // Google Play has one account of an app, whichever environment asks.
+            let upkeep = upkeeps.first { $0.app.id == app.id }
+            return try await upkeep?.holdings(ofOrder: order) ?? []
+        }
+        var found: [Holding] = []
+        for backfiller in backfillers where backfiller.app.id == app.id {
+            found += try await backfiller.holdings(ofOrder: order)
+        }
+        return found
     }
 
     private func find(_ question: LookupQuestion) throws -> [Holding] {
@@ -91,7 +104,7 @@ struct LookupRoute: Sendable {
 /// The number of an order of Google Play, such as `GPA.1234-5678-9012-34567`, with `..N` behind it for a
 /// renewal.
 private enum PlayOrderNumber {
-    /// Whether the App Store need not be asked about it.
+    /// Whether Google Play is to be asked about it, and not the App Store.
     static func isOne(_ text: String) -> Bool { text.hasPrefix("GPA.") }
 }
 
@@ -141,12 +154,12 @@ extension Problem {
         detail: "Ask with one of `?order=`, `?transaction=` or `?token=`, and say which."
     )
 
-    fileprivate static func storeDidNotAnswer(_ failure: AppStoreAPIFailure) -> Problem {
+    fileprivate static func storeDidNotAnswer(_ store: String, _ sentence: String) -> Problem {
         Problem(
             "store-did-not-answer",
             status: 503,
-            title: "The App Store did not say whose the order is.",
-            detail: failure.sentence,
+            title: "\(store) did not say whose the order is.",
+            detail: sentence,
             retryAfter: 30
         )
     }
@@ -163,7 +176,7 @@ extension Backfiller {
         do {
             answer = try await ask(.orderLookup) { try await api.lookUp(orderId: order) }
         } catch let failure as AppStoreAPIFailure {
-            throw Problem.storeDidNotAnswer(failure)
+            throw Problem.storeDidNotAnswer("The App Store", failure.sentence)
         }
         let now = timing.clock()
         let items = AppStoreReader(app: trust.identity).read(
@@ -178,6 +191,47 @@ extension Backfiller {
             lineages.formUnion(reading.lineages)
         }
         return try lineages.sorted().map { try ingest.storage.holding($0, app: app.id) }
+    }
+}
+
+extension PlayUpkeep {
+    /// The purchase of an order of Google Play's: the order tells its token, and that is asked about.
+    ///
+    /// - Throws: `store-did-not-answer`: that it cannot be asked does not say that there is no order.
+    fileprivate func holdings(ofOrder order: String) async throws -> [Holding] {
+        guard let bought = try await bought(withOrder: order) else { return [] }
+        let name = trust.token(bought.token)
+        let known = try await asking.lineage(of: name)
+        let answered = try await ask(bought.kind, bought.token, about: known)
+        if answered == .failed(retryable: true) {
+            throw Problem.storeDidNotAnswer(
+                "Google Play",
+                "It could not be asked what is left of it."
+            )
+        }
+        guard let lineage = try await asking.lineage(of: name) else { return [] }
+        return [try ingest.storage.holding(lineage, app: app.id)]
+    }
+
+    /// What an order paid for; nil where the store knows no such order.
+    private func bought(
+        withOrder order: String
+    ) async throws -> (kind: PlayRead.Kind, token: String)? {
+        try await limiter.admit(.orderLookup)
+        do {
+            let content = try await api.order(order).content
+            count(.orderLookup, "answered")
+            let isSubscription = content.lineItems.contains { $0.subscription != nil }
+            return content.purchaseToken.map { (isSubscription ? .subscription : .product, $0) }
+        } catch let failure as PlayAPIFailure {
+            try Task.checkCancellation()
+            count(.orderLookup, failure.metricWord)
+            try await pause(after: failure)
+            guard failure.saysThereIsNone else {
+                throw Problem.storeDidNotAnswer("Google Play", failure.sentence)
+            }
+            return nil
+        }
     }
 }
 

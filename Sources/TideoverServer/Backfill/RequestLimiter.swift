@@ -2,7 +2,9 @@ import TideoverCore
 
 /// A kind of request for which the store keeps a limit of its own.
 enum RequestKind: String, CaseIterable, Hashable, Sendable {
-    case notificationHistory, subscriptionStatuses, refundHistory, orderLookup
+    case notificationHistory, subscriptionStatuses, refundHistory
+    /// Of both stores.
+    case orderLookup
     /// Of Google Play: one purchase token, and lists of voided orders.
     case purchases, acknowledgements, voidedPurchases
 
@@ -11,7 +13,9 @@ enum RequestKind: String, CaseIterable, Hashable, Sendable {
         .notificationHistory, .subscriptionStatuses, .refundHistory, .orderLookup,
     ]
     /// Those of Google Play.
-    static let ofGooglePlay: [RequestKind] = [.purchases, .acknowledgements, .voidedPurchases]
+    static let ofGooglePlay: [RequestKind] = [
+        .purchases, .acknowledgements, .voidedPurchases, .orderLookup,
+    ]
 
     /// How many a second the store allows an app in production; in the sandbox of the App Store a tenth
     /// of that.

@@ -112,7 +112,7 @@ public struct PlayTrial: Sendable {
             return (.answered, answer.exchange.skew)
         } catch let failure as PlayAPIFailure {
             return (
-                failure.saysNoSuchPurchase ? .answered : .refused(failure), failure.exchange.skew
+                failure.saysThereIsNone ? .answered : .refused(failure), failure.exchange.skew
             )
         }
     }
@@ -146,8 +146,8 @@ public struct PlayTrial: Sendable {
 }
 
 extension PlayAPIFailure {
-    /// Whether the store took the question, and knows no such purchase.
-    fileprivate var saysNoSuchPurchase: Bool {
+    /// Whether the store took the question, and knows no such purchase or order.
+    var saysThereIsNone: Bool {
         switch reason {
         case .notFound, .gone: true
         case .status(let status, _): status == 400

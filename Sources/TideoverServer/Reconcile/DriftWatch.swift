@@ -38,7 +38,9 @@ struct DriftWatch: Sendable {
                 )
             )
         }
-        let questions = Set(found.filter(\.asksStore).compactMap(\.lineage)).sorted()
+        let questions = Set(
+            found.filter { $0.asksStore || $0.asksGooglePlay }.compactMap(\.lineage)
+        ).sorted()
         guard !questions.isEmpty else { return found }
         for lineage in questions {
             if lineage.store == .googlePlay {
@@ -116,6 +118,13 @@ struct DriftWatch: Sendable {
             )
         }
         return nil
+    }
+}
+
+extension Drift {
+    /// Whether Google Play, asked about the purchase, tells what a notification should have.
+    fileprivate var asksGooglePlay: Bool {
+        isOpen && lineage?.store == .googlePlay && cause == .missedNotification
     }
 }
 

@@ -317,7 +317,8 @@ public struct Service: Sendable {
                 app: service.app(call["app"]),
                 storage: service.storage,
                 clock: service.clock,
-                backfillers: service.backfillers
+                backfillers: service.backfillers,
+                upkeeps: service.upkeeps
             ).respond(to: call.request)
         },
         Route("GET", "/v1/apps/{app}/arrivals", needs: .secret) { service, call in

@@ -144,7 +144,12 @@ extension PlayUpkeep {
         let words = PlayLineageWords(holding.facts)
         let confirmed = try bookmarks.instant(Self.confirmed(lineage)) ?? .distantPast
         let questions = try plan(for: holding).questions
-        let reads = questions.compactMap { words.subscriptions[$0.token]?.askedAt }
+        let reads = questions.flatMap { question in
+            [
+                words.subscriptions[question.token]?.askedAt,
+                words.purchases[question.token]?.askedAt,
+            ].compactMap(\.self)
+        }
         let asked = max(reads.max() ?? .distantPast, confirmed)
         guard !questions.isEmpty, timing.clock() >= asked + Self.restOfUrgent,
             try await limiter.admitSoon(.purchases)

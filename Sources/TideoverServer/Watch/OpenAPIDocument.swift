@@ -513,7 +513,7 @@ enum OpenAPIDocument {
                 "tags": ["customers"],
                 "operationId": "lookUpPurchase",
                 "summary": "Whose a purchase is",
-                "description": "Found by exactly one of the parameters. Order numbers of the App Store are asked of the store where the app's configuration lets it be asked.",
+                "description": "Found by exactly one of the parameters. An order that is not known is asked of its store where the app's configuration lets it be asked.",
                 "security": [{ "key": ["secret"] }],
                 "parameters": [
                   { "$ref": "#/components/parameters/app" },

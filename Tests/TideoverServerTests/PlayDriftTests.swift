@@ -1,0 +1,76 @@
+import Testing
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+import TideoverServer
+
+/// A device that knows more of a purchase on Google Play than we were told.
+@Suite struct PlayDriftTests {
+    private static let end: Instant = "2026-06-01T10:00:00Z"
+    private static let next: Instant = "2026-07-01T10:00:00Z"
+
+    /// A back end that was told of a purchase and has heard nothing for two days behind its end.
+    private func silent() async throws -> PlayBackEnd {
+        let google = ScriptedPlay(TestTime(at: PlayBackEnd.start, movesClock: true))
+        let (end, next) = (Self.end, Self.next)
+        google.play("token-1") { now in
+            ScriptedPlay.subscription("ACTIVE", until: now < end ? end : next)
+        }
+        let backEnd = try PlayBackEnd(google)
+        #expect(try await backEnd.push(4, "token-1") == 200)
+        backEnd.time.clock.now = end + .hours(49)
+        return backEnd
+    }
+
+    /// `cause healer` of the drift that a device is answered which says it has the next period.
+    private func report(to backEnd: PlayBackEnd) async throws -> [String] {
+        let premium: JSONValue = ["access": true, "until": .string(Self.next.rfc3339)]
+        let body: JSONValue = ["device": ["entitlements": ["premium": premium]]]
+        let response = try await backEnd.service.handler(
+            Request(
+                method: "POST",
+                path: "/v1/apps/cards/customers/\(TestServer.anna)/reconcile",
+                query: [QueryItem(name: "environment", value: "production")],
+                headers: TestServer.credentials,
+                body: body.encoded()
+            )
+        )
+        #expect(response.status == 200)
+        let drift = JSONValue(try JSONDocument(response.body).root)["drift"]?.array ?? []
+        return drift.map { drift in
+            [drift["cause"], drift["healedBy"]].compactMap { $0?.string }.joined(separator: " ")
+        }
+    }
+
+    @Test func `Google Play is asked at once, which heals it before the answer goes out`()
+        async throws
+    {
+        let backEnd = try await silent()
+        #expect(try await backEnd.words() == "expired unconfirmed unknown none")
+        #expect(try await report(to: backEnd) == ["missed-notification asked"])
+        #expect(try await backEnd.words() == "active paid confirmed access")
+        #expect(backEnd.google.questions("token-1").count == 2)
+        await backEnd.close()
+    }
+
+    @Test func `where it cannot be reached, it is asked again by the next report`() async throws {
+        let backEnd = try await silent()
+        backEnd.google.fail { _ in Response(status: 503) }
+        #expect(try await report(to: backEnd) == ["missed-notification"])
+        backEnd.google.fail(nil)
+        backEnd.time.clock.now = backEnd.time.clock.now + .minutes(1)
+        #expect(try await report(to: backEnd) == ["missed-notification asked"])
+        await backEnd.close()
+    }
+
+    @Test func `of a store that upholds us nothing is asked twice within a minute`() async throws {
+        let backEnd = try await silent()
+        let end = Self.end
+        backEnd.google.play("token-1") { _ in ScriptedPlay.subscription("EXPIRED", until: end) }
+        _ = try await report(to: backEnd)
+        _ = try await report(to: backEnd)
+        #expect(backEnd.google.questions("token-1").count == 2)
+        #expect(try await backEnd.hasAccess() == false)
+        await backEnd.close()
+    }
+}
