@@ -34,7 +34,8 @@ enum Serve {
                 + "{\"now\": \"2026-05-06T10:00:00Z\"}, looked at every second, and what a request says "
                 + "as Tideover-Clock; between two looks, and while nobody answers, it stands. Every app must serve the environment simulated "
                 + "and no other.",
-            "SIGTERM and SIGINT stop it: running requests finish, everything acknowledged is safe.",
+            "SIGTERM and SIGINT stop it: for server.drain it goes on while /readyz answers 503, running "
+                + "requests finish, everything acknowledged is safe.",
         ],
         run: run
     )
@@ -105,7 +106,7 @@ enum Serve {
         }
         system.watch(server)
         let following = Task { await followed?.run(telling: output) }
-        await serve(service, on: server, until: stop, output)
+        await serve(service, on: server, until: stop, draining: configuration.server.drain, output)
         following.cancel()
         await following.value
         system.watch(nil)
@@ -137,11 +138,13 @@ enum Serve {
         }
     }
 
-    /// Serves until a signal asks to stop, then finishes what was begun.
+    /// Serves until a signal asks to stop, then for so long as whoever sends it traffic needs to hear of
+    /// it, then finishes what was begun.
     static func serve(
         _ service: Service,
         on server: HTTPServer,
         until stop: StopSignal,
+        draining: Milliseconds = .zero,
         _ output: Output
     ) async {
         output.message("tideover: listening on http://\(server.address)")
@@ -154,7 +157,9 @@ enum Serve {
         let weighing = Task { await service.watchForLockouts() }
         let pulling = Task { await service.pullNotifications() }
         await stop.arrival()
+        service.beginDraining()
         output.message("tideover: stopping")
+        try? await Task.sleep(for: .milliseconds(draining.count))
         await server.stop()
         counting.cancel()
         meeting.cancel()

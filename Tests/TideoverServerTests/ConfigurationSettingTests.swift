@@ -71,6 +71,7 @@ import TideoverServer
             "server.listen = localhost:9000 (TIDEOVER_SERVER_LISTEN)",
             "server.trustedProxies = 10.0.0.0/8, ::1 (etc/tideover.json:1:29)",
             "server.limits.connectionsPerAddress = 64 (default)",
+            "server.drain = 0s (default)",
             "server.limits.refusalsPerMinute = 7 (TIDEOVER_SERVER_LIMITS_REFUSALS_PER_MINUTE)",
             "storage = sqlite:tideover.db (default)",
             "apps[0].id = cards (etc/tideover.json:2:16)",

@@ -53,6 +53,16 @@ final class ServingExecutable {
         )
     }
 
+    /// Asks it to stop, and waits until it has heard.
+    func askToStop() throws {
+        process.terminate()
+        while !messages.contains("stopping\n") {
+            let bytes = process.messages.next()
+            guard !bytes.isEmpty else { throw Ended(messages: messages) }
+            messages += String(decoding: bytes, as: UTF8.self)
+        }
+    }
+
     /// Stops it in order; everything it said on standard error.
     func stop() -> String {
         process.terminate()

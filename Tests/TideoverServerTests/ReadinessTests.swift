@@ -71,6 +71,21 @@ import TideoverStorage
         await server.close()
     }
 
+    @Test func `a server that is about to stop says so, and still answers everything else`()
+        async throws
+    {
+        let server = try TestServer()
+        #expect(try await server.get("/readyz").status == 200)
+        server.service.beginDraining()
+        let answer = try await server.get("/readyz")
+        #expect(answer.status == 503)
+        let problem = try JSONDocument(answer.body).root
+        #expect(problem["type"]?.string == "urn:tideover:problem:draining")
+        #expect(try await server.get("/healthz").status == 200)
+        #expect(try await server.post(Message.purchase("n-1")).status == 200)
+        await server.close()
+    }
+
     @Test func `asking often writes once a second`() async throws {
         let disk = Disk()
         let server = try TestServer(instruments: disk.instruments, faults: disk.faults)

@@ -51,6 +51,8 @@ extension Configuration {
         /// The file with a key of kind admin that is accepted without being stored, and that commands
         /// present; nil if there is none.
         public let adminKeyFile: String?
+        /// How long it goes on serving once it is told to stop, while `/readyz` says that it will.
+        public let drain: Milliseconds
 
         /// A server that listens at an address.
         public init(
@@ -58,13 +60,15 @@ extension Configuration {
             publicURL: String? = nil,
             trustedProxies: TrustedProxies = TrustedProxies(),
             limits: Limits = Limits(),
-            adminKeyFile: String? = nil
+            adminKeyFile: String? = nil,
+            drain: Milliseconds = .zero
         ) {
             self.listen = listen
             self.publicURL = publicURL
             self.trustedProxies = trustedProxies
             self.limits = limits
             self.adminKeyFile = adminKeyFile
+            self.drain = drain
         }
     }
 

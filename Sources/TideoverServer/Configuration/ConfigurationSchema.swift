@@ -20,6 +20,7 @@ extension ConfigurationSection {
         if proxies.contains(where: { $0.prefixLength == 0 }) {
             note(.trustsEverybody(path: path(of: "trustedProxies")))
         }
+        let drain = value("drain", .duration, default: "0s")
         let limits = section("limits").readLimits()
         close()
         return Configuration.Server(
@@ -27,7 +28,8 @@ extension ConfigurationSection {
             publicURL: publicURL,
             trustedProxies: TrustedProxies(proxies),
             limits: limits,
-            adminKeyFile: adminKeyFile.map(folder.path(of:))
+            adminKeyFile: adminKeyFile.map(folder.path(of:)),
+            drain: drain
         )
     }
 

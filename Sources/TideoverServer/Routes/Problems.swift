@@ -262,4 +262,12 @@ extension Problem {
         members: ["checks": .object(["storage": "failed"])],
         retryAfter: 1
     )
+
+    static let draining = Problem(
+        "draining",
+        status: 503,
+        title: "The server is about to stop.",
+        detail: "Send to another, or wait until this one is back.",
+        retryAfter: 1
+    )
 }

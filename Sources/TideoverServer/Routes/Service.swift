@@ -221,6 +221,10 @@ public struct Service: Sendable {
         )
     }
 
+    /// Tells whoever asks `/readyz` from now on that the server is about to stop. Everything else is
+    /// answered as before.
+    public func beginDraining() { readiness.beginDraining() }
+
     /// The ids of the apps with purchases to protect that no public or secret key opens.
     public var appsWithoutKey: [String] {
         keys.withLock { keys in

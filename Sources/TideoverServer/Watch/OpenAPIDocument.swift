@@ -1225,7 +1225,7 @@ enum OpenAPIDocument {
                 "operationId": "getReadiness",
                 "summary": "Whether the storage can be read and written",
                 "security": [],
-                "description": "Found out at most once a second, however often it is asked.",
+                "description": "Found out at most once a second, however often it is asked. Once the server is told to stop the answer is no.",
                 "responses": {
                   "200": {
                     "description": "It can",
@@ -2808,6 +2808,7 @@ enum OpenAPIDocument {
                       "urn:tideover:problem:internal",
                       "urn:tideover:problem:storage-unavailable",
                       "urn:tideover:problem:overloaded",
+                      "urn:tideover:problem:draining",
                       "urn:tideover:problem:not-ready",
                       "urn:tideover:problem:interrupted"
                     ]

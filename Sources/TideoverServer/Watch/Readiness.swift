@@ -12,6 +12,8 @@ package struct ReadinessState {
     /// How long a check may take before its silence counts as failure.
     package static let patience: Int64 = 5_000_000_000
 
+    /// Whether the server is about to stop: then whatever is found out counts no more.
+    package private(set) var isDraining = false
     private var finding: (isReady: Bool, at: Int64)?
     private var checkBegan: Int64?
 
@@ -33,6 +35,8 @@ package struct ReadinessState {
         return .check
     }
 
+    package mutating func beginDraining() { isDraining = true }
+
     package mutating func checked(isReady: Bool, at now: Int64) {
         finding = (isReady, now)
         checkBegan = nil
@@ -40,7 +44,7 @@ package struct ReadinessState {
 }
 
 /// Answers `GET /readyz`: whether the storage takes a write and can be read, found out at most once
-/// a second, by one request at a time.
+/// a second, by one request at a time; and that nobody is to send any more, before the server stops.
 final class Readiness: Sendable {
     private let storage: any Storage
     private let uptime: @Sendable () -> Int64
@@ -57,7 +61,11 @@ final class Readiness: Sendable {
         self.log = log
     }
 
+    /// From now on nobody is to send any more.
+    func beginDraining() { state.withLock { $0.beginDraining() } }
+
     func respond() async throws -> Response {
+        if state.withLock({ $0.isDraining }) { throw Problem.draining }
         guard await isReady() else { throw Problem.notReady }
         return .json(
             ["status": "ready", "checks": ["storage": "ok"]],
