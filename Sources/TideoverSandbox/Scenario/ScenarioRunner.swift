@@ -36,7 +36,7 @@ struct ScenarioPlay {
     /// What the stores' clocks show.
     var now: Int64
     /// By what the system under test knows the person by.
-    private var naive: [String: NaiveCheck] = [:]
+    var naive: [String: NaiveCheck] = [:]
     /// By customer.
     var devices: [String: ScenarioDevice] = [:]
     var losesNotifications = false
