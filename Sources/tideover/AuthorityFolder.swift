@@ -4,8 +4,9 @@ import TideoverJSON
 import TideoverSandbox
 import TideoverSignatures
 
-/// A folder in which a simulated store keeps what it signs with, from one run to the next: `root.der`, which
-/// a back end is to trust, the key with which it may ask, and `authority.json`, the secret.
+/// A folder in which simulated stores keep what they sign with, from one run to the next: `root.der`, which
+/// a back end is to trust, the keys with which it may ask, and `authority.json` and `push-authority.json`, the
+/// secrets.
 struct AuthorityFolder {
     static let option = Parameter.option(
         "--authority",

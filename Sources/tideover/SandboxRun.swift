@@ -44,9 +44,13 @@ enum SandboxRun {
                     + "--deliver /notifications --read-back '/customers/{customer}' --access premium",
                 "against a back end of yours, asked for access alone"
             ),
+            Example(
+                "tideover sandbox run Scenarios/google-*.json5 --target http://127.0.0.1:8080 "
+                    + "--authority store",
+                "against one that asks Google with the key file store/service-account.json"
+            ),
         ],
-        parameters: [files, story, junit, json] + BackEndVisit.parameters
-            + [storeListen, salt],
+        parameters: [files, story, junit, json] + BackEndVisit.parameters + [storeListen, salt],
         notes: [
             "Each file is played by itself: a new store, a new server, a clock of its own, no port "
                 + "and no network.",

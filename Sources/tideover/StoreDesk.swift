@@ -2,7 +2,6 @@ import TideoverCommandLine
 import TideoverCore
 import TideoverHTTP
 import TideoverJSON
-import TideoverLocks
 import TideoverSandbox
 import TideoverSignatures
 
