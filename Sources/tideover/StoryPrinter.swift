@@ -38,7 +38,7 @@ struct StoryPrinter {
     }
 
     private var columns: [Table.Column] {
-        if isNarrow { return [.init("day"), .init("use"), .init("what happened, and why")] }
+        if isNarrow { return [.init("day"), .init("use"), .init("why, and what happened")] }
         return [
             .init("day"), .init("use"), .init("why"), .init("naive"), .init("prompt"),
             .init("what happened"),
@@ -107,9 +107,9 @@ struct StoryPrinter {
         let mistake = scene.reading?.naiveMistake.map { mistake in
             mistake == .lockedOut ? "naive: no (!)" : "naive: yes (!)"
         }
-        let sentence = scene.note ?? scene.sentences.last
-        let words = [sentence, why, mistake].compactMap(\.self).filter { !$0.isEmpty }
-        return [cells[0], cells[1], Table.Cell(words.joined(separator: "; "))]
+        let head = [why, mistake ?? ""].filter { !$0.isEmpty }.joined(separator: "; ")
+        let words = [head, scene.note ?? scene.sentences.last ?? ""].filter { !$0.isEmpty }
+        return [cells[0], cells[1], Table.Cell(words.joined(separator: ": "))]
     }
 
     private func naive(_ reading: Reading) -> Table.Cell {

@@ -41,7 +41,7 @@ struct ChronicleDrawing {
         <h1>\(Self.escaped(chronicle.name))</h1>
         <p>Upper bars: what Tideover says, by what the stores have signed. Lower bars: where a check \
         of the expiry date would have been wrong.</p>
-        \(drawing)
+        <div class="drawing">\(drawing)</div>
         \(legend)
         <ul class="sums">
         \(chronicle.sentences.map { "<li>\(Self.escaped($0))</li>" }.joined(separator: "\n"))
@@ -188,7 +188,8 @@ struct ChronicleDrawing {
         body { margin: 2rem auto; max-width: 1100px; padding: 0 1rem; background: var(--paper); color: var(--ink);
           font: 16px/1.5 system-ui, sans-serif; }
         h1 { font-size: 1.4rem; margin: 0; }
-        svg[role=img] { width: 100%; height: auto; font: 11px system-ui, sans-serif; }
+        .drawing { overflow-x: auto; }
+        svg[role=img] { width: 100%; min-width: 760px; height: auto; font: 11px system-ui, sans-serif; }
         text { fill: var(--ink); }
         text.name { font-size: 14px; font-weight: 600; }
         .note { font-size: 12px; font-weight: 400; fill: var(--quiet); }

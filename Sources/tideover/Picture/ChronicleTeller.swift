@@ -93,6 +93,11 @@ struct ChronicleTeller {
             for route in ["", "/explain", "/timeline"] {
                 output.print("  curl '\(root)/\(course.person)\(route)?environment=simulated'")
             }
+            if let first = course.mistakes.first(where: { $0.value == .lockedOut }) {
+                let query = "environment=simulated&at=\(first.from.rfc3339)"
+                output.print("\n  # why, at the moment from which an expiry check denies it first")
+                output.print("  curl '\(root)/\(course.person)/explain?\(query)'")
+            }
         }
         output.print("\n  # the others")
         for course in chronicle.courses where course.person != chronicle.protagonist?.person {
