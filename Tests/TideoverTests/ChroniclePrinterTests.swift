@@ -30,6 +30,12 @@ import TideoverCommandLine
         )
     }
 
+    @Test func `it says how long a column is`() {
+        let words = "A column is 2 days, and shows the gravest of what happened in them."
+        #expect(printer(terminal(36)).grain == words)
+        #expect(printer(terminal(300)).grain.hasPrefix("A column is 1 day,"))
+    }
+
     @Test func `where characters beyond ASCII arrive, lines are drawn as lines`() {
         let picture = printer(terminal(36, unicode: true)).picture
         #expect(

@@ -159,7 +159,8 @@ struct ChroniclePrinter {
 
     /// How fine the picture is.
     var grain: String {
-        "A column is \(Chronicle.days(scale.start(of: 1) - scale.from)), and shows the gravest of them."
+        let days = Chronicle.days(scale.start(of: 1) - scale.from)
+        return "A column is \(days), and shows the gravest of what happened in them."
     }
 
     private func lines(of items: [(glyph: Glyph, words: String)]) -> [String] {
