@@ -8,16 +8,32 @@ enum FileOutput {
         _ bytes: [UInt8],
         to path: String,
         mode: mode_t = 0o644,
-        isNew: Bool = false
+        isNew: Bool = false,
+        isSynced: Bool = false
     ) throws(CommandFailure) {
         let flags = O_WRONLY | O_CREAT | O_CLOEXEC | (isNew ? O_EXCL : O_TRUNC)
         let descriptor = open(path, flags, mode)
         guard descriptor >= 0 else { throw failure(path, errno) }
         let sink = Sink(descriptor: descriptor)
         sink.write(bytes)
+        let isOnDisk = !isSynced || fsync(descriptor) == 0
+        let trouble = errno
         let isClosed = close(descriptor) == 0
+        if !isOnDisk { throw failure(path, trouble) }
         if case .failed(let number) = sink.condition { throw failure(path, number) }
         if !isClosed { throw failure(path, errno) }
+    }
+
+    /// Replaces a file as a whole: at no moment is there half of it, and what was there goes only once the
+    /// new one is on the disk.
+    static func replace(
+        _ bytes: [UInt8],
+        at path: String,
+        mode: mode_t = 0o644
+    ) throws(CommandFailure) {
+        let new = "\(path).new"
+        try write(bytes, to: new, mode: mode, isSynced: true)
+        guard rename(new, path) == 0 else { throw failure(path, errno) }
     }
 
     /// That a file or folder cannot be written, with this `errno`.

@@ -30,8 +30,11 @@ enum SandboxControl {
                 "tideover sandbox control buy customer=ben product=cards.pro plan=monthly",
                 "in Google Play, where ben buys"
             ),
-            Example("tideover sandbox control after=\"16 d\"", "only time passes"),
+            Example("tideover sandbox control advance by=\"16 d\"", "only time passes"),
+            Example("tideover sandbox control advance to=2026-06-01T10:00:00Z", "up to then"),
             Example("tideover sandbox control nextEvent", "until the store does something itself"),
+            Example("tideover sandbox control speed factor=86400", "a day a second from now on"),
+            Example("tideover sandbox control speed factor=0", "its clock stands again"),
         ],
         parameters: [words, store, json],
         notes: [
@@ -128,7 +131,9 @@ enum SandboxControl {
             }
             output.print(table)
         }
-        output.print("It is \(root["now"]?.string ?? "") in the store.")
+        let speed = root["speed"]?.int64 ?? 0
+        let pace = speed == 0 ? "" : ", \(speed) times as fast as here"
+        output.print("It is \(root["now"]?.string ?? "") in the store\(pace).")
     }
 
     /// Why a moment is not as it should be.

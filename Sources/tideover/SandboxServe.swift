@@ -33,12 +33,17 @@ enum SandboxServe {
                 "beside `tideover serve --clock http://127.0.0.1:9090/clock`"
             ),
             Example(
+                "tideover sandbox serve Examples/store.json5 --target http://127.0.0.1:8080 "
+                    + "--authority store --state store/state.json",
+                "which goes on tomorrow where it is ended today"
+            ),
+            Example(
                 "tideover sandbox serve Examples/store.json5 --target http://127.0.0.1:8090 "
                     + "--deliver /notifications --read-back '/customers/{customer}' --speed 86400",
                 "a day a second, for a back end of yours"
             ),
         ],
-        parameters: [file, listen, speed] + BackEndVisit.parameters,
+        parameters: [file, listen, speed, StateFile.option] + BackEndVisit.parameters,
         notes: [
             "Steps are sent with `tideover sandbox control`, or as POST /control with a step of a "
                 + "scenario file as the body.",
@@ -46,6 +51,8 @@ enum SandboxServe {
                 + "holds to be so, GET /root.der the App Store's root certificate. Everything else is "
                 + "asked of the App Store Server API and of Google: tokens at /token, the keys of "
                 + "pushes at /oauth2/v3/certs, the Play Developer API and Pub/Sub at their own paths.",
+            "What is kept with --state is no key: with --authority the stores sign as they did before. It "
+                + "is written after each step, every few seconds and at the end.",
             "It is open to whoever reaches the address: leave it on loopback.",
         ],
         run: run
@@ -65,14 +72,21 @@ enum SandboxServe {
             throw CommandFailure(.data, "\(TextLayout.visible(path)): \(error)")
         }
         try visit.listen(at: arguments[listen], orWith: "--listen")
-        let desk = try await StoreDesk(stage, visit)
-        let passing = arguments[speed].map { speed in
-            Task { await desk.letTimePass(speed, telling: output) }
-        }
+        let desk = try await StoreDesk(
+            stage,
+            visit,
+            speed: Int64(arguments[speed] ?? 0),
+            state: arguments[StateFile.option].map { StateFile(path: $0) }
+        )
+        let passing = Task { await desk.letTimePass(telling: output) }
+        let keeping = Task { await desk.keepNowAndThen(telling: output) }
         await stop.arrival()
-        passing?.cancel()
-        await passing?.value
+        passing.cancel()
+        keeping.cancel()
+        await passing.value
+        await keeping.value
         await visit.front.close()
+        try await desk.keep()
         return .success
     }
 }

@@ -10,16 +10,47 @@ import TideoverSignatures
 struct StoreDesk {
     private let session: ScenarioSession
     private let front: StoreFront
+    private let running: Locked<RunningClock>
+    private let state: StateFile?
 
-    init(_ stage: Scenario, _ visit: BackEndVisit) async throws {
+    /// Stores at the start of a stage, or where a file kept them.
+    init(
+        _ stage: Scenario,
+        _ visit: BackEndVisit,
+        speed: Int64 = 0,
+        state: StateFile? = nil
+    ) async throws {
         front = visit.front
-        session = await ScenarioSession(
-            stage,
-            target: try visit.target(for: stage),
-            authority: visit.authority
-        )
+        self.state = state
+        session = try await Self.session(stage, visit, state)
+        running = Locked(RunningClock(speed: speed, ours: Self.ours, stores: await session.now))
         let desk = self
         front.add { request in try await desk.answer(request) }
+    }
+
+    private static func session(
+        _ stage: Scenario,
+        _ visit: BackEndVisit,
+        _ state: StateFile?
+    ) async throws -> ScenarioSession {
+        let target = try visit.target(for: stage)
+        guard let state, let kept = try state.read() else {
+            return await ScenarioSession(stage, target: target, authority: visit.authority)
+        }
+        do throws(SavedStoreError) {
+            return try await ScenarioSession(
+                resuming: kept,
+                on: stage,
+                target: target,
+                authority: visit.authority
+            )
+        } catch {
+            throw CommandFailure(
+                .data,
+                "\(TextLayout.visible(state.path)): \(error)\n"
+                    + "Name another file with --state to begin anew."
+            )
+        }
     }
 
     /// Nil for what is not asked of the desk.
@@ -33,19 +64,53 @@ struct StoreDesk {
         }
     }
 
-    /// Lets the store's time pass, so many times as fast as ours, until cancelled.
-    func letTimePass(_ speed: Int, telling output: Output) async {
-        let clock = ContinuousClock()
-        let (began, start) = (clock.now, await session.now)
+    // MARK: Time
+
+    private static let begin = ContinuousClock.now
+
+    /// Our own clock, in milliseconds.
+    private static var ours: Int64 {
+        let gone = (ContinuousClock.now - begin).components
+        return gone.seconds * 1000 + gone.attoseconds / 1_000_000_000_000_000
+    }
+
+    /// Lets the stores' time pass at the speed that was set last, until cancelled.
+    func letTimePass(telling output: Output) async {
         while true {
             do { try await Task.sleep(for: .milliseconds(100)) } catch { return }
-            let gone = (clock.now - began).components
-            let milliseconds = gone.seconds * 1000 + gone.attoseconds / 1_000_000_000_000_000
             do {
-                _ = try await session.pass(until: start + milliseconds * Int64(speed))
+                let now = await session.now
+                let due = running.withLock { $0.now(at: Self.ours, stores: now) }
+                if due > now { _ = try await session.pass(until: due) }
             } catch {
                 output.message("tideover: the store stands still: \(error)")
-                return
+                await run(at: 0)
+            }
+        }
+    }
+
+    private func run(at speed: Int64) async {
+        let now = await session.now
+        running.withLock { $0.run(at: speed, ours: Self.ours, stores: now) }
+    }
+
+    // MARK: Keeping
+
+    /// Writes the stores to their file; without one nothing is kept.
+    func keep() async throws { try await state?.keep(session) }
+
+    /// Does so every few seconds, until cancelled.
+    func keepNowAndThen(telling output: Output) async {
+        guard state != nil else { return }
+        var isFailing = false
+        while true {
+            do { try await Task.sleep(for: .seconds(5)) } catch { return }
+            do {
+                try await keep()
+                isFailing = false
+            } catch {
+                if !isFailing { output.message("tideover: the stores are not kept: \(error)") }
+                isFailing = true
             }
         }
     }
@@ -62,38 +127,41 @@ struct StoreDesk {
         let standings = await session.standings()
         return .document([
             "now": .string(Instant(millisecondsSince1970: await session.now).rfc3339),
+            "speed": .integer(running.withLock { $0.speed }),
             "customers": .array(standings.map(\.json)),
         ])
     }
 
-    /// Does what a step says; `{"do": "nextEvent"}` and a step of nothing but a time are for this place alone.
+    /// Does what a step or an order says; a step of nothing but a time is for this place alone.
     private func control(_ body: [UInt8]) async throws -> Response {
         let moments: [Moment]
         do {
-            switch Pause(body) {
-            case .untilNextEvent?: moments = try await session.passToNextEvent()
-            case .none: moments = try await session.take(body)
+            switch try DeskOrder(body) {
+            case .untilNextEvent: moments = try await session.passToNextEvent()
+            case .advance(let step):
+                moments = try await session.take(JSONValue.object(step).encoded())
+            case .run(let speed):
+                await run(at: speed)
+                moments = []
+            case nil: moments = try await session.take(body)
             }
+        } catch let fault as DeskOrder.Fault {
+            return .document(["fault": .string("\(fault)")], status: 422)
         } catch let fault as ScenarioError {
             return .document(["fault": .string("\(fault)")], status: 422)
         } catch let refusal as SignatureRefusal {
             return .document(["fault": .string("\(refusal)")], status: 422)
         }
+        do {
+            try await keep()
+        } catch {
+            return .document(["fault": .string("done, but not kept: \(error)")], status: 500)
+        }
         return .document([
             "now": .string(Instant(millisecondsSince1970: await session.now).rfc3339),
+            "speed": .integer(running.withLock { $0.speed }),
             "moments": .array(moments.map(\.json)),
         ])
-    }
-
-    private enum Pause {
-        case untilNextEvent
-
-        init?(_ body: [UInt8]) {
-            guard let root = try? JSONDocument(body, syntax: .relaxed, limits: .local).root,
-                root["do"]?.string == "nextEvent"
-            else { return nil }
-            self = .untilNextEvent
-        }
     }
 }
 

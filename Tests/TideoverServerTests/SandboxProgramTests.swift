@@ -97,4 +97,40 @@ final class SandboxProgramTests {
         #expect(story?["passed"]?.bool == true)
         #expect(story?["moments"]?.count ?? 0 > 4)
     }
+
+    @Test func `stores that are told to end are kept, and go on from there`() throws {
+        let path = try file("a.json5", expecting: "grace")
+        let state = folder.appending(path: "state.json")
+        let words = [
+            "sandbox", "serve", path, "--target", "http://127.0.0.1:1", "--listen", "127.0.0.1:0",
+            "--state", state.path,
+        ]
+        func serve() throws -> (code: Int32, now: Int64?) {
+            let process = try ChildProcess(
+                [Executable.url.path] + words + ["--speed", "86400000"]
+            )
+            var messages = ""
+            while !messages.contains("/root.der") {
+                let bytes = process.messages.next()
+                if bytes.isEmpty { break }
+                messages += String(decoding: bytes, as: UTF8.self)
+            }
+            process.terminate()
+            let code = process.wait()
+            let kept = try JSONDocument([UInt8](Data(contentsOf: state)), limits: .local).root
+            #expect(kept["format"]?.string == "tideover.simulated-stage.1")
+            return (code, kept["play"]?["now"]?.int64)
+        }
+        let (code, now) = try serve()
+        #expect(code == 0)
+        let (again, later) = try serve()
+        #expect(again == 0)
+        #expect(try #require(later) >= #require(now))
+        let text = try String(contentsOf: URL(filePath: path), encoding: .utf8)
+        let other = text.replacing("customers: { anna: {} }", with: "customers: { ben: {} }")
+        try Data(other.utf8).write(to: URL(filePath: path))
+        let refused = try Executable.run(words)
+        #expect(refused.code == 65)
+        #expect(refused.messages.contains("customers of the scenario's head is not the same"))
+    }
 }

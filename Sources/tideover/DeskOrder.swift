@@ -1,0 +1,63 @@
+import TideoverJSON
+
+/// What the desk of simulated stores is told about their time, beside the steps of a scenario file.
+enum DeskOrder: Hashable {
+    case untilNextEvent
+    /// Time passes; as a step that does nothing says it.
+    case advance(JSONObject)
+    /// From now on time passes by itself, so many times as fast as here; 0 stops it.
+    case run(speed: Int64)
+
+    /// What is wrong with an order, for people.
+    struct Fault: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    static let speeds: ClosedRange<Int64> = 0...100_000_000
+
+    /// Nil for what is a step, or nothing at all.
+    init?(_ body: [UInt8]) throws(Fault) {
+        guard let root = try? JSONDocument(body, syntax: .relaxed, limits: .local).root,
+            let verb = root["do"]?.string
+        else { return nil }
+        switch verb {
+        case "nextEvent":
+            try Self.check(root, keys: [])
+            self = .untilNextEvent
+        case "advance":
+            try Self.check(root, keys: ["by", "to"])
+            self = .advance(try Self.step(root["by"]?.string, root["to"]?.string))
+        case "speed":
+            try Self.check(root, keys: ["factor"])
+            guard let speed = root["factor"]?.int64, Self.speeds.contains(speed) else {
+                throw Fault(
+                    description: "speed is told how many times as fast as here: factor=86400, or "
+                        + "factor=0 to stop; \(Self.speeds.upperBound) at most"
+                )
+            }
+            self = .run(speed: speed)
+        default: return nil
+        }
+    }
+
+    private static func step(_ length: String?, _ instant: String?) throws(Fault) -> JSONObject {
+        switch (length, instant) {
+        case (let length?, nil): return ["after": .string(length)]
+        case (nil, let instant?): return ["at": .string(instant)]
+        default:
+            throw Fault(
+                description: "advance is told how far, by=\"3 d\", or how long, "
+                    + "to=2026-06-01T10:00:00Z: one of both"
+            )
+        }
+    }
+
+    private static func check(_ root: JSONNode, keys: [String]) throws(Fault) {
+        for (key, _) in root.members where key != "do" && !keys.contains(key) {
+            throw Fault(
+                description: "\(root["do"]?.string ?? "") is not told \"\(key)\""
+                    + (keys.isEmpty ? "" : ", but \(keys.joined(separator: " or "))")
+            )
+        }
+    }
+}
