@@ -410,17 +410,22 @@ struct RevenueCatIngestTests {
         await server.close()
     }
 
-    @Test(arguments: [
-        (Policy.Transfer.claim, "active paid access", "never"),
-        (.transfer(coolDown: .zero), "none", "active paid access"),
-    ])
-    func `policy rules on what RevenueCat transfers`(
-        policy: Policy.Transfer,
-        former: String,
-        new: String
+    @Test(
+        arguments: [
+            (Policy.Transfer.claim, "active paid access", "never"),
+            (.transfer(coolDown: .zero), "none", "active paid access"),
+            (.transfer(coolDown: .days(1)), "none", "active paid access"),
+        ],
+        [false, true]
+    )
+    func `policy rules on what RevenueCat transfers, also before it tells what was bought`(
+        _ expected: (policy: Policy.Transfer, former: String, new: String),
+        transferFirst: Bool
     ) async throws {
+        let (policy, former, new) = expected
         let server = try server(policy: Policy(transfer: policy))
-        _ = try await server.hear(TestRevenueCat.event("INITIAL_PURCHASE", id: "1"))
+        let purchase = TestRevenueCat.event("INITIAL_PURCHASE", id: "1")
+        if !transferFirst { _ = try await server.hear(purchase) }
         let transfer: JSONObject = [
             "type": "TRANSFER", "id": "2", "event_timestamp_ms": TestRevenueCat.ms(Message.start),
             "transferred_from": [.string(TestServer.anna)],
@@ -428,10 +433,49 @@ struct RevenueCatIngestTests {
         ]
         #expect(try await server.hear(transfer) == "200 committed")
         #expect(try await server.hear(transfer) == "200 duplicate")
+        if transferFirst { #expect(try await server.hear(purchase) == "200 committed") }
         #expect(try await server.premium(TestServer.anna).hasSuffix(former))
         #expect(try await server.premium(TestServer.ben).hasPrefix(new))
         let audit = try server.storage.audit(app: "cards", customer: nil, after: nil, limit: 10)
         #expect(!audit.isEmpty)
+        await server.close()
+    }
+
+    @Test func `what is bought after a transfer stays with the buyer`() async throws {
+        let policy = Policy(transfer: .transfer(coolDown: .zero))
+        let server = try server(policy: policy)
+        let start = TestRevenueCat.start
+        let transfer: JSONObject = [
+            "type": "TRANSFER", "id": "2", "event_timestamp_ms": TestRevenueCat.ms(start),
+            "transferred_from": [.string(TestServer.anna)],
+            "transferred_to": [.string(TestServer.ben)],
+        ]
+        #expect(try await server.hear(transfer) == "200 committed")
+        let later = start + .seconds(1)
+        _ = try await server.hear(TestRevenueCat.event("INITIAL_PURCHASE", id: "1", at: later))
+        #expect(try await server.premium(TestServer.anna) == "active paid access")
+        #expect(try await server.premium(TestServer.ben).hasPrefix("never"))
+        await server.close()
+    }
+
+    @Test func `what went on and on goes to the last, and a late word takes nothing back`()
+        async throws
+    {
+        let server = try server(policy: Policy(transfer: .transfer(coolDown: .zero)))
+        let start = TestRevenueCat.start
+        func transfer(_ id: String, _ from: String, _ to: String, at seconds: Int64) -> JSONObject {
+            [
+                "type": "TRANSFER", "id": .string(id),
+                "event_timestamp_ms": TestRevenueCat.ms(start + .seconds(seconds)),
+                "transferred_from": [.string(from)], "transferred_to": [.string(to)],
+            ]
+        }
+        _ = try await server.hear(transfer("3", "u_2", TestServer.ben, at: 2))
+        _ = try await server.hear(transfer("2", TestServer.anna, "u_2", at: 1))
+        _ = try await server.hear(TestRevenueCat.event("INITIAL_PURCHASE", id: "1"))
+        #expect(try await server.premium(TestServer.ben) == "active paid access")
+        _ = try await server.hear(TestRevenueCat.event("UNCANCELLATION", id: "4"))
+        #expect(try await server.premium(TestServer.ben) == "active paid access")
         await server.close()
     }
 

@@ -127,6 +127,22 @@ struct Bookmarks: Sendable {
         try await keep(["at": instant], [:], name)
     }
 
+    /// To whom something went, and when; nil if that was not kept.
+    func transfer(_ name: String) throws(StorageError) -> (to: CustomerID, at: Instant)? {
+        let root = try form(name)?.root
+        guard let to = root?["value"]?.string.flatMap({ CustomerID($0) }),
+            let at = root?["at"]?.instant
+        else { return nil }
+        return (to, at)
+    }
+
+    func keep(
+        _ transfer: (to: CustomerID, at: Instant),
+        _ name: String
+    ) async throws(StorageError) {
+        try await keep(["at": transfer.at], ["value": transfer.to.text], name)
+    }
+
     private func form(_ name: String) throws(StorageError) -> JSONDocument? {
         guard let form = try storage.bookmark(key(name)) else { return nil }
         do {

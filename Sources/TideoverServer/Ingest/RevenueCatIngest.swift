@@ -71,11 +71,15 @@ struct RevenueCatIngest: Sendable {
 
     private func take(_ webhook: Webhook) async throws -> Response {
         try await declareAliases(webhook)
+        // Before what it moves now: whatever is told of meanwhile finds it.
+        try await keepTransfer(webhook)
         var newFacts = 0
         var isNew = false
         for environment in environments(of: webhook) {
             let intake = try await onPool { try self.intake(of: webhook, in: environment) }
             let outcome = try await ingest.storage.commit(intake, derive: Deriver(app: app).derive)
+            // Of what was delivered before, too: the server may have ended in between.
+            try await handOn(webhook, in: environment)
             guard case .committed(let count, _, let rulings) = outcome else { continue }
             isNew = true
             newFacts += count
@@ -102,8 +106,11 @@ struct RevenueCatIngest: Sendable {
             chains: chains
         )
         let claims =
-            reading.claims(at: webhook.receivedAt, chains: chains)
-            + (try transfers(webhook, in: environment))
+            try timely(
+                reading.claims(at: webhook.receivedAt, chains: chains),
+                webhook,
+                in: environment
+            ) + transfers(webhook, in: environment)
         let unknown = notUnderstood(in: reading, facts, environment)
         ingest.warn(of: unknown)
         return Intake(
@@ -196,14 +203,82 @@ extension RevenueCatIngest {
         }
     }
 
+    private func book(of environment: Environment) -> RelayedTransfers {
+        RelayedTransfers(app: app.id, environment: environment, storage: ingest.storage)
+    }
+
+    private func keepTransfer(_ webhook: Webhook) async throws(StorageError) {
+        guard case .transfer(let from, let to) = webhook.reading.customers,
+            let customer = Self.heir(to)
+        else { return }
+        for environment in environments(of: webhook) {
+            for former in from where former != customer {
+                try await book(of: environment)
+                    .keep(from: former, to: customer, at: webhook.reading.event.timestamp)
+            }
+        }
+    }
+
+    /// To whom went by now what this tells of; nil where nothing was transferred since.
+    private func heir(
+        _ webhook: Webhook,
+        in environment: Environment
+    ) throws(StorageError) -> CustomerID? {
+        let event = webhook.reading.event
+        guard let customer = event.customer else { return nil }
+        return try book(of: environment).heir(of: customer, since: event.timestamp)
+    }
+
+    /// Claims that a word from before a transfer does not take back what was transferred.
+    private func timely(
+        _ claims: [OwnershipClaim],
+        _ webhook: Webhook,
+        in environment: Environment
+    ) throws(StorageError) -> [OwnershipClaim] {
+        guard try heir(webhook, in: environment) != nil else { return claims }
+        var timely: [OwnershipClaim] = []
+        for claim in claims {
+            let holding = try ingest.storage.holding(claim.lineage, app: app.id)
+            if holding.owners.owner(at: claim.at) == nil { timely.append(claim) }
+        }
+        return timely
+    }
+
+    /// Claims what was transferred before it was told of for whose it is by now, behind the claim of
+    /// whoever had it: policy rules on it as if both had come in order.
+    private func handOn(_ webhook: Webhook, in environment: Environment) async throws {
+        guard let heir = try heir(webhook, in: environment) else { return }
+        let chains = try ingest.storage.chains(of: webhook.reading.lineages, app: app.id)
+        let claims = webhook.reading.claims(at: webhook.receivedAt, chains: chains).map {
+            OwnershipClaim(lineage: $0.lineage, customer: heir, at: $0.at)
+        }
+        guard !claims.isEmpty else { return }
+        let intake = Intake(
+            app: app.id,
+            environment: environment,
+            ownership: OwnershipClaims(claims, rule: Deriver(app: app).rule),
+            transfer: app.policy.transfer,
+            now: webhook.receivedAt
+        )
+        let outcome = try await ingest.storage.commit(intake, derive: Deriver(app: app).derive)
+        if case .committed(_, _, let rulings) = outcome { ingest.count(rulings) }
+    }
+
+    /// Of those to whom something went, the one whom the app knows.
+    private static func heir(_ customers: [CustomerID]) -> CustomerID? {
+        customers.first { !$0.isRevenueCatAnonymous } ?? customers.first
+    }
+
     /// What others had is claimed for whom RevenueCat says that it is now: policy rules on it.
     private func transfers(
         _ webhook: Webhook,
         in environment: Environment
     ) throws(StorageError) -> [OwnershipClaim] {
         guard case .transfer(let from, let to) = webhook.reading.customers,
-            let customer = to.first(where: { !$0.isRevenueCatAnonymous }) ?? to.first
+            let named = Self.heir(to)
         else { return [] }
+        let since = webhook.reading.event.timestamp
+        let customer = try book(of: environment).heir(of: named, since: since) ?? named
         var lineages: Set<Lineage> = []
         for former in from {
             let key = CustomerKey(app: app.id, environment: environment, customer: former)
