@@ -24,8 +24,8 @@ final class Reader {
     private let nextDue: Statement
     private let recordQueries: RecordQueries
 
-    init(path: String, busyTimeout: Int32) throws(StorageError) {
-        connection = try Connection(path: path, access: .readOnly, busyTimeout: busyTimeout)
+    init(path: String, access: Connection.Access, busyTimeout: Int32) throws(StorageError) {
+        connection = try Connection(path: path, access: access, busyTimeout: busyTimeout)
         try connection.execute(
             """
             PRAGMA query_only = ON;

@@ -13,10 +13,15 @@ final class ReaderPool: Sendable {
     /// How long a caller waits for a reader: it may be the thread that serves all connections.
     private let patience: Int64
 
-    init(path: String, count: Int, busyTimeout: Int32) throws(StorageError) {
+    init(
+        path: String,
+        access: Connection.Access = .readOnly,
+        count: Int,
+        busyTimeout: Int32
+    ) throws(StorageError) {
         var idle: [Reader] = []
         for _ in 0..<count {
-            idle.append(try Reader(path: path, busyTimeout: busyTimeout))
+            idle.append(try Reader(path: path, access: access, busyTimeout: busyTimeout))
         }
         state = Monitor(State(idle: idle))
         self.count = count

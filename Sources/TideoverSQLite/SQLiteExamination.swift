@@ -1,4 +1,3 @@
-import Glibc
 public import TideoverCore
 public import TideoverStorage
 
@@ -19,13 +18,13 @@ public enum SQLiteExamination: Hashable, Sendable {
     /// - Throws: `missingFolder`, `notPermitted`, `notAStorage`, `newerSchema`, `corrupt` or `io`.
     public init(path: String) throws(StorageError) {
         let path = try DatabaseFile.resolve(path)
-        guard Self.exists(path) else {
+        guard DatabaseFile.exists(path) else {
             self = .missing
             return
         }
         do {
             // Not made where there is none: somebody else than the server might own it then.
-            let lock = Self.exists(path + ".lock") ? try LockFile(database: path) : nil
+            let lock = DatabaseFile.exists(path + ".lock") ? try LockFile(database: path) : nil
             self = try Self.read(path)
             withExtendedLifetime(lock) {}
         } catch {
@@ -35,11 +34,9 @@ public enum SQLiteExamination: Hashable, Sendable {
     }
 
     private static func read(_ path: String) throws(StorageError) -> SQLiteExamination {
-        // What a crash left in the log counts; without one the file alone can be read, and then no
-        // log is made for it.
         let connection = try Connection(
             path: path,
-            access: size(path + "-wal") > 0 ? .readOnly : .frozen,
+            access: DatabaseFile.quietAccess(to: path),
             busyTimeout: 1_000
         )
         let version = try Migration.version(of: connection)
@@ -64,13 +61,6 @@ public enum SQLiteExamination: Hashable, Sendable {
             Environment(rawValue: row.text(0)).map { ($0, row.instant(1)) }
         }
         return Dictionary(found.compactMap(\.self), uniquingKeysWith: max)
-    }
-
-    private static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
-
-    private static func size(_ path: String) -> Int {
-        var entry = stat()
-        return stat(path, &entry) == 0 ? Int(entry.st_size) : 0
     }
 }
 

@@ -10,7 +10,10 @@ public import TideoverStorage
 public final class SQLiteStorage: Storage {
     /// The file, without links.
     public let path: String
-    private let writer: Writer
+    /// Nil where the file was opened for reading alone.
+    private let writer: Writer?
+    /// Held by the writer where there is one.
+    private let lock: LockFile?
     private let readers: ReaderPool
 
     /// Opens a database file, making it and its tables where there are none.
@@ -39,6 +42,7 @@ public final class SQLiteStorage: Storage {
         )
         self.path = path
         self.readers = readers
+        self.lock = nil
         writer = try Writer(
             ledger: ledger,
             lock: lock,
@@ -48,8 +52,38 @@ public final class SQLiteStorage: Storage {
         )
     }
 
+    /// Opens a file that is there for reading alone: it is left as it is, nothing is made beside it, and
+    /// whatever would write fails with `readOnly`. While it is open nobody else can open it.
+    ///
+    /// - Throws: as for writing; `olderSchema` for a file that would have to be brought up to date first.
+    public init(reading path: String) throws(StorageError) {
+        let path = try DatabaseFile.resolve(path)
+        let options = SQLiteOptions()
+        // Not made where there is none: somebody else than the server might own it then.
+        lock = DatabaseFile.exists(path + ".lock") ? try LockFile(database: path) : nil
+        let access = DatabaseFile.quietAccess(to: path)
+        try Migration.requireCurrent(
+            try Connection(path: path, access: access, busyTimeout: options.readerPatience)
+        )
+        readers = try ReaderPool(
+            path: path,
+            access: access,
+            count: options.readerCount,
+            busyTimeout: options.readerPatience
+        )
+        self.path = path
+        writer = nil
+    }
+
     deinit {
-        writer.beginClosing()
+        writer?.beginClosing()
+    }
+
+    private func openWriter() throws(StorageError) -> Writer {
+        guard let writer else {
+            throw StorageError(.readOnly, place: path, detail: "it was opened for reading alone")
+        }
+        return writer
     }
 
     private static func ledger(
@@ -76,24 +110,26 @@ public final class SQLiteStorage: Storage {
         derive: @escaping @Sendable (CustomerLineages) -> Derivation
     ) async throws(StorageError) -> CommitOutcome {
         let rows = try IntakeRows(intake, place: path)
-        return try await writer.write { ledger throws(StorageError) in
+        return try await openWriter().write { ledger throws(StorageError) in
             try ledger.commit(rows, derive: derive)
         }
     }
 
     public func claimDue(_ order: DueOrder) async throws(StorageError) -> [DueClaim] {
-        try await writer.write { ledger throws(StorageError) in try ledger.claimDue(order) }
+        try await openWriter().write { ledger throws(StorageError) in try ledger.claimDue(order) }
     }
 
     public func add(_ counts: [Tally: Int64], app: String) async throws(StorageError) {
         guard !counts.isEmpty else { return }
-        try await writer.write { ledger throws(StorageError) in
+        try await openWriter().write { ledger throws(StorageError) in
             try ledger.add(counts, app: app)
         }
     }
 
     public func keep(_ form: [UInt8], as key: BookmarkKey) async throws(StorageError) {
-        try await writer.write { ledger throws(StorageError) in try ledger.keep(form, as: key) }
+        try await openWriter().write { ledger throws(StorageError) in
+            try ledger.keep(form, as: key)
+        }
     }
 
     public func restore(
@@ -103,22 +139,23 @@ public final class SQLiteStorage: Storage {
         now: Instant
     ) async throws(StorageError) -> [Restored] {
         let rows = records.map(RestoredRow.init)
-        return try await writer.write { ledger throws(StorageError) in
+        return try await openWriter().write { ledger throws(StorageError) in
             try ledger.restore(rows, Restoration(app: app, environment: environment, now: now))
         }
     }
 
     public func add(_ key: KeyRecord) async throws(StorageError) {
-        try await writer.write { ledger throws(StorageError) in try ledger.add(key) }
+        try await openWriter().write { ledger throws(StorageError) in try ledger.add(key) }
     }
 
     public func revokeKey(_ id: String, at now: Instant) async throws(StorageError) -> KeyRecord? {
-        try await writer.write { ledger throws(StorageError) in
+        try await openWriter().write { ledger throws(StorageError) in
             try ledger.revokeKey(id, at: now)
         }
     }
 
     public func close() async {
+        guard let writer else { return readers.close(patience: 0) }
         await writer.close()
     }
 

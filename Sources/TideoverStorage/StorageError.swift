@@ -20,6 +20,8 @@ public struct StorageError: Error, Hashable, Sendable {
         case locked(holder: Int32?)
         /// A newer version of this program wrote it.
         case newerSchema(found: Int, known: Int)
+        /// An older version of this program wrote it, and it was opened for reading alone.
+        case olderSchema(found: Int, known: Int)
         /// A device failed to read or write.
         case io
         /// A device failed to confirm a write: until the storage is opened again none is accepted.
@@ -64,6 +66,8 @@ extension StorageError: CustomStringConvertible {
         case .locked(nil): "\(place) is in use by another process"
         case .newerSchema(let found, let known):
             "\(place) has schema \(found), this version knows schemas up to \(known)"
+        case .olderSchema(let found, let known):
+            "\(place) has schema \(found), and is read only once it has schema \(known)"
         case .io: "Reading or writing \(place) failed"
         case .unconfirmed: "The disk did not confirm a write to \(place)"
         case .refused: "\(place) refused a row"
@@ -84,6 +88,7 @@ extension StorageError: CustomStringConvertible {
         case .notAStorage: "Name another file in the configuration."
         case .locked: "Stop that process, or ask the running server instead."
         case .newerSchema: "Run the newer version, or restore a backup made before the upgrade."
+        case .olderSchema: "Start this version's server once: it brings the schema up to date."
         case .io: "Check the disk and the system's log; the store will deliver again."
         case .unconfirmed: "Check the disk, then restart; what was acknowledged is safe."
         case .refused: "This is a fault of the program; please report it."

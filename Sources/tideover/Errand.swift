@@ -39,7 +39,7 @@ struct Errand {
     /// The answer to a request, which a server may answer to a key only. A slip in the database's path
     /// should make none, unless it is made on purpose.
     ///
-    /// `finish` is what a service of the command's own is to do after it has answered, since it ends with
+    /// One that only reads leaves the database as it is. `finish` is what a service of the command's own is to do after it has answered, since it ends with
     /// the errand; what that answers counts instead.
     ///
     /// - Throws: `CommandFailure` for whatever is no success.
@@ -47,6 +47,7 @@ struct Errand {
         _ request: Request,
         needsKey: Bool = true,
         makesDatabase: Bool = false,
+        onlyReads: Bool = false,
         finish: Finish? = nil
     ) async throws -> JSONNode {
         if let server {
@@ -57,7 +58,8 @@ struct Errand {
         }
         guard makesDatabase || access(file, F_OK) == 0 else { throw Self.noDatabase(file) }
         do {
-            return try await ask(try SQLiteStorage(path: file), request, finish)
+            let storage = try onlyReads ? SQLiteStorage(reading: file) : SQLiteStorage(path: file)
+            return try await ask(storage, request, finish)
         } catch let error as StorageError {
             guard case .locked(let holder) = error.reason else {
                 throw CommandFailure(.cannotCreate, "\(error)")

@@ -205,7 +205,8 @@ struct StoreVisit {
                     QueryItem(name: "store", value: store.rawValue),
                 ]
             ),
-            needsKey: app.environments != [.simulated]
+            needsKey: app.environments != [.simulated],
+            onlyReads: true
         )
     }
 

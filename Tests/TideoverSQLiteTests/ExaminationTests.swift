@@ -54,6 +54,48 @@ import TideoverStorageConformance
         _ = try await storage.commit(intake) { _ in preconditionFailure("nobody to derive") }
     }
 
+    // MARK: For reading alone
+
+    @Test func `a storage opened for reading tells what is there and leaves it as it is`()
+        async throws
+    {
+        let storage = try SQLiteStorage(path: folder.database)
+        try await fill(storage)
+        await storage.close()
+        let bytes = try Data(contentsOf: URL(filePath: folder.database))
+        let before = try names()
+        let reading = try SQLiteStorage(reading: folder.database)
+        let tally = Tally(environment: nil, kind: "k", name: "n")
+        #expect(try reading.counts(app: "cards") == [tally: 1])
+        await #expect(throws: StorageError.self) { try await reading.add([tally: 1], app: "cards") }
+        #expect(throws: StorageError.self) { try SQLiteStorage(path: folder.database) }
+        await reading.close()
+        #expect(throws: StorageError.self) { try reading.counts(app: "cards") }
+        #expect(try names() == before)
+        #expect(try Data(contentsOf: URL(filePath: folder.database)) == bytes)
+    }
+
+    @Test func `what is not there is not made, and an older schema is not brought up to date`()
+        async throws
+    {
+        #expect(throws: StorageError.self) { try SQLiteStorage(reading: folder.database) }
+        #expect(try names() == [])
+        await (try SQLiteStorage(path: folder.database)).close()
+        do {
+            let connection = try Connection(
+                path: folder.database,
+                access: .readWrite,
+                busyTimeout: 0
+            )
+            try connection.execute("PRAGMA user_version = 1")
+        }
+        let known = Migration.all.count
+        #expect(throws: StorageError(.olderSchema(found: 1, known: known), place: folder.database))
+        {
+            try SQLiteStorage(reading: folder.database)
+        }
+    }
+
     private static let newest: [Environment: Instant] = [
         .production: Instant(millisecondsSince1970: 1_000_500),
         .simulated: Instant(millisecondsSince1970: 1_000_001),

@@ -169,6 +169,22 @@ import TideoverSignatures
         #expect(after.contains("is sound, and nobody has it open"))
     }
 
+    @Test func `a preflight reads what is stored and leaves it as it is`() async throws {
+        let storage = try SQLiteStorage(path: database)
+        await storage.close()
+        let path = try configuration()
+        let bytes = try Data(contentsOf: URL(filePath: database))
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        let output = Output(capturingAs: .plain)
+        let arguments = ["doctor", "--preflight", "--config", path, "--json"]
+        #expect(await Tideover.program.run(arguments, output: output) == .success)
+        #expect(output.results.captured.contains("nothing was bought yet"))
+        #expect(try Data(contentsOf: URL(filePath: database)) == bytes)
+        #expect(
+            Set(try FileManager.default.contentsOfDirectory(atPath: folder.path)) == Set(names)
+        )
+    }
+
     @Test func `a database of somebody else's is a problem`() async throws {
         _ = try write(String(repeating: "not a database\n", count: 500), to: "tideover.db")
         let (code, findings, _) = try await diagnose(try configuration())

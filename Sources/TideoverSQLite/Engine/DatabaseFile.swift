@@ -30,6 +30,15 @@ enum DatabaseFile {
         guard errno == EEXIST else { throw StorageError(errno: errno, place: path) }
     }
 
+    static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
+    /// How a file is read that nobody else has open: what a crash left in the log counts; without one the
+    /// file alone is read, and no log is made for it.
+    static func quietAccess(to path: String) -> Connection.Access {
+        var log = stat()
+        return stat(path + "-wal", &log) == 0 && log.st_size > 0 ? .readOnly : .frozen
+    }
+
     private static func isFolder(_ path: String) -> Bool {
         guard let folder = opendir(path) else { return false }
         closedir(folder)

@@ -54,6 +54,17 @@ package struct Migration: Sendable {
         )
     }
 
+    /// Throws unless every step has been applied.
+    static func requireCurrent(_ connection: Connection) throws(StorageError) {
+        let found = try version(of: connection)
+        guard found == all.count else {
+            throw StorageError(
+                .olderSchema(found: found, known: all.count),
+                place: connection.place
+            )
+        }
+    }
+
     /// The number of the last step applied; 0 for an empty file.
     ///
     /// - Throws: `notAStorage`, `newerSchema`.

@@ -167,7 +167,7 @@ extension StorageError.Reason {
         switch self {
         case .corrupt, .refused, .engine: true
         case .busy, .full, .readOnly, .notPermitted, .missingFolder, .notAStorage, .locked,
-            .newerSchema, .io, .unconfirmed, .closed:
+            .newerSchema, .olderSchema, .io, .unconfirmed, .closed:
             false
         }
     }

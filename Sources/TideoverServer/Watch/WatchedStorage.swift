@@ -299,6 +299,7 @@ extension StorageError.Reason {
         case .notAStorage: "not-a-storage"
         case .locked: "locked"
         case .newerSchema: "newer-schema"
+        case .olderSchema: "older-schema"
         case .io: "io"
         case .unconfirmed: "unconfirmed"
         case .refused: "refused"
