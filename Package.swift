@@ -184,8 +184,8 @@ targets += [
         "TideoverRehearsal",
         [
             "TideoverAppStore", "TideoverCore", "TideoverGooglePlay", "TideoverHTTP",
-            "TideoverJSON", "TideoverLocks", "TideoverSandbox", "TideoverServer",
-            "TideoverSignatures", "TideoverSQLite", "TideoverStorage",
+            "TideoverJSON", "TideoverLocks", "TideoverRevenueCat", "TideoverSandbox",
+            "TideoverServer", "TideoverSignatures", "TideoverSQLite", "TideoverStorage",
         ]
     ),
     // level 5

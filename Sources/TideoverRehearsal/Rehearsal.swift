@@ -21,6 +21,7 @@ public struct Rehearsal: Sendable {
     private let authority: SandboxAuthority
     private let appStore: AppStoreRehearsal
     private let googlePlay: GooglePlayRehearsal?
+    private let revenueCat: RevenueCatRehearsal?
     /// The simulated App Store's Server API, once the scenario has a store.
     private let storeAPI = Locked<Handler?>(nil)
 
@@ -36,6 +37,10 @@ public struct Rehearsal: Sendable {
         googlePlay = scenario.googlePlay.map {
             GooglePlayRehearsal($0.app, clock: { clock.now })
         }
+        let catalogue = Catalogue(scenario)
+        revenueCat = scenario.revenueCat.map {
+            RevenueCatRehearsal($0, catalogue: catalogue, clock: { clock.now })
+        }
         storage = try SQLiteStorage(path: "\(folder)/tideover.db")
         self.scenario = scenario
         let adminKey = APIKey(.admin) { .random(in: .min ... .max) }
@@ -49,10 +54,11 @@ public struct Rehearsal: Sendable {
                 App(
                     id: scenario.app.id,
                     environments: [.simulated],
-                    catalogue: Catalogue(scenario),
+                    catalogue: catalogue,
                     policy: Policy(),
                     appStore: appStore.trust,
-                    googlePlay: googlePlay?.trust
+                    googlePlay: googlePlay?.trust,
+                    revenueCat: revenueCat?.trust
                 )
             ],
             storage: storage,
@@ -83,6 +89,7 @@ public struct Rehearsal: Sendable {
             readHeaders: credentials
         )
         if let googlePlay { target.googlePlay = googlePlay.target }
+        if let revenueCat { target.revenueCat = revenueCat.target }
         target.meetStore = { handler in storeAPI.withLock { $0 = handler } }
         target.catchUp = { _ = await service.backfillNow(app: app, environment: .simulated) }
         target.storeKeys = [appStore.storeKey]

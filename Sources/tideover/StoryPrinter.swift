@@ -69,6 +69,9 @@ struct StoryPrinter {
             case .push(let push):
                 scenes[last].sentences.append(push.words)
                 scenes[last].reading = push.reading ?? scenes[last].reading
+            case .webhook(let webhook):
+                scenes[last].sentences.append(webhook.words)
+                scenes[last].reading = webhook.reading ?? scenes[last].reading
             case .readBack(let readBack):
                 scenes[last].note = readBack.note ?? scenes[last].note
                 scenes[last].reading = readBack.reading
@@ -173,6 +176,8 @@ extension Moment {
             return "\(when)  not accepted: \(delivery.notification.words)"
         case .push(let push):
             return "\(when)  not accepted: \(push.words)"
+        case .webhook(let webhook):
+            return "\(when)  not accepted: \(webhook.words)"
         case .readBack(let readBack):
             let wrong = readBack.verdicts.filter { !$0.holds }.map { verdict in
                 let actual = verdict.actual.map { String(decoding: $0.encoded(), as: UTF8.self) }
@@ -239,6 +244,10 @@ extension Moment {
             }
             object["answer"] = push.reading?.document ?? .null
             object["naive"] = push.reading.map { .bool($0.naiveServes) } ?? .null
+        case .webhook(let webhook):
+            object["webhook"] = .string(webhook.event.type.rawValue)
+            object["answer"] = webhook.reading?.document ?? .null
+            object["naive"] = webhook.reading.map { .bool($0.naiveServes) } ?? .null
         case .readBack(let readBack):
             object["note"] = readBack.note.map(JSONValue.string) ?? .null
             object["answer"] = readBack.reading.document ?? .null

@@ -304,6 +304,7 @@ import TideoverSignatures
             case .action(let deed): deed.words
             case .notification(let delivery): delivery.notification.event.notificationType
             case .push(let push): push.name
+            case .webhook(let webhook): webhook.event.type.rawValue
             case .readBack: "read"
             }
         }

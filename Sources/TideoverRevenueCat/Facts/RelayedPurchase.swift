@@ -4,6 +4,7 @@ import TideoverCore
 struct RelayedPurchase {
     let lineage: Lineage
     private let event: RevenueCatEvent
+    private let catalogue: Catalogue
     private let productId: String
     private let term: Term
 
@@ -25,8 +26,9 @@ struct RelayedPurchase {
             )
         else { return nil }
         self.event = event
+        self.catalogue = catalogue
         self.lineage = lineage
-        productId = store.productId(of: product)
+        productId = store.productId(of: product, in: catalogue)
         term = Term(
             transactionId: transaction,
             productId: productId,
@@ -165,8 +167,11 @@ struct RelayedPurchase {
     private var isOver: Bool { term.end.map { $0 <= event.timestamp } ?? false }
 
     private var changesProduct: RelayedStatements {
-        guard let next = event.newProductId, let store = event.store?.known else { return recalled }
-        let outlook = Outlook(renewsInto: store.productId(of: next), willRenew: true)
+        guard let changed = event.newProductId, let store = event.store?.known else {
+            return recalled
+        }
+        let next = store.productId(of: changed, in: catalogue)
+        let outlook = Outlook(renewsInto: next, willRenew: true)
         return recalled + [self.outlook(outlook)]
     }
 

@@ -37,10 +37,13 @@ extension Lineage {
 }
 
 extension RevenueCatStore {
-    /// The product as the catalogue has it: RevenueCat writes Google Play's base plan behind a colon.
-    func productId(of text: String) -> String {
-        guard self == .playStore, let colon = text.firstIndex(of: ":") else { return text }
-        return String(text[..<colon])
+    /// The product as the catalogue has it: Google Play's with its base plan where that is listed, else
+    /// without. RevenueCat's events write the plan behind a colon, its answers beside the product.
+    func productId(of text: String, plan: String? = nil, in catalogue: Catalogue) -> String {
+        guard self == .playStore else { return text }
+        let product = text.firstIndex(of: ":").map { String(text[..<$0]) } ?? text
+        let withPlan = plan.map { "\(product):\($0)" } ?? text
+        return catalogue[withPlan] == nil ? product : withPlan
     }
 }
 

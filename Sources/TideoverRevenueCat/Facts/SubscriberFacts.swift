@@ -9,15 +9,17 @@ extension RevenueCatSubscriber {
     ) -> RelayedStatements {
         var all = RelayedStatements(notes: leftOut.map { .leftOut($0) })
         for subscription in subscriptions {
-            let environment: Environment = subscription.isSandbox ? .sandbox : .production
+            let environment = environments.place(
+                of: subscription.isSandbox ? .sandbox : .production
+            )
             guard environments.contains(environment) else {
                 all.leaveOut(environment, outside: environments)
                 continue
             }
-            all += relayed(subscription, to: customer, in: environment)
+            all += relayed(subscription, to: customer, in: environment, catalogue)
         }
         for purchase in purchases {
-            let environment: Environment = purchase.isSandbox ? .sandbox : .production
+            let environment = environments.place(of: purchase.isSandbox ? .sandbox : .production)
             guard environments.contains(environment) else {
                 all.leaveOut(environment, outside: environments)
                 continue
@@ -30,14 +32,15 @@ extension RevenueCatSubscriber {
     private func relayed(
         _ subscription: RevenueCatSubscription,
         to customer: CustomerID?,
-        in environment: Environment
+        in environment: Environment,
+        _ catalogue: Catalogue
     ) -> RelayedStatements {
         let isGift =
             subscription.store.known == .promotional
             || subscription.periodType?.known == .promotional
         return isGift
             ? gift(subscription, to: customer, in: environment)
-            : subscription.relayed(in: environment, at: requestDate)
+            : subscription.relayed(in: environment, at: requestDate, catalogue)
     }
 
     /// A promotional grant names no entitlement but in its product; RevenueCat's conclusions name the
@@ -80,7 +83,11 @@ extension RevenueCatSubscriber {
 }
 
 extension RevenueCatSubscription {
-    fileprivate func relayed(in environment: Environment, at asked: Instant) -> RelayedStatements {
+    fileprivate func relayed(
+        in environment: Environment,
+        at asked: Instant,
+        _ catalogue: Catalogue
+    ) -> RelayedStatements {
         guard let store = store.known else {
             return RelayedStatements(notes: [.unknownStore(self.store.raw)])
         }
@@ -99,7 +106,7 @@ extension RevenueCatSubscription {
         let isPrepaid = periodType?.known == .prepaid
         let term = Term(
             transactionId: transactionId,
-            productId: store.productId(of: productId),
+            productId: store.productId(of: productId, plan: plan, in: catalogue),
             plan: isPrepaid ? .nonRenewing : .autoRenewable,
             start: purchasedAt,
             end: end,
@@ -177,7 +184,7 @@ extension RevenueCatPurchase {
                 .incomplete(product: productId, missing: ["store_transaction_id"])
             ])
         }
-        let product = store.productId(of: productId)
+        let product = store.productId(of: productId, in: catalogue)
         let term = Term(
             transactionId: transactionId,
             productId: product,

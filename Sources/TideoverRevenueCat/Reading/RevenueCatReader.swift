@@ -3,7 +3,8 @@ import TideoverJSON
 
 /// Reads what RevenueCat sends, once it is known to come from there: ``WebhookCheck`` tells.
 public struct RevenueCatReader: Hashable, Sendable {
-    /// The environments that the app takes part in.
+    /// The environments that the app takes part in. Where that is the simulated one alone whatever is said
+    /// belongs there: a simulated RevenueCat relays what simulated stores say.
     public let environments: [Environment]
     /// Says what a purchase is that RevenueCat only calls non-renewing.
     public let catalogue: Catalogue
@@ -78,9 +79,17 @@ public struct RevenueCatReader: Hashable, Sendable {
             return nil
         }
         guard let known = word.known else { throw .unknownEnvironment(word.raw) }
-        guard environments.contains(known.environment) else {
-            throw .wrongEnvironment(accepted: environments, found: known.environment)
+        let environment = environments.place(of: known.environment)
+        guard environments.contains(environment) else {
+            throw .wrongEnvironment(accepted: environments, found: environment)
         }
-        return known.environment
+        return environment
+    }
+}
+
+extension [Environment] {
+    /// Where what RevenueCat says of an environment belongs in an app that takes part in these.
+    func place(of stated: Environment) -> Environment {
+        self == [.simulated] ? .simulated : stated
     }
 }

@@ -225,6 +225,7 @@ extension ScenarioReport {
                 }
             case .push(let push):
                 if !push.isTakenRightly { faults.append(fault(moment, "a push taken wrongly")) }
+            case .webhook: continue
             case .readBack(let readBack):
                 isDisturbed = false
                 if let difference = readBack.reading.difference {

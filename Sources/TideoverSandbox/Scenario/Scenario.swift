@@ -9,6 +9,8 @@ public struct Scenario: Hashable, Sendable {
     public let app: ScenarioApp
     /// What takes place in Google Play; nil where all of it is the App Store's.
     public let googlePlay: ScenarioGooglePlay?
+    /// What RevenueCat is told and tells; nil where there is none.
+    public var revenueCat: ScenarioRevenueCat? = nil
     /// When the story starts.
     public let start: Int64
     /// What every number the store gives away follows from.
@@ -52,6 +54,16 @@ public struct ScenarioStep: Hashable, Sendable {
     public internal(set) var events: [String]?
     /// What the author wants the reader of a report to know.
     public let note: String?
+    /// What RevenueCat's own answer about the customer must say.
+    public var relayed: [Relayed] = []
+
+    /// Whether RevenueCat gives access to an entitlement.
+    public struct Relayed: Hashable, Sendable {
+        /// The entitlement's name.
+        public let entitlement: String
+        /// As its SDK says.
+        public let isActive: Bool
+    }
 }
 
 /// What a step can do.
@@ -63,6 +75,8 @@ public enum ScenarioAction: Hashable, Sendable {
     case loseNotifications(Bool)
     /// What is done in Google Play.
     case googlePlay(ScenarioPlayAction)
+    /// What is done with RevenueCat.
+    case revenueCat(ScenarioRelayAction)
     /// The customer opens the app, and the device reconciles.
     case openApp(DeviceVisit)
     /// The system under test asks the store for what it missed, as it does at every start.

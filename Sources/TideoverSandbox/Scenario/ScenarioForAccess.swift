@@ -9,11 +9,12 @@ extension Scenario {
         return scenario
     }
 
-    /// Whether a device takes part in it, of which back ends other than Tideover know nothing.
+    /// Whether a device takes part in it, or RevenueCat, of which back ends other than Tideover know nothing.
     public var needsDevice: Bool {
-        steps.contains { step in
-            if case .openApp? = step.action { true } else { false }
-        }
+        revenueCat != nil
+            || steps.contains { step in
+                if case .openApp? = step.action { true } else { false }
+            }
     }
 
     /// Every entitlement that a product of it unlocks, in either store, in order of name.

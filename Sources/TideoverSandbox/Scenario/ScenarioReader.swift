@@ -59,7 +59,7 @@ private struct ScenarioReader {
             "a scenario",
             keys: [
                 "scenario", "source", "app", "products", "catalogue", "entitlements", "googlePlay",
-                "customers", "start", "seed", "delivery", "steps",
+                "revenueCat", "customers", "start", "seed", "delivery", "steps",
             ]
         )
     }
@@ -78,13 +78,24 @@ private struct ScenarioReader {
         let customers = try CustomerReader(seed: seed).customers(top.member("customers"))
         let start = try top.required("start", readInstant)
         let play = try PlayHeadReader(top: top.node, customers: customers, lag: lag()).read()
-        let reader = StepReader(app: app, customers: customers, products: products, play: play)
+        let relay = try RelayHeadReader(
+            top: top.node,
+            entitlements: app.entitlements.merging(play?.entitlements ?? [:]) { $1 }
+        ).read()
+        let reader = StepReader(
+            app: app,
+            customers: customers,
+            products: products,
+            play: play,
+            revenueCat: relay
+        )
         let steps = isStage ? [] : try reader.steps(top.member("steps"), from: start)
         return Scenario(
             name: try top.required("scenario", readString),
             source: try top.required("source", readString),
             app: app,
             googlePlay: play,
+            revenueCat: relay,
             start: start,
             seed: seed,
             lag: try lag(),

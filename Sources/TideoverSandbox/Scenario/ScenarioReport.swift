@@ -20,7 +20,7 @@ public struct ScenarioReport: Hashable, Sendable {
             switch moment.happening {
             case .action(let action): action.verdict.map { [$0] } ?? []
             case .readBack(let readBack): readBack.verdicts
-            case .notification, .push: []
+            case .notification, .push, .webhook: []
             }
         }
     }
@@ -32,6 +32,7 @@ public struct ScenarioReport: Hashable, Sendable {
             case .action: nil
             case .notification(let delivery): delivery.reading
             case .push(let push): push.reading
+            case .webhook(let webhook): webhook.reading
             case .readBack(let readBack): readBack.reading
             }
         }
@@ -52,6 +53,7 @@ public struct Moment: Hashable, Sendable {
         case action(Deed)
         case notification(Delivery)
         case push(PushedMessage)
+        case webhook(RelayedWebhook)
         case readBack(ReadBack)
     }
 
@@ -61,6 +63,7 @@ public struct Moment: Hashable, Sendable {
         case .action(let deed): deed.verdict?.holds ?? true
         case .notification(let delivery): delivery.isTakenRightly
         case .push(let push): push.isTakenRightly
+        case .webhook(let webhook): webhook.isTaken
         case .readBack(let readBack): readBack.verdicts.allSatisfy(\.holds)
         }
     }

@@ -33,6 +33,8 @@ struct ScenarioPlay {
     let store: SimulatedAppStore
     /// Nil where nothing takes place there.
     let googlePlay: ScenarioPlayStage?
+    /// Nil where there is none.
+    var revenueCat: ScenarioRelayStage?
     /// What the stores' clocks show.
     var now: Int64
     /// By what the system under test knows the person by.
@@ -63,6 +65,14 @@ struct ScenarioPlay {
         } else {
             googlePlay = nil
         }
+        if let part = scenario.revenueCat {
+            revenueCat = await ScenarioRelayStage(
+                part,
+                of: scenario,
+                beside: googlePlay,
+                target.revenueCat
+            )
+        }
         for customer in scenario.customers {
             do {
                 try await store.register(customer)
@@ -84,7 +94,7 @@ struct ScenarioPlay {
         try await pass(until: max(step.at, now))
         var visited: Reading?
         if let action = step.action { visited = try await perform(action, step) }
-        guard !step.expectations.isEmpty || step.events != nil,
+        guard !step.expectations.isEmpty || step.events != nil || !step.relayed.isEmpty,
             let customer = customer(step.customer)
         else { return }
         try await settle()
@@ -93,11 +103,16 @@ struct ScenarioPlay {
 
     /// Waits until everything the store has said so far was sent once.
     mutating func settle() async throws(SignatureRefusal) {
+        while let last = await lastFirstAttempt() { try await pass(until: max(last, now)) }
+    }
+
+    /// RevenueCat tells of what a store says only once it has heard of it.
+    private func lastFirstAttempt() async -> Int64? {
         let attempts = [
             await store.lastFirstAttempt, await googlePlay?.store.lastFirstAttempt,
+            await revenueCat?.lastFirstAttempt,
         ]
-        guard let last = attempts.compactMap(\.self).max() else { return }
-        try await pass(until: max(last, now))
+        return attempts.compactMap(\.self).max()
     }
 
     /// Lets time pass for the store and for what is on its way, each thing at its own instant.
@@ -106,9 +121,13 @@ struct ScenarioPlay {
         try await reach(instant)
     }
 
-    /// What either store does by itself next.
+    /// What either store, or RevenueCat, does by itself next.
     func nextEvent() async -> Int64? {
-        [await store.nextEvent, await googlePlay?.store.nextEvent].compactMap(\.self).min()
+        let events = [
+            await store.nextEvent, await googlePlay?.store.nextEvent,
+            await revenueCat?.relay.nextEvent,
+        ]
+        return events.compactMap(\.self).min()
     }
 
     private mutating func reach(_ instant: Int64) async throws(SignatureRefusal) {
@@ -120,6 +139,7 @@ struct ScenarioPlay {
         while let attempt = try await googlePlay?.store.advance(to: instant) {
             await push(attempt)
         }
+        while let attempt = await revenueCat?.relay.advance(to: instant) { await hand(attempt) }
     }
 
     func customer(_ name: String?) -> StoreCustomer? {
@@ -166,6 +186,7 @@ extension ScenarioPlay {
             guard let customer = step.customer else { return nil }
             await perform(action, by: customer, step)
         case .googlePlay(let action): await perform(action, step)
+        case .revenueCat(let action): await perform(action, step)
         case .openApp(let visit):
             guard let customer = customer(step.customer) else { return nil }
             return try await open(visit, customer, step)
@@ -259,8 +280,9 @@ extension ScenarioPlay {
 
 extension ScenarioPlay {
     private mutating func deliver(_ attempt: SimulatedAppStore.Attempt) async {
-        guard !losesNotifications else { return await store.end(attempt, .success) }
         let notification = attempt.notification
+        let isKeptBack = await relay(notification)
+        guard !losesNotifications, !isKeptBack else { return await store.end(attempt, .success) }
         await target.setClock(now)
         let request = target.delivery(of: attempt.body, app: scenario.app.id)
         let outcome = await outcome(of: request)
@@ -310,6 +332,7 @@ extension ScenarioPlay {
                 holds: reading.document != nil && expectation.holds(for: actual)
             )
         }
+        verdicts += await self.verdicts(on: step.relayed, of: customer)
         if let expected = step.events { verdicts.append(await events(of: customer, expected)) }
         let readBack = ReadBack(
             line: step.line,

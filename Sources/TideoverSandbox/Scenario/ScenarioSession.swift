@@ -38,7 +38,8 @@ public actor ScenarioSession {
             app: stage.app,
             customers: stage.customers,
             products: products,
-            play: stage.googlePlay
+            play: stage.googlePlay,
+            revenueCat: stage.revenueCat
         )
         var play = await ScenarioPlay(stage, target, authority)
         await saved?.restore(&play)

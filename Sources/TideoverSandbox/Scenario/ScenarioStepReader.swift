@@ -6,9 +6,10 @@ struct StepReader {
     let customers: [StoreCustomer]
     let products: [ScenarioProduct]
     let play: ScenarioGooglePlay?
+    let revenueCat: ScenarioRevenueCat?
 
     static let commonKeys = [
-        "at", "after", "do", "customer", "refused", "expect", "events", "note",
+        "at", "after", "do", "customer", "refused", "expect", "events", "note", "revenueCat",
     ]
 
     func steps(
@@ -39,6 +40,7 @@ struct StepReader {
         after previous: Int64,
         mayOnlyWait: Bool = false
     ) throws(ScenarioError) -> ScenarioStep {
+        if isRelayed(node) { return try relayStep(node, after: previous) }
         if isInGooglePlay(node) {
             return try playStep(node, after: previous, mayOnlyWait: mayOnlyWait)
         }
@@ -50,7 +52,8 @@ struct StepReader {
             verb.map { "a step that does \"\($0.rawValue)\"" } ?? "a step",
             keys: StepReader.commonKeys + (verb?.keys ?? [])
         )
-        let expects = node["expect"] != nil || node["events"] != nil
+        let expects =
+            node["expect"] != nil || node["events"] != nil || node["revenueCat"] != nil
         guard verb != nil || expects || mayOnlyWait else { throw fault(.emptyStep, node) }
         let refusal = try reader.optional("refused") { (node) throws(ScenarioError) in
             try named(node, .refusal, AppStoreRefusal.Reason.allCases) { $0.rawValue }
@@ -65,7 +68,8 @@ struct StepReader {
             refusal: refusal,
             expectations: try expectations(reader),
             events: try reader.optional("events", readStrings),
-            note: try reader.optional("note", readString)
+            note: try reader.optional("note", readString),
+            relayed: try relayed(reader)
         )
     }
 

@@ -12,6 +12,8 @@ public struct ScenarioTarget: Sendable {
     public var meetStore: @Sendable (_ serverAPI: @escaping Handler) async -> Void = { _ in }
     /// How Google meets the system under test, in scenarios of Google Play.
     public var googlePlay = ScenarioPlayTarget()
+    /// How RevenueCat meets it, in scenarios that have one.
+    public var revenueCat = ScenarioRelayTarget()
     /// Has the system under test ask the store for what it missed, if it does such a thing.
     public var catchUp: @Sendable () async -> Void = {}
     /// The keys with which the system under test may ask the store.

@@ -11,7 +11,8 @@ public struct RevenueCatTrust: Sendable {
     let reader: RevenueCatReader
 
     /// - Parameters:
-    ///   - environments: those of the app; RevenueCat speaks of production and the sandbox alone.
+    ///   - environments: those of the app; RevenueCat speaks of production and the sandbox alone, unless
+    ///     the app has none but the simulated one.
     ///   - catalogue: the app's.
     ///   - authorization: the value of the header that webhooks bear; nil if none is set.
     ///   - signatureSecret: what webhooks are signed with; nil if they are not signed.
@@ -29,8 +30,11 @@ public struct RevenueCatTrust: Sendable {
             isSame: Self.isSame
         )
         self.api = api
+        // Beside simulated stores alone stands a simulated RevenueCat, whatever environment it claims.
+        let isSimulated = environments == [.simulated]
         reader = RevenueCatReader(
-            environments: environments.filter { $0 == .production || $0 == .sandbox },
+            environments: isSimulated
+                ? environments : environments.filter { $0 == .production || $0 == .sandbox },
             catalogue: catalogue
         )
     }

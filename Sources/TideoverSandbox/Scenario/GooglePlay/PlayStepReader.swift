@@ -67,8 +67,8 @@ extension StepReader {
             verb.map { "a step that does \"\($0.rawValue)\"" } ?? "a step",
             keys: StepReader.commonKeys + (verb?.keys ?? [])
         )
-        let isIdle = verb == nil && node["expect"] == nil
-        guard !isIdle || mayOnlyWait else { throw fault(.emptyStep, node) }
+        let expects = node["expect"] != nil || node["revenueCat"] != nil
+        guard verb != nil || expects || mayOnlyWait else { throw fault(.emptyStep, node) }
         let refusal = try reader.optional("refused") { (node) throws(ScenarioError) in
             try named(node, .refusal, GooglePlayRefusal.Reason.allCases) { $0.rawValue }
         }
@@ -76,7 +76,7 @@ extension StepReader {
         return ScenarioStep(
             line: node.position.line,
             at: try instant(reader, after: previous),
-            customer: (verb?.concernsNobody ?? true) && node["expect"] == nil
+            customer: (verb?.concernsNobody ?? true) && !expects
                 ? nil : try customer(reader),
             action: try verb.map { (verb) throws(ScenarioError) in
                 .googlePlay(ScenarioPlayAction(deed: try deed(verb, reader), refusal: refusal))
@@ -84,7 +84,8 @@ extension StepReader {
             refusal: nil,
             expectations: try expectations(reader),
             events: nil,
-            note: try reader.optional("note", readString)
+            note: try reader.optional("note", readString),
+            relayed: try relayed(reader)
         )
     }
 

@@ -33,10 +33,11 @@ extension ScenarioPlay {
 
     mutating func push(_ attempt: SimulatedGooglePlay.Attempt) async {
         guard let googlePlay else { return }
-        guard !losesPushes, target.googlePlay.isPushedTo else {
+        let message = attempt.message
+        let isKeptBack = await relay(message)
+        guard !losesPushes, !isKeptBack, target.googlePlay.isPushedTo else {
             return await googlePlay.store.end(attempt, 200)
         }
-        let message = attempt.message
         await target.setClock(now)
         let status = await status(of: googlePlay.request(for: attempt))
         await googlePlay.store.end(attempt, status)

@@ -1,0 +1,108 @@
+import TideoverJSON
+
+// What RevenueCat makes of Google Play: a notification is only a signal, and it reads the purchase token.
+
+extension RelayBooks {
+    /// Hears of a subscription, of which the API answered this when RevenueCat asked.
+    mutating func hear(
+        _ notificationType: Int64,
+        _ resource: JSONObject,
+        of customer: String,
+        at now: Int64
+    ) -> [RelayEvent] {
+        guard let item = resource["lineItems"]?.array?.first,
+            let order = item["latestSuccessfulOrderId"]?.string,
+            let product = item["productId"]?.string,
+            let end = item["expiryTime"]?.string.flatMap(InstantText.read)
+        else { return [] }
+        let original = Self.withoutNumber(order)
+        let start = resource["startTime"]?.string.flatMap(InstantText.read) ?? now
+        let known = place(of: original, for: customer).map { customers[customer]?[$0] } ?? nil
+        var purchase =
+            known
+            ?? RelayedPurchase(
+                store: .playStore,
+                original: original,
+                transaction: order,
+                product: product,
+                purchasedAt: start,
+                originallyPurchasedAt: start,
+                expiresAt: end
+            )
+        purchase.product = product
+        purchase.plan = item["offerDetails"]?["basePlanId"]?.string
+        let news = purchase.take(notificationType, resource, item, order, end, at: now)
+        return keep(purchase, of: customer, news, at: now)
+    }
+
+    /// An order without the number of its renewal: `GPA.1234-5678..3` is `GPA.1234-5678`.
+    private static func withoutNumber(_ order: String) -> String {
+        let bytes = Array(order.utf8)
+        let dot = UInt8(ascii: ".")
+        let end = bytes.indices.dropLast().first { bytes[$0] == dot && bytes[$0 + 1] == dot }
+        return String(decoding: bytes[..<(end ?? bytes.endIndex)], as: UTF8.self)
+    }
+}
+
+extension RelayedPurchase {
+    fileprivate mutating func take(
+        _ type: Int64,
+        _ resource: JSONObject,
+        _ item: JSONValue,
+        _ order: String,
+        _ end: Int64,
+        at now: Int64
+    ) -> [RelayNews] {
+        switch type {
+        case 4:
+            renew(item, order, from: purchasedAt, until: end)
+            return [RelayNews(type: .initialPurchase)]
+        case 1, 2:
+            let converts = periodType == "TRIAL"
+            // After a hold or a pause a cycle begins now; else where the last one ended.
+            renew(item, order, from: type == 1 ? now : expiresAt ?? now, until: end)
+            let more: JSONObject = [
+                "is_trial_conversion": .bool(converts && periodType == "NORMAL")
+            ]
+            return [RelayNews(type: .renewal, more: more)]
+        case 3 where resource["canceledStateContext"]?["userInitiatedCancellation"] != nil:
+            unsubscribedAt = now
+            return [RelayNews(type: .cancellation, more: ["cancel_reason": "UNSUBSCRIBE"])]
+        case 5:
+            expiresAt = end
+            return fail(graceUntil: nil, at: now)
+        case 6: return fail(graceUntil: end, at: now)
+        case 7:
+            unsubscribedAt = nil
+            return [RelayNews(type: .uncancellation)]
+        case 9:
+            expiresAt = end
+            return [RelayNews(type: .subscriptionExtended)]
+        case 10: return expire("SUBSCRIPTION_PAUSED")
+        case 11: return [RelayNews(type: .subscriptionPaused)]
+        case 12:
+            (expiresAt, refundedAt, graceUntil) = (end, now, nil)
+            return refund()
+        case 13:
+            (expiresAt, graceUntil) = (end, nil)
+            return expire(unsubscribedAt == nil ? "BILLING_ERROR" : "UNSUBSCRIBE")
+        default: return []
+        }
+    }
+
+    /// A period was paid for.
+    private mutating func renew(
+        _ item: JSONValue,
+        _ order: String,
+        from start: Int64,
+        until end: Int64
+    ) {
+        isPaid()
+        (transaction, purchasedAt, expiresAt) = (order, start, end)
+        let isPrepaid = item["prepaidPlan"] != nil
+        let isTrial = item["offerPhase"]?["freeTrial"] != nil
+        let isIntroductory = item["offerPhase"]?["introductoryPrice"] != nil
+        periodType =
+            isPrepaid ? "PREPAID" : isTrial ? "TRIAL" : isIntroductory ? "INTRO" : "NORMAL"
+    }
+}

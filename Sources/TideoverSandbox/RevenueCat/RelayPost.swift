@@ -1,0 +1,54 @@
+/// When RevenueCat delivers webhooks, and again if they were not taken. Instants are milliseconds since
+/// 1970. https://www.revenuecat.com/docs/integrations/webhooks
+public struct RelayPost: Sendable {
+    /// An event and how its delivery went.
+    public struct Letter: Hashable, Sendable {
+        /// What is told of.
+        public let event: RelayEvent
+        /// The status answered to each attempt so far; nil where no answer came.
+        public fileprivate(set) var statuses: [Int?] = []
+
+        /// Whether it was taken.
+        public var isDelivered: Bool { statuses.contains(200) }
+    }
+
+    /// How long after an attempt that failed the next one is made.
+    public static let retries: [Int64] = [5, 10, 20, 40, 80].map { $0 * 60_000 }
+
+    /// In the order of the events.
+    public private(set) var letters: [Letter] = []
+    /// Sorted by instant, then in the order planned.
+    private var outstanding: [(at: Int64, number: Int)] = []
+
+    mutating func add(_ event: RelayEvent) {
+        plan(letters.count, at: event.at)
+        letters.append(Letter(event: event))
+    }
+
+    var nextAttempt: Int64? { outstanding.first?.at }
+
+    /// When the last of the first attempts outstanding is due; retries do not count.
+    var lastFirstAttempt: Int64? {
+        outstanding.last { letters[$0.number].statuses.isEmpty }?.at
+    }
+
+    /// Takes the letter out that is due next, if it is due by the instant; `ended` brings it back.
+    mutating func take(dueBy instant: Int64) -> Int? {
+        guard let next = outstanding.first, next.at <= instant else { return nil }
+        outstanding.removeFirst()
+        return next.number
+    }
+
+    /// Only 200 takes an event; anything else has it delivered again, five times at most.
+    mutating func ended(_ number: Int, at instant: Int64, _ status: Int?) {
+        letters[number].statuses.append(status)
+        let tries = letters[number].statuses.count
+        guard status != 200, tries <= Self.retries.count else { return }
+        plan(number, at: instant + Self.retries[tries - 1])
+    }
+
+    private mutating func plan(_ number: Int, at instant: Int64) {
+        let place = outstanding.firstIndex { $0.at > instant } ?? outstanding.endIndex
+        outstanding.insert((instant, number), at: place)
+    }
+}

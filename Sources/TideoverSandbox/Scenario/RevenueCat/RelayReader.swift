@@ -1,0 +1,89 @@
+import TideoverJSON
+
+/// Reads what a scenario says of RevenueCat outside of its steps.
+struct RelayHeadReader {
+    /// The whole scenario.
+    let top: JSONNode
+    let entitlements: [String: [String]]
+
+    /// Nil where there is none.
+    func read() throws(ScenarioError) -> ScenarioRevenueCat? {
+        guard let node = top["revenueCat"] else { return nil }
+        let reader = try ObjectReader(
+            node,
+            "revenueCat",
+            keys: ["authorization", "signatureSecret", "lag", "alone"]
+        )
+        let setup = RelaySetup(
+            authorization: try reader.required("authorization", readString),
+            signatureSecret: try reader.optional("signatureSecret", readString),
+            lag: try reader.optional("lag", readSpan)?.end(of: 1, from: 0) ?? 0,
+            entitlements: entitlements
+        )
+        return ScenarioRevenueCat(setup: setup, isAlone: try reader.flag("alone") ?? false)
+    }
+}
+
+/// What a step can do with RevenueCat.
+private enum RelayVerb: String, CaseIterable {
+    case loseWebhooks, deliverWebhooks, transfer
+}
+
+extension StepReader {
+    /// Whether a step is RevenueCat's; only in a scenario that has one.
+    func isRelayed(_ node: JSONNode) -> Bool {
+        revenueCat != nil && RelayVerb.allCases.contains { $0.rawValue == node["do"]?.string }
+    }
+
+    /// A step that is RevenueCat's.
+    func relayStep(
+        _ node: JSONNode,
+        after previous: Int64
+    ) throws(ScenarioError) -> ScenarioStep {
+        let verb = try named(node["do"] ?? node, .action, RelayVerb.allCases) { $0.rawValue }
+        let reader = try ObjectReader(
+            node,
+            "a step that does \"\(verb.rawValue)\"",
+            keys: StepReader.commonKeys + (verb == .transfer ? ["to"] : [])
+        )
+        let action: ScenarioRelayAction
+        switch verb {
+        case .loseWebhooks: action = .loseWebhooks(true)
+        case .deliverWebhooks: action = .loseWebhooks(false)
+        case .transfer:
+            let to = try reader.required("to") { (node) throws(ScenarioError) in
+                try named(node, .customer, customers) { $0.name }.name
+            }
+            action = .transfer(to: to)
+        }
+        let looks = node["expect"] != nil || node["revenueCat"] != nil || verb == .transfer
+        return ScenarioStep(
+            line: node.position.line,
+            at: try instant(reader, after: previous),
+            customer: looks ? try customer(reader) : nil,
+            action: .revenueCat(action),
+            refusal: nil,
+            expectations: try expectations(reader),
+            events: nil,
+            note: try reader.optional("note", readString),
+            relayed: try relayed(reader)
+        )
+    }
+
+    /// What RevenueCat's own answer must say: of each entitlement whether it is active.
+    func relayed(_ reader: ObjectReader) throws(ScenarioError) -> [ScenarioStep.Relayed] {
+        guard let node = reader.node["revenueCat"] else { return [] }
+        try checkKind(node, .object, "revenueCat", .object)
+        guard revenueCat != nil else {
+            throw fault(.missingKey("revenueCat", in: "the head"), node)
+        }
+        var relayed: [ScenarioStep.Relayed] = []
+        for (name, member) in node.members {
+            guard let isActive = member.bool else {
+                throw fault(.expected(.bool, for: name), member)
+            }
+            relayed.append(ScenarioStep.Relayed(entitlement: name, isActive: isActive))
+        }
+        return relayed
+    }
+}
