@@ -53,7 +53,9 @@ struct PlayIntake: Sendable {
             reads: answers.reads,
             chains: PlayChains(answers.chains)
         )
-        return try await commit(delivery, message)
+        let outcome = try await commit(delivery, message)
+        if case .committed = outcome { await PlayVoidedNotice(asking: asking).ask(about: message) }
+        return outcome
     }
 
     private func commit(_ delivery: PlayDelivery, _ message: Message) async throws -> Outcome {
