@@ -2,6 +2,7 @@ import TideoverCommandLine
 import TideoverCore
 import TideoverHTTP
 import TideoverJSON
+import TideoverLocks
 import TideoverSandbox
 import TideoverSignatures
 

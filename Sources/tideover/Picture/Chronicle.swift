@@ -83,7 +83,7 @@ extension Chronicle {
         self.courses = courses
         messages = report.moments.count { moment in
             switch moment.happening {
-            case .notification, .push: true
+            case .notification, .push, .webhook: true
             case .action, .readBack: false
             }
         }
