@@ -92,7 +92,7 @@ struct PlayHeadReader {
         let reader = try ObjectReader(
             node,
             "a base plan",
-            keys: ["period", "price", "grace", "hold", "prepaid", "trial"]
+            keys: ["period", "price", "grace", "hold", "prepaid", "installments", "trial"]
         )
         let trial = try reader.optional("trial", readSpan)
         let offer = trial.map {
@@ -100,13 +100,22 @@ struct PlayHeadReader {
         }
         return GooglePlayBasePlan(
             id: id,
-            kind: try flag("prepaid", of: reader) ?? false ? .prepaid : .autoRenewing,
+            kind: try kind(reader),
             period: try reader.required("period", readSpan),
             price: GooglePlayPrice(try reader.required("price", readPrice)),
             graceDays: try days("grace", of: reader) ?? 0,
             holdDays: try days("hold", of: reader),
             offers: offer.map { [$0] } ?? []
         )
+    }
+
+    /// How it goes on at its expiry. After the payments committed to it renews period by period.
+    private func kind(
+        _ reader: ObjectReader
+    ) throws(ScenarioError) -> GooglePlayBasePlan.Kind {
+        if try flag("prepaid", of: reader) ?? false { return .prepaid }
+        guard let payments = try reader.wholeNumber("installments") else { return .autoRenewing }
+        return .instalments(payments: max(payments, 1), renewsCommitment: false)
     }
 
     /// Whole days, as Google has grace and hold.

@@ -5,7 +5,7 @@ private enum PlayVerb: String, CaseIterable {
     case buy, replace, changeItems, topUp, completePayment, dropPayment
     case failPayments, fixPayments, cancel, cancelBySystem, restart, pause, resume
     case changePrice, acceptPrice, requestRefund, refund
-    case acknowledge, cancelByDeveloper, postpone, revoke, refundOrder
+    case acknowledge, consume, cancelByDeveloper, postpone, revoke, refundOrder
     case requestTestNotification, loseNotifications, deliverNotifications
     case disturbAPI, endDisturbances
 
@@ -37,7 +37,7 @@ private enum PlayVerb: String, CaseIterable {
         case .revoke: ["refund", "product"]
         case .refundOrder: ["revokes"]
         case .disturbAPI: ["fault", "call", "times", "percent", "by", "status"]
-        case .failPayments, .fixPayments, .acknowledge, .cancelByDeveloper,
+        case .failPayments, .fixPayments, .acknowledge, .consume, .cancelByDeveloper,
             .requestTestNotification, .loseNotifications, .deliverNotifications,
             .endDisturbances:
             []
@@ -95,6 +95,7 @@ extension StepReader {
     ) throws(ScenarioError) -> ScenarioPlayAction.Deed {
         switch verb {
         case .acknowledge: return .write(.acknowledge)
+        case .consume: return .write(.consume)
         case .cancelByDeveloper: return .write(.cancel)
         case .postpone:
             let span = try reader.required("by", readSpan)

@@ -38,6 +38,8 @@ public struct ScenarioPlayAction: Hashable, Sendable {
     /// What a developer can do with a purchase or its newest order.
     public enum Write: Hashable, Sendable {
         case acknowledge
+        /// Says that what was bought once is used up.
+        case consume
         case cancel
         case postpone(milliseconds: Int64)
         case revoke(GooglePlayWrite.Revocation)

@@ -97,6 +97,7 @@ struct ScenarioPlayStage: Sendable {
         }
         switch write {
         case .acknowledge: return .acknowledge(token: token)
+        case .consume: return .consume(token: token)
         case .cancel: return .cancel(token: token, .userRequestedStopRenewals)
         case .postpone(let length):
             return .deferRenewal(token: token, milliseconds: length, etag: nil)

@@ -51,6 +51,7 @@ extension ScenarioPlayAction.Write {
     fileprivate func sentence(_ customer: String) -> String {
         switch self {
         case .acknowledge: "\(customer)'s purchase is acknowledged."
+        case .consume: "What \(customer) bought is used up."
         case .cancel: "The developer cancels \(customer)'s subscription."
         case .postpone: "The developer puts \(customer)'s renewal off."
         case .revoke: "The developer revokes \(customer)'s subscription."
