@@ -63,6 +63,12 @@ final class ServingExecutable {
         }
     }
 
+    /// Ends it at once.
+    func destroy() {
+        process.destroy()
+        _ = process.wait()
+    }
+
     /// Stops it in order; everything it said on standard error.
     func stop() -> String {
         process.terminate()

@@ -92,6 +92,11 @@ public final class ChildProcess {
         if end == nil { kill(id, SIGTERM) }
     }
 
+    /// Ends the program at once, unless it has ended.
+    public func destroy() {
+        if end == nil { kill(id, SIGKILL) }
+    }
+
     /// Waits for its end: the exit code, or minus the number of the signal that ended it.
     public func wait() -> Int32 {
         if let end { return end }
