@@ -146,6 +146,7 @@ import TideoverSandbox
         ("productId=x&productId=cards.pro.monthly", 3), ("productType=AUTO_RENEWABLE", 3),
         ("productType=CONSUMABLE", 0), ("inAppOwnershipType=PURCHASED", 3),
         ("inAppOwnershipType=FAMILY_SHARED", 0), ("revoked=true", 1), ("revoked=false", 2),
+        ("revoked=True", 1), ("revoked=False", 2),
         ("subscriptionGroupIdentifier=1", 0),
         // 1 June 10:00, the instant of the first renewal: from the start on, before the end.
         ("startDate=1780308000000", 2), ("startDate=1780308000001", 1),

@@ -131,7 +131,10 @@ struct AppStoreHistoryFilter {
             isDescending = try one(of: ["ASCENDING", "DESCENDING"], value, .sort) == "DESCENDING"
         case "inAppOwnershipType":
             ownership = try one(of: ["PURCHASED", "FAMILY_SHARED"], value, .ownershipType)
-        case "revoked": isRevoked = try one(of: ["true", "false"], value, .revoked) == "true"
+        case "revoked":
+            // Apple's own client for Python writes its booleans with a capital.
+            let words = ["true", "false", "True", "False"]
+            isRevoked = try one(of: words, value, .revoked).lowercased() == "true"
         default: break
         }
     }
