@@ -23,6 +23,8 @@ enum Main {
         try await Task.sleep(for: .seconds(1 << 30))
     }
 
+    private static let hasOwnClock = getenv("NAIVE_CLOCK").map { String(cString: $0) } == "own"
+
     /// The host was named by whoever wrote the key file: any address will do.
     private static func connect(to origin: String) throws -> Handler {
         try HTTPClient(userAgent: "naive").handler(
@@ -30,9 +32,12 @@ enum Main {
         )
     }
 
-    /// The store's time where a rehearsal tells it, as milliseconds since 1970; else the machine's.
+    /// The store's time where a rehearsal tells it, as milliseconds since 1970; else, or where the variable
+    /// `NAIVE_CLOCK` is `own`, the machine's.
     private static func time(of request: Request) -> Int64 {
-        if let told = request.headers["Tideover-Clock"].flatMap({ Instant(rfc3339: $0) }) {
+        if !hasOwnClock,
+            let told = request.headers["Tideover-Clock"].flatMap({ Instant(rfc3339: $0) })
+        {
             return told.millisecondsSince1970
         }
         var now = timespec()

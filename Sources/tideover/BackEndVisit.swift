@@ -70,7 +70,7 @@ struct BackEndVisit {
     /// What of the command line is about the back end.
     static let parameters: [any DeclaredParameter] = [
         url, deliver, deliverGoogle, pull, pushAudience, pushEmail, readBack, access, headers, wait,
-        AuthorityFolder.option,
+        AuthorityFolder.option, WallPace.month,
     ]
 
     /// Has every run meet customers that the back end has not met before.
@@ -82,6 +82,8 @@ struct BackEndVisit {
     let front: StoreFront
     /// Where the stores listen as soon as a scenario has Google Play; nil where they do already.
     var address: ListenAddress?
+    /// How long things take; nil where the back end goes by the store's time.
+    var pace: ScenarioPace?
     private let backEnd: ForeignBackEnd
     private let output: Output
 
@@ -90,6 +92,9 @@ struct BackEndVisit {
         guard let url = arguments[Self.url] else {
             if arguments[Self.access] != nil {
                 throw arguments.usageError(.needs("--access", other: "--target"))
+            }
+            if arguments[WallPace.month] != nil {
+                throw arguments.usageError(.needs("--month", other: "--target"))
             }
             if arguments[AuthorityFolder.option] != nil {
                 throw arguments.usageError(.needs("--authority", other: "--target"))
@@ -124,6 +129,7 @@ struct BackEndVisit {
         backEnd.googlePlay.authority =
             try folder?.pushAuthority() ?? PlayAuthority(seed: .random(in: .min ... .max))
         self.backEnd = backEnd
+        pace = arguments[WallPace.month].map { WallPace.pace(month: $0, output) }
         front = StoreFront(root: authority.root)
         self.output = output
     }
@@ -147,6 +153,7 @@ struct BackEndVisit {
             front.tell(now)
             tellClock(now)
         }
+        target.pace = pace
         target.meetStore = { api in front.meet(appStore: api) }
         target.googlePlay.meetGoogle = { google in front.meet(google: google) }
         if let folder {
@@ -169,6 +176,10 @@ struct BackEndVisit {
     func play(_ scenario: Scenario) async throws -> (ScenarioReport, Instant) {
         if scenario.googlePlay != nil, let address {
             try listen(at: address, orWith: "--store-listen")
+        }
+        if let pace {
+            let length = WallPace.words(pace.length(of: scenario))
+            output.message("tideover: \(TextLayout.visible(scenario.name)): \(length) in all")
         }
         let end = Locked(scenario.start)
         let target = try target(for: scenario) { now in end.withLock { $0 = now } }

@@ -49,6 +49,12 @@ enum SandboxRun {
                     + "--authority store",
                 "against one that asks Google with the key file store/service-account.json"
             ),
+            Example(
+                "tideover sandbox run my-case.json5 --target http://127.0.0.1:8090 "
+                    + "--deliver /notifications --read-back '/customers/{customer}' --access premium "
+                    + "--month 30s",
+                "against one that looks at its own clock"
+            ),
         ],
         parameters: [files, story, junit, json] + BackEndVisit.parameters + [storeListen, salt],
         notes: [
@@ -58,6 +64,9 @@ enum SandboxRun {
                 + "Every request bears the store's time as Tideover-Clock: 2026-05-06T10:00:00.000Z; "
                 + "a build of the back end for rehearsals is to take that for its clock. What a "
                 + "device does is played with Tideover alone.",
+            "A back end that looks at its machine's clock is rehearsed with --month: the case begins now, a "
+                + "month takes as long as you say, and nothing is dated ahead of the clock. An hour of "
+                + "the store should last longer than a request: a month of 30s makes it 42 ms.",
             "Who hears of a purchase in Google Play must ask about it: the stores then listen while "
                 + "the scenarios are played, at one address for all of Google and the App Store "
                 + "Server API. With --authority FOLDER they keep their keys there: root.der and "

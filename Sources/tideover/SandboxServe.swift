@@ -1,4 +1,5 @@
 import TideoverCommandLine
+import TideoverCore
 import TideoverHTTPServer
 import TideoverJSON
 import TideoverSandbox
@@ -22,6 +23,12 @@ enum SandboxServe {
         "Let time pass by itself, this many times as fast as here; else it stands until told",
         as: .integer(in: 1...100_000_000)
     )
+    private static let clock = Parameter.option(
+        "--clock",
+        "WHOSE",
+        "Whose time counts: the store's, or the machine's, which the store then never gets ahead of",
+        as: ValueForm<StoreClockChoice>.choice
+    )
 
     static let command = Command(
         "serve",
@@ -40,10 +47,15 @@ enum SandboxServe {
             Example(
                 "tideover sandbox serve Examples/store.json5 --target http://127.0.0.1:8090 "
                     + "--deliver /notifications --read-back '/customers/{customer}' --speed 86400",
-                "a day a second, for a back end of yours"
+                "a day a second, for a back end of yours that takes the store's time"
+            ),
+            Example(
+                "tideover sandbox serve Examples/store.json5 --target http://127.0.0.1:8090 "
+                    + "--deliver /notifications --read-back '/customers/{customer}' --month 5min",
+                "from today on, for one that looks at its own clock"
             ),
         ],
-        parameters: [file, listen, speed, StateFile.option] + BackEndVisit.parameters,
+        parameters: [file, listen, speed, clock, StateFile.option] + BackEndVisit.parameters,
         notes: [
             "Steps are sent with `tideover sandbox control`, or as POST /control with a step of a "
                 + "scenario file as the body.",
@@ -53,6 +65,9 @@ enum SandboxServe {
                 + "pushes at /oauth2/v3/certs, the Play Developer API and Pub/Sub at their own paths.",
             "What is kept with --state is no key: with --authority the stores sign as they did before. It "
                 + "is written after each step, every few seconds and at the end.",
+            "With --month the store begins today, and everything it says is dated by the machine's clock. "
+                + "With --clock wall and a file that begins in the past, its dates stay as they are "
+                + "written, and --speed ends at now. Either way nothing is done ahead of the clock.",
             "It is open to whoever reaches the address: leave it on loopback.",
         ],
         run: run
@@ -60,7 +75,7 @@ enum SandboxServe {
 
     private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
         let stop = StopSignal()
-        guard let visit = try BackEndVisit(arguments, output) else {
+        guard var visit = try BackEndVisit(arguments, output) else {
             throw arguments.usageError(.missingOption("--target", valueName: "URL"))
         }
         let path = arguments[file]
@@ -71,6 +86,13 @@ enum SandboxServe {
         } catch {
             throw CommandFailure(.data, "\(TextLayout.visible(path)): \(error)")
         }
+        guard stage.revenueCat == nil else {
+            throw CommandFailure(
+                .data,
+                "\(TextLayout.visible(path)): RevenueCat is simulated by `tideover sandbox run` alone"
+            )
+        }
+        try setClock(of: &visit, for: stage, arguments, output)
         try visit.listen(at: arguments[listen], orWith: "--listen")
         let desk = try await StoreDesk(
             stage,
@@ -88,5 +110,36 @@ enum SandboxServe {
         await visit.front.close()
         try await desk.keep()
         return .success
+    }
+
+    /// Has the stores go by the machine's clock where the command line says so.
+    private static func setClock(
+        of visit: inout BackEndVisit,
+        for stage: Scenario,
+        _ arguments: Arguments,
+        _ output: Output
+    ) throws {
+        if arguments[WallPace.month] != nil {
+            if arguments[speed] != nil {
+                throw arguments.usageError(.conflict("--month", "--speed"))
+            }
+            // A store that begins now is elsewhere the next time.
+            if arguments[StateFile.option] != nil {
+                throw arguments.usageError(.conflict("--month", "--state"))
+            }
+            if arguments[clock] == .store {
+                throw arguments.usageError(.conflict("--month", "--clock store"))
+            }
+            return
+        }
+        guard arguments[clock] == .wall else { return }
+        guard stage.start <= SystemClock.now().millisecondsSince1970 else {
+            throw CommandFailure(
+                .data,
+                "the file begins in the future, which --clock wall does not allow: give --month, which "
+                    + "begins now, or an earlier `start`"
+            )
+        }
+        visit.pace = WallPace.pace(month: nil, output)
     }
 }

@@ -13,6 +13,8 @@ struct StoreDesk {
     private let front: StoreFront
     private let running: Locked<RunningClock>
     private let state: StateFile?
+    /// Whether the stores' time follows ours from the beginning.
+    private let keepsUp: Bool
 
     /// Stores at the start of a stage, or where a file kept them.
     init(
@@ -23,6 +25,7 @@ struct StoreDesk {
     ) async throws {
         front = visit.front
         self.state = state
+        keepsUp = visit.pace?.beginsNow ?? false
         session = try await Self.session(stage, visit, state)
         running = Locked(RunningClock(speed: speed, ours: Self.ours, stores: await session.now))
         let desk = self
@@ -75,13 +78,16 @@ struct StoreDesk {
         return gone.seconds * 1000 + gone.attoseconds / 1_000_000_000_000_000
     }
 
-    /// Lets the stores' time pass at the speed that was set last, until cancelled.
+    /// Lets the stores' time pass at the speed that was set last, until cancelled. Where it goes by our clock
+    /// it never gets ahead of it, and where it began with it keeps up with it.
     func letTimePass(telling output: Output) async {
+        let tick = Duration.milliseconds(await session.present == nil ? 100 : 10)
         while true {
-            do { try await Task.sleep(for: .milliseconds(100)) } catch { return }
+            do { try await Task.sleep(for: tick) } catch { return }
             do {
-                let now = await session.now
-                let due = running.withLock { $0.now(at: Self.ours, stores: now) }
+                let (now, present) = (await session.now, await session.present)
+                var due = running.withLock { $0.now(at: Self.ours, stores: now) }
+                if let present { due = keepsUp ? present : min(due, present) }
                 if due > now { _ = try await session.pass(until: due) }
             } catch {
                 output.message("tideover: the store stands still: \(error)")
@@ -120,17 +126,19 @@ struct StoreDesk {
 
     /// While a step is being done, the session shows when it began, and the front how far it has come.
     private func clock() async -> Response {
-        let now = max(await session.now, front.now)
+        let now = max(await session.shown(session.now), front.now)
         return .document(["now": .string(Instant(millisecondsSince1970: now).rfc3339)])
     }
 
     private func customers() async -> Response {
         let standings = await session.standings()
-        return .document([
-            "now": .string(Instant(millisecondsSince1970: await session.now).rfc3339),
-            "speed": .integer(running.withLock { $0.speed }),
-            "customers": .array(standings.map(\.json)),
-        ])
+        return .document(
+            await session.dated([
+                "now": .string(Instant(millisecondsSince1970: session.now).rfc3339),
+                "speed": .integer(running.withLock { $0.speed }),
+                "customers": .array(standings.map(\.json)),
+            ])
+        )
     }
 
     /// Does what a step or an order says; a step of nothing but a time is for this place alone.
@@ -142,6 +150,7 @@ struct StoreDesk {
             case .advance(let step):
                 moments = try await session.take(JSONValue.object(step).encoded())
             case .run(let speed):
+                if keepsUp { throw DeskOrder.Fault(description: "with --month the speed is given") }
                 await run(at: speed)
                 moments = []
             case nil: moments = try await session.take(body)
@@ -150,6 +159,8 @@ struct StoreDesk {
             return .document(["fault": .string("\(fault)")], status: 422)
         } catch let fault as ScenarioError {
             return .document(["fault": .string("\(fault)")], status: 422)
+        } catch let refusal as AheadOfClock {
+            return .document(["fault": .string("\(refusal)")], status: 422)
         } catch let refusal as SignatureRefusal {
             return .document(["fault": .string("\(refusal)")], status: 422)
         }
@@ -158,11 +169,13 @@ struct StoreDesk {
         } catch {
             return .document(["fault": .string("done, but not kept: \(error)")], status: 500)
         }
-        return .document([
-            "now": .string(Instant(millisecondsSince1970: await session.now).rfc3339),
-            "speed": .integer(running.withLock { $0.speed }),
-            "moments": .array(moments.map(\.json)),
-        ])
+        return .document(
+            await session.dated([
+                "now": .string(Instant(millisecondsSince1970: session.now).rfc3339),
+                "speed": .integer(running.withLock { $0.speed }),
+                "moments": .array(moments.map(\.json)),
+            ])
+        )
     }
 }
 

@@ -49,6 +49,13 @@ import TideoverSandbox
         #expect(try client.verified(record["signedPayload"])["notificationType"] == "SUBSCRIBED")
     }
 
+    @Test func `a history of what is still to come is empty`() async throws {
+        let client = try await StoreClient()
+        let now = await client.store.now
+        let ahead: JSONObject = ["startDate": .integer(now + 1), "endDate": .integer(now + 2)]
+        #expect(try records(try await history(client, ahead)).isEmpty)
+    }
+
     @Test func `a sandbox tries once`() async throws {
         let client = try await StoreClient(environment: .sandbox)
         _ = try await client.buy()

@@ -9,13 +9,14 @@ import TideoverSandbox
 
 /// The naive back end of the examples, rehearsed: it fails what it should, and the README says so.
 @Suite(.timeLimit(.minutes(20))) struct NaiveBackEndTests {
-    private static let project = URL(filePath: #filePath)
+    static let project = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
     /// With what it asks Google.
     private static let keyFile = PlayServiceAccountFile(tokenURL: SimulatedGooglePlay.tokenURL)
 
-    private static func play(_ bytes: [UInt8]) async throws -> ScenarioReport? {
+    /// With a month, the back end looks at a clock of its own, on which a month takes so many milliseconds.
+    static func play(_ bytes: [UInt8], month: Int64? = nil) async throws -> ScenarioReport? {
         let scenario = try Scenario(reading: bytes)
         guard !scenario.needsDevice else { return nil }
         let (now, google) = (Locked(scenario.start), Locked<Handler?>(nil))
@@ -32,13 +33,23 @@ import TideoverSandbox
         backEnd.googlePlay.deliverPath = "/google"
         backEnd.googlePlay.account = keyFile.account
         backEnd.googlePlay.meetGoogle = { handler in google.withLock { $0 = handler } }
-        let target = backEnd.target(for: scenario) { instant in now.withLock { $0 = instant } }
+        var target = backEnd.target(for: scenario) { instant in
+            if month == nil { now.withLock { $0 = instant } }
+        }
+        if let month {
+            now.withLock { $0 = 1_900_000_000_000 }
+            target.pace = ScenarioPace(
+                month: month,
+                clock: { now.withLock { $0 } },
+                sleep: { length in now.withLock { $0 += length } }
+            )
+        }
         return try await ScenarioRunner(target: target, authority: SandboxAuthority())
             .run(backEnd.asked(of: scenario))
     }
 
     /// How it errs in a story, as the README has it.
-    private static func mistakes(in report: ScenarioReport) -> String {
+    static func mistakes(in report: ScenarioReport) -> String {
         let believesTooMuch = report.failures.contains { moment in
             if case .notification = moment.happening { true } else { false }
         }

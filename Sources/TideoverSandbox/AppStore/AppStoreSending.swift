@@ -61,7 +61,8 @@ extension AppStoreService {
             }
         case .expiredCertificate:
             let day = CivilDate.millisecondsPerDay
-            return try authority.expired(by: notification.signedDate - day).body(of: notification)
+            let signed = authority.dial.shown(notification.signedDate)
+            return try authority.expired(by: signed - day).body(of: notification)
         case .truncate:
             let body = try authority.body(of: notification)
             return Array(body.prefix(body.count / 2))

@@ -18,6 +18,8 @@ public struct SandboxAuthority: Sendable {
     private let validity: ClosedRange<Int64>
     private let header: JSONObject
     private let key: P256PrivateKey
+    /// By which clock everything signed is dated.
+    private(set) var dial = StoreDial.identity
 
     /// Makes new keys, and certificates valid between two instants, in milliseconds since 1970; without
     /// them from 2000 to the end of 2099.
@@ -74,10 +76,17 @@ public struct SandboxAuthority: Sendable {
         ]
     }
 
+    /// The same authority, dating what it signs by another clock than the store's.
+    func dating(by dial: StoreDial) -> SandboxAuthority {
+        var authority = self
+        authority.dial = dial
+        return authority
+    }
+
     /// The same authority, signing with another key from now on, as the App Store now and then does.
     func withNewKey() -> SandboxAuthority {
         do {
-            return try SandboxAuthority(root, intermediate, validity)
+            return try SandboxAuthority(root, intermediate, validity).dating(by: dial)
         } catch {
             preconditionFailure("what could be certified once can be again: \(error)")
         }
@@ -92,7 +101,7 @@ public struct SandboxAuthority: Sendable {
                 intermediate,
                 validity,
                 leafValidity: instant - year...instant
-            )
+            ).dating(by: dial)
         } catch {
             preconditionFailure("a certificate can end when the store's clock shows: \(error)")
         }
@@ -137,7 +146,7 @@ public struct SandboxAuthority: Sendable {
 
     /// One document of the store's, such as a transaction, in compact form.
     func signed(_ content: JSONObject) throws(SignatureRefusal) -> JSONValue {
-        let payload = JSONValue.object(content).encoded()
+        let payload = JSONValue.object(dial.dated(content)).encoded()
         let compact = try JWS.sign(header: header, payload: payload, with: key)
         return .string(String(decoding: compact, as: UTF8.self))
     }

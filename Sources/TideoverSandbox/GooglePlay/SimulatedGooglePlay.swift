@@ -25,6 +25,7 @@ public actor SimulatedGooglePlay {
     ///   - habits: How well Pub/Sub delivers them.
     ///   - accounts: The service accounts that there are.
     ///   - tokenURL: `token_uri` of their key files, which assertions are addressed to.
+    ///   - dial: By which clock everything said is dated, and what comes in is meant.
     ///   - wait: How a slow answer is waited for; without one in real time.
     public init(
         _ app: GooglePlayApp,
@@ -35,6 +36,7 @@ public actor SimulatedGooglePlay {
         habits: PubSubHabits = PubSubHabits(),
         accounts: [PlayServiceAccount] = [],
         tokenURL: String = SimulatedGooglePlay.tokenURL,
+        dial: StoreDial = .identity,
         wait: @escaping @Sendable (_ milliseconds: Int64) async throws -> Void = {
             try await Task.sleep(for: .milliseconds($0))
         }
@@ -45,7 +47,8 @@ public actor SimulatedGooglePlay {
             habits: habits,
             accounts: accounts,
             tokenURL: tokenURL,
-            authority: authority
+            authority: authority,
+            dial: dial
         )
         self.push = push
         self.wait = wait
@@ -177,12 +180,17 @@ extension SimulatedGooglePlay {
         _ number: PlayPost.Number,
         _ message: PlayMessage
     ) throws(SignatureRefusal) -> Attempt {
-        let token = try service.authority.pushToken(to: push.audience, as: push.email, at: now)
-        let body = push.body(of: message)
+        let token = try service.authority.pushToken(
+            to: push.audience,
+            as: push.email,
+            at: service.present
+        )
+        let dated = message.dated(by: service.dial)
+        let body = push.body(of: dated)
         return Attempt(
             number: number,
             message: message,
-            headers: push.headers(of: message, bearing: token, body),
+            headers: push.headers(of: dated, bearing: token, body),
             body: body
         )
     }

@@ -27,6 +27,19 @@ public struct ScenarioExpectation: Hashable, Sendable {
         self.requirement = requirement
     }
 
+    /// The same with the instants of another clock than the store's.
+    func dated(by dial: StoreDial) -> ScenarioExpectation {
+        let dated: Requirement =
+            switch requirement {
+            case .equals(let value): .equals(dial.dated(value))
+            case .not(let value): .not(dial.dated(value))
+            case .oneOf(let values): .oneOf(values.map { dial.dated($0) })
+            case .between(let low, let high): .between(dial.dated(low), dial.dated(high))
+            case .present: requirement
+            }
+        return ScenarioExpectation(label: label, path: path, requirement: dated)
+    }
+
     /// The value at the place; nil if the answer has no such place.
     public func actual(in answer: JSONValue) -> JSONValue? {
         var value: JSONValue? = answer

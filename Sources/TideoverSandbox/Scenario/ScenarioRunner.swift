@@ -18,7 +18,7 @@ public struct ScenarioRunner: Sendable {
     /// - Throws: `tooLarge` when the scenario makes the store say more than one notification holds.
     public func run(_ scenario: Scenario) async throws(SignatureRefusal) -> ScenarioReport {
         var play = await ScenarioPlay(scenario, target, authority)
-        await target.setClock(scenario.start)
+        await play.tellClock()
         for step in scenario.steps { try await play.take(step) }
         try await play.settle()
         return ScenarioReport(scenario: scenario, moments: play.moments.withPushesTakenLater)
@@ -30,6 +30,8 @@ struct ScenarioPlay {
     private(set) var moments: [Moment] = []
     let scenario: Scenario
     let target: ScenarioTarget
+    /// By which clock the stores date what they say.
+    let dial: StoreDial
     let store: SimulatedAppStore
     /// Nil where nothing takes place there.
     let googlePlay: ScenarioPlayStage?
@@ -49,19 +51,20 @@ struct ScenarioPlay {
     init(_ scenario: Scenario, _ target: ScenarioTarget, _ authority: SandboxAuthority) async {
         self.scenario = scenario
         self.target = target
+        dial = target.pace?.dial(from: scenario.start) ?? .identity
         now = scenario.start
         store = SimulatedAppStore(
             scenario.app.store,
             seed: scenario.seed,
             now: scenario.start,
-            authority: authority,
+            authority: authority.dating(by: dial),
             lag: scenario.lag,
             keys: target.storeKeys,
             // A rehearsal's time does not pass while anybody waits.
             wait: { _ in }
         )
         if let play = scenario.googlePlay {
-            googlePlay = await ScenarioPlayStage(play, of: scenario, target.googlePlay)
+            googlePlay = await ScenarioPlayStage(play, of: scenario, target.googlePlay, dial)
         } else {
             googlePlay = nil
         }
@@ -131,6 +134,7 @@ struct ScenarioPlay {
     }
 
     private mutating func reach(_ instant: Int64) async throws(SignatureRefusal) {
+        await target.pace?.wait(until: instant, dial)
         while let attempt = try await store.advance(to: instant) {
             now = await store.now
             await deliver(attempt)
@@ -141,6 +145,9 @@ struct ScenarioPlay {
         }
         while let attempt = await revenueCat?.relay.advance(to: instant) { await hand(attempt) }
     }
+
+    /// Has the system under test go by the stores' time, or see it on its own clock.
+    func tellClock() async { await target.setClock(dial.shown(now)) }
 
     func customer(_ name: String?) -> StoreCustomer? {
         name.flatMap { name in scenario.customers.first { $0.name == name } }
@@ -170,7 +177,7 @@ extension ScenarioPlay {
             note(nil, .action(deed(step, words, nil)))
         case .catchUp:
             note(nil, .action(deed(step, "The store is asked for what was missed.", nil)))
-            await target.setClock(now)
+            await tellClock()
             await target.catchUp()
         case .disturbNotifications(let rule):
             note(nil, .action(deed(step, "\(rule).", nil)))
@@ -218,7 +225,7 @@ extension ScenarioPlay {
             )
         }
         note(customer.name, .action(deed(step, words, nil, verdict)))
-        await target.setClock(now)
+        await tellClock()
         let body = device.report(
             visit,
             unlocking: scenario.app.entitlements,
@@ -226,7 +233,7 @@ extension ScenarioPlay {
             at: now
         )
         let request = target.reconciliation(
-            of: JSONValue.object(body).encoded(),
+            of: dial.dated(JSONValue.object(body)).encoded(),
             by: customer,
             app: scenario.app.id
         )
@@ -283,7 +290,7 @@ extension ScenarioPlay {
         let notification = attempt.notification
         let isKeptBack = await relay(notification)
         guard !losesNotifications, !isKeptBack else { return await store.end(attempt, .success) }
-        await target.setClock(now)
+        await tellClock()
         let request = target.delivery(of: attempt.body, app: scenario.app.id)
         let outcome = await outcome(of: request)
         await store.end(attempt, outcome.result)
@@ -324,6 +331,7 @@ extension ScenarioPlay {
         let reading: Reading
         if let visited { reading = visited } else { reading = await read(customer) }
         var verdicts = step.expectations.map { expectation in
+            let expectation = expectation.dated(by: dial)
             let actual = reading.document.flatMap(expectation.actual)
             return Verdict(
                 label: expectation.label,
@@ -372,7 +380,7 @@ extension ScenarioPlay {
     }
 
     func read(_ customer: StoreCustomer) async -> Reading {
-        await target.setClock(now)
+        await tellClock()
         return await reading(
             of: customer,
             await answer(to: target.question(about: customer, app: scenario.app.id))

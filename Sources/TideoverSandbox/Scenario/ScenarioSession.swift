@@ -1,3 +1,5 @@
+public import TideoverJSON
+
 /// A simulated store that stays: it is told what happens step by step, and between them time passes as
 /// whoever holds it says. Instants are in milliseconds since 1970.
 public actor ScenarioSession {
@@ -44,7 +46,7 @@ public actor ScenarioSession {
         var play = await ScenarioPlay(stage, target, authority)
         await saved?.restore(&play)
         self.play = play
-        await target.setClock(play.now)
+        await play.tellClock()
     }
 
     /// What the store's clock shows.
@@ -53,14 +55,18 @@ public actor ScenarioSession {
     /// Does what a step says, which is written as in a scenario file, and answers with what happened on the
     /// way to it and with it.
     ///
-    /// - Throws: `ScenarioError` for what is no step, `SignatureRefusal` as the runner does.
+    /// - Throws: `ScenarioError` for what is no step, `AheadOfClock` for one that the clock has not reached,
+    ///   `SignatureRefusal` as the runner does.
     public func take(_ step: [UInt8]) async throws -> [Moment] {
         try await inTurn { session in
+            let caughtUp = try await session.keepUp()
             let steps = try session.reader.steps(in: step, from: session.play.now)
-            return try await session.playing { play in
-                for step in steps { try await play.take(step) }
-                try await play.settle()
-            }
+            try session.checkTime(of: steps.map(\.at))
+            return try await caughtUp
+                + session.playing { play in
+                    for step in steps { try await play.take(step) }
+                    try await play.settle()
+                }
         }
     }
 
@@ -77,6 +83,7 @@ public actor ScenarioSession {
     public func passToNextEvent() async throws -> [Moment] {
         try await inTurn { session in
             guard let next = await session.play.nextEvent() else { return [] }
+            try session.checkTime(of: [next])
             return try await session.playing { play in
                 try await play.pass(until: max(next, play.now))
                 try await play.settle()
@@ -91,6 +98,28 @@ public actor ScenarioSession {
             standings.append(await play.standing(of: customer))
         }
         return standings
+    }
+
+    // MARK: At a pace
+
+    /// An instant of the store on the clock by which it dates what it says.
+    public func shown(_ instant: Int64) -> Int64 { play.dial.shown(instant) }
+
+    /// A document with the store's instants, by the clock by which it dates what it says.
+    public func dated(_ document: JSONValue) -> JSONValue { play.dial.dated(document) }
+
+    /// The last instant of the store that its pace allows; nil where there is none.
+    public var present: Int64? { play.target.pace?.present(play.dial) }
+
+    /// A step takes place now, and not when time passed last.
+    private func keepUp() async throws -> [Moment] {
+        guard let present, play.target.pace?.beginsNow == true else { return [] }
+        return try await playing { play in try await play.pass(until: max(present, play.now)) }
+    }
+
+    private func checkTime(of instants: [Int64]) throws(AheadOfClock) {
+        guard let present, let last = instants.max(), last > max(present, play.now) else { return }
+        throw AheadOfClock()
     }
 
     // MARK: One after the other

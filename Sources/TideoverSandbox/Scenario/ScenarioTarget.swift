@@ -6,8 +6,11 @@ public struct ScenarioTarget: Sendable {
     public var deliver: Handler
     /// Answers questions about customers.
     public var readBack: Handler
-    /// Sets the clock of the system under test, in milliseconds since 1970; called before each request.
+    /// Sets the clock of the system under test, in milliseconds since 1970; called before each request. At
+    /// a pace it is told what its own clock showed when the thing happened.
     public var setClock: @Sendable (Int64) async -> Void
+    /// How long things take, for a system that goes by a clock of its own; nil for no time at all.
+    public var pace: ScenarioPace?
     /// Told of the store's Server API before a scenario begins, for a system that asks the store.
     public var meetStore: @Sendable (_ serverAPI: @escaping Handler) async -> Void = { _ in }
     /// How Google meets the system under test, in scenarios of Google Play.

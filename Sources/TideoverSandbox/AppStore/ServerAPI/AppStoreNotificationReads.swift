@@ -7,7 +7,7 @@ extension AppStoreService {
     /// Sent notifications, oldest first, 20 a page.
     /// https://developer.apple.com/documentation/appstoreserverapi/get-notification-history
     func notificationHistory(_ call: AppStoreCall) throws(Failure) -> JSONObject {
-        let query = try AppStoreNotificationQuery(try body(of: call), machine)
+        let query = try AppStoreNotificationQuery(try body(of: call), machine, dial)
         let token = call.request.queryValue("paginationToken")
         var next = min(try query.number(behind: token), post.letters.count)
         var records: [JSONValue] = []
@@ -94,14 +94,18 @@ private struct AppStoreNotificationQuery {
         }
     }
 
-    init(_ body: JSONNode, _ store: AppStoreMachine) throws(AppStoreService.Failure) {
+    init(
+        _ body: JSONNode,
+        _ store: AppStoreMachine,
+        _ dial: StoreDial
+    ) throws(AppStoreService.Failure) {
         guard let start = body["startDate"]?.int64 else { throw .api(.startDate) }
         guard let end = body["endDate"]?.int64 else { throw .api(.endDate) }
         let kept = Self.keptDays(store.app.environment) * CivilDate.millisecondsPerDay
-        guard start >= store.now - kept else { throw .api(.startDateTooOld) }
+        guard start >= dial.present(at: store.now) - kept else { throw .api(.startDateTooOld) }
         guard start < end else { throw .api(.startAfterEnd) }
-        self.start = start
-        self.end = min(end, store.now)
+        self.start = dial.first(at: start)
+        self.end = min(dial.last(at: end), store.now)
         (type, subtype) = try Self.kind(body)
         customer = try Self.customer(body, store)
         guard type == nil || customer == nil else { throw .api(.multipleFilters) }
@@ -138,7 +142,8 @@ private struct AppStoreNotificationQuery {
     /// A letter that was never tried does not stand in the history yet.
     func matches(_ letter: AppStorePost.Letter) -> Bool {
         let notification = letter.notification
-        return !letter.attempts.isEmpty && (start...end).contains(notification.signedDate)
+        let date = notification.signedDate
+        return !letter.attempts.isEmpty && start <= date && date <= end
             && (!onlyFailures || !letter.isDelivered)
             && (customer.map { $0 == notification.customer } ?? true)
             && (type.map { $0 == notification.event.notificationType } ?? true)

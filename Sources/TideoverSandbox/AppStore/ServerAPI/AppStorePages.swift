@@ -25,7 +25,7 @@ extension AppStoreService {
         _ call: AppStoreCall,
         asOf instant: Int64
     ) throws(Failure) -> JSONObject {
-        let filter = try AppStoreHistoryFilter(call.request)
+        let filter = try AppStoreHistoryFilter(call.request, dial)
         let account = try account(call.id, asOf: instant)
         let found = account.findings.filter(filter.matches).map { finding in
             (mark(finding, finding.modifiedAt), finding)
@@ -109,11 +109,13 @@ struct AppStoreHistoryFilter {
     private var ownership: String?
     private var isRevoked: Bool?
 
-    init(_ request: Request) throws(AppStoreService.Failure) {
+    init(_ request: Request, _ dial: StoreDial) throws(AppStoreService.Failure) {
         let items = request.query.filter { $0.name != "revision" }
         digest = AppStoreHistoryFilter.digest(of: items)
         for item in items { try read(item.name, item.value) }
         if let start, let end, start > end { throw .api(.startAfterEnd) }
+        start = start.map(dial.first)
+        end = end.map(dial.first)
     }
 
     private mutating func read(

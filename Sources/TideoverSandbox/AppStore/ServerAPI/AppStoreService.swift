@@ -38,6 +38,7 @@ struct AppStoreService: Sendable {
     var calls: [AppStoreCallRecord] = []
 
     var now: Int64 { machine.now }
+    var dial: StoreDial { authority.dial }
 
     init(
         machine: AppStoreMachine,
@@ -62,7 +63,7 @@ struct AppStoreService: Sendable {
         let fault = call.flatMap { faults.draw(for: $0.operation) }
         var answer = try answer(request, call, fault)
         // The store's own time, which a back end holds its clock against.
-        answer.response?.headers["Date"] = HTTPDateText.write(now)
+        answer.response?.headers["Date"] = HTTPDateText.write(dial.present(at: now))
         if let call {
             calls.append(
                 AppStoreCallRecord(
@@ -82,7 +83,8 @@ struct AppStoreService: Sendable {
         _ fault: AppStoreFault?
     ) throws(SignatureRefusal) -> Answer {
         let bundleId = machine.app.bundleId
-        guard let bearer = AppStoreBearer(request), bearer.isValid(for: bundleId, keys, at: now)
+        guard let bearer = AppStoreBearer(request),
+            bearer.isValid(for: bundleId, keys, at: dial.present(at: now))
         else { return Answer(response: AppStoreService.unauthorized) }
         guard let call else { return Answer(response: Response(status: 404)) }
         if let until = allowance.spend(on: call.operation, at: now) {
@@ -116,7 +118,7 @@ struct AppStoreService: Sendable {
     /// https://developer.apple.com/documentation/appstoreserverapi/identifying-rate-limits
     private func rateLimited(until instant: Int64) -> Response {
         var response = AppStoreAPIError.rateLimitExceeded.response
-        response.headers["Retry-After"] = String(instant)
+        response.headers["Retry-After"] = String(dial.shown(instant))
         return response
     }
 }
@@ -189,7 +191,7 @@ extension AppStoreService {
         Response(
             status: 200,
             headers: ["Content-Type": "application/json"],
-            body: JSONValue.object(object).encoded()
+            body: JSONValue.object(dial.dated(object)).encoded()
         )
     }
 

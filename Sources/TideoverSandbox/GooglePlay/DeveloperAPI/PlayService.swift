@@ -14,6 +14,8 @@ struct PlayService: Sendable {
     var post: PlayPost
     var queue: PubSubQueue
     var authority: PlayAuthority
+    /// By which clock everything said is dated.
+    let dial: StoreDial
     var desk: PlayTokenDesk
     var faults: FaultPlan<PlayFault, PlayOperation>
     var quotas = PlayQuotas()
@@ -25,6 +27,8 @@ struct PlayService: Sendable {
     static let longestLag: Int64 = 86_400_000
 
     var now: Int64 { machine.now }
+    /// What the clock shows by which everything is dated.
+    var present: Int64 { dial.present(at: now) }
 
     init(
         machine: GooglePlayMachine,
@@ -32,7 +36,8 @@ struct PlayService: Sendable {
         habits: PubSubHabits,
         accounts: [PlayServiceAccount],
         tokenURL: String,
-        authority: PlayAuthority
+        authority: PlayAuthority,
+        dial: StoreDial = .identity
     ) {
         self.machine = machine
         past = [machine]
@@ -41,6 +46,7 @@ struct PlayService: Sendable {
         desk = PlayTokenDesk(accounts: accounts, url: tokenURL, seed: seed)
         faults = FaultPlan(seed: seed ^ 0x706C_6179)
         self.authority = authority
+        self.dial = dial
     }
 }
 
@@ -69,7 +75,7 @@ extension PlayService {
                 about: notification.customer,
                 at: notification.at
             )
-            for message in messages { queue.publish(message) }
+            for message in messages { queue.publish(message.dated(by: dial)) }
         }
     }
 
@@ -97,7 +103,7 @@ extension PlayService {
         let fault = call.flatMap { faults.draw(for: $0.operation) }
         var answer = answer(call, fault)
         // Google's own time, which a back end holds its clock against.
-        answer.response.headers["Date"] = HTTPDateText.write(now)
+        answer.response.headers["Date"] = HTTPDateText.write(present)
         if let call {
             calls.append(
                 PlayCallRecord(
@@ -145,7 +151,7 @@ extension PlayService {
     private func refusal(of call: PlayCall) -> PlayAPIError? {
         let scopes = call.operation.scopes
         guard !scopes.isEmpty else { return nil }
-        switch desk.entry(call.request, to: scopes, at: now) {
+        switch desk.entry(call.request, to: scopes, at: present) {
         case .unknown: return .unauthorised
         case .wrongScope: return .insufficientScope
         case .open(let account):
@@ -169,8 +175,8 @@ extension PlayService {
         _ past: GooglePlayMachine
     ) throws(PlayAPIError) -> Response {
         switch call.operation {
-        case .token: return desk.answer(call.request, at: now)
-        case .keySet, .certificates: return authority.answer(call.request, at: now)
+        case .token: return desk.answer(call.request, at: present)
+        case .keySet, .certificates: return authority.answer(call.request, at: present)
         case .pull, .acknowledgeMessages, .setDeadline:
             return json(try queue.respond(to: call, at: now))
         case .getSubscription: return json(try PlayReads(past).subscription(call))
@@ -178,7 +184,7 @@ extension PlayService {
         case .getOrder: return json(try PlayReads(past).order(call.subject))
         case .batchGetOrders: return json(try PlayReads(past).orders(call))
         case .listVoidedPurchases:
-            return json(try VoidedPurchaseList(call, at: now).answer(of: past))
+            return json(try VoidedPurchaseList(call, at: now, dial).answer(of: past))
         case .cancelSubscription, .revokeSubscription:
             try write(PlayWrites(machine).write(call))
             return json([:])
@@ -192,7 +198,7 @@ extension PlayService {
     private func json(_ object: JSONObject) -> Response {
         Response(
             headers: ["Content-Type": "application/json; charset=UTF-8"],
-            body: JSONValue.object(object).encoded()
+            body: JSONValue.object(dial.dated(object)).encoded()
         )
     }
 }

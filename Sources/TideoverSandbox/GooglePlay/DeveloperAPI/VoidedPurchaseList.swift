@@ -15,7 +15,7 @@ struct VoidedPurchaseList {
     /// How far back the list reaches, in milliseconds.
     private static let reach: Int64 = 30 * 86_400_000
 
-    init(_ call: PlayCall, at now: Int64) throws(PlayAPIError) {
+    init(_ call: PlayCall, at now: Int64, _ dial: StoreDial) throws(PlayAPIError) {
         let request = call.request
         pageSize = Int(try Self.number("maxResults", in: 1...1000, of: call) ?? 1000)
         includesSubscriptions = try Self.number("type", in: 0...1, of: call) == 1
@@ -30,11 +30,14 @@ struct VoidedPurchaseList {
             (self.since, self.until, self.position) = (since, until, Int(position))
             return
         }
-        since =
-            try Self.number("startTime", in: 0...Int64.max, of: call) ?? now - Self.reach
-        until = try Self.number("endTime", in: 0...Int64.max, of: call) ?? now
-        guard since >= now - Self.reach else { throw .startTooOld }
-        guard since < until else { throw .invalid }
+        let present = dial.present(at: now)
+        let start = try Self.number("startTime", in: 0...Int64.max, of: call)
+        let end = try Self.number("endTime", in: 0...Int64.max, of: call)
+        let earliest = present - Self.reach
+        guard start ?? earliest >= earliest else { throw .startTooOld }
+        guard start ?? earliest < end ?? present else { throw .invalid }
+        since = dial.first(at: start ?? earliest)
+        until = end.map(dial.first) ?? now
         position = 0
     }
 

@@ -12,6 +12,17 @@ public struct PlayMessage: Hashable, Sendable {
     /// Whom the story calls so; never on the wire.
     public let customer: String?
 
+    /// The same message with its instants by another clock than the store's.
+    func dated(by dial: StoreDial) -> PlayMessage {
+        let content = try? JSONDocument(data).root
+        return PlayMessage(
+            id: id,
+            publishedAt: dial.shown(publishedAt),
+            data: content.map { dial.dated(JSONValue($0)).encoded() } ?? data,
+            customer: customer
+        )
+    }
+
     /// The message as JSON, each name in both of the spellings that Google writes.
     var resource: JSONObject {
         let time = JSONValue.string(InstantText.write(publishedAt))

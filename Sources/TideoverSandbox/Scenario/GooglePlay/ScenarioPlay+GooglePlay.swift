@@ -38,7 +38,7 @@ extension ScenarioPlay {
         guard !losesPushes, !isKeptBack, target.googlePlay.isPushedTo else {
             return await googlePlay.store.end(attempt, 200)
         }
-        await target.setClock(now)
+        await tellClock()
         let status = await status(of: googlePlay.request(for: attempt))
         await googlePlay.store.end(attempt, status)
         var pushed = PushedMessage(message: message, status: status, reading: nil)

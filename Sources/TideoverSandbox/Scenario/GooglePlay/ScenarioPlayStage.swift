@@ -7,7 +7,12 @@ struct ScenarioPlayStage: Sendable {
     private let path: String
     private let app: String
 
-    init(_ play: ScenarioGooglePlay, of scenario: Scenario, _ target: ScenarioPlayTarget) async {
+    init(
+        _ play: ScenarioGooglePlay,
+        of scenario: Scenario,
+        _ target: ScenarioPlayTarget,
+        _ dial: StoreDial
+    ) async {
         store = SimulatedGooglePlay(
             play.app,
             seed: scenario.seed,
@@ -17,6 +22,7 @@ struct ScenarioPlayStage: Sendable {
             habits: play.habits,
             accounts: target.account.map { [$0] } ?? [],
             tokenURL: target.tokenURL,
+            dial: dial,
             // A rehearsal's time does not pass while anybody waits.
             wait: { _ in await Task.yield() }
         )

@@ -1,0 +1,215 @@
+import Testing
+import TideoverHTTP
+import TideoverJSON
+import TideoverLocks
+import TideoverSandbox
+import TideoverSignatures
+
+/// Rehearsals that take their time, on a clock that passes only while somebody waits for it.
+@Suite struct ScenarioPaceTests {
+    private static let began: Int64 = 1_900_000_000_000
+
+    /// What a back end hears, and when by its own clock.
+    private final class Listener: Sendable {
+        let clock = Locked(ScenarioPaceTests.began)
+        let heard = Locked<[(at: Int64, payload: JSONValue)]>([])
+        let store = Locked<Handler?>(nil)
+        let status: Int
+
+        init(answering status: Int = 200) { self.status = status }
+
+        var now: Int64 { clock.withLock { $0 } }
+
+        func pace(_ month: Int64) -> ScenarioPace {
+            ScenarioPace(
+                month: month,
+                clock: { self.now },
+                sleep: { length in self.clock.withLock { $0 += length } }
+            )
+        }
+
+        func target(_ month: Int64) -> ScenarioTarget {
+            var target = ScenarioTarget(
+                deliver: { request in
+                    let body = try JSONDocument(request.body).root["signedPayload"]?.string
+                    let payload = try content(of: JSONValue.string(try #require(body)))
+                    self.heard.withLock { $0.append((self.now, payload)) }
+                    return Response(status: self.status)
+                },
+                readBack: { _ in Response(status: 404) },
+                setClock: { _ in }
+            )
+            target.pace = pace(month)
+            target.meetStore = { api in self.store.withLock { $0 = api } }
+            return target
+        }
+    }
+
+    private static let life = """
+        { scenario: "A case", source: "a page",
+          app: { id: "cards", bundleId: "com.example.cards" },
+          products: { "cards.pro": { entitlements: ["premium"], group: "pro", period: "P1M",
+                      price: "9.99 USD", grace: "P16D" } },
+          customers: { anna: {} }, start: "2026-05-01T10:00:00Z",
+          steps: [{ do: "subscribe" }, { do: "failPayments" }, { after: "5 weeks" },
+                  { do: "fixPayments" }, { after: "2 weeks" }] }
+        """
+
+    private func play(_ listener: Listener, month: Int64) async throws -> ScenarioReport {
+        try await ScenarioRunner(target: listener.target(month), authority: SandboxAuthority())
+            .run(Scenario(reading: Array(Self.life.utf8)))
+    }
+
+    @Test(arguments: [3000, 300_000, StoreDial.month])
+    func `nothing is dated ahead of the clock but what lies ahead`(_ month: Int64) async throws {
+        let listener = Listener()
+        _ = try await play(listener, month: month)
+        let heard = listener.heard.withLock { $0 }
+        let types = heard.compactMap { $0.payload["notificationType"]?.string }
+        #expect(types == ["SUBSCRIBED", "DID_FAIL_TO_RENEW", "DID_RENEW"])
+        let toCome: Set = ["expiresDate", "gracePeriodExpiresDate", "renewalDate"]
+        for (now, payload) in heard {
+            let dates = instants(in: payload)
+            #expect(dates.count >= 7)
+            for (name, date) in dates where !toCome.contains(name) {
+                #expect(date <= now, "\(name) in \(payload)")
+                #expect(date >= Self.began, "\(name) in \(payload)")
+            }
+        }
+        // May has 31 days, and the store's months are of 30.
+        let bought = instants(in: try #require(heard.first).payload)
+        let end = try #require(bought.first { $0.0 == "expiresDate" }?.1)
+        let start = try #require(bought.first { $0.0 == "purchaseDate" }?.1)
+        #expect(abs(end - start - month * 31 / 30) <= 1)
+    }
+
+    @Test func `a back end that fails is tried again when the clock has passed by as much`()
+        async throws
+    {
+        let listener = Listener(answering: 500)
+        _ = try await play(listener, month: 30 * 24 * 1000)
+        let heard = listener.heard.withLock { $0 }
+        let uuid = heard.first?.payload["notificationUUID"]
+        let times = heard.filter { $0.payload["notificationUUID"] == uuid }.map(\.at)
+        // A day takes a second here: 1, 12, 24, 48 and 72 hours.
+        let waits = zip(times, times.dropFirst()).map { $1 - $0 }
+        let wanted: [Int64] = [41, 500, 1000, 2000, 3000]
+        #expect(waits.count == wanted.count)
+        for (wait, wanted) in zip(waits, wanted) { #expect((wanted...wanted + 1).contains(wait)) }
+    }
+
+    @Test func `how long it takes in all is known before`() throws {
+        let scenario = try Scenario(reading: Array(Self.life.utf8))
+        // Seven weeks of a month of 30 days.
+        #expect(Listener().pace(30_000).length(of: scenario) == 49_000)
+    }
+
+    @Test func `an instant that a step expects is one of the back end's clock`()
+        async throws
+    {
+        let text = Self.life.replacing(
+            #"{ do: "subscribe" }"#,
+            with: """
+                { do: "subscribe",
+                  expect: { premium: { accessUntil: "2026-05-31T10:00:00Z" } } }
+                """
+        )
+        let listener = Listener()
+        var target = listener.target(30_000)
+        target.readBack = { _ in
+            let until = InstantText.write(Self.began + 30_000)
+            let answer: JSONValue = ["entitlements": ["premium": ["accessUntil": .string(until)]]]
+            return Response(body: answer.encoded())
+        }
+        let report = try await ScenarioRunner(target: target, authority: SandboxAuthority())
+            .run(Scenario(reading: Array(text.utf8)))
+        #expect(report.verdicts.map(\.holds) == [true])
+    }
+
+    // MARK: A store that stays
+
+    private func session(_ listener: Listener) async throws -> ScenarioSession {
+        let stage = try Scenario(stage: Array(Self.life.utf8)) { _ in [] }
+        return await ScenarioSession(
+            stage,
+            target: listener.target(300_000),
+            authority: try SandboxAuthority()
+        )
+    }
+
+    @Test func `a store that stays does nothing ahead of the clock`() async throws {
+        let listener = Listener()
+        let session = try await session(listener)
+        await #expect(throws: AheadOfClock.self) {
+            try await session.take(Array(#"{ after: "1 day" }"#.utf8))
+        }
+        _ = try await session.take(Array(#"{ do: "subscribe", customer: "anna" }"#.utf8))
+        await #expect(throws: AheadOfClock.self) { try await session.passToNextEvent() }
+        // A minute later six days have passed, and the step takes place then.
+        listener.clock.withLock { $0 += 60_000 }
+        _ = try await session.take(Array(#"{ do: "cancel", customer: "anna" }"#.utf8))
+        let signed = listener.heard.withLock { $0.last }?.payload["signedDate"]?.int64 ?? 0
+        #expect((Self.began + 60_000...listener.now).contains(signed))
+    }
+
+    // MARK: Asking the store
+
+    @Test func `a back end asks about times by its own clock`() async throws {
+        let listener = Listener()
+        let key = P256PrivateKey.generate()
+        var target = listener.target(3000)
+        target.storeKeys = [
+            AppStoreAPIKey(
+                issuerId: StoreClient.issuer,
+                keyId: StoreClient.keyId,
+                publicKey: key.publicKey
+            )
+        ]
+        _ = try await ScenarioRunner(target: target, authority: SandboxAuthority())
+            .run(Scenario(reading: Array(Self.life.utf8)))
+        // The store's own clock stands still from here on, the other does not.
+        listener.clock.withLock { $0 += 500_000 }
+        let api = try #require(listener.store.withLock { $0 })
+        func history(_ start: Int64, _ end: Int64) async throws -> [JSONValue]? {
+            let token = try StoreClient.token(at: listener.now, by: key)
+            let body: JSONValue = ["startDate": .integer(start), "endDate": .integer(end)]
+            let response = try await api(
+                Request(
+                    method: "POST",
+                    path: "/inApps/v1/notifications/history",
+                    headers: ["Authorization": "Bearer \(token)"],
+                    body: body.encoded()
+                )
+            )
+            #expect(response.status == 200)
+            #expect(response.headers["Date"] == HTTPDateText.write(listener.now))
+            return JSONValue(try JSONDocument(response.body).root)["notificationHistory"]?.array
+        }
+        let day: Int64 = 86_400_000
+        let all = try #require(await history(listener.now - 170 * day, listener.now))
+        #expect(all.count == 3)
+        let dates = try all.map { try content(of: $0["signedPayload"])["signedDate"]?.int64 ?? 0 }
+        #expect(try await history(dates[0], dates[1])?.count == 2)
+        #expect(try await history(listener.now - 1, listener.now)?.isEmpty == true)
+    }
+}
+
+/// What stands in a signed document, with what is signed inside it; nobody looks at signatures here.
+private func content(of compact: JSONValue?) throws -> JSONValue {
+    let jws = try JWS(Array(try #require(compact?.string).utf8))
+    return JSONValue(try JSONDocument(jws.payload).root)
+}
+
+/// Every member of a notification named as an instant is, those of its signed parts too.
+private func instants(in value: JSONValue) -> [(String, Int64)] {
+    var found: [(String, Int64)] = []
+    for (name, member) in value.object ?? [:] {
+        if name.hasSuffix("Date"), let instant = member.int64 { found.append((name, instant)) }
+        if name.hasPrefix("signed"), let inner = try? content(of: member) {
+            found += instants(in: inner)
+        } else {
+            found += instants(in: member)
+        }
+    }
+    return found
+}
