@@ -188,6 +188,23 @@ import TideoverSandbox
         #expect(try store.truth(at: "2026-05-20T12:00:00Z") == .revoked)
     }
 
+    @Test func `a refund in part says how much, and revokes all the same`() throws {
+        var store = try HeardStore([.monthly()], at: "2026-05-01T10:00:00Z")
+        _ = try store.subscribe()
+        _ = try store.pass(until: "2026-05-20T12:00:00Z")
+        let refund = AppStoreAction.refund(product: nil, reason: .other, percent: 40)
+        let heard = try #require(try store.act(refund).first)
+        #expect(heard.kind == "REFUND")
+        #expect(heard.status == 5)
+        #expect(heard.transaction("revocationDate") == "2026-05-20 12:00:00")
+        #expect(heard.transaction?["revocationType"] == "REFUND_PRORATED")
+        #expect(heard.transaction?["revocationPercentage"] == 40_000)
+        let reversed = try #require(try store.act(.reverseRefund(product: nil)).first)
+        #expect(reversed.transaction?["revocationType"] == nil)
+        #expect(reversed.transaction?["revocationPercentage"] == nil)
+        #expect(reversed.status == 1)
+    }
+
     @Test func `a reversed refund leaves the renewal date alone`() throws {
         var store = try HeardStore([.monthly()], at: "2026-05-01T10:00:00Z")
         _ = try store.subscribe()

@@ -101,6 +101,8 @@ import TideoverSandbox
         ("do: 'extendRenewal', days: 91", "\"days\" must be a whole number from 1 to 90"),
         ("do: 'extendRenewal'", "needs \"days\""), ("do: 'raisePrice', to: '9'", "is no price"),
         ("do: 'requestRefund', reason: 'BORED'", "is no reason to ask for a refund"),
+        ("do: 'refund', percent: 0", "a whole number from 1 to 100"),
+        ("do: 'refund', percent: 101", "a whole number from 1 to 100"),
         ("do: 'share', with: 'eve'", "is no customer of this scenario"),
         ("do: 'acceptPrice', days: 1", "has no key \"days\""),
     ])

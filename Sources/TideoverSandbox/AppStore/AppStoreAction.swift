@@ -48,8 +48,8 @@ public enum AppStoreAction: Hashable, Sendable {
     case requestRefund(product: String?, reason: RefundRequestReason)
     /// The store declines what was asked for.
     case declineRefund(product: String?)
-    /// The store refunds the newest payment in full.
-    case refund(product: String?, reason: RefundReason)
+    /// The store refunds the newest payment: in full, or so many percent of it, from 1 to 99.
+    case refund(product: String?, reason: RefundReason, percent: Int64 = 100)
     /// The store takes its refund back after a dispute.
     case reverseRefund(product: String?)
 
@@ -59,7 +59,7 @@ public enum AppStoreAction: Hashable, Sendable {
         case .cancel(let product), .reenable(let product), .share(let product, _),
             .stopSharing(let product, _), .extendRenewal(let product, _),
             .raisePrice(let product, _, _), .acceptPrice(let product),
-            .requestRefund(let product, _), .declineRefund(let product), .refund(let product, _),
+            .requestRefund(let product, _), .declineRefund(let product), .refund(let product, _, _),
             .reverseRefund(let product), .approvePurchase(let product),
             .declinePurchase(let product), .resumePurchase(let product):
             product

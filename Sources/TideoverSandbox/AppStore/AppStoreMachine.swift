@@ -235,8 +235,8 @@ extension AppStoreMachine {
         case .requestRefund(let product, let reason):
             return [try requestRefund(place(account, product), reason)]
         case .declineRefund(let product): return [try declineRefund(place(account, product))]
-        case .refund(let product, let reason):
-            return [try refund(place(account, product), reason)]
+        case .refund(let product, let reason, let percent):
+            return [try refund(place(account, product), reason, percent: percent)]
         case .reverseRefund(let product): return [try reverseRefund(place(account, product))]
         }
     }
@@ -433,10 +433,11 @@ extension AppStoreMachine {
 
     private mutating func refund(
         _ place: Place,
-        _ reason: AppStoreAction.RefundReason
+        _ reason: AppStoreAction.RefundReason,
+        percent: Int64
     ) throws(AppStoreRefusal) -> AppStoreNotification {
         guard !self[place].isRevoked else { throw refusal(.alreadyRefunded, place) }
-        return notify(self[place].refund(reason, at: now), of: place)
+        return notify(self[place].refund(reason, percent: percent, at: now), of: place)
     }
 
     private mutating func reverseRefund(

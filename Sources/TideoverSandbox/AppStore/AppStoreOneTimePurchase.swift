@@ -121,10 +121,11 @@ struct AppStoreOneTimePurchase: Hashable, Codable, Sendable {
 
     mutating func refund(
         _ reason: AppStoreAction.RefundReason,
+        percent: Int64,
         at instant: Int64
     ) -> AppStoreEvent {
         refundIsRequested = false
-        revoke(AppStoreSubscription.Revocation(at: instant, reason: reason))
+        revoke(.init(refundAt: instant, reason: reason, percent: percent))
         return .refunded(reason: reason)
     }
 

@@ -64,10 +64,10 @@ extension AppStoreMachine {
                 throw refusal(.refundNotRequested, account, product)
             }
             return [notify(self[shelf].declineRefund(), of: shelf)]
-        case .refund(_, let reason):
+        case .refund(_, let reason, let percent):
             let shelf = try shelf(account, product)
             guard !self[shelf].isRevoked else { throw refusal(.alreadyRefunded, account, product) }
-            let event = self[shelf].refund(reason, at: now)
+            let event = self[shelf].refund(reason, percent: percent, at: now)
             return [notify(event, of: shelf)] + revokeShares(of: shelf)
         case .reverseRefund:
             let shelf = try shelf(account, product)

@@ -47,6 +47,22 @@ struct AppStoreSubscription: Hashable, Codable, Sendable {
         let reason: AppStoreAction.RefundReason
         /// What a family member loses was not paid back to that member.
         var isOfShare = false
+        /// How much of the price was paid back, from 1 to 99; nil for all of it.
+        var percent: Int64?
+
+        init(at instant: Int64, reason: AppStoreAction.RefundReason, isOfShare: Bool = false) {
+            at = instant
+            self.reason = reason
+            self.isOfShare = isOfShare
+        }
+
+        /// The payment, or a part of it, is given back. A part ends access as the whole does: Apple's
+        /// documents do not say that it would last.
+        init(refundAt instant: Int64, reason: AppStoreAction.RefundReason, percent: Int64) {
+            precondition((1...100).contains(percent), "a refund is of 1 to 100 percent")
+            self.init(at: instant, reason: reason)
+            self.percent = percent == 100 ? nil : percent
+        }
     }
 
     enum Phase: Hashable, Codable, Sendable {
@@ -457,10 +473,15 @@ extension AppStoreSubscription {
     /// Takes the newest payment back, and ends any attempt at collecting another.
     mutating func refund(
         _ reason: AppStoreAction.RefundReason,
+        percent: Int64,
         at instant: Int64
     ) -> AppStoreEvent {
         refundIsRequested = false
-        terms[terms.count - 1].revocation = Revocation(at: instant, reason: reason)
+        terms[terms.count - 1].revocation = Revocation(
+            refundAt: instant,
+            reason: reason,
+            percent: percent
+        )
         terms[terms.count - 1].modifiedAt = instant
         switch phase {
         case .running, .ended: record(at: instant)

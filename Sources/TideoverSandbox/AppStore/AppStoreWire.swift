@@ -68,7 +68,14 @@ enum AppStoreWire {
         guard let revocation else { return }
         json["revocationReason"] = .integer(revocation.reason.rawValue)
         json["revocationDate"] = .integer(revocation.at)
-        json["revocationType"] = revocation.isOfShare ? "FAMILY_REVOKE" : "REFUND_FULL"
+        if revocation.isOfShare {
+            json["revocationType"] = "FAMILY_REVOKE"
+        } else if let percent = revocation.percent {
+            json["revocationType"] = "REFUND_PRORATED"
+            json["revocationPercentage"] = .integer(percent * 1000)
+        } else {
+            json["revocationType"] = "REFUND_FULL"
+        }
     }
 
     static func add(_ offer: AppStoreOffer?, to json: inout JSONObject) {

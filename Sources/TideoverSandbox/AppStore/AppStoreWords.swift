@@ -105,7 +105,8 @@ extension AppStoreAction {
         case .acceptPrice: "\(customer) agrees to the price."
         case .requestRefund: "\(customer) wants the money back."
         case .declineRefund: "The store declines \(customer)'s refund."
-        case .refund: "\(customer) gets the money back."
+        case .refund(_, _, percent: 100): "\(customer) gets the money back."
+        case .refund(_, _, let percent): "\(customer) gets \(percent) % of the money back."
         case .reverseRefund: "The store takes \(customer)'s refund back."
         }
     }

@@ -50,7 +50,7 @@ public struct ScenarioError: Error, Hashable, Sendable {
     /// What a value should have been.
     public enum Kind: Hashable, Sendable {
         case string, bool, wholeNumber, object, list, listOfStrings, pair
-        case daysOfExtension, percent, status
+        case daysOfExtension, percent, part, status
     }
 
     /// What kind of thing a name or value should have been.
@@ -124,6 +124,7 @@ extension ScenarioError.Kind: CustomStringConvertible {
         case .pair: "a list of two"
         case .daysOfExtension: "a whole number from 1 to 90"
         case .percent: "a whole number from 0 to 100"
+        case .part: "a whole number from 1 to 100"
         case .status: "an HTTP status from 400 to 599"
         }
     }

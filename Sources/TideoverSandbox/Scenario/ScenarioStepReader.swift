@@ -138,7 +138,8 @@ extension StepReader {
             case .redeem: ["product", "offer"]
             case .disturbNotifications: ["fault", "by", "times", "percent"]
             case .disturbServerAPI: ["fault", "by", "status", "operation", "times", "percent"]
-            case .refund, .requestRefund: ["product", "reason"]
+            case .refund: ["product", "reason", "percent"]
+            case .requestRefund: ["product", "reason"]
             case .extendRenewal: ["product", "days"]
             case .share, .stopSharing: ["product", "with"]
             case .raisePrice: ["product", "to", "consent"]
@@ -162,7 +163,9 @@ extension StepReader {
         case .fixPayments: return .store(.fixPayments)
         case .cancel: return .store(.cancel(product: product))
         case .reenable: return .store(.reenable(product: product))
-        case .refund: return .store(.refund(product: product, reason: try reason(reader)))
+        case .refund:
+            let reason = try reason(reader)
+            return .store(.refund(product: product, reason: reason, percent: try part(reader)))
         case .reverseRefund: return .store(.reverseRefund(product: product))
         case .changePlan:
             let product = try reader.required("product", self.product)
@@ -284,6 +287,15 @@ extension StepReader {
             to: try reader.required("to", readPrice),
             needsConsent: consent ?? true
         )
+    }
+
+    /// How much of a payment is given back; all of it unless the step says.
+    private func part(_ reader: ObjectReader) throws(ScenarioError) -> Int64 {
+        guard let percent = try reader.wholeNumber("percent") else { return 100 }
+        guard (1...100).contains(percent) else {
+            throw fault(.expected(.part, for: "percent"), reader.node)
+        }
+        return percent
     }
 
     private func refundRequest(
