@@ -51,8 +51,8 @@ import TideoverSignatures
           products: { "cards.pro": { entitlements: ["premium"], group: "pro", period: "P1M",
                       price: "9.99 USD", grace: "P16D" } },
           customers: { anna: {} }, start: "2026-05-01T10:00:00Z",
-          steps: [{ do: "subscribe" }, { do: "failPayments" }, { after: "5 weeks" },
-                  { do: "fixPayments" }, { after: "2 weeks" }] }
+          steps: [{ do: "subscribe" }, { do: "failPayments" },
+                  { do: "fixPayments", after: "5 weeks" }, { do: "cancel", after: "2 weeks" }] }
         """
 
     private func play(_ listener: Listener, month: Int64) async throws -> ScenarioReport {
@@ -66,7 +66,11 @@ import TideoverSignatures
         _ = try await play(listener, month: month)
         let heard = listener.heard.withLock { $0 }
         let types = heard.compactMap { $0.payload["notificationType"]?.string }
-        #expect(types == ["SUBSCRIBED", "DID_FAIL_TO_RENEW", "DID_RENEW"])
+        #expect(
+            types == [
+                "SUBSCRIBED", "DID_FAIL_TO_RENEW", "DID_RENEW", "DID_CHANGE_RENEWAL_STATUS",
+            ]
+        )
         let toCome: Set = ["expiresDate", "gracePeriodExpiresDate", "renewalDate"]
         for (now, payload) in heard {
             let dates = instants(in: payload)
@@ -91,11 +95,9 @@ import TideoverSignatures
         let heard = listener.heard.withLock { $0 }
         let uuid = heard.first?.payload["notificationUUID"]
         let times = heard.filter { $0.payload["notificationUUID"] == uuid }.map(\.at)
-        // A day takes a second here: 1, 12, 24, 48 and 72 hours.
+        // An hour takes a second here.
         let waits = zip(times, times.dropFirst()).map { $1 - $0 }
-        let wanted: [Int64] = [41, 500, 1000, 2000, 3000]
-        #expect(waits.count == wanted.count)
-        for (wait, wanted) in zip(waits, wanted) { #expect((wanted...wanted + 1).contains(wait)) }
+        #expect(waits == [1000, 12_000, 24_000, 48_000, 72_000])
     }
 
     @Test func `how long it takes in all is known before`() throws {
@@ -187,7 +189,7 @@ import TideoverSignatures
         }
         let day: Int64 = 86_400_000
         let all = try #require(await history(listener.now - 170 * day, listener.now))
-        #expect(all.count == 3)
+        #expect(all.count == 4)
         let dates = try all.map { try content(of: $0["signedPayload"])["signedDate"]?.int64 ?? 0 }
         #expect(try await history(dates[0], dates[1])?.count == 2)
         #expect(try await history(listener.now - 1, listener.now)?.isEmpty == true)
@@ -196,7 +198,7 @@ import TideoverSignatures
 
 /// What stands in a signed document, with what is signed inside it; nobody looks at signatures here.
 private func content(of compact: JSONValue?) throws -> JSONValue {
-    let jws = try JWS(Array(try #require(compact?.string).utf8))
+    let jws = try JWS(Array((compact?.string ?? "").utf8))
     return JSONValue(try JSONDocument(jws.payload).root)
 }
 
@@ -205,7 +207,7 @@ private func instants(in value: JSONValue) -> [(String, Int64)] {
     var found: [(String, Int64)] = []
     for (name, member) in value.object ?? [:] {
         if name.hasSuffix("Date"), let instant = member.int64 { found.append((name, instant)) }
-        if name.hasPrefix("signed"), let inner = try? content(of: member) {
+        if member.string != nil, let inner = try? content(of: member) {
             found += instants(in: inner)
         } else {
             found += instants(in: member)
