@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Plays stories made up from seeds against Tideover, with notifications and answers of the simulated App
-# Store going wrong: many more than tests have time for.
+# Plays stories made up from seeds against Tideover, with messages and answers of the simulated App Store
+# and Google Play going wrong: many more than tests have time for.
 #
-#   scripts/stories.sh                           200 seeds
+#   scripts/stories.sh                           200 seeds of both stores
+#   scripts/stories.sh --store googlePlay        of one of them
 #   scripts/stories.sh --from 201 --seeds 1000   others
 #
 # A story that comes out otherwise than the store says is named by its seed, and where it differed.

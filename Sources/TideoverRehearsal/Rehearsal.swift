@@ -74,9 +74,24 @@ public struct Rehearsal: Sendable {
 
     /// Plays the scenario from start to end.
     ///
+    /// - Parameters:
+    ///   - keepsUp: Whether the server also does what it does by itself, as one that runs does.
+    ///   - planting: Puts something between the scenario and the server, such as a fault that should be found.
+    /// - Returns: What happened.
     /// - Throws: `SignatureRefusal` when the scenario makes the store say more than one notification holds.
-    public func play() async throws -> ScenarioReport {
-        try await ScenarioRunner(target: target, authority: authority).run(scenario)
+    public func play(
+        keepsUp: Bool = false,
+        planting: (inout ScenarioTarget) -> Void = { _ in }
+    ) async throws -> ScenarioReport {
+        var target = target
+        if keepsUp {
+            target.keepUp = { [service] in
+                _ = await service.keepUpNow()
+                return service.nextUpkeep?.millisecondsSince1970
+            }
+        }
+        planting(&target)
+        return try await ScenarioRunner(target: target, authority: authority).run(scenario)
     }
 
     /// As a scenario meets the server, which can ask the scenario's stores.

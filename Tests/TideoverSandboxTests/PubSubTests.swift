@@ -75,6 +75,15 @@ import TideoverSandbox
         #expect(Set(messages.map(\.data)).count == 1)
     }
 
+    @Test func `what is lost is published and never delivered`() {
+        var habits = PubSubHabits()
+        habits.lost = 100
+        var post = PlayPost(seed: 1, habits: habits)
+        post.publish(Self.notice, about: nil, at: Self.start)
+        #expect(post.letters.count == 1)
+        #expect(post.nextAttempt == nil)
+    }
+
     @Test func `messages overtake each other where delivery scatters`() {
         var habits = PubSubHabits()
         habits.scatter = 600_000

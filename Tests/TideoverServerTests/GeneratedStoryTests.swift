@@ -1,27 +1,102 @@
 import Testing
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+import TideoverLocks
 import TideoverRehearsal
 import TideoverSandbox
+import TideoverServer
 
-/// Stories by a seed, with notifications and answers going wrong. `scripts/stories.sh` plays many more.
+/// Stories by a seed, with messages and answers going wrong. `scripts/stories.sh` plays many more.
 @Suite struct GeneratedStoryTests {
-    private func faults(seed: UInt64, planting: Bool = false) async throws -> [StoryFault] {
-        let scenario = Scenario.generated(seed: seed, planting: planting)
-        return try await Rehearsal.played(scenario) { $1.storyFaults }
+    private func verdict(
+        _ scenario: Scenario,
+        planting: (inout ScenarioTarget) -> Void = { _ in }
+    ) async throws -> StoryVerdict {
+        try await Rehearsal.played(scenario, keepsUp: true, planting: { planting(&$1) }) {
+            $1.storyVerdict
+        }
     }
 
-    @Test(arguments: 1...4 as ClosedRange<UInt64>)
-    func `when it is quiet the answer is the store's own truth`(seed: UInt64) async throws {
-        #expect(try await faults(seed: seed) == [])
-    }
-
-    @Test func `a refund that nobody heard of and nobody asked about is found`() async throws {
-        let faults = try await faults(seed: 1, planting: true)
-        #expect(faults.count == 1)
-        #expect(faults.first?.description.contains("the store says revoked") == true)
+    @Test(arguments: StoryKind.allCases)
+    func `when it is quiet the answer is the store's own truth`(
+        kind: StoryKind
+    ) async throws {
+        let verdict = try await verdict(.generated(seed: 1, of: kind))
+        #expect(verdict.faults == [])
+        #expect(verdict.lockoutMinutes == 0)
+        #expect(verdict.quietAnswers >= (kind == .appStore ? 6 : 3))
     }
 
     @Test func `a story is the same for the same seed`() {
-        #expect(Scenario.generated(seed: 5) == Scenario.generated(seed: 5))
-        #expect(Scenario.generated(seed: 5) != Scenario.generated(seed: 6))
+        for kind in StoryKind.allCases {
+            let story = Scenario.generated(seed: 5, of: kind)
+            #expect(story == Scenario.generated(seed: 5, of: kind))
+            #expect(story != Scenario.generated(seed: 6, of: kind))
+        }
+    }
+
+    // MARK: Planted faults
+
+    @Test(arguments: [StoryKind.appStore, .googlePlay])
+    func `a back end that goes on giving its first answer is found`(
+        kind: StoryKind
+    ) async throws {
+        let verdict = try await verdict(.generated(seed: 1, of: kind)) { target in
+            let answer = target.readBack
+            let first = Locked<[String: Response]>([:])
+            target.readBack = { request in
+                if let kept = first.withLock({ $0[request.path] }) { return kept }
+                let response = try await answer(request)
+                first.withLock { $0[request.path] = response }
+                return response
+            }
+        }
+        #expect(!verdict.faults.isEmpty)
+    }
+
+    @Test func `a reader of Google Play that takes a month off every expiry is found`() async throws
+    {
+        let verdict = try await verdict(.generated(seed: 1, of: .googlePlay)) { target in
+            let meet = target.googlePlay.meetGoogle
+            target.googlePlay.meetGoogle = { google in
+                await meet { try await google($0).withEarlierExpiries }
+            }
+        }
+        #expect(!verdict.faults.isEmpty)
+        #expect(verdict.lockoutMinutes > 0)
+    }
+
+    @Test func `a failing story is told with fewer steps`() async throws {
+        let story = Scenario.generated(seed: 1, of: .appStore)
+        let shrunk = await story.shrunk { $0.steps.contains { $0.line == 7 } }
+        let kept = story.steps.filter { step in
+            switch step.action {
+            case .openApp, .catchUp, .endDisturbances: true
+            default: step.line == 7
+            }
+        }
+        #expect(shrunk.steps == kept)
+    }
+}
+
+extension Response {
+    /// A resource of Google's whose items expire thirty days earlier.
+    fileprivate var withEarlierExpiries: Response {
+        guard case .object(var resource)? = try? JSONValue(JSONDocument(body).root),
+            case .array(let items)? = resource["lineItems"]
+        else { return self }
+        resource["lineItems"] = .array(
+            items.map { item in
+                guard case .object(var item) = item,
+                    let expiry = item["expiryTime"]?.string.flatMap(InstantText.read)
+                else { return item }
+                item["expiryTime"] = .string(InstantText.write(expiry - 30 * 86_400_000))
+                return .object(item)
+            }
+        )
+        var response = self
+        response.body = JSONValue.object(resource).encoded()
+        return response
     }
 }

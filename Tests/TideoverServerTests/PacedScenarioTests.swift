@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import TideoverCore
+import TideoverRehearsal
 import TideoverSandbox
 
 /// Some of the project's scenarios in accelerated time, with Tideover on a clock of its own.
@@ -9,21 +10,20 @@ import TideoverSandbox
         let folder = URL(filePath: #filePath).deletingLastPathComponent()
             .appending(path: "../../Scenarios/\(name)")
         let scenario = try Scenario(reading: Array(Data(contentsOf: folder)))
-        let authority = try SandboxAuthority()
-        let rehearsal = try Rehearsal(scenario, root: authority.root)
-        let clock = rehearsal.clock
-        clock.set(1_900_000_000_000)
-        var target = rehearsal.target
-        target.setClock = { _ in }
-        target.pace = ScenarioPace(
-            month: month,
-            clock: { clock.now.millisecondsSince1970 },
-            sleep: { length in clock.set(clock.now.millisecondsSince1970 + length) }
+        return try await Rehearsal.played(
+            scenario.askingForAccess,
+            planting: { rehearsal, target in
+                let clock = rehearsal.clock
+                clock.now = Instant(millisecondsSince1970: 1_900_000_000_000)
+                target.setClock = { _ in }
+                target.pace = ScenarioPace(
+                    month: month,
+                    clock: { clock.now.millisecondsSince1970 },
+                    sleep: { clock.now = clock.now + Milliseconds($0) }
+                )
+            },
+            then: { $1 }
         )
-        let report = try await ScenarioRunner(target: target, authority: authority)
-            .run(scenario.askingForAccess)
-        await rehearsal.close()
-        return report
     }
 
     /// A month takes five minutes, as in Apple's sandbox.

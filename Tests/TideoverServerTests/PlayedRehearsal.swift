@@ -9,6 +9,8 @@ extension Rehearsal {
     /// Plays a scenario in a folder that is gone afterwards, and hands over what became of it.
     static func played<Result>(
         _ scenario: Scenario,
+        keepsUp: Bool = false,
+        planting: (Rehearsal, inout ScenarioTarget) -> Void = { _, _ in },
         then: (Rehearsal, ScenarioReport) async throws -> Result
     ) async throws -> Result {
         let folder = FileManager.default.temporaryDirectory.appending(
@@ -17,7 +19,8 @@ extension Rehearsal {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let rehearsal = try Rehearsal(scenario, in: folder.path, version: "test")
-        let result = try await then(rehearsal, try await rehearsal.play())
+        let report = try await rehearsal.play(keepsUp: keepsUp) { planting(rehearsal, &$0) }
+        let result = try await then(rehearsal, report)
         await rehearsal.close()
         return result
     }

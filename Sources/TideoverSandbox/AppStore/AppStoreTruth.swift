@@ -41,6 +41,17 @@ public enum AppStoreTruth: Hashable, Codable, Sendable {
         }
     }
 
+    /// Of several truths about one customer the best; access lasts as long as any of them gives it.
+    init(bestOf truths: [AppStoreTruth]) {
+        let best = truths.max { ($0.rank, $0.until ?? .max) < ($1.rank, $1.until ?? .max) }
+        let until = truths.filter(\.isEntitled).compactMap(\.until).max()
+        switch best {
+        case .active(let end): self = .active(until: max(end, until ?? end))
+        case .grace(let end): self = .grace(until: max(end, until ?? end))
+        default: self = best ?? .never
+        }
+    }
+
     /// Order among several subscriptions of one customer: the best for the customer last.
     var rank: Int {
         switch self {

@@ -248,6 +248,9 @@ extension SimulatedGooglePlay {
     /// Has calls go wrong from now on; of several rules the first that strikes decides.
     public func add(_ rule: PlayFaultRule) { service.faults.add(rule) }
 
+    /// Has Pub/Sub push otherwise from now on.
+    public func setHabits(_ habits: PubSubHabits) { service.post.habits = habits }
+
     /// Takes every rule back.
     public func clearFaults() { service.faults.clear() }
 

@@ -44,6 +44,8 @@ struct ScenarioPlay {
     /// By customer.
     var devices: [String: ScenarioDevice] = [:]
     var losesNotifications = false
+    /// When the system under test does something by itself next; nil where it does nothing.
+    private var nextUpkeep: Int64?
     var losesPushes = false
     /// How many events were read, by customer.
     var eventsRead: [String: Int] = [:]
@@ -128,7 +130,7 @@ struct ScenarioPlay {
     func nextEvent() async -> Int64? {
         let events = [
             await store.nextEvent, await googlePlay?.store.nextEvent,
-            await revenueCat?.relay.nextEvent,
+            await revenueCat?.relay.nextEvent, nextUpkeep,
         ]
         return events.compactMap(\.self).min()
     }
@@ -144,6 +146,14 @@ struct ScenarioPlay {
             await push(attempt)
         }
         while let attempt = await revenueCat?.relay.advance(to: instant) { await hand(attempt) }
+        await keepUp()
+    }
+
+    /// The system under test does what it does by itself; it looks once a second whether something is due.
+    private mutating func keepUp() async {
+        guard let keepUp = target.keepUp else { return }
+        await tellClock()
+        nextUpkeep = await keepUp().map { max($0, now + 1_000) }
     }
 
     /// Has the system under test go by the stores' time, or see it on its own clock.
@@ -226,12 +236,17 @@ extension ScenarioPlay {
         }
         note(customer.name, .action(deed(step, words, nil, verdict)))
         await tellClock()
-        let body = device.report(
+        var body = device.report(
             visit,
             unlocking: scenario.app.entitlements,
             in: target.environment,
             at: now
         )
+        if let googlePlay, scenario.googlePlay?.takes(customer.name) ?? false {
+            // Its conclusions are the App Store's.
+            body["device"] = nil
+            body["purchases"] = await googlePlay.purchases(of: customer.name)
+        }
         let request = target.reconciliation(
             of: dial.dated(JSONValue.object(body)).encoded(),
             by: customer,
@@ -409,10 +424,9 @@ extension ScenarioPlay {
     }
 
     private func truth(of customer: String) async -> AppStoreTruth {
-        if let googlePlay, scenario.googlePlay?.takes(customer) ?? false {
-            return await googlePlay.truth(of: customer, at: now)
-        }
-        return await store.truth(of: customer, at: now)
+        var truths = [await store.truth(of: customer, at: now)]
+        if let googlePlay { truths += await googlePlay.truths(of: customer, by: now) }
+        return AppStoreTruth(bestOf: truths)
     }
 
     private func answer(to request: Request) async -> Reading.Answer {

@@ -19,6 +19,9 @@ public struct ScenarioTarget: Sendable {
     public var revenueCat = ScenarioRelayTarget()
     /// Has the system under test ask the store for what it missed, if it does such a thing.
     public var catchUp: @Sendable () async -> Void = {}
+    /// Has the system under test do what it does by itself, where a scenario is to see that; returns when
+    /// it wants to do something next, in milliseconds since 1970, nil for never.
+    public var keepUp: (@Sendable () async -> Int64?)?
     /// The keys with which the system under test may ask the store.
     public var storeKeys: [AppStoreAPIKey] = []
     /// Where notifications are posted; `{app}` stands for the app's id.

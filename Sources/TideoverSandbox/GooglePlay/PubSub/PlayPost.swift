@@ -42,7 +42,8 @@ public struct PlayPost: Codable, Sendable {
     public private(set) var letters: [Letter] = []
     /// Sorted by instant, then in the order planned.
     private var outstanding: [Outstanding] = []
-    private let habits: PubSubHabits
+    /// How well it delivers what is published, and answered, from now on.
+    public var habits: PubSubHabits
     private var random: SeededRandom
 
     /// A post without letters, whose ids and whims follow from the seed.
@@ -68,10 +69,14 @@ public struct PlayPost: Codable, Sendable {
                 customer: customer
             )
             let wait = habits.lag + random.number(in: 0...habits.scatter)
-            plan(letters.count, at: now + wait)
+            if !isLost() { plan(letters.count, at: now + wait) }
             letters.append(Letter(message: message))
             return message
         }
+    }
+
+    private mutating func isLost() -> Bool {
+        habits.lost > 0 && random.number(in: 1...100) <= habits.lost
     }
 
     /// When the next attempt is due.

@@ -6,6 +6,8 @@ public struct PubSubHabits: Hashable, Codable, Sendable {
     public var lag: Int64 = 1000
     /// How much longer that may take, drawn for each message: one may overtake another.
     public var scatter: Int64 = 0
+    /// Of a hundred messages, how many are never delivered.
+    public var lost: Int64 = 0
     /// Of a hundred messages that were acknowledged, how many are delivered once more all the same.
     public var redelivered: Int64 = 0
     /// Of a hundred events, how many are published twice, as two messages.

@@ -31,7 +31,9 @@ public struct ScenarioPlayAction: Hashable, Sendable {
         case loseNotifications(Bool)
         /// From now on calls go wrong.
         case disturb(PlayFaultRule)
-        /// Calls go wrong no more.
+        /// From now on messages are delivered otherwise.
+        case disturbPubSub(PubSubHabits)
+        /// Calls go wrong no more, and messages are delivered as the scenario has it.
         case endDisturbances
     }
 

@@ -6,6 +6,7 @@ struct ScenarioPlayStage: Sendable {
     let store: SimulatedGooglePlay
     private let path: String
     private let app: String
+    private let play: ScenarioGooglePlay
 
     init(
         _ play: ScenarioGooglePlay,
@@ -26,6 +27,7 @@ struct ScenarioPlayStage: Sendable {
             // A rehearsal's time does not pass while anybody waits.
             wait: { _ in await Task.yield() }
         )
+        self.play = play
         (path, app) = (target.deliverPath, scenario.app.id)
         for customer in play.customers {
             do {
@@ -56,8 +58,21 @@ struct ScenarioPlayStage: Sendable {
         return items.compactMap { $0["expiryTime"]?.string.flatMap(InstantText.read) }.max()
     }
 
-    func truth(of customer: String, at instant: Int64) async -> AppStoreTruth {
-        AppStoreTruth(await store.truth(of: customer, at: instant))
+    /// What the store held to be so of each product of a customer's that unlocks anything.
+    func truths(of customer: String, by instant: Int64) async -> [AppStoreTruth] {
+        // The other store may be ahead by what is still to happen at this instant.
+        await store.holdings(of: customer, at: min(instant, await store.now))
+            .filter { !(play.entitlements[$0.product] ?? []).isEmpty }
+            .map { AppStoreTruth($0.truth) }
+    }
+
+    /// What a device presents of what the customer has bought.
+    func purchases(of customer: String) async -> JSONValue {
+        .array(
+            await store.tokens(of: customer).map { token in
+                ["store": "google", "purchaseToken": .string(token)]
+            }
+        )
     }
 
     // MARK: Doing
@@ -78,7 +93,10 @@ struct ScenarioPlayStage: Sendable {
                 try await store.write(try await self.write(write, to: customer))
             case .requestTestNotification: try await store.requestTestNotification()
             case .disturb(let rule): await store.add(rule)
-            case .endDisturbances: await store.clearFaults()
+            case .disturbPubSub(let habits): await store.setHabits(habits)
+            case .endDisturbances:
+                await store.clearFaults()
+                await store.setHabits(play.habits)
             case .loseNotifications: break
             }
             return nil
@@ -115,13 +133,12 @@ struct ScenarioPlayStage: Sendable {
 }
 
 extension AppStoreTruth {
-    /// What Google Play holds to be so, in the words that both stores share. What lasts for ever ends
-    /// with the year 9999.
+    /// What Google Play holds to be so, in the words that both stores share.
     fileprivate init(_ truth: GooglePlayTruth) {
         self =
             switch truth {
             case .never, .pending: .never
-            case .active(let until): .active(until: until ?? 253_402_300_799_999)
+            case .active(let until): until.map { .active(until: $0) } ?? .owned
             case .grace(let until): .grace(until: until)
             case .hold(let until), .paused(let until): .retry(until: until)
             case .expired: .expired

@@ -11,6 +11,7 @@ extension ScenarioPlayAction.Deed {
         case .loseNotifications(false): "Notifications arrive again."
         case .disturb(let rule):
             "\(rule.operation.map { "Calls of \($0.rawValue)" } ?? "Calls") go wrong from now on."
+        case .disturbPubSub: "Messages are delivered badly from now on."
         case .endDisturbances: "Nothing goes wrong any more."
         }
     }

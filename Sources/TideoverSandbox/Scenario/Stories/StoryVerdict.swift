@@ -1,0 +1,173 @@
+import TideoverJSON
+
+/// A moment of a generated story at which the system under test was wrong.
+public struct StoryFault: Hashable, Sendable, CustomStringConvertible {
+    /// When, in milliseconds since 1970.
+    public let at: Int64
+    /// What was wrong, in one sentence.
+    public let description: String
+}
+
+/// How a generated story came out.
+public struct StoryVerdict: Hashable, Sendable {
+    /// Where it came out wrong, earliest first.
+    public private(set) var faults: [StoryFault] = []
+    /// How many answers were held against the store's truth at quiet points.
+    public private(set) var quietAnswers = 0
+    /// How long, outside of the windows in which something went wrong, somebody was denied access whom the
+    /// store says is entitled, in milliseconds.
+    public private(set) var lockout: Int64 = 0
+
+    /// The same in minutes, the last one begun counted.
+    public var lockoutMinutes: Int64 { (lockout + 59_999) / 60_000 }
+}
+
+extension ScenarioReport {
+    /// What a generated story shows: at quiet points the answer must be the store's truth, outside of the
+    /// faults' windows nobody may be locked out, and of what arrives only what is right may be believed.
+    ///
+    /// A window begins when something goes wrong, and ends when the system under test catches up, two days
+    /// after nothing goes wrong any more.
+    public var storyVerdict: StoryVerdict {
+        StoryVerdict(self)
+    }
+}
+
+extension StoryVerdict {
+    fileprivate init(_ report: ScenarioReport) {
+        var window = StoryWindow()
+        for (index, moment) in report.moments.enumerated() {
+            switch moment.happening {
+            case .action(let deed):
+                let step = report.scenario.steps.first { $0.line == deed.line }
+                window.pass(step?.action, at: moment.at)
+            case .notification(let delivery):
+                if !delivery.isTakenRightly {
+                    note(moment, "taken wrongly: \(delivery.outcome)")
+                }
+            case .push(let push):
+                // One that could not be asked about is pushed again.
+                if !push.isTakenRightly, !window.isOpen { note(moment, "a push taken wrongly") }
+            case .webhook: break
+            case .readBack(let readBack):
+                guard window.isQuiet else { break }
+                quietAnswers += 1
+                if let difference = readBack.reading.difference { note(moment, difference) }
+            }
+            guard !window.isOpen, let reading = moment.reading, reading.isLockedOut else {
+                continue
+            }
+            // Of several messages sent at once the last decides.
+            let next = report.moments.dropFirst(index + 1).first
+            guard !(next?.isSoon(after: moment) ?? false) else { continue }
+            lockout += report.nextReading(after: index).map { $0 - moment.at } ?? 0
+            note(moment, "\(reading.customer) is locked out though nothing went wrong")
+        }
+    }
+
+    private mutating func note(_ moment: Moment, _ words: String) {
+        let text = "\(InstantText.write(moment.at)): \(words)"
+        faults.append(StoryFault(at: moment.at, description: text))
+    }
+}
+
+/// Whether something goes wrong, or has and was not caught up with.
+private struct StoryWindow {
+    private(set) var isOpen = false
+    /// Nothing has happened since the system under test caught up.
+    private(set) var isQuiet = false
+    /// Since when nothing goes wrong; nil while something does.
+    private var endedAt: Int64? = .min
+
+    mutating func pass(_ action: ScenarioAction?, at instant: Int64) {
+        isQuiet = false
+        switch action {
+        case .disturbNotifications, .disturbServerAPI, .loseNotifications(true): open()
+        case .endDisturbances: endedAt = endedAt ?? instant
+        case .catchUp:
+            guard let endedAt, instant >= endedAt + Storyteller.recovery || !isOpen else { return }
+            isOpen = false
+            isQuiet = true
+        case .googlePlay(let action): pass(action.deed, at: instant)
+        case .store, .requestTestNotification, .loseNotifications(false), .openApp, .revenueCat,
+            nil:
+            break
+        }
+    }
+
+    private mutating func pass(_ deed: ScenarioPlayAction.Deed, at instant: Int64) {
+        switch deed {
+        case .disturb, .disturbPubSub, .loseNotifications(true): open()
+        case .endDisturbances: endedAt = endedAt ?? instant
+        case .act, .write, .requestTestNotification, .loseNotifications(false): break
+        }
+    }
+
+    private mutating func open() {
+        isOpen = true
+        endedAt = nil
+    }
+}
+
+extension ScenarioReport {
+    /// When somebody was asked about next, or the end.
+    fileprivate func nextReading(after index: Int) -> Int64? {
+        guard let customer = moments[index].reading?.customer else { return nil }
+        let later = moments.dropFirst(index + 1)
+        return (later.first { $0.reading?.customer == customer } ?? later.last)?.at
+    }
+}
+
+extension Moment {
+    fileprivate var reading: Reading? {
+        switch happening {
+        case .action: nil
+        case .webhook(let webhook): webhook.reading
+        case .notification(let delivery): delivery.reading
+        case .push(let push): push.reading
+        case .readBack(let readBack): readBack.reading
+        }
+    }
+
+    /// Whether this is one more message that the store sent at the same time.
+    fileprivate func isSoon(after other: Moment) -> Bool {
+        switch happening {
+        case .notification, .push: at - other.at < 2_000
+        case .action, .readBack, .webhook: false
+        }
+    }
+}
+
+extension Reading {
+    fileprivate var isLockedOut: Bool { mistake(about: "premium") == .lockedOut }
+
+    /// How the answer differs from the store's truth, in words; nil if it does not.
+    fileprivate var difference: String? {
+        let answer = entitlement("premium")
+        let state = answer?["state"]?.string ?? "nothing"
+        guard state == truth.answeredState else {
+            return "\(customer) is \(state), but the store says \(truth)"
+        }
+        guard truth.isEntitled else { return nil }
+        // Of Google Play's grace `accessUntil` is the end that the store moves from day to day, and
+        // `graceUntil` that of all of it (docs/rules.md, `in-grace`).
+        let places = state == "grace" ? ["accessUntil", "graceUntil"] : ["accessUntil"]
+        let ends = places.map { answer?[$0]?.string.flatMap(InstantText.read) }
+        if ends.contains(truth.until) { return nil }
+        let until = ends[0].map(InstantText.write) ?? "for ever"
+        return "\(customer) is \(state) until \(until), but the store says \(truth)"
+    }
+}
+
+extension AppStoreTruth {
+    /// The word that an answer has for it.
+    fileprivate var answeredState: String {
+        switch self {
+        case .never: "never"
+        case .active, .owned: "active"
+        case .grace: "grace"
+        case .retry: "hold"
+        case .expired, .revoked: "expired"
+        }
+    }
+}

@@ -1,0 +1,170 @@
+/// Tells a story by a seed.
+struct Storyteller {
+    static let start: Int64 = 1_777_629_600_000
+    static let hour: Int64 = 3_600_000
+    static let day = 24 * hour
+    /// How long nothing has gone wrong before it is quiet: what was to be sent again has been by then.
+    static let recovery = 2 * day
+
+    let seed: UInt64
+    let kind: StoryKind
+    var random: SeededRandom
+    private var steps: [ScenarioStep] = []
+    private var now = Storyteller.start
+
+    init(seed: UInt64, _ kind: StoryKind) {
+        self.seed = seed
+        self.kind = kind
+        random = SeededRandom(seed: seed ^ 0x7374_6F72_79)
+    }
+
+    mutating func story() -> Scenario {
+        let appStore = AppStoreTale(&random)
+        let googlePlay = GooglePlayTale(&random)
+        begin(appStore, googlePlay)
+        for _ in 1...3 {
+            for rule in disturbances(appStore, googlePlay) { add(rule) }
+            live(appStore, googlePlay, upTo: 5)
+            settle()
+            live(appStore, googlePlay, upTo: 2)
+        }
+        return scenario(appStore, googlePlay)
+    }
+
+    // MARK: Parts of a story
+
+    private var takesAppStore: Bool { kind != .googlePlay }
+    private var takesGooglePlay: Bool { kind != .appStore }
+
+    private mutating func begin(_ appStore: AppStoreTale, _ googlePlay: GooglePlayTale) {
+        if takesAppStore { add(.store(appStore.beginning)) }
+        if takesGooglePlay { add(.googlePlay(googlePlay.beginning)) }
+    }
+
+    private mutating func disturbances(
+        _ appStore: AppStoreTale,
+        _ googlePlay: GooglePlayTale
+    ) -> [ScenarioAction] {
+        var rules: [ScenarioAction] = []
+        if takesAppStore { rules += appStore.disturbances(&random) }
+        if takesGooglePlay { rules += googlePlay.disturbances(&random) }
+        return rules
+    }
+
+    /// Weeks in which customers do something now and then, and are asked about in between.
+    private mutating func live(
+        _ appStore: AppStoreTale,
+        _ googlePlay: GooglePlayTale,
+        upTo most: Int64
+    ) {
+        for _ in 1...random.number(in: 2...max(2, most)) {
+            for _ in 1...2 {
+                now += random.number(in: Self.hour...12 * Self.day)
+                look()
+            }
+            let isInAppStore = takesAppStore && (!takesGooglePlay || random.number(in: 0...1) == 0)
+            guard isInAppStore else {
+                add(.googlePlay(googlePlay.action(&random)))
+                continue
+            }
+            let action = appStore.action(&random)
+            add(.store(action))
+            // What is shared bears no token of the app's: only the member's device can tell whose it is.
+            if case .share = action { add(.openApp(DeviceVisit()), by: "ben") }
+        }
+    }
+
+    /// Two days without trouble, at the end of which the customers open the app, and the store is asked for
+    /// what was lost. Of a purchase on Google Play of which every message was lost only the app can tell.
+    private mutating func settle() {
+        add(.endDisturbances)
+        if takesGooglePlay { add(.googlePlay(.endOfDisturbances)) }
+        now += Self.recovery
+        for customer in customers { add(.openApp(DeviceVisit()), by: customer.name) }
+        add(.catchUp)
+        now += Self.hour
+        look()
+    }
+
+    /// Everybody is asked about.
+    private mutating func look() {
+        let place = ["entitlements", "premium", "access"]
+        let expectation = ScenarioExpectation(
+            label: "premium.access",
+            path: place,
+            requirement: .present(true)
+        )
+        for customer in customers { add(nil, by: customer.name, [expectation]) }
+    }
+
+    private mutating func add(
+        _ action: ScenarioAction?,
+        by customer: String = "anna",
+        _ expectations: [ScenarioExpectation] = []
+    ) {
+        steps.append(
+            ScenarioStep(
+                line: steps.count + 1,
+                at: now,
+                customer: customer,
+                action: action,
+                refusal: nil,
+                expectations: expectations,
+                events: nil,
+                note: nil
+            )
+        )
+    }
+
+    // MARK: Who and what
+
+    /// In the App Store Ben has what Anna shares with him.
+    private var customers: [StoreCustomer] {
+        let anna = StoreCustomer(name: "anna", appAccountToken: SeededRandom.token(of: seed))
+        let ben = StoreCustomer(name: "ben", appAccountToken: SeededRandom.token(of: ~seed))
+        return kind == .appStore ? [anna, ben] : [anna]
+    }
+
+    private func scenario(_ appStore: AppStoreTale, _ googlePlay: GooglePlayTale) -> Scenario {
+        Scenario(
+            name: "Generated from \(seed)",
+            source: "Tideover, a story by a seed",
+            app: ScenarioApp(
+                id: "cards",
+                store: appStore.store,
+                entitlements: appStore.entitlements
+            ),
+            googlePlay: takesGooglePlay ? googlePlay.part(of: customers) : nil,
+            start: Self.start,
+            seed: seed,
+            lag: 1000,
+            customers: customers,
+            steps: steps
+        )
+    }
+}
+
+extension SeededRandom {
+    fileprivate static func token(of seed: UInt64) -> String {
+        var random = SeededRandom(seed: seed ^ 0x746F_6B65_6E)
+        return random.uuid()
+    }
+
+    /// One of several, each equally likely.
+    mutating func choice<Element>(_ elements: [Element]) -> Element {
+        elements[Int(number(in: 0...Int64(elements.count - 1)))]
+    }
+
+    /// Whether something happens that happens once in so many times.
+    mutating func happens(onceIn times: Int64) -> Bool { number(in: 1...times) == 1 }
+}
+
+extension StorePeriod {
+    /// A period of a story, which is written right.
+    init(ofStory text: String) {
+        guard let period = StorePeriod(iso: text) else {
+            preconditionFailure("periods of a story are written as ISO 8601 has them")
+        }
+        self = period
+    }
+}

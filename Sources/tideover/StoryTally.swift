@@ -1,0 +1,74 @@
+import TideoverCommandLine
+import TideoverJSON
+import TideoverSandbox
+
+/// How the stories of one kind came out.
+struct StoryTally {
+    private var marks = ""
+    private(set) var broken = 0
+    private var quietAnswers = 0
+    private var lockoutMinutes: Int64 = 0
+
+    mutating func add(_ verdict: StoryVerdict) {
+        let isSound = verdict.faults.isEmpty
+        marks.append(isSound ? "." : "x")
+        if !isSound { broken += 1 }
+        quietAnswers += verdict.quietAnswers
+        lockoutMinutes += verdict.lockoutMinutes
+    }
+
+    /// A mark for each story, a hundred to a line, then the sums.
+    func show(_ title: String, on output: Output) {
+        output.print(title)
+        var rest = marks[...]
+        while !rest.isEmpty {
+            output.print("  \(rest.prefix(100))")
+            rest = rest.dropFirst(100)
+        }
+        output.print(
+            "  \(marks.count - broken) of \(marks.count) stories came out as the store says."
+        )
+        output.print("  \(quietAnswers) answers at quiet points were compared.")
+        output.print("  \(lockoutMinutes) lockout minutes while nothing went wrong.")
+    }
+}
+
+extension StoryKind {
+    /// Where a story takes place, as a reader is told.
+    var words: String {
+        switch self {
+        case .appStore: "App Store"
+        case .googlePlay: "Google Play"
+        case .mixed: "both at once"
+        }
+    }
+}
+
+extension Moment {
+    /// One line for the story of a moment.
+    var storyLine: String {
+        let words =
+            switch happening {
+            case .action(let deed): deed.words + (deed.isRefused ? " (refused)" : "")
+            case .notification(let delivery):
+                "\(delivery.notification.words)\(delivery.fault.map { " [\($0)]" } ?? "")"
+            case .push(let push): "\(push.words) [\(push.status.map(String.init) ?? "no answer")]"
+            case .webhook(let webhook): webhook.words
+            case .readBack(let readBack): readBack.reading.storyWords
+            }
+        return "\(InstantText.writeForPeople(at))  \(words)"
+    }
+}
+
+extension Deed {
+    fileprivate var isRefused: Bool { verdict.map { !$0.holds } ?? false }
+}
+
+extension Reading {
+    fileprivate var storyWords: String {
+        let answer = entitlement("premium")
+        let state = answer?["state"]?.string ?? "nothing"
+        let rule = answer?["rule"]?.string ?? "no rule"
+        return "\(customer) is \(state) (\(rule)); the store says \(truth)."
+    }
+}
