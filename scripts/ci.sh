@@ -72,20 +72,36 @@ coverage_report() {
         -ignore-filename-regex '(\.build|Tests)/' -show-region-summary=false
 }
 
+# Tests that wait for sockets and deadlines run by themselves: beside all others they would find out how
+# busy the machine is.
+sockets='^TideoverHTTP(Server|Client)Tests[.]'
+sockets+='|^TideoverTests[.](GoogleConnection|SandboxDesk|DeskOfBothStores|KeptDesk)Tests'
+
+all_tests() {
+    local name=$1
+    shift
+    run_tests "$name" "$@" --skip "$sockets"
+    run_tests "$name-sockets" "$@" --filter "$sockets"
+}
+
+# Each run keeps only what it covered itself.
 covered_tests() {
+    local flags=("${strict[@]}" --enable-code-coverage --scratch-path .build/coverage)
+    local profile=.build/coverage/debug/codecov/default.profdata
     build_tests --enable-code-coverage --scratch-path .build/coverage
-    run_tests coverage "${strict[@]}" --enable-code-coverage --scratch-path .build/coverage
+    run_tests coverage "${flags[@]}" --skip "$sockets"
+    cp "$profile" "$logs/most.profdata"
+    run_tests coverage-sockets "${flags[@]}" --filter "$sockets"
+    "$toolchain/llvm-profdata" merge "$profile" "$logs/most.profdata" -o "$logs/all.profdata"
+    cp "$logs/all.profdata" "$profile"
     coverage_report .build/coverage
 }
 
-# Tests that wait for sockets and deadlines run by themselves: beside all others, slowed down by a
-# sanitizer, they would find out how busy the machine is. What is left out by each sanitizer is what it
-# could find nothing in, after minutes.
+# What is left out by each sanitizer is what it could find nothing in, after minutes.
 sanitized_tests() {
     local flags=(--sanitize="$1" --scratch-path ".build/$1")
-    local sockets='^TideoverHTTP(Server|Client)Tests[.]|^TideoverTests[.](GoogleConnection|SandboxDesk)Tests'
     # Whole stories: the paths that the tests of the server take, again and again.
-    local stories='^Tideover(Server)?Tests[.](Scenario|GeneratedStory|SandboxProgram|NaiveBackEnd)Tests'
+    local stories='^Tideover(Server)?Tests[.](Scenario|PacedScenario|GeneratedStory|SandboxProgram|NaiveBackEnd|PacedNaiveBackEnd)Tests'
     local skipped="$sockets|$stories"
     case $1 in
     # Rooms without a second thread.
@@ -154,7 +170,7 @@ case ${1:-} in
 fast)
     step "format" format
     TIDEOVER_TRIALS=1 step "build" build_tests "${checked[@]}"
-    step "tests" run_tests tests "${strict[@]}" "${checked[@]}"
+    step "tests" all_tests tests "${strict[@]}" "${checked[@]}"
     ;;
 full)
     step "format" format
