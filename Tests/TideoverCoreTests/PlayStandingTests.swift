@@ -579,4 +579,19 @@ import TideoverLives
         late.read(.active, until: first + .minutes(5), at: first, order: "GPA.1..9")
         #expect(late.history.pace == Pace(actual: .minutes(5), nominal: .days(31)))
     }
+
+    @Test func `a plan that keeps the billing date of the one it replaces tells no pace`() {
+        var life = Life.play(environment: .sandbox)
+        life.read(.active, until: Self.end, at: Self.start, order: "GPA.1")
+        life.read(
+            .active,
+            "b",
+            until: Self.end,
+            at: "2026-05-20",
+            order: "GPA.2",
+            started: "2026-05-20",
+            replaces: "a"
+        )
+        #expect(life.history.pace == .real)
+    }
 }

@@ -394,6 +394,14 @@ import TideoverLives
         #expect(life.told(end + retry + .seconds(1)) == "expired billingError ended confirmed")
     }
 
+    @Test func `a share given in the middle of a period tells no pace`() {
+        var life = Life(environment: .sandbox, ownership: .familyShared)
+        life.term("1", from: "2026-05-31", to: "2026-06-01", origin: .purchase)
+        #expect(life.history.pace == .real)
+        life.term("2", from: "2026-06-01", to: "2026-06-01T00:05:00Z")
+        #expect(life.history.pace == Pace(actual: .minutes(5), nominal: .days(30)))
+    }
+
     @Test func `production lives in real time whatever a term's length`() {
         var life = Life()
         life.term("1", from: "2026-05-01", to: "2026-05-02")

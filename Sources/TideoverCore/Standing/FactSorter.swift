@@ -281,7 +281,7 @@ struct FactSorter {
 
     /// The smallest ratio of actual to nominal length among plain terms. Stores either run in real
     /// time or many times faster, so a term cut a little short says nothing about pace.
-    func pace(of terms: [TermRecord]) -> Pace {
+    func pace(of terms: [TermRecord], isShared: Bool) -> Pace {
         let graces = terms.filter { $0.firstFailure != nil }.compactMap { record in
             record.end.flatMap { end in record.graceEnd.map { (end: end, graceEnd: $0) } }
         }
@@ -289,8 +289,10 @@ struct FactSorter {
             let start = record.term.start
             // A recovery in grace ends when the cycle does: it began late, and is short for that.
             let isRecovery = graces.contains { $0.end < start && start <= $0.graceEnd }
+            // A share begins when it is given, and ends with the period that it is a share of.
+            let isJoined = isShared && !terms.contains { $0.end == start }
             guard let end = record.end, record.upgradedAt == nil, record.entitlement == nil,
-                !isRecovery, let nominal = nominalLength(of: record.term)
+                !isRecovery, !isJoined, let nominal = nominalLength(of: record.term)
             else { return slowest }
             return Pace.slower(slowest, Pace(of: end - record.term.start, nominally: nominal))
         }

@@ -42,7 +42,9 @@ public struct LineageHistory: Sendable {
         hasWords = !sorter.outlooks.isEmpty || !sorter.conditions.isEmpty
         (terms, unseen) = sorter.records()
         let isReal = lineage.environment == .production
-        let pace = isReal ? .real : Pace.slower(sorter.pace(of: terms), play.pace)
+        let isShared = lineage.ownership == .familyShared
+        let termPace = sorter.pace(of: terms, isShared: isShared)
+        let pace = isReal ? .real : Pace.slower(termPace, play.pace)
         self.play = play.history(pace: pace)
         pending = (sorter.pendingSpans(terms) + (self.play?.pending ?? [])).sorted {
             ($0.since, $0.id) < ($1.since, $1.id)

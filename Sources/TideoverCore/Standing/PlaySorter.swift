@@ -131,8 +131,9 @@ struct PlaySorter {
         }
     }
 
+    /// What takes another's place may keep its billing date: how short it begins says nothing.
     private func firstPaces(of word: Word<PlaySubscription>) -> [Pace] {
-        guard let start = word.value.startedAt else { return [] }
+        guard word.value.replaces == nil, let start = word.value.startedAt else { return [] }
         return word.value.items.compactMap { item in
             guard let end = item.expiresAt, let length = nominalLength(of: item, from: start)
             else { return nil }
