@@ -215,6 +215,19 @@ import TideoverSandbox
         #expect(try store.pass(until: "2026-07-01T10:00:00Z") == ["2026-07-01 10:00:00 2"])
     }
 
+    @Test func `what a developer gives back is voided only where it is revoked`() throws {
+        var kept = try PlayedStore(subscribedTo: .monthly)
+        let order = try #require(try kept.order()["orderId"]?.string)
+        #expect(try kept.write(.refund(order: order, revokes: false)) == [])
+        #expect(kept.machine.voided(since: 0, until: .max).isEmpty)
+        #expect(try kept.order()["state"] == "REFUNDED")
+        #expect(try kept.state() == "ACTIVE")
+        var taken = try PlayedStore(subscribedTo: .monthly)
+        let other = try #require(try taken.order()["orderId"]?.string)
+        #expect(try taken.write(.refund(order: other, revokes: true)) == ["12", "voided 1 1"])
+        #expect(taken.machine.voided(since: 0, until: .max).map(\.order) == [other])
+    }
+
     @Test func `a chargeback revokes`() throws {
         var store = try PlayedStore(subscribedTo: .monthly)
         let refund = GooglePlayAction.refund(

@@ -53,7 +53,7 @@ struct PlayDiscoveryTests {
             try await client.pass(days: 16)
             try await check("SubscriptionPurchaseV2", path)
         }
-        try await store.write(.refund(order: order, revokes: false))
+        try await store.write(.refund(order: order, revokes: true))
         try await client.pass(days: 1)
         try await check("VoidedPurchasesListResponse", "purchases/voidedpurchases?type=1")
         let queue = try Discovery("pubsub__v1")

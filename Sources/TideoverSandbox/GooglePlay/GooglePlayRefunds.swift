@@ -113,6 +113,9 @@ extension GooglePlayMachine {
             reason: .unacknowledged,
             cancellation: .system
         )
+
+        /// Whether the order counts as voided: not where a developer gives money back and takes nothing away.
+        func voids(revoking: Bool) -> Bool { source != .developer || revoking }
     }
 
     private mutating func revoke(
@@ -230,7 +233,7 @@ extension GooglePlayMachine {
             return try refund(order, place, cause, quantity: quantity, revokes: revokes)
         case .subscription(let place):
             giveBack(order.kept, of: id, cause)
-            let voided = void(id, cause, place.account)
+            let voided = cause.voids(revoking: revokes) ? void(id, cause, place.account) : []
             guard revokes, self[place].isAlive else { return voided }
             return notify(self[place].revoke(by: cause.cancellation, at: now), of: place) + voided
         }
@@ -252,6 +255,7 @@ extension GooglePlayMachine {
         let amount = isPartial ? share(of: order.total, count, of: purchase.quantity) : order.kept
         self[purchase: place].refund(count, revokes: revokes, at: now)
         giveBack(amount, of: order.id, cause)
+        guard cause.voids(revoking: revokes) else { return [] }
         return void(order.id, cause, place.account, quantity: isPartial ? count : nil)
     }
 }
