@@ -24,9 +24,9 @@ struct Storyteller {
         begin(appStore, googlePlay)
         for _ in 1...3 {
             for rule in disturbances(appStore, googlePlay) { add(rule) }
-            live(appStore, googlePlay, upTo: 5)
+            live(appStore, googlePlay, upTo: 5, asking: true)
             settle()
-            live(appStore, googlePlay, upTo: 2)
+            live(appStore, googlePlay, upTo: 2, asking: false)
         }
         return scenario(appStore, googlePlay)
     }
@@ -51,17 +51,20 @@ struct Storyteller {
         return rules
     }
 
-    /// Weeks in which customers do something now and then, and are asked about in between.
+    /// Weeks in which customers do something now and then, and are asked about in between. While something goes
+    /// wrong the system under test also asks the store now and then: what ended is told of for 60 days.
     private mutating func live(
         _ appStore: AppStoreTale,
         _ googlePlay: GooglePlayTale,
-        upTo most: Int64
+        upTo most: Int64,
+        asking: Bool
     ) {
         for _ in 1...random.number(in: 2...max(2, most)) {
             for _ in 1...2 {
                 now += random.number(in: Self.hour...12 * Self.day)
                 look()
             }
+            if asking { add(.catchUp) }
             let isInAppStore = takesAppStore && (!takesGooglePlay || random.number(in: 0...1) == 0)
             guard isInAppStore else {
                 add(.googlePlay(googlePlay.action(&random)))
