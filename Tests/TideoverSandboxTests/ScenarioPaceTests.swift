@@ -20,27 +20,29 @@ import TideoverSignatures
 
         var now: Int64 { clock.withLock { $0 } }
 
+        /// Holds on to the clock alone, as all of this holds on to the store, which goes by it.
         func pace(_ month: Int64) -> ScenarioPace {
             ScenarioPace(
                 month: month,
-                clock: { self.now },
-                sleep: { length in self.clock.withLock { $0 += length } }
+                clock: { [clock] in clock.withLock { $0 } },
+                sleep: { [clock] length in clock.withLock { $0 += length } }
             )
         }
 
         func target(_ month: Int64) -> ScenarioTarget {
             var target = ScenarioTarget(
-                deliver: { request in
+                deliver: { [clock, heard, status] request in
                     let body = try JSONDocument(request.body).root["signedPayload"]?.string
                     let payload = try content(of: JSONValue.string(try #require(body)))
-                    self.heard.withLock { $0.append((self.now, payload)) }
-                    return Response(status: self.status)
+                    let now = clock.withLock { $0 }
+                    heard.withLock { $0.append((now, payload)) }
+                    return Response(status: status)
                 },
                 readBack: { _ in Response(status: 404) },
                 setClock: { _ in }
             )
             target.pace = pace(month)
-            target.meetStore = { api in self.store.withLock { $0 = api } }
+            target.meetStore = { [store] api in store.withLock { $0 = api } }
             return target
         }
     }
