@@ -107,12 +107,12 @@ sanitized_tests() {
     # Rooms without a second thread.
     thread)
         skipped+='|^Tideover(ASN1|AppStore|Core|GooglePlay|JSON|RevenueCat|Storage|StoreKitFile|Tidy)Tests[.]'
-        skipped+='|^TideoverSandboxTests[.](AppStore|GooglePlay)'
+        skipped+='|^TideoverSandboxTests[.](AppStore|GooglePlay|BillingRecovery|LivedStore|PlayAgenda)'
         ;;
     # Rooms without pointers; the core's few are on the way of every other test.
     address)
         skipped+='|^Tideover(AppStore|Core|GooglePlay|RevenueCat|StoreKitFile|Tidy)Tests[.]'
-        skipped+='|^TideoverSandboxTests[.](AppStore|GooglePlay)'
+        skipped+='|^TideoverSandboxTests[.](AppStore|GooglePlay|BillingRecovery|LivedStore|PlayAgenda)'
         ;;
     esac
     swift build --build-tests "${flags[@]}" | without_noise
