@@ -33,7 +33,8 @@ public final class ChildProcess {
     private var end: Int32?
 
     /// Starts a program: its path, then its arguments. The variables come on top of this process's
-    /// own; without input it reads nothing.
+    /// own, but for those that begin with `TIDEOVER_`: a program of ours is configured by them, and a test
+    /// must not be by what the shell happens to hold. Without input it reads nothing.
     public init(
         _ command: [String],
         variables: [String: String] = [:],
@@ -52,7 +53,9 @@ public final class ChildProcess {
         tideover_close_from(&actions, STDERR_FILENO + 1)
         var attributes = Self.plainSignals()
         defer { posix_spawnattr_destroy(&attributes) }
-        let environment = ProcessInfo.processInfo.environment.merging(variables) { $1 }
+        let environment = ProcessInfo.processInfo.environment
+            .filter { !$0.key.hasPrefix("TIDEOVER_") }
+            .merging(variables) { $1 }
         var id: pid_t = 0
         let code = Self.withStrings(command) { arguments in
             Self.withStrings(environment.map { "\($0)=\($1)" }) { variables in
