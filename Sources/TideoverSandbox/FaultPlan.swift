@@ -1,17 +1,27 @@
-/// When a fault of a store's API strikes: calls of an operation, or of all, until it is used up.
-public struct FaultRule<Fault: Hashable & Sendable, Operation: Hashable & Sendable>: Hashable,
-    Sendable
-{
+/// What can go wrong with one of a store's wires, when a test asks for it.
+public protocol StoreFault: Hashable, Codable, Sendable {
+    /// What a rule concerns that names no operation, in the plural: "Notifications".
+    static var concerned: String { get }
+    /// What becomes of it: "cut in half".
+    var words: String { get }
+}
+
+/// When a fault strikes: calls of an operation, or of all, until it is used up. On a wire that knows no
+/// operations the operation is `Never`.
+public struct FaultRule<
+    Fault: StoreFault,
+    Operation: Hashable & Codable & Sendable
+>: Hashable, Codable, Sendable {
     /// What goes wrong.
     public let fault: Fault
     /// The calls concerned; nil for all.
     public let operation: Operation?
-    /// How many calls it strikes before it is gone; nil for ever.
+    /// How often it strikes before it is gone; nil for ever.
     public fileprivate(set) var times: Int?
-    /// Of a hundred calls concerned, how many it strikes on average.
+    /// Of a hundred times that it could strike, how often it does on average.
     public let percent: Int
 
-    /// A rule, by default for the next call of any operation.
+    /// A rule, by default for the next time and any operation.
     public init(
         _ fault: Fault,
         on operation: Operation? = nil,
@@ -26,10 +36,27 @@ public struct FaultRule<Fault: Hashable & Sendable, Operation: Hashable & Sendab
     }
 }
 
-extension FaultRule: Codable where Fault: Codable, Operation: Codable {}
+extension FaultRule: CustomStringConvertible {
+    /// What goes wrong and how often, in a sentence without its full stop.
+    public var description: String {
+        "\(operation.map { "Calls of \($0)" } ?? Fault.concerned), \(often): \(fault.words)"
+    }
+
+    private var often: String {
+        let share = percent == 100 ? "" : "\(percent) of a hundred "
+        return switch times {
+        case nil: share + "from now on"
+        case 1: share + "once"
+        case let times?: share + "\(times) times"
+        }
+    }
+}
 
 /// The rules in force, in the order made: the first that strikes decides.
-struct FaultPlan<Fault: Hashable & Sendable, Operation: Hashable & Sendable>: Sendable {
+struct FaultPlan<
+    Fault: StoreFault,
+    Operation: Hashable & Codable & Sendable
+>: Hashable, Codable, Sendable {
     private var rules: [FaultRule<Fault, Operation>] = []
     private var random: SeededRandom
 
@@ -41,8 +68,8 @@ struct FaultPlan<Fault: Hashable & Sendable, Operation: Hashable & Sendable>: Se
 
     mutating func clear() { rules = [] }
 
-    /// The fault that strikes this call, nil for none.
-    mutating func draw(for operation: Operation) -> Fault? {
+    /// The fault that strikes this call, nil for none. Without an operation only rules for all count.
+    mutating func draw(for operation: Operation? = nil) -> Fault? {
         for index in rules.indices {
             let rule = rules[index]
             guard rule.operation == nil || rule.operation == operation, rule.times != 0,
@@ -54,6 +81,9 @@ struct FaultPlan<Fault: Hashable & Sendable, Operation: Hashable & Sendable>: Se
         }
         return nil
     }
-}
 
-extension FaultPlan: Codable where Fault: Codable, Operation: Codable {}
+    /// A place to spoil a text of this length, never the first or the last.
+    mutating func place(in length: Int) -> Int {
+        Int(random.number(in: 1...Int64(max(1, length - 2))))
+    }
+}

@@ -70,7 +70,7 @@ import TideoverServer
         let disturbances = story.steps.filter { step in
             guard case .googlePlay(let action) = step.action else { return false }
             switch action.deed {
-            case .disturb, .disturbPubSub: return true
+            case .disturb, .disturbNotifications, .disturbPubSub: return true
             default: return false
             }
         }

@@ -51,7 +51,11 @@ import TideoverSandbox
     /// How it errs in a story, as the README has it.
     static func mistakes(in report: ScenarioReport) -> String {
         let believesTooMuch = report.failures.contains { moment in
-            if case .notification = moment.happening { true } else { false }
+            switch moment.happening {
+            case .notification(let delivery): delivery.isAccepted
+            case .push(let push): push.isAcknowledged
+            default: false
+            }
         }
         if believesTooMuch { return "takes what must be refused" }
         let wrong = report.verdicts.filter { !$0.holds && $0.label.hasSuffix(".access") }

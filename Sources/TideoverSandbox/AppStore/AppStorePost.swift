@@ -103,11 +103,16 @@ public struct AppStorePost: Codable, Sendable {
         schedule(number, at: instant + waits[made - 1])
     }
 
-    /// Plans one more attempt at a letter.
-    mutating func postpone(_ number: Number, to instant: Int64) { schedule(number, at: instant) }
-
     private mutating func schedule(_ number: Number, at instant: Int64) {
         let place = outstanding.firstIndex { $0.at > instant } ?? outstanding.endIndex
         outstanding.insert(Outstanding(at: instant, number: number), at: place)
     }
+}
+
+extension AppStorePost: DisturbedPost {
+    mutating func ended(_ number: Number, at instant: Int64, delivered: Bool) {
+        ended(number, at: instant, delivered ? .success : .noResponse)
+    }
+
+    mutating func postpone(_ number: Number, to instant: Int64) { schedule(number, at: instant) }
 }

@@ -4,36 +4,13 @@ import TideoverSignatures
 // Sending: what leaves the store of a letter, once faults have had their way with it.
 
 extension AppStoreService {
-    /// How long after the first a second copy is sent, in milliseconds.
-    private static let betweenCopies: Int64 = 500
-
     /// The attempt at a letter that is due; nil when nothing arrives now.
     mutating func attempt(
         _ number: AppStorePost.Number,
         _ letter: AppStorePost.Letter
     ) throws(SignatureRefusal) -> SimulatedAppStore.Attempt? {
-        // One fault is enough for a letter.
-        let fault = disturbed.contains(number) ? nil : wireFaults.draw()
-        if fault != nil { disturbed.insert(number) }
-        switch fault {
-        case .lose:
-            post.ended(number, at: now, .success)
-            return nil
-        case .noAnswer:
-            post.ended(number, at: now, .noResponse)
-            return nil
-        case .delay(let length):
-            post.postpone(number, to: now + length)
-            return nil
-        case .reorder:
-            overtaken.append(number)
-            return nil
-        case .duplicate: post.postpone(number, to: now + AppStoreService.betweenCopies)
-        case .rotateKey: authority = authority.withNewKey()
-        case nil, .truncate, .corrupt, .wrongEnvironment, .unknownType, .expiredCertificate: break
-        }
-        for number in overtaken { post.postpone(number, to: now + 1) }
-        overtaken = []
+        guard case .arrival(let fault) = wire.pass(number, of: &post, at: now) else { return nil }
+        if fault == .rotateKey { authority = authority.withNewKey() }
         return SimulatedAppStore.Attempt(
             number: number,
             notification: letter.notification,
@@ -41,6 +18,8 @@ extension AppStoreService {
             fault: fault
         )
     }
+
+    mutating func clearWireFaults() { wire.clear(&post, at: now) }
 
     private mutating func body(
         of notification: AppStoreNotification,
@@ -76,7 +55,7 @@ extension AppStoreService {
         var body = body
         // Past `{"signedPayload":"` and before what closes it.
         let (start, end) = (20, body.count - 4)
-        var place = start + wireFaults.place(in: end - start)
+        var place = start + wire.faults.place(in: end - start)
         while body[place] == UInt8(ascii: ".") { place += 1 }
         body[place] = body[place] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
         return body

@@ -33,52 +33,38 @@ public enum AppStoreWireFault: Hashable, Codable, Sendable {
 }
 
 /// When such a fault strikes: notifications as they are first sent, until it is used up.
-public struct AppStoreWireFaultRule: Hashable, Codable, Sendable {
-    /// What goes wrong.
-    public let fault: AppStoreWireFault
-    /// How many notifications it strikes before it is gone; nil for ever.
-    public fileprivate(set) var times: Int?
-    /// Of a hundred notifications, how many it strikes on average.
-    public let percent: Int
+public typealias AppStoreWireFaultRule = FaultRule<AppStoreWireFault, Never>
 
-    /// A rule, by default for the next notification.
-    public init(_ fault: AppStoreWireFault, times: Int? = 1, percent: Int = 100) {
-        precondition((0...100).contains(percent), "a share is from 0 to 100 percent")
-        self.fault = fault
-        self.times = times
-        self.percent = percent
-    }
-}
+extension AppStoreWireFault: WireFault {
+    /// What a rule is about.
+    public static var concerned: String { "Notifications" }
 
-/// The rules in force, in the order made: the first that strikes decides.
-struct AppStoreWireFaultPlan: Hashable, Codable, Sendable {
-    private var rules: [AppStoreWireFaultRule] = []
-    private var random: SeededRandom
-
-    init(seed: UInt64) {
-        random = SeededRandom(seed: seed ^ 0x7769_7265)
-    }
-
-    mutating func add(_ rule: AppStoreWireFaultRule) { rules.append(rule) }
-
-    mutating func clear() { rules = [] }
-
-    /// The fault that strikes this notification, nil for none.
-    mutating func draw() -> AppStoreWireFault? {
-        for index in rules.indices {
-            let rule = rules[index]
-            guard rule.times != 0, random.number(in: 1...100) <= Int64(rule.percent) else {
-                continue
-            }
-            rules[index].times = rule.times.map { $0 - 1 }
-            rules.removeAll { $0.times == 0 }
-            return rule.fault
+    /// What becomes of a notification.
+    public var words: String {
+        switch self {
+        case .lose: "lost"
+        case .noAnswer: "not delivered"
+        case .duplicate: "sent twice"
+        case .delay(let length): "late by \(length) ms"
+        case .reorder: "overtaken by the next"
+        case .truncate: "cut in half"
+        case .corrupt: "corrupted"
+        case .wrongEnvironment: "of another environment"
+        case .unknownType: "of an unknown type"
+        case .rotateKey: "signed with a new key"
+        case .expiredCertificate: "signed with an expired certificate"
         }
-        return nil
     }
 
-    /// A place to spoil a text of this length, never the first or the last.
-    mutating func place(in length: Int) -> Int {
-        Int(random.number(in: 1...Int64(max(1, length - 2))))
+    var journey: DisturbedJourney? {
+        switch self {
+        case .lose: .lost
+        case .noAnswer: .unanswered
+        case .duplicate: .twice
+        case .delay(let length): .late(length)
+        case .reorder: .overtaken
+        case .truncate, .corrupt, .wrongEnvironment, .unknownType, .rotateKey, .expiredCertificate:
+            nil
+        }
     }
 }

@@ -163,47 +163,12 @@ extension StorePrice: CustomStringConvertible {
     }
 }
 
-extension AppStoreWireFaultRule: CustomStringConvertible {
-    /// What goes wrong and how often, in a sentence without its full stop.
-    public var description: String { "Notifications, \(often(times, percent)): \(fault.words)" }
-}
+extension AppStoreFault: StoreFault {
+    /// What a rule is about that names no operation.
+    public static var concerned: String { "Calls of the Server API" }
 
-extension AppStoreFaultRule: CustomStringConvertible {
-    /// What goes wrong and how often, in a sentence without its full stop.
-    public var description: String {
-        "Calls of \(operation?.rawValue ?? "the Server API"), \(often(times, percent)): \(fault.words)"
-    }
-}
-
-private func often(_ times: Int?, _ percent: Int) -> String {
-    let share = percent == 100 ? "" : "\(percent) of a hundred "
-    return switch times {
-    case nil: share + "from now on"
-    case 1: share + "once"
-    case let times?: share + "\(times) times"
-    }
-}
-
-extension AppStoreWireFault {
-    fileprivate var words: String {
-        switch self {
-        case .lose: "lost"
-        case .noAnswer: "not delivered"
-        case .duplicate: "sent twice"
-        case .delay(let length): "late by \(length) ms"
-        case .reorder: "overtaken by the next"
-        case .truncate: "cut in half"
-        case .corrupt: "corrupted"
-        case .wrongEnvironment: "of another environment"
-        case .unknownType: "of an unknown type"
-        case .rotateKey: "signed with a new key"
-        case .expiredCertificate: "signed with an expired certificate"
-        }
-    }
-}
-
-extension AppStoreFault {
-    fileprivate var words: String {
+    /// What becomes of a call.
+    public var words: String {
         switch self {
         case .rateLimited: "too many requests"
         case .unauthorized: "not authorized"

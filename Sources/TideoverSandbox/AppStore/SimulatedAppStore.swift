@@ -217,14 +217,10 @@ extension SimulatedAppStore {
     public func clearFaults() { service.faults.clear() }
 
     /// Has notifications go wrong from now on; of several rules the first that strikes decides.
-    public func add(_ rule: AppStoreWireFaultRule) { service.wireFaults.add(rule) }
+    public func add(_ rule: AppStoreWireFaultRule) { service.wire.faults.add(rule) }
 
     /// Takes every rule for notifications back; one that waits to be overtaken is sent.
-    public func clearWireFaults() {
-        service.wireFaults.clear()
-        for number in service.overtaken { service.post.postpone(number, to: now) }
-        service.overtaken = []
-    }
+    public func clearWireFaults() { service.clearWireFaults() }
 
     /// A customer opens the app: what becomes of the message of a billing problem.
     public func openApp(

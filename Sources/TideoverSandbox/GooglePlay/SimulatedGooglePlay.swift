@@ -156,6 +156,8 @@ extension SimulatedGooglePlay {
         public let headers: Headers
         /// What is posted.
         public let body: [UInt8]
+        /// What went wrong on its way; nil when nothing did.
+        public let fault: PlayWireFault?
     }
 
     /// Lets time pass up to the next attempt at pushing, or to the instant if none is due by then.
@@ -168,31 +170,14 @@ extension SimulatedGooglePlay {
             let event = service.machine.nextEvent ?? .max
             guard min(attempt, event) <= instant else { break }
             service.advance(to: max(min(attempt, event), now))
-            if attempt <= event, let taken = service.post.take(dueBy: now) {
-                return try prepared(taken.number, taken.letter.message)
+            if attempt <= event, let taken = service.post.take(dueBy: now),
+                let attempt = try service.attempt(taken.number, taken.letter.message, push)
+            {
+                return attempt
             }
         }
         service.advance(to: instant)
         return nil
-    }
-
-    private func prepared(
-        _ number: PlayPost.Number,
-        _ message: PlayMessage
-    ) throws(SignatureRefusal) -> Attempt {
-        let token = try service.authority.pushToken(
-            to: push.audience,
-            as: push.email,
-            at: service.present
-        )
-        let dated = message.dated(by: service.dial)
-        let body = push.body(of: dated)
-        return Attempt(
-            number: number,
-            message: message,
-            headers: push.headers(of: dated, bearing: token, body),
-            body: body
-        )
     }
 
     /// Notes how an attempt ended: with the status answered, or nil where no answer came. Unless that
@@ -248,10 +233,16 @@ extension SimulatedGooglePlay {
     /// Has calls go wrong from now on; of several rules the first that strikes decides.
     public func add(_ rule: PlayFaultRule) { service.faults.add(rule) }
 
+    /// Has pushes go wrong from now on; of several rules the first that strikes decides.
+    public func add(_ rule: PlayWireFaultRule) { service.wire.faults.add(rule) }
+
+    /// Takes every rule for pushes back; one that waits to be overtaken is sent.
+    public func clearWireFaults() { service.clearWireFaults() }
+
     /// Has Pub/Sub push otherwise from now on.
     public func setHabits(_ habits: PubSubHabits) { service.post.habits = habits }
 
-    /// Takes every rule back.
+    /// Takes every rule for calls back.
     public func clearFaults() { service.faults.clear() }
 
     /// Replaces the service accounts that there are; tokens given to others open nothing any more.

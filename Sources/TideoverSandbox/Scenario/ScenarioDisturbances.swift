@@ -1,6 +1,6 @@
 import TideoverJSON
 
-// What a step can say of offers, and of what goes wrong on the way to and from the App Store.
+// What a step can say of offers, and of what goes wrong on the way to and from a store.
 
 extension StepReader {
     func redemption(
@@ -28,6 +28,26 @@ extension StepReader {
             try named(node, .fault, faults) { $0.name }
         }
         return AppStoreWireFaultRule(
+            chosen.fault,
+            times: try times(reader),
+            percent: try percent(reader)
+        )
+    }
+
+    func playWireFault(_ reader: ObjectReader) throws(ScenarioError) -> PlayWireFaultRule {
+        let delay = try reader.optional("by", readSpan)?.end(of: 1, from: 0) ?? 60_000
+        let faults: [(name: String, fault: PlayWireFault)] = [
+            ("lose", .lose), ("noAnswer", .noAnswer), ("duplicate", .duplicate),
+            ("delay", .delay(delay)), ("reorder", .reorder), ("truncate", .truncate),
+            ("corrupt", .corrupt), ("wrongPackage", .wrongPackage),
+            ("unknownType", .unknownType), ("rotateKey", .rotateKey),
+            ("unknownKey", .unknownKey), ("expiredToken", .expiredToken),
+            ("wrongAudience", .wrongAudience),
+        ]
+        let chosen = try reader.required("fault") { (node) throws(ScenarioError) in
+            try named(node, .fault, faults) { $0.name }
+        }
+        return PlayWireFaultRule(
             chosen.fault,
             times: try times(reader),
             percent: try percent(reader)

@@ -8,9 +8,7 @@ struct SavedAppStore: SavedState {
     let machine: AppStoreMachine
     let post: AppStorePost
     let faults: FaultPlan<AppStoreFault, AppStoreOperation>
-    let wireFaults: AppStoreWireFaultPlan
-    let disturbed: [AppStorePost.Number]
-    let overtaken: [AppStorePost.Number]
+    let wire: DisturbedWire<AppStoreWireFault>
     let allowance: AppStoreAllowance
     let hasNotificationURL: Bool
     let tests: [AppStoreService.Test]
@@ -23,9 +21,7 @@ struct SavedAppStore: SavedState {
         machine = service.machine
         post = service.post
         faults = service.faults
-        wireFaults = service.wireFaults
-        disturbed = service.disturbed.sorted()
-        overtaken = service.overtaken
+        wire = service.wire
         allowance = service.allowance
         hasNotificationURL = service.hasNotificationURL
         tests = service.tests
@@ -39,9 +35,7 @@ struct SavedAppStore: SavedState {
         service.machine = machine
         service.post = post
         service.faults = faults
-        service.wireFaults = wireFaults
-        service.disturbed = Set(disturbed)
-        service.overtaken = overtaken
+        service.wire = wire
         service.allowance = allowance
         service.hasNotificationURL = hasNotificationURL
         service.tests = tests

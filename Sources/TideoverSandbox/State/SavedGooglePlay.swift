@@ -9,6 +9,7 @@ struct SavedGooglePlay: SavedState {
     let queue: PubSubQueue
     let tokens: PlayTokenDesk.Given
     let faults: FaultPlan<PlayFault, PlayOperation>
+    let wire: DisturbedWire<PlayWireFault>
     let quotas: PlayQuotas
     let calls: [PlayCallRecord]
 
@@ -20,6 +21,7 @@ struct SavedGooglePlay: SavedState {
         queue = service.queue
         tokens = service.desk.given
         faults = service.faults
+        wire = service.wire
         quotas = service.quotas
         calls = service.calls
     }
@@ -32,6 +34,7 @@ struct SavedGooglePlay: SavedState {
         service.queue = queue
         service.desk.given = tokens
         service.faults = faults
+        service.wire = wire
         service.quotas = quotas
         service.calls = calls
     }

@@ -25,11 +25,7 @@ struct AppStoreService: Sendable {
     var faults: FaultPlan<AppStoreFault, AppStoreOperation>
     var allowance: AppStoreAllowance
     var authority: SandboxAuthority
-    var wireFaults: AppStoreWireFaultPlan
-    /// Letters that a fault struck.
-    var disturbed: Set<AppStorePost.Number> = []
-    /// Letters that the next one is to overtake.
-    var overtaken: [AppStorePost.Number] = []
+    var wire: DisturbedWire<AppStoreWireFault>
     /// Whether App Store Connect has a URL to send notifications to.
     var hasNotificationURL = true
     var tests: [Test] = []
@@ -52,7 +48,7 @@ struct AppStoreService: Sendable {
         post = AppStorePost(environment: machine.app.environment, lag: lag)
         self.keys = keys
         faults = FaultPlan(seed: seed ^ 0x6661_756C_7473)
-        wireFaults = AppStoreWireFaultPlan(seed: seed)
+        wire = DisturbedWire(seed: seed ^ 0x7769_7265)
         allowance = AppStoreAllowance(limits, machine.app.environment)
         self.authority = authority
     }

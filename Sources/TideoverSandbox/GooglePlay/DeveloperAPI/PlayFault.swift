@@ -15,5 +15,22 @@ public enum PlayFault: Hashable, Codable, Sendable {
     case stale(by: Int64)
 }
 
+extension PlayFault: StoreFault {
+    /// What a rule is about that names no call.
+    public static var concerned: String { "Calls of Google's APIs" }
+
+    /// What becomes of a call.
+    public var words: String {
+        switch self {
+        case .refused(let error): "error \(error)"
+        case .rateLimited: "too many requests"
+        case .unavailable(let status): "status \(status)"
+        case .slow(let length): "late by \(length) ms"
+        case .truncated: "cut in half"
+        case .stale(let length): "what was so \(length) ms ago"
+        }
+    }
+}
+
 /// When such a fault strikes.
 public typealias PlayFaultRule = FaultRule<PlayFault, PlayOperation>

@@ -18,6 +18,7 @@ struct PlayService: Sendable {
     let dial: StoreDial
     var desk: PlayTokenDesk
     var faults: FaultPlan<PlayFault, PlayOperation>
+    var wire: DisturbedWire<PlayWireFault>
     var quotas = PlayQuotas()
     var calls: [PlayCallRecord] = []
     /// The store after each change from outside, as long as stale answers may need it, oldest first.
@@ -45,6 +46,7 @@ struct PlayService: Sendable {
         queue = PubSubQueue(seed: seed, habits: habits)
         desk = PlayTokenDesk(accounts: accounts, url: tokenURL, seed: seed)
         faults = FaultPlan(seed: seed ^ 0x706C_6179)
+        wire = DisturbedWire(seed: seed ^ 0x7075_7368)
         self.authority = authority
         self.dial = dial
     }

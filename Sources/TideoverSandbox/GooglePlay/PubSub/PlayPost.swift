@@ -117,8 +117,16 @@ public struct PlayPost: Codable, Sendable {
         return min(wait, habits.longestWait)
     }
 
-    private mutating func plan(_ number: Number, at instant: Int64) {
+    fileprivate mutating func plan(_ number: Number, at instant: Int64) {
         let place = outstanding.firstIndex { $0.at > instant } ?? outstanding.endIndex
         outstanding.insert(Outstanding(at: instant, number: number), at: place)
     }
+}
+
+extension PlayPost: DisturbedPost {
+    mutating func ended(_ number: Number, at instant: Int64, delivered: Bool) {
+        ended(number, at: instant, delivered ? 200 : nil)
+    }
+
+    mutating func postpone(_ number: Number, to instant: Int64) { plan(number, at: instant) }
 }

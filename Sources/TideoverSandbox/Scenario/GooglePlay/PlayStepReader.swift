@@ -7,13 +7,13 @@ private enum PlayVerb: String, CaseIterable {
     case changePrice, acceptPrice, requestRefund, refund
     case acknowledge, consume, cancelByDeveloper, postpone, revoke, refundOrder
     case requestTestNotification, loseNotifications, deliverNotifications
-    case disturbAPI, endDisturbances
+    case catchUp, disturbNotifications, disturbAPI, endDisturbances
 
     /// Whether it is nobody's doing in particular.
     var concernsNobody: Bool {
         switch self {
-        case .requestTestNotification, .loseNotifications, .deliverNotifications, .disturbAPI,
-            .endDisturbances:
+        case .requestTestNotification, .loseNotifications, .deliverNotifications,
+            .catchUp, .disturbNotifications, .disturbAPI, .endDisturbances:
             true
         default: false
         }
@@ -36,9 +36,10 @@ private enum PlayVerb: String, CaseIterable {
         case .postpone: ["by"]
         case .revoke: ["refund", "product"]
         case .refundOrder: ["revokes"]
+        case .disturbNotifications: ["fault", "by", "times", "percent"]
         case .disturbAPI: ["fault", "call", "times", "percent", "by", "status"]
         case .failPayments, .fixPayments, .acknowledge, .consume, .cancelByDeveloper,
-            .requestTestNotification, .loseNotifications, .deliverNotifications,
+            .requestTestNotification, .loseNotifications, .deliverNotifications, .catchUp,
             .endDisturbances:
             []
         }
@@ -79,7 +80,9 @@ extension StepReader {
             customer: (verb?.concernsNobody ?? true) && !expects
                 ? nil : try customer(reader),
             action: try verb.map { (verb) throws(ScenarioError) in
-                .googlePlay(ScenarioPlayAction(deed: try deed(verb, reader), refusal: refusal))
+                if verb == .catchUp { return .catchUp }
+                let deed = try deed(verb, reader)
+                return .googlePlay(ScenarioPlayAction(deed: deed, refusal: refusal))
             },
             refusal: nil,
             expectations: try expectations(reader),
@@ -106,6 +109,7 @@ extension StepReader {
         case .requestTestNotification: return .requestTestNotification
         case .loseNotifications: return .loseNotifications(true)
         case .deliverNotifications: return .loseNotifications(false)
+        case .disturbNotifications: return .disturbNotifications(try playWireFault(reader))
         case .disturbAPI: return .disturb(try disturbance(reader))
         case .endDisturbances: return .endDisturbances
         default:

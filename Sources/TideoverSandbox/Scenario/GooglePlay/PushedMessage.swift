@@ -4,6 +4,8 @@ import TideoverJSON
 public struct PushedMessage: Hashable, Sendable {
     /// What was pushed.
     public let message: PlayMessage
+    /// What went wrong on its way; nil when nothing did.
+    public let fault: PlayWireFault?
     /// The status answered; nil when no answer came.
     public let status: Int?
     /// The answer right after it, for the customer it is about.
@@ -14,9 +16,11 @@ public struct PushedMessage: Hashable, Sendable {
     /// Whether Pub/Sub takes the message as delivered.
     public var isAcknowledged: Bool { status.map(PlayPost.isAcknowledgement) ?? false }
 
-    /// Whether the message was taken in, or put off by a fault of one's own and taken in later.
+    /// Whether the message was taken in, or refused where it must not be believed, or put off by a fault of
+    /// one's own and taken in later.
     public var isTakenRightly: Bool {
-        isAcknowledged || (isTakenLater && (500...599).contains(status ?? 0))
+        guard !(fault?.mustBeRefused ?? false) else { return (400...499).contains(status ?? 0) }
+        return isAcknowledged || (isTakenLater && (500...599).contains(status ?? 0))
     }
 
     /// What the notification is of, such as `SUBSCRIPTION_RENEWED`.

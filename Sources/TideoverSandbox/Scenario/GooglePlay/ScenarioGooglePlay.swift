@@ -29,6 +29,8 @@ public struct ScenarioPlayAction: Hashable, Sendable {
         case requestTestNotification
         /// What is pushed is lost from now on, though Pub/Sub takes it for acknowledged; or is not.
         case loseNotifications(Bool)
+        /// From now on pushes go wrong.
+        case disturbNotifications(PlayWireFaultRule)
         /// From now on calls go wrong.
         case disturb(PlayFaultRule)
         /// From now on messages are delivered otherwise.

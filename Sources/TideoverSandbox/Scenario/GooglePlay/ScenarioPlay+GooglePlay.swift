@@ -41,7 +41,8 @@ extension ScenarioPlay {
         await tellClock()
         let status = await status(of: googlePlay.request(for: attempt))
         await googlePlay.store.end(attempt, status)
-        var pushed = PushedMessage(message: message, status: status, reading: nil)
+        let fault = attempt.fault
+        var pushed = PushedMessage(message: message, fault: fault, status: status, reading: nil)
         if pushed.isAcknowledged, let name = message.customer,
             let expiry = await googlePlay.expiry(told: message)
         {
@@ -49,7 +50,12 @@ extension ScenarioPlay {
         }
         if let customer = customer(message.customer) {
             let reading = await read(customer)
-            pushed = PushedMessage(message: message, status: status, reading: reading)
+            pushed = PushedMessage(
+                message: message,
+                fault: fault,
+                status: status,
+                reading: reading
+            )
         }
         note(message.customer, .push(pushed))
     }

@@ -92,10 +92,12 @@ struct ScenarioPlayStage: Sendable {
                 guard let customer else { return nil }
                 try await store.write(try await self.write(write, to: customer))
             case .requestTestNotification: try await store.requestTestNotification()
+            case .disturbNotifications(let rule): await store.add(rule)
             case .disturb(let rule): await store.add(rule)
             case .disturbPubSub(let habits): await store.setHabits(habits)
             case .endDisturbances:
                 await store.clearFaults()
+                await store.clearWireFaults()
                 await store.setHabits(play.habits)
             case .loseNotifications: break
             }

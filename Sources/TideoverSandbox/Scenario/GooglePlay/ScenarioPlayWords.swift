@@ -9,8 +9,8 @@ extension ScenarioPlayAction.Deed {
         case .requestTestNotification: "The operator asks for a test notification."
         case .loseNotifications(true): "Notifications are lost from now on."
         case .loseNotifications(false): "Notifications arrive again."
-        case .disturb(let rule):
-            "\(rule.operation.map { "Calls of \($0.rawValue)" } ?? "Calls") go wrong from now on."
+        case .disturbNotifications(let rule): "\(rule)."
+        case .disturb(let rule): "\(rule)."
         case .disturbPubSub: "Messages are delivered badly from now on."
         case .endDisturbances: "Nothing goes wrong any more."
         }

@@ -161,6 +161,24 @@ struct GooglePlayTale {
         if random.number(in: 0...2) > 0 { habits.redelivered = 30 }
         if random.number(in: 0...2) > 0 { habits.republished = 30 }
         var rules = [ScenarioPlayAction(deed: .disturbPubSub(habits), refusal: nil)]
+        let faults: [PlayWireFault] = [
+            .noAnswer, .duplicate, .delay(6 * Storyteller.hour), .reorder, .truncate, .corrupt,
+            .wrongPackage, .unknownType, .expiredToken, .wrongAudience,
+        ]
+        for fault in faults where random.number(in: 0...2) > 0 {
+            let percent = Int(random.number(in: 5...30))
+            let rule = PlayWireFaultRule(fault, times: nil, percent: percent)
+            rules.append(
+                ScenarioPlayAction(deed: .disturbNotifications(rule), refusal: nil)
+            )
+        }
+        // A key takes a while to make.
+        for fault in [PlayWireFault.rotateKey, .unknownKey] where random.happens(onceIn: 4) {
+            let rule = PlayWireFaultRule(fault)
+            rules.append(
+                ScenarioPlayAction(deed: .disturbNotifications(rule), refusal: nil)
+            )
+        }
         let troubles: [PlayFault] = [
             .rateLimited(seconds: 0), .unavailable(status: 503), .unavailable(status: 504),
             .refused(.internalError), .refused(.unauthorised), .truncated, .slow(30_000),

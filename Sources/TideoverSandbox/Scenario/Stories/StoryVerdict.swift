@@ -97,7 +97,7 @@ private struct StoryWindow {
 
     private mutating func pass(_ deed: ScenarioPlayAction.Deed, at instant: Int64) {
         switch deed {
-        case .disturb, .disturbPubSub, .loseNotifications(true): open()
+        case .disturb, .disturbNotifications, .disturbPubSub, .loseNotifications(true): open()
         case .endDisturbances: endedAt = endedAt ?? instant
         case .act, .write, .requestTestNotification, .loseNotifications(false): break
         }
