@@ -203,6 +203,9 @@ import TideoverLives
         // A clock that was set back between the two makes no question younger than its answer.
         let odd = Inquiry.instant(asked: "2026-05-02", answered: "2026-05-01", dated: "2026-05-01")
         #expect(odd == "2026-05-01")
+        // One that was set by thousands of years makes one that can still be written.
+        let wild = Inquiry.instant(asked: "2026-05-01", answered: "9045-05-01", dated: "2026-05-01")
+        #expect(wild == Instant.writable.lowerBound)
     }
 
     @Test func `a read and a grant name their owner from the start`() throws {

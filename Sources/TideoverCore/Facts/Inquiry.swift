@@ -33,8 +33,9 @@ public struct Inquiry: Hashable, Sendable {
     }
 
     /// When a question was asked by the store's clock: the date of its answer less the time that the
-    /// answer took. What an answer says may be as old as the question.
+    /// answer took. What an answer says may be as old as the question. A clock that was set by thousands
+    /// of years in between makes no instant that cannot be written.
     public static func instant(asked: Instant, answered: Instant, dated: Instant) -> Instant {
-        dated - max(.zero, answered - asked)
+        max(dated - max(.zero, answered - asked), Instant.writable.lowerBound)
     }
 }
