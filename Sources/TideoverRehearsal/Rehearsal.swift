@@ -67,8 +67,10 @@ public struct Rehearsal: Sendable {
             log: { _ in },
             adminKey: adminKey,
             access: [scenario.app.id: [access]],
-            // A rehearsal's time does not pass while anybody waits.
-            sleep: { _ in await Task.yield() }
+            // A rehearsal's time does not pass while anybody waits: who would wait for a store that wants
+            // to be left alone comes back when it does not any more.
+            sleep: { _ in await Task.yield() },
+            patience: .zero
         )
     }
 
@@ -106,7 +108,11 @@ public struct Rehearsal: Sendable {
         if let googlePlay { target.googlePlay = googlePlay.target }
         if let revenueCat { target.revenueCat = revenueCat.target }
         target.meetStore = { handler in storeAPI.withLock { $0 = handler } }
-        target.catchUp = { _ = await service.backfillNow(app: app, environment: .simulated) }
+        target.catchUp = {
+            _ = await service.backfillNow(app: app, environment: .simulated)
+            let goesOn = service.backfillGoesOn(app: app, environment: .simulated)
+            return goesOn?.millisecondsSince1970
+        }
         target.storeKeys = [appStore.storeKey]
         return target
     }

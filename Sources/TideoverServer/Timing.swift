@@ -7,6 +7,8 @@ struct Timing: Sendable {
     let uptime: @Sendable () -> Int64
     /// Rests for so long; throws when it is cancelled.
     let sleep: Sleep
+    /// How long whoever asks a store waits on the spot for one that wants to be left alone.
+    var patience = Milliseconds.minutes(5)
 }
 
 /// Rests for so long; throws when it is cancelled.

@@ -46,6 +46,8 @@ struct ScenarioPlay {
     var losesNotifications = false
     /// When the system under test does something by itself next; nil where it does nothing.
     private var nextUpkeep: Int64?
+    /// When it goes on asking for what it missed; nil where it has come to an end with that.
+    private var nextCatchUp: Int64?
     var losesPushes = false
     /// How many events were read, by customer.
     var eventsRead: [String: Int] = [:]
@@ -130,7 +132,7 @@ struct ScenarioPlay {
     func nextEvent() async -> Int64? {
         let events = [
             await store.nextEvent, await googlePlay?.store.nextEvent,
-            await revenueCat?.relay.nextEvent, nextUpkeep,
+            await revenueCat?.relay.nextEvent, nextUpkeep, nextCatchUp,
         ]
         return events.compactMap(\.self).min()
     }
@@ -147,6 +149,7 @@ struct ScenarioPlay {
         }
         while let attempt = await revenueCat?.relay.advance(to: instant) { await hand(attempt) }
         await keepUp()
+        if let nextCatchUp, nextCatchUp <= now { await catchUp() }
     }
 
     /// The system under test does what it does by itself; it looks once a second whether something is due.
@@ -154,6 +157,13 @@ struct ScenarioPlay {
         guard let keepUp = target.keepUp else { return }
         await tellClock()
         nextUpkeep = await keepUp().map { max($0, now + 1_000) }
+    }
+
+    /// The system under test asks for what it missed; a store that wants to be left alone is asked again when it
+    /// does not any more.
+    private mutating func catchUp() async {
+        await tellClock()
+        nextCatchUp = await target.catchUp().map { max($0, now + 1_000) }
     }
 
     /// Has the system under test go by the stores' time, or see it on its own clock.
@@ -187,8 +197,7 @@ extension ScenarioPlay {
             note(nil, .action(deed(step, words, nil)))
         case .catchUp:
             note(nil, .action(deed(step, "The store is asked for what was missed.", nil)))
-            await tellClock()
-            await target.catchUp()
+            await catchUp()
         case .disturbNotifications(let rule):
             note(nil, .action(deed(step, "\(rule).", nil)))
             await store.add(rule)

@@ -17,8 +17,9 @@ public struct ScenarioTarget: Sendable {
     public var googlePlay = ScenarioPlayTarget()
     /// How RevenueCat meets it, in scenarios that have one.
     public var revenueCat = ScenarioRelayTarget()
-    /// Has the system under test ask the store for what it missed, if it does such a thing.
-    public var catchUp: @Sendable () async -> Void = {}
+    /// Has the system under test ask the store for what it missed, if it does such a thing; returns when it
+    /// wants to go on with that, where the store wanted to be left alone, in milliseconds since 1970.
+    public var catchUp: @Sendable () async -> Int64? = { nil }
     /// Has the system under test do what it does by itself, where a scenario is to see that; returns when
     /// it wants to do something next, in milliseconds since 1970, nil for never.
     public var keepUp: (@Sendable () async -> Int64?)?

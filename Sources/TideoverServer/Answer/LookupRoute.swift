@@ -174,9 +174,13 @@ extension Backfiller {
         guard environment == .production || environment == .simulated else { return [] }
         let answer: AppStoreAnswer<OrderLookup>
         do {
-            answer = try await ask(.orderLookup) { try await api.lookUp(orderId: order) }
+            answer = try await ask(.orderLookup, patience: .zero) {
+                try await api.lookUp(orderId: order)
+            }
         } catch let failure as AppStoreAPIFailure {
             throw Problem.storeDidNotAnswer("The App Store", failure.sentence)
+        } catch let stop as BackfillStop {
+            throw Problem.storeDidNotAnswer("The App Store", stop.sentence)
         }
         let now = timing.clock()
         let items = AppStoreReader(app: trust.identity).read(
@@ -199,10 +203,16 @@ extension PlayUpkeep {
     ///
     /// - Throws: `store-did-not-answer`: that it cannot be asked does not say that there is no order.
     fileprivate func holdings(ofOrder order: String) async throws -> [Holding] {
-        guard let bought = try await bought(withOrder: order) else { return [] }
-        let name = trust.token(bought.token)
-        let known = try await asking.lineage(of: name)
-        let answered = try await ask(bought.kind, bought.token, about: known)
+        let name: PlayToken
+        let answered: Answered
+        do {
+            guard let bought = try await bought(withOrder: order) else { return [] }
+            name = trust.token(bought.token)
+            let known = try await asking.lineage(of: name)
+            answered = try await ask(bought.kind, bought.token, about: known, patience: .zero)
+        } catch let stop as BackfillStop {
+            throw Problem.storeDidNotAnswer("Google Play", stop.sentence)
+        }
         if answered == .failed(retryable: true) {
             throw Problem.storeDidNotAnswer(
                 "Google Play",
@@ -217,7 +227,7 @@ extension PlayUpkeep {
     private func bought(
         withOrder order: String
     ) async throws -> (kind: PlayRead.Kind, token: String)? {
-        try await limiter.admit(.orderLookup)
+        try await limiter.admit(.orderLookup, patience: .zero)
         do {
             let content = try await api.order(order).content
             count(.orderLookup, "answered")

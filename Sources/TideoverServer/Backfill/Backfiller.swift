@@ -76,7 +76,6 @@ final class Backfiller: Sendable {
         guard book.begin() else { return nil }
         var first: (any Error)?
         do {
-            try await requirePatience()
             for step in BackfillStep.ofAppStore {
                 do {
                     try await take(step)
@@ -96,18 +95,6 @@ final class Backfiller: Sendable {
             if let report = await run() { return report }
             do { try await timing.sleep(.seconds(1)) } catch { return nil }
         }
-    }
-
-    /// A run is not to sit out the better part of an hour.
-    private func requirePatience() async throws {
-        guard let until = await limiter.pausedUntil, until > timing.clock() + Self.patience else {
-            return
-        }
-        throw BackfillStop(
-            code: "throttled",
-            sentence: "The App Store asked us to come back later, at \(until.rfc3339).",
-            retryAt: until
-        )
     }
 
     private func take(_ step: BackfillStep) async throws {

@@ -72,9 +72,12 @@ actor RequestLimiter {
     }
 
     /// Returns when one request of a kind may be made; throws when cancelled.
-    func admit(_ kind: RequestKind) async throws {
+    ///
+    /// - Throws: `BackfillStop` where the store wants to be left alone for longer than `patience`, by default
+    ///   that of all long work.
+    func admit(_ kind: RequestKind, patience: Milliseconds? = nil) async throws {
         repeat {
-            try await waitOutPause()
+            try await waitOutPause(patience ?? timing.patience)
             let now = timing.uptime()
             let turn = max(now, next[kind] ?? now)
             next[kind] = turn + kind.interval(in: environment)
@@ -100,8 +103,15 @@ actor RequestLimiter {
 
     private var isPaused: Bool { pausedUntil.map { timing.clock() < $0 } ?? false }
 
-    private func waitOutPause() async throws {
+    private func waitOutPause(_ patience: Milliseconds) async throws {
         while let until = pausedUntil, timing.clock() < until {
+            guard until <= timing.clock() + patience else {
+                throw BackfillStop(
+                    code: "throttled",
+                    sentence: "The store asked us to come back later, at \(until.rfc3339).",
+                    retryAt: until
+                )
+            }
             let left = min(until - timing.clock(), Self.longestSleep)
             try await timing.sleep(.milliseconds(max(1, left.count)))
         }

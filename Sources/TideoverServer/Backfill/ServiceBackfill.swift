@@ -27,4 +27,16 @@ extension Service {
         _ = await upkeep?.backfill()
         return .json(bytes: BackfillRoute.answer(books))
     }
+
+    /// When a store that wanted to be left alone can be asked for what the last run about one app in one
+    /// environment did not come to; nil where none is waited for.
+    package func backfillGoesOn(app: String, environment: Environment) -> Instant? {
+        let books = [
+            backfillers.first(app, environment)?.book, upkeeps.first(app, environment)?.book,
+        ]
+        return books.compactMap { book in
+            guard case .stopped(let stop) = book?.report?.outcome else { return nil }
+            return stop.retryAt
+        }.min()
+    }
 }

@@ -5,23 +5,24 @@ import TideoverStorage
 extension Backfiller {
     /// How often a question is asked before a run gives up.
     private static let mostAttempts = 4
-    /// How long a run waits for a store that wants to be left alone; after that the run ends.
-    static let patience = Milliseconds.minutes(5)
     /// How long the store is left alone if it does not say for how long.
     private static let usualPause = Milliseconds.minutes(1)
 
     /// Asks the store as soon as the limits allow it, and again where that may help; `failed` is told of
-    /// every attempt that brought no answer.
+    /// every attempt that brought no answer. A store that wants to be left alone is waited for on the spot for
+    /// as long as `patience` says, by default that of all long work.
     ///
-    /// - Throws: `AppStoreAPIFailure` of the last attempt, or what `failed` throws.
+    /// - Throws: `AppStoreAPIFailure` of the last attempt, `BackfillStop` where there was none, or what `failed`
+    ///   throws.
     func ask<Content>(
         _ kind: RequestKind,
+        patience: Milliseconds? = nil,
         _ question: () async throws -> AppStoreAnswer<Content>,
         failed: (AppStoreAPIFailure) async throws -> Void = { _ in }
     ) async throws -> AppStoreAnswer<Content> {
         var attempts = 0
         while true {
-            try await limiter.admit(kind)
+            try await limiter.admit(kind, patience: patience)
             do {
                 let answer = try await question()
                 ingest.metrics.count(.storeRequests, app.id, kind.rawValue, "answered")
@@ -34,7 +35,9 @@ extension Backfiller {
                 let pause = try await pause(after: failure)
                 try await failed(failure)
                 guard failure.isRetryable, attempts < Self.mostAttempts else { throw failure }
-                if let pause, pause > timing.clock() + Self.patience { throw failure }
+                if let pause, pause > timing.clock() + (patience ?? timing.patience) {
+                    throw failure
+                }
                 if pause == nil { try await timing.sleep(.seconds(1 << (2 * (attempts - 1)))) }
             }
         }

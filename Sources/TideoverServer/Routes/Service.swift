@@ -1,4 +1,4 @@
-import TideoverCore
+public import TideoverCore
 public import TideoverHTTP
 import TideoverJSON
 import TideoverLocks
@@ -40,7 +40,8 @@ public struct Service: Sendable {
 
     /// A service over a storage, of which the keys are read at once. `adminKey` is accepted without
     /// being stored; `access` is how the stores are asked, by app; `random` gives bits that nobody can
-    /// foresee, for new keys; `sleep` is how whatever waits lets time pass.
+    /// foresee, for new keys; `sleep` is how whatever waits lets time pass, and `patience` how long it waits on
+    /// the spot for a store that wants to be left alone.
     ///
     /// - Throws: `StorageError` when the keys, or what was kept of an earlier backfill, cannot be read.
     public init(
@@ -55,6 +56,7 @@ public struct Service: Sendable {
         clients: ClientLimits = ClientLimits(),
         access: [String: [StoreAccess]] = [:],
         sleep: @escaping Sleep = { try await Task.sleep(for: $0) },
+        patience: Milliseconds = .minutes(5),
         random: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) }
     ) throws(StorageError) {
         let metrics = Metrics()
@@ -81,7 +83,12 @@ public struct Service: Sendable {
         refusals = RefusalLog(log)
         arrivals = try ArrivalBook(of: apps, storage: storage, now: clock())
         self.sleep = sleep
-        let timing = Timing(clock: clock, uptime: instruments.uptime, sleep: sleep)
+        let timing = Timing(
+            clock: clock,
+            uptime: instruments.uptime,
+            sleep: sleep,
+            patience: patience
+        )
         var backfillers: [Backfiller] = []
         var upkeeps: [PlayUpkeep] = []
         for app in apps {

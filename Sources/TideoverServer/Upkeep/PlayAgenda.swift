@@ -29,6 +29,8 @@ final class PlayAgenda: Sendable {
         var changed: Set<Lineage> = []
         var tries: [Lineage: Tries] = [:]
         var alarmed: Set<PlayToken> = []
+        /// Until when nothing is due: the store wants to be left alone.
+        var restsUntil = Instant.distantPast
     }
 
     private let state = Locked(State())
@@ -76,7 +78,7 @@ final class PlayAgenda: Sendable {
     /// The lineages of which something is due, those due longest first.
     func due(at now: Instant, limit: Int) -> [Lineage] {
         state.withLock { state in
-            guard now >= state.earliest else { return [] }
+            guard now >= max(state.earliest, state.restsUntil) else { return [] }
             let due = state.entries.filter { $0.value.at <= now }
                 .sorted { ($0.value.at, $0.key) < ($1.value.at, $1.key) }
             if due.isEmpty {
@@ -87,7 +89,18 @@ final class PlayAgenda: Sendable {
     }
 
     /// When the next thing is due; nil where nothing is to be done.
-    var next: Instant? { state.withLock { $0.entries.values.map(\.at).min() } }
+    var next: Instant? {
+        state.withLock { state in
+            state.entries.values.map(\.at).min().map { max($0, state.restsUntil) }
+        }
+    }
+
+    /// Has nothing fall due before an instant.
+    func rest(until instant: Instant) {
+        state.withLock { $0.restsUntil = max($0.restsUntil, instant) }
+    }
+
+    func isResting(at now: Instant) -> Bool { state.withLock { now < $0.restsUntil } }
 
     // MARK: Telling the store
 

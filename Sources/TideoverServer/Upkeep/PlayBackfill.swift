@@ -8,7 +8,6 @@ extension PlayUpkeep {
     func backfill() async -> BackfillReport? {
         guard book.begin() else { return nil }
         do {
-            try await requirePatience()
             for step in BackfillStep.ofGooglePlay {
                 try Task.checkCancellation()
                 book.begin(step)
@@ -32,20 +31,6 @@ extension PlayUpkeep {
             if let report = await backfill() { return report }
             do { try await timing.sleep(.seconds(1)) } catch { return nil }
         }
-    }
-
-    /// How long a run waits for a store that wants to be left alone.
-    private static let patience = Milliseconds.minutes(5)
-
-    private func requirePatience() async throws {
-        guard let until = await limiter.pausedUntil, until > timing.clock() + Self.patience else {
-            return
-        }
-        throw BackfillStop(
-            code: "throttled",
-            sentence: "Google Play asked us to come back later, at \(until.rfc3339).",
-            retryAt: until
-        )
     }
 
     // MARK: Tokens that live
@@ -154,8 +139,12 @@ extension PlayUpkeep {
         guard !questions.isEmpty, timing.clock() >= asked + Self.restOfUrgent,
             try await limiter.admitSoon(.purchases)
         else { return }
-        let answers = try await ask(questions, about: lineage)
-        if answers.contains(.failed(retryable: true)) { book.want() }
+        do {
+            let answers = try await ask(questions, about: lineage, patience: .zero)
+            if answers.contains(.failed(retryable: true)) { book.want() }
+        } catch is BackfillStop {
+            book.want()
+        }
     }
 
     private static let restOfUrgent = Milliseconds.minutes(1)

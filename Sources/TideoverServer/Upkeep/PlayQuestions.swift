@@ -4,13 +4,15 @@ import TideoverStorage
 
 /// Asking about purchase tokens, and taking the answers in.
 extension PlayUpkeep {
-    /// Asks each question once; one that brings no answer stays open.
+    /// Asks each question once; one that brings no answer stays open. A store that wants to be left alone is
+    /// waited for on the spot for as long as `patience` says, by default that of all long work.
     ///
-    /// - Throws: `StorageError`, or `CancellationError`.
+    /// - Throws: `StorageError`, `BackfillStop` where that is too long, or `CancellationError`.
     @discardableResult
     func ask(
         _ questions: [PlayPlan.Question],
-        about lineage: Lineage
+        about lineage: Lineage,
+        patience: Milliseconds? = nil
     ) async throws -> [Answered] {
         let holding = try ingest.storage.holding(lineage, app: app.id)
         let wanted = Set(questions.map(\.token))
@@ -27,7 +29,9 @@ extension PlayUpkeep {
                 try await settle(name, lineage, because: "it is asked about with its own chain")
                 continue
             }
-            answers.append(try await ask(question.kind, token, about: lineage))
+            answers.append(
+                try await ask(question.kind, token, about: lineage, patience: patience)
+            )
         }
         return answers
     }
@@ -45,10 +49,11 @@ extension PlayUpkeep {
     func ask(
         _ kind: PlayRead.Kind,
         _ token: String,
-        about lineage: Lineage?
+        about lineage: Lineage?,
+        patience: Milliseconds? = nil
     ) async throws -> Answered {
         let name = trust.token(token)
-        try await limiter.admit(.purchases)
+        try await limiter.admit(.purchases, patience: patience)
         let read: PlayRead
         let linked: String?
         do {
@@ -97,11 +102,13 @@ extension PlayUpkeep {
         return .unknown
     }
 
-    /// Leaves the store alone if it wants that, and remembers it for a process that comes after.
+    /// Leaves the store alone if it wants that, the agenda too, and remembers it for a process that comes
+    /// after.
     func pause(after failure: PlayAPIFailure) async throws {
         guard case .throttled = failure.reason else { return }
         let until = failure.retryAt ?? timing.clock() + Self.usualPause
         await limiter.pause(until: until)
+        agenda.rest(until: until)
         try await bookmarks.keep(until, Self.pause)
     }
 

@@ -47,11 +47,13 @@ final class PlayUpkeep: Sendable {
         )
         book = BackfillBook(.googlePlay, environment, ingest: ingest, timing: timing)
         ingest.metrics.expectUpkeep(of: ingest.app, environment)
+        let pausedUntil = try bookmarks.instant(Self.pause)
+        if let pausedUntil { agenda.rest(until: pausedUntil) }
         // Google's quotas do not tell licence testers from others.
         limiter = RequestLimiter(
             environment: .production,
             timing: timing,
-            pausedUntil: try bookmarks.instant(Self.pause)
+            pausedUntil: pausedUntil
         )
     }
 
@@ -124,8 +126,12 @@ final class PlayUpkeep: Sendable {
         let due = agenda.due(at: timing.clock(), limit: Self.batch)
         for lineage in due {
             try Task.checkCancellation()
+            // What is due stays so.
+            guard !agenda.isResting(at: timing.clock()) else { return false }
             do {
                 try await tend(lineage)
+            } catch is BackfillStop {
+                return false
             } catch {
                 agenda.putOff(lineage, until: timing.clock() + Self.rest)
                 throw error

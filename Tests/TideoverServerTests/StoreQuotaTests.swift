@@ -1,0 +1,172 @@
+import Testing
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+import TideoverRehearsal
+import TideoverSandbox
+import TideoverServer
+
+/// A store that goes on wanting to be left alone: how often it is asked all the same, and who waits for how
+/// long. The clock goes on as long as somebody sleeps, and no longer.
+@Suite struct StoreQuotaTests {
+    // MARK: App Store
+
+    private func silentStore(_ time: TestTime) async throws -> RehearsedStore {
+        let rehearsed = try RehearsedStore()
+        try await rehearsed.store.register(
+            StoreCustomer(name: "anna", appAccountToken: TestServer.anna)
+        )
+        try await rehearsed.store.perform(
+            .subscribe(product: "cards.pro.monthly", trial: .declined),
+            by: "anna"
+        )
+        time.clock.now = time.clock.now + .days(40)
+        try await rehearsed.store.advance(to: time.clock.now.millisecondsSince1970) { _ in 500 }
+        return rehearsed
+    }
+
+    @Test func `a run ends after four questions that were too many, within minutes`() async throws {
+        let time = TestTime(movesClock: true)
+        let rehearsed = try await silentStore(time)
+        await rehearsed.store.add(AppStoreFaultRule(.rateLimited(for: 60_000), times: nil))
+        let backEnd = try RehearsedBackEnd(rehearsed, time, access: rehearsed.following(time))
+        let begun = time.clock.now
+        let report = try await backEnd.backfill()
+        #expect(report?["stopped"]?["code"]?.string == "throttled")
+        #expect(await rehearsed.store.calls.count == 4)
+        #expect(time.clock.now - begun >= .minutes(3))
+        #expect(time.clock.now - begun < .minutes(4))
+        await backEnd.close()
+    }
+
+    @Test func `by schedule the App Store is asked ever less often, and then goes on`()
+        async throws
+    {
+        let time = TestTime(movesClock: true)
+        let rehearsed = try await silentStore(time)
+        await rehearsed.store.add(AppStoreFaultRule(.rateLimited(for: 60_000), times: nil))
+        let backEnd = try RehearsedBackEnd(rehearsed, time, access: rehearsed.following(time))
+        let begun = time.clock.now
+        time.end(at: begun + .hours(6))
+        await backEnd.service.backfill()
+        // Runs of four questions in three minutes, and between them 1, 2, 4 ... 128 minutes.
+        let asked = await rehearsed.store.calls.count
+        #expect(asked == 36)
+        await rehearsed.store.clearFaults()
+        time.end(at: begun + .hours(7))
+        await backEnd.service.backfill()
+        let answer = try await backEnd.answer(TestServer.anna)
+        #expect(answer["entitlements"]?["premium"]?["state"]?.string == "active")
+        await backEnd.close()
+    }
+
+    // MARK: Google Play
+
+    private static let tokens = (1...20).map { "token-\($0)" }
+    private static let end: Instant = "2026-06-01T10:00:00Z"
+
+    /// Twenty subscriptions at whose renewal the store wants to be left alone for two hours, again and again.
+    private func busyPlay() async throws -> PlayBackEnd {
+        let end = Self.end
+        let google = ScriptedPlay(TestTime(at: PlayBackEnd.start, movesClock: true))
+        for (number, token) in Self.tokens.enumerated() {
+            google.play(token) { now in
+                ScriptedPlay.subscription(
+                    "ACTIVE",
+                    until: now < end ? end : end + .days(30),
+                    customer: number == 0 ? TestServer.anna : "customer-\(number)"
+                )
+            }
+        }
+        let backEnd = try PlayBackEnd(google)
+        for token in Self.tokens { #expect(try await backEnd.push(4, token) == 200) }
+        try await backEnd.live(until: end - .minutes(1))
+        google.fail { _ in Response(status: 429, headers: ["Retry-After": "7200"]) }
+        return backEnd
+    }
+
+    @Test func `Google Play is asked once for each length of time that it names`() async throws {
+        let backEnd = try await busyPlay()
+        let known = backEnd.google.calls.count
+        // Seven hours: at the first renewal, and each time that two hours are over.
+        try await backEnd.live(until: Self.end + .hours(7)) { now async throws in
+            #expect(try await backEnd.hasAccess(), "locked out at \(now.rfc3339)")
+        }
+        #expect(backEnd.google.calls.count - known == 4)
+        backEnd.google.fail(nil)
+        try await backEnd.live(until: Self.end + .hours(9))
+        for token in Self.tokens {
+            #expect(backEnd.google.questions(token).contains { $0 >= Self.end + .hours(7) })
+        }
+        #expect(try await backEnd.words() == "active paid confirmed access")
+        await backEnd.close()
+    }
+
+    @Test func `a run does not sit out hours, and says when it can go on`() async throws {
+        let backEnd = try await busyPlay()
+        backEnd.time.clock.now = Self.end + .days(1)
+        let begun = backEnd.time.clock.now
+        let known = backEnd.google.calls.count
+        let stopped = try await backEnd.backfill()?["stopped"]
+        #expect(stopped?["code"]?.string == "throttled")
+        let retryAt = try #require(stopped?["retryAt"]?.string.flatMap { Instant(rfc3339: $0) })
+        #expect(retryAt >= begun + .hours(2))
+        #expect(backEnd.google.calls.count == known + 1)
+        #expect(backEnd.time.clock.now - begun < .seconds(10))
+        backEnd.google.fail(nil)
+        backEnd.time.clock.now = retryAt
+        #expect(try await backEnd.backfill()?["status"]?.string == "completed")
+        await backEnd.close()
+    }
+
+    @Test func `who looks up an order is told at once that the store cannot be asked`()
+        async throws
+    {
+        let backEnd = try await busyPlay()
+        try await backEnd.live(until: Self.end + .minutes(1))
+        let begun = backEnd.time.clock.now
+        let known = backEnd.google.calls.count
+        let problem = try await backEnd.get("/v1/apps/cards/lookup?order=GPA.1111-2222-3333-44444")
+        #expect(problem["type"]?.string == "urn:tideover:problem:store-did-not-answer")
+        #expect(problem["detail"]?.string?.contains("later") == true)
+        #expect(backEnd.google.calls.count == known)
+        #expect(backEnd.time.clock.now - begun < .seconds(10))
+        await backEnd.close()
+    }
+}
+
+/// A rehearsal's time stands while anybody waits.
+@Suite struct RehearsedQuotaTests {
+    /// Anna's renewal on 1 June is lost, and the store wants to be left alone for two hours.
+    private func scenario() throws -> Scenario {
+        try Scenario(
+            reading: Array(
+                """
+                {
+                  scenario: "Left alone", source: "Apple, Identifying rate limits",
+                  app: { id: "cards", bundleId: "com.example.cards" },
+                  products: { "cards.pro.monthly": { entitlements: ["premium"], group: "pro", period: "P1M", price: "9.99 USD" } },
+                  customers: { anna: {} },
+                  start: "2026-05-01T10:00:00Z",
+                  steps: [
+                    { do: "subscribe" },
+                    { after: "1 d", do: "disturbNotifications", fault: "lose", percent: 100 },
+                    { at: "2026-06-01T12:00:00Z", do: "disturbServerAPI", fault: "rateLimited", by: "2 h" },
+                    { at: "2026-06-01T12:00:00Z", do: "catchUp", expect: { premium: { confidence: "presumed" } } },
+                    { at: "2026-06-01T13:59:00Z", expect: { premium: { confidence: "presumed" } } },
+                    { at: "2026-06-01T14:01:00Z", expect: { premium: { confidence: "confirmed", accessUntil: "2026-07-01T10:00:00Z" } } },
+                  ],
+                }
+                """.utf8
+            )
+        )
+    }
+
+    @Test func `what could not be asked for is asked for when the store can be asked again`()
+        async throws
+    {
+        let report = try await Rehearsal.played(try scenario()) { $1 }
+        #expect(report.failures.map(\.at) == [])
+        #expect(report.passed)
+    }
+}
