@@ -52,6 +52,17 @@ import TideoverLives
         #expect(partial.told("2026-05-11") == Self.lifetime)
     }
 
+    @Test func `a voided order gives way to a read an hour later, and to none before`() {
+        var life = Life.play()
+        life.bought(.purchased, at: "2026-05-02")
+        life.void("GPA.9", at: "2026-05-10", "p")
+        life.bought(.purchased, at: "2026-05-10T00:59:59Z")
+        #expect(life.told("2026-05-11") == Self.refunded, "a stale read must not regrant")
+        life.bought(.purchased, at: "2026-05-10T01:00:00Z")
+        #expect(life.told("2026-05-11") == Self.lifetime)
+        #expect(life.told("2026-05-10T00:59:59Z") == Self.refunded)
+    }
+
     @Test func `a bare word for a voided order takes nothing back that was read`() {
         var life = Life.play()
         life.bought(.purchased, at: "2026-05-02")

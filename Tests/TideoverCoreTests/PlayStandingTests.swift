@@ -484,6 +484,83 @@ import TideoverLives
         #expect(life.standing("2026-05-10").productId == "pro:gold")
     }
 
+    // MARK: Prices
+
+    /// The month as it was read with a change of price in some state.
+    private static func priced(
+        _ state: PlaySubscription.State,
+        _ change: PlayItem.PriceChange.State?
+    ) -> PlaySubscription {
+        PlaySubscription(
+            token: PlayToken("a"),
+            askedAt: start,
+            state: state,
+            items: [
+                PlayItem(
+                    productId: "play",
+                    expiresAt: end,
+                    plan: .autoRenewing(isOn: state == .active),
+                    phase: .base,
+                    orderId: "GPA.1",
+                    priceChange: change.map { PlayItem.PriceChange(state: $0) }
+                )
+            ],
+            startedAt: start,
+            cancellation: state == .expired ? .system : nil
+        )
+    }
+
+    /// Behind the end the store may still say that the price waits, call it off, or leave it out.
+    @Test(arguments: [PlayItem.PriceChange.State.awaitsConsent, .cancelled, nil])
+    func `what ends because nobody agreed to a higher price is no failed payment`(
+        last: PlayItem.PriceChange.State?
+    ) {
+        var life = Self.monthly()
+        life.read(Self.priced(.active, .awaitsConsent), at: "2026-05-10")
+        life.read(Self.priced(.expired, last), at: Self.end)
+        #expect(life.told("2026-06-02") == "expired priceIncrease expired confirmed")
+    }
+
+    @Test(arguments: [PlayItem.PriceChange.State.confirmed, .applied, .announced, nil])
+    func `what ends with no price that waits has failed to be paid`(
+        change: PlayItem.PriceChange.State?
+    ) {
+        var life = Self.monthly()
+        life.read(Self.priced(.active, .awaitsConsent), at: "2026-05-10")
+        life.read(Self.priced(.active, change ?? .confirmed), at: "2026-05-11")
+        life.read(Self.priced(.expired, change), at: Self.end)
+        #expect(life.told("2026-06-02") == "expired billingError expired confirmed")
+    }
+
+    @Test func `a payment that failed is why it ended, though a price waits as well`() {
+        var life = Self.monthly()
+        life.read(Self.priced(.active, .awaitsConsent), at: "2026-05-10")
+        life.read(.onHold, until: Self.end, at: Self.end, order: "GPA.1")
+        life.read(.expired, until: Self.end, at: "2026-06-20", order: "GPA.1", by: .system)
+        #expect(life.told("2026-06-21") == "expired billingError expired confirmed")
+    }
+
+    // MARK: What is known no more
+
+    @Test func `an end that says nothing else ends what was read before, ahead of its expiry too`()
+    {
+        var life = Self.monthly()
+        life.read(.active, until: "2027-05-01", at: "2026-05-02", order: "GPA.1")
+        let ended = PlaySubscription(
+            token: PlayToken("a"),
+            askedAt: "2026-09-01",
+            state: .expired
+        )
+        life.read(ended, at: "2026-09-01")
+        expectTurn(
+            life,
+            at: "2026-09-01",
+            from: Self.inTerm,
+            to: "expired ended expired confirmed"
+        )
+        #expect(life.standing("2026-09-02").productId == "play")
+    }
+
     // MARK: Refunds
 
     @Test func `a voided order names the reason and never brings an end about`() {

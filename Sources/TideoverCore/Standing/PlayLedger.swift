@@ -110,6 +110,9 @@ struct PlayLedger {
 
     /// When a statement begins to count: when it was said, or at the start of what it tells of
     /// where nothing said before covers that time.
+    ///
+    /// A recovery in grace that nobody read in time counts from the last expiry that grace was read to
+    /// have: no read says when it was paid, and access is the same either way.
     private func begin(of statement: PlayStatement, after last: PlayStatement?) -> Instant {
         guard let last, let item = statement.item else { return statement.said }
         if last.state == .pending, !statement.isUnpaid, let start = statement.startedAt {

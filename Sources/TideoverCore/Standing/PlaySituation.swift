@@ -178,7 +178,7 @@ struct PlaySituation {
         if isRefunded { return .refunded }
         switch statement?.cancellation {
         case .customer: return .cancelled
-        case .system: return .billingError
+        case .system: return hasFailed || !awaitedConsent ? .billingError : .priceIncrease
         case .replacement: return .replaced
         case .developer, .unrecognised: return .ended
         case nil: break
@@ -187,8 +187,21 @@ struct PlaySituation {
         if case .autoRenewing(isOn: false) = statement?.item?.plan, state == .active {
             return .cancelled
         }
-        let hasFailed = record?.failure.rank(by: instant) != nil
         return hasFailed ? .billingError : .ended
+    }
+
+    private var hasFailed: Bool { record?.failure.rank(by: instant) != nil }
+
+    /// Whether a higher price waited for the customer's word in the period that ran last. What is read
+    /// behind its end may leave the price out, or call it off.
+    private var awaitedConsent: Bool {
+        guard let token, let statement, let product = statement.item?.productId else {
+            return false
+        }
+        let said = token.items.first { $0.productId == product }?.statements ?? []
+        let states = said.filter { $0.said <= instant && $0.period == statement.period }
+            .compactMap { $0.item?.priceChange?.state }
+        return states.last { $0 != .cancelled } == .awaitsConsent
     }
 
     /// Whether the order that was paid last was voided, or the whole purchase revoked.

@@ -39,6 +39,30 @@ extension PlayReader {
         return PlayReading(environment, rank: .store, source: .playAPI, statements)
     }
 
+    /// What it comes to that the store has nothing more to tell of a subscription: it is over, and what it
+    /// held was said before. Of one never heard of nothing is stated.
+    func ended(
+        _ purchaseToken: String,
+        _ exchange: StoreExchange,
+        chains: PlayChains
+    ) -> PlayReading {
+        let token = name(purchaseToken)
+        let statements = chains[token].map { lineage in
+            let subscription = PlaySubscription(
+                token: token,
+                askedAt: exchange.askedAt,
+                state: .expired
+            )
+            return [Statement(lineage, .playSubscription(subscription), at: exchange.inquiredAt)]
+        }
+        return PlayReading(
+            chains[token]?.environment ?? app.usualEnvironment,
+            rank: .store,
+            source: .playAPI,
+            statements ?? []
+        )
+    }
+
     /// A token that belongs to another lineage is told there that it was replaced; within one the read
     /// says so itself. One that was never paid for replaces nothing.
     private func replacement(

@@ -15,6 +15,8 @@ public struct PlayRead: Hashable, Sendable {
     /// What was asked for.
     public enum Kind: String, Hashable, Sendable, CaseIterable {
         case subscription, product, voidedPurchases
+        /// A subscription that ended too long ago to be asked about.
+        case endedSubscription
     }
 
     /// A subscription or a one-time purchase, as answered for its token.
@@ -29,6 +31,20 @@ public struct PlayRead: Hashable, Sendable {
         self.purchaseToken = purchaseToken
         exchange = answer.exchange
         self.answer = answer.body
+    }
+
+    /// That the store has nothing more to tell of a subscription, because it ended more than 60 days ago
+    /// (410).
+    public init(
+        endedSubscription purchaseToken: String,
+        in packageName: String,
+        _ exchange: StoreExchange
+    ) {
+        kind = .endedSubscription
+        self.packageName = packageName
+        self.purchaseToken = purchaseToken
+        self.exchange = exchange
+        answer = Array("{}".utf8)
     }
 }
 

@@ -32,7 +32,10 @@ public struct PlayReader: Sendable {
         case (.product, let token?):
             let purchase = try ProductPurchaseV2(fields)
             return try self.read(purchase, of: token, read.exchange, chains: chains)
-        case (.subscription, nil), (.product, nil): throw .missingMember("purchaseToken")
+        case (.endedSubscription, let token?):
+            return ended(token, read.exchange, chains: chains)
+        case (.subscription, nil), (.product, nil), (.endedSubscription, nil):
+            throw .missingMember("purchaseToken")
         case (.voidedPurchases, _):
             let page = try VoidedPurchasesPage(fields)
             return self.read(page.voidedPurchases, chains: chains)

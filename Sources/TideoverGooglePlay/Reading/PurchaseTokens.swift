@@ -17,7 +17,7 @@ extension PlayRead {
             case .subscription:
                 let linked = try SubscriptionPurchaseV2(fields).linkedPurchaseToken
                 return own + [linked].compactMap(\.self)
-            case .product: return own
+            case .product, .endedSubscription: return own
             case .voidedPurchases:
                 return own + (try VoidedPurchasesPage(fields)).voidedPurchases.map(\.purchaseToken)
             }

@@ -48,8 +48,11 @@ struct PlayAsking: Sendable {
             answers.reads.append(read)
         } catch let failure as PlayAPIFailure {
             count(failure.metricWord)
-            try await note(failure, answers.chains[token])
-            throw failure
+            guard let ended = try ended(question, failure, answers.chains[token]) else {
+                try await note(failure, answers.chains[token])
+                throw failure
+            }
+            answers.reads.append(ended)
         }
     }
 

@@ -36,7 +36,7 @@ extension PlayUpkeep {
         do {
             switch purchase.kind {
             case .product: try await api.acknowledge(product: purchase.productId, token)
-            case .subscription, .voidedPurchases:
+            case .subscription, .endedSubscription, .voidedPurchases:
                 try await api.acknowledge(subscription: purchase.productId, token)
             }
         } catch let failure as PlayAPIFailure {

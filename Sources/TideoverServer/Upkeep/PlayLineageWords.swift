@@ -18,6 +18,8 @@ struct PlayLineageWords {
     private(set) var isUnanswered = false
     /// When each token was last told of by a bare notification.
     private(set) var heard: [PlayToken: Instant] = [:]
+    /// When each token was last told of as voided as a whole.
+    private(set) var voided: [PlayToken: Instant] = [:]
     private var named: [PlayToken: PlayRead.Kind] = [:]
 
     init(_ facts: [Fact]) {
@@ -34,6 +36,8 @@ struct PlayLineageWords {
             case .playNotice(let notice):
                 name(notice.token, notice.kind.isOfOneTimePurchases ? .product : .subscription)
                 heard[notice.token] = max(heard[notice.token] ?? .distantPast, fact.learnedAt)
+            case .playVoidedOrder(let order) where !order.isPartial:
+                voided[order.token] = max(voided[order.token] ?? .distantPast, fact.learnedAt)
             case .inquiry(let inquiry):
                 inquiries.append((inquiry.askedAt, inquiry.outcome.isFailure))
             default: break

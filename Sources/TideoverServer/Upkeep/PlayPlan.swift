@@ -86,7 +86,7 @@ extension PlayPlan {
         } else if let read = words.purchases[token] {
             guard settledAt == nil else { return nil }
             asked = max(read.askedAt, memory.confirmedAt ?? .distantPast)
-            next = rhythm.next(read, askedAt: asked, first)
+            next = rhythm.next(read, askedAt: asked, first, voidedAt: words.voided[token])
         } else {
             return nil
         }

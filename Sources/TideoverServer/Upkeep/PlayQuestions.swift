@@ -54,18 +54,20 @@ extension PlayUpkeep {
     ) async throws -> Answered {
         let name = trust.token(token)
         try await limiter.admit(.purchases, patience: patience)
-        let read: PlayRead
-        let linked: String?
+        let question: PlayNotification.Question =
+            kind == .product ? .product(token: token) : .subscription(token: token)
         do {
-            let question: PlayNotification.Question =
-                kind == .product ? .product(token: token) : .subscription(token: token)
-            (read, linked) = try await api.ask(question)
+            let (read, linked) = try await api.ask(question)
             count(.purchases, "answered")
+            return try await take(read, name, linked, about: lineage)
         } catch let failure as PlayAPIFailure {
             try Task.checkCancellation()
-            return try await unanswered(failure, name, about: lineage)
+            count(.purchases, failure.metricWord)
+            guard let ended = try asking.ended(question, failure, lineage) else {
+                return try await unanswered(failure, name, about: lineage)
+            }
+            return try await take(ended, name, nil, about: lineage)
         }
-        return try await take(read, name, linked, about: lineage)
     }
 
     /// What became of a question.
@@ -85,7 +87,6 @@ extension PlayUpkeep {
         _ token: PlayToken,
         about lineage: Lineage?
     ) async throws -> Answered {
-        count(.purchases, failure.metricWord)
         try await pause(after: failure)
         let isKnown = try lineage.map { lineage in
             let facts = try ingest.storage.holding(lineage, app: app.id).facts
@@ -227,6 +228,9 @@ extension PlayLineageWords {
         case .playPurchase(var read):
             guard let known = purchases[read.token] else { return false }
             guard (heard[read.token] ?? .distantPast) < known.askedAt else { return false }
+            // Behind a voided order it is news that the purchase still stands.
+            let doubted = voided[read.token].map { $0 + PlayRhythm.staleness }
+            guard doubted ?? .distantPast <= known.askedAt else { return false }
             read.askedAt = known.askedAt
             return read == known
         default: return false

@@ -22,6 +22,9 @@ struct PlayRhythm {
     static let reach = Milliseconds.days(60)
     /// How long what has ended is followed: the store may say so a little later.
     static let aftermath = Milliseconds.days(3)
+    /// How long behind a voided order an answer may be older than it: a little more than the hour for which
+    /// the rules of standing hold it for old.
+    static let staleness = Milliseconds.minutes(61)
     /// How long a token that should live and that the store does not know is let be.
     static let restOfUnknown = Milliseconds.days(7)
     /// However fast a lineage lives, it is not asked about more often.
@@ -88,12 +91,26 @@ struct PlayRhythm {
 
     // MARK: One-time purchases
 
-    /// The same of a one-time purchase: once it is paid, only a refund is left to hear of.
-    func next(_ read: PlayPurchase, askedAt: Instant, _ first: Instant) -> Instant? {
+    /// The same of a one-time purchase: once it is paid, only a refund is left to hear of. One that was told
+    /// of as voided, and is still read as paid, is asked about until it is clear which of the two is old.
+    func next(
+        _ read: PlayPurchase,
+        askedAt: Instant,
+        _ first: Instant,
+        voidedAt: Instant?
+    ) -> Instant? {
         switch read.state {
-        case .purchased, .cancelled: nil
+        case .purchased: voidedAt.flatMap { doubting(askedAt, since: $0) }
+        case .cancelled: nil
         case .pending, .unrecognised: waiting(askedAt, since: first)
         }
+    }
+
+    private func doubting(_ askedAt: Instant, since voidedAt: Instant) -> Instant? {
+        let first = voidedAt + Self.staleness
+        if askedAt < first { return first }
+        guard askedAt < voidedAt + Self.aftermath else { return nil }
+        return askedAt + wait(askedAt - voidedAt, atMost: Self.idle)
     }
 
     // MARK: Waiting

@@ -151,8 +151,8 @@ struct GooglePlayTale {
 
     // MARK: What goes wrong
 
-    /// A token that lives is never said to be unknown or gone: that is left alone for a week
-    /// (`docs/operating.md`), longer than a story waits.
+    /// A token that lives is never said to be unknown or gone: a back end may leave such a one alone for
+    /// longer than a story waits. Tideover does for a week (`docs/operating.md`, "Google Play").
     func disturbances(_ random: inout SeededRandom) -> [ScenarioAction] {
         var habits = PubSubHabits()
         if random.number(in: 0...2) > 0 { habits.lost = random.number(in: 5...50) }
