@@ -60,26 +60,12 @@ struct AppStoreCall {
     init?(_ request: Request) {
         guard let segments = request.segments else { return nil }
         for operation in AppStoreOperation.allCases where operation.route.method == request.method {
-            guard let ids = AppStoreCall.ids(in: segments, operation.route.path) else { continue }
+            guard let ids = segments.ids(matching: operation.route.path) else { continue }
             self.operation = operation
             self.ids = ids
             self.request = request
             return
         }
         return nil
-    }
-
-    private static func ids(in segments: [String], _ path: String) -> [String]? {
-        let pattern = path.split(separator: "/")
-        guard pattern.count == segments.count else { return nil }
-        var ids: [String] = []
-        for (part, segment) in zip(pattern, segments) {
-            if part == "*" {
-                ids.append(segment)
-            } else if part != segment {
-                return nil
-            }
-        }
-        return ids
     }
 }

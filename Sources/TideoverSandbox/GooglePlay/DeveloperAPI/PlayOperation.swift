@@ -85,7 +85,7 @@ struct PlayCall {
                 guard last.hasSuffix(":\(verb)") else { continue }
                 segments[segments.count - 1] = String(last.dropLast(verb.count + 1))
             }
-            guard let ids = PlayCall.ids(in: segments, operation.route.path) else { continue }
+            guard let ids = segments.ids(matching: operation.route.path) else { continue }
             self.operation = operation
             self.ids = ids
             self.request = request
@@ -96,20 +96,6 @@ struct PlayCall {
 
     /// The purchase token, the order or whatever else the call is about; empty where there is none.
     var subject: String { ids.count > 1 ? ids[ids.count - 1] : "" }
-
-    private static func ids(in segments: [String], _ path: String) -> [String]? {
-        let pattern = path.split(separator: "/")
-        guard pattern.count == segments.count else { return nil }
-        var ids: [String] = []
-        for (part, segment) in zip(pattern, segments) {
-            if part == "*" {
-                ids.append(segment)
-            } else if part != segment {
-                return nil
-            }
-        }
-        return ids
-    }
 }
 
 /// One call, as Google saw it.

@@ -1,0 +1,16 @@
+extension [String] {
+    /// What stands in these segments of a path where a pattern has `*`; nil for a path of another shape.
+    func ids(matching pattern: String) -> [String]? {
+        let parts = pattern.split(separator: "/")
+        guard parts.count == count else { return nil }
+        var ids: [String] = []
+        for (part, segment) in zip(parts, self) {
+            if part == "*" {
+                ids.append(segment)
+            } else if part != segment {
+                return nil
+            }
+        }
+        return ids
+    }
+}
