@@ -43,7 +43,11 @@ public final class HTTPServer: Sendable {
             handler: Self.total(handler, report: report)
         )
         order = StopOrder(alarm: alarm)
-        let listener = try Listener(ListenAddress(host: address, port: port))
+        guard (0...65_535).contains(port) else { throw .notAPort(port) }
+        guard let place = ListenAddress(host: address, port: port) else {
+            throw .notAnAddress(address)
+        }
+        let listener = try Listener(place)
         self.address = listener.address
         guard let engine = Engine(core) else {
             throw .engineFailed

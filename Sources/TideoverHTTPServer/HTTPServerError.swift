@@ -1,4 +1,5 @@
 import Glibc
+public import TideoverHTTP
 
 /// Why a server could not be started.
 public enum HTTPServerError: Error, Hashable, Sendable {

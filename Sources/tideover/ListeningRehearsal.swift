@@ -1,4 +1,5 @@
 import TideoverCommandLine
+import TideoverHTTP
 import TideoverHTTPServer
 import TideoverRehearsal
 import TideoverSandbox

@@ -74,7 +74,7 @@ enum SystemReadings {
         }
     }
 
-    static func listen(_ address: Configuration.ListenAddress) async -> ListenReading {
+    static func listen(_ address: ListenAddress) async -> ListenReading {
         switch await health(at: address) {
         case .success(let answer): return tideover(answer) ?? .stranger
         case .failure(.cannotConnect), .failure(.engineFailed): return await attempt(address)
@@ -83,7 +83,7 @@ enum SystemReadings {
     }
 
     /// Listens for a moment, where nobody took a connection.
-    private static func attempt(_ address: Configuration.ListenAddress) async -> ListenReading {
+    private static func attempt(_ address: ListenAddress) async -> ListenReading {
         do throws(HTTPServerError) {
             let server = try HTTPServer(address: address.host, port: address.port) { _ in
                 throw Problem.notFound
@@ -97,7 +97,7 @@ enum SystemReadings {
     }
 
     private static func health(
-        at address: Configuration.ListenAddress
+        at address: ListenAddress
     ) async -> Result<Response, HTTPClientError> {
         guard address.port > 0, let url = try? HTTPURL("http://\(reachable(address))/healthz")
         else {
@@ -116,7 +116,7 @@ enum SystemReadings {
     }
 
     /// Who listens at every address of this machine answers at loopback.
-    private static func reachable(_ address: Configuration.ListenAddress) -> String {
+    private static func reachable(_ address: ListenAddress) -> String {
         switch address.host {
         case "0.0.0.0": "127.0.0.1:\(address.port)"
         case "::": "[::1]:\(address.port)"

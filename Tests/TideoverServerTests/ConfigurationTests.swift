@@ -106,28 +106,6 @@ import TideoverSignatures
     }
 
     @Test(arguments: [
-        ("127.0.0.1:8080", "127.0.0.1", 8080), ("0.0.0.0:80", "0.0.0.0", 80),
-        ("[::1]:8080", "::1", 8080), ("[::]:65535", "::", 65535),
-        ("localhost:0", "127.0.0.1", 0),
-    ])
-    func `a server listens at an address and a port`(text: String, host: String, port: Int) throws {
-        let address = try #require(Configuration.ListenAddress(text))
-        #expect(address.host == host)
-        #expect(address.port == port)
-        #expect(Configuration.ListenAddress(address.description) == address)
-    }
-
-    @Test(arguments: [
-        "", "8080", ":8080", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:+1",
-        "127.0.0.1:8080 ", "127.1:80", "::1:8080", "[127.0.0.1]:80", "[::1]", "[]:80",
-        "example.com:80", "127.0.0.1\u{0}:80", "[::1%lo]:80", "localhost:99999999999999999999",
-        "127.0.0.1:٨٠",
-    ])
-    func `anything else is no place to listen at`(text: String) {
-        #expect(Configuration.ListenAddress(text) == nil)
-    }
-
-    @Test(arguments: [
         ("sqlite:tideover.db", "etc/tideover.db"),
         ("sqlite:data/tideover.db", "etc/data/tideover.db"),
         ("sqlite:../tideover.db", "etc/../tideover.db"),

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import TideoverCore
+import TideoverHTTP
 import TideoverServer
 import TideoverSignatures
 import TideoverStorage

@@ -1,6 +1,6 @@
 import Testing
 import TideoverCommandLine
-import TideoverHTTPServer
+import TideoverHTTP
 import TideoverLocks
 
 @testable import tideover

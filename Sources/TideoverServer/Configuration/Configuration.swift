@@ -87,45 +87,6 @@ extension Configuration {
         }
     }
 
-    /// An address of this machine and a port.
-    public struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
-        /// An IPv4 or IPv6 address, without brackets.
-        public let host: String
-        /// A port from 0 to 65,535; 0 stands for any free one.
-        public let port: Int
-
-        /// Where the server listens unless told otherwise: `127.0.0.1:8080`.
-        public static let standard = ListenAddress(checkedHost: "127.0.0.1", port: 8080)
-
-        /// Reads `127.0.0.1:8080`, `[::1]:8080` or `localhost:8080`, which is `127.0.0.1:8080`.
-        /// Nil for anything else.
-        public init?(_ text: String) {
-            guard let colon = text.lastIndex(of: ":"),
-                let port = DecimalNumber.read(text[colon...].dropFirst(), through: 65_535)
-            else { return nil }
-            let host = text[..<colon]
-            if host.first == "[", host.last == "]" {
-                let address = String(host.dropFirst().dropLast())
-                guard IPAddress(address)?.isIPv6 == true else { return nil }
-                self.init(checkedHost: address, port: port)
-            } else {
-                let address = host == "localhost" ? "127.0.0.1" : String(host)
-                guard IPAddress(address)?.isIPv6 == false else { return nil }
-                self.init(checkedHost: address, port: port)
-            }
-        }
-
-        private init(checkedHost host: String, port: Int) {
-            self.host = host
-            self.port = port
-        }
-
-        /// The address as it stands in a URL, IPv6 in brackets.
-        public var description: String {
-            host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
-        }
-    }
-
     /// Where what is durable is kept.
     public enum StorageLocation: Hashable, Sendable {
         /// A database file of SQLite.

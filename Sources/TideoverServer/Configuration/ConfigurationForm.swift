@@ -106,9 +106,9 @@ extension ConfigurationForm<String> {
 
 // MARK: - Values of our own
 
-extension ConfigurationForm<Configuration.ListenAddress> {
+extension ConfigurationForm<ListenAddress> {
     static var listenAddress: Self {
-        Self(expectation: .listenAddress) { Configuration.ListenAddress($0) }
+        Self(expectation: .listenAddress) { ListenAddress($0) }
     }
 }
 

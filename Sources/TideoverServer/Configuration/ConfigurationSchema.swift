@@ -12,7 +12,7 @@ extension ConfigurationSection {
         let listen = value(
             "listen",
             .listenAddress,
-            default: "\(Configuration.ListenAddress.standard)"
+            default: "\(ListenAddress.standard)"
         )
         let adminKeyFile = value("adminKeyFile", .fileName)
         let publicURL = value("publicURL", .webAddress)

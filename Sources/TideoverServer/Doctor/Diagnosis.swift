@@ -1,4 +1,5 @@
 public import TideoverCore
+public import TideoverHTTP
 import TideoverSignatures
 import TideoverStorage
 
@@ -302,7 +303,7 @@ extension Finding {
 extension Finding {
     /// Whether the server can listen, or is already there.
     public static func listen(
-        at address: Configuration.ListenAddress,
+        at address: ListenAddress,
         _ reading: ListenReading,
         version: String
     ) -> Finding {

@@ -1,6 +1,6 @@
 import TideoverCommandLine
 import TideoverCore
-import TideoverHTTPServer
+import TideoverHTTP
 import TideoverJSON
 import TideoverSandbox
 
