@@ -86,9 +86,15 @@ final class StoreFront: Sendable {
     /// Answers at an address from now on, unless it does already.
     func listen(at address: ListenAddress, otherwise advice: String) throws(CommandFailure) {
         guard stock.withLock({ $0.server }) == nil else { return }
+        let (door, answer) = (LoopbackDoor(listeningAt: address.host), handler)
         let server: HTTPServer
         do {
-            server = try HTTPServer(address: address.host, port: address.port, handler: handler)
+            server = try HTTPServer(address: address.host, port: address.port) { request in
+                if let refusal = door?.refusal(of: request) {
+                    return .document(["fault": .string(refusal)], status: 403)
+                }
+                return try await answer(request)
+            }
         } catch {
             throw CommandFailure(.unavailable, "cannot serve: \(error)\n\(advice)")
         }

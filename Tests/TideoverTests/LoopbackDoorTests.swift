@@ -1,0 +1,71 @@
+import Testing
+import TideoverCommandLine
+import TideoverHTTP
+import TideoverHTTPClient
+import TideoverHTTPServer
+import TideoverJSON
+
+@testable import tideover
+
+/// Who may ask simulated stores that listen on loopback.
+@Suite struct LoopbackDoorTests {
+    @Test(
+        arguments: [
+            "127.0.0.1:9090", "127.0.0.1", "localhost:9090", "LOCALHOST", "store.localhost:9090",
+            "[::1]:9090", "127.0.0.2:9090",
+        ]
+    )
+    func `programs of this machine are let in`(_ host: String) throws {
+        let door = try #require(LoopbackDoor(listeningAt: "127.0.0.1"))
+        #expect(door.refusal(of: Request(path: "/clock", headers: ["Host": host])) == nil)
+    }
+
+    @Test(
+        arguments: [
+            "evil.example:9090", "127.0.0.1.evil.example", "localhost.evil.example", "192.0.2.1",
+            "notlocalhost", "[2001:db8::1]:9090", "",
+        ]
+    )
+    func `a name that was made to lead here is not`(_ host: String) throws {
+        let door = try #require(LoopbackDoor(listeningAt: "::1"))
+        #expect(door.refusal(of: Request(path: "/clock", headers: ["Host": host])) != nil)
+    }
+
+    @Test(
+        arguments: [
+            ("http://127.0.0.1:3000", true), ("http://localhost:3000", true),
+            ("http://[::1]", true), ("https://evil.example", false), ("null", false),
+            ("http://localhost.evil.example", false),
+            ("http://evil.example/http://localhost", false),
+        ]
+    )
+    func `a page says whose it is`(_ origin: String, isLetIn: Bool) throws {
+        let door = try #require(LoopbackDoor(listeningAt: "127.0.0.1"))
+        let request = Request(
+            method: "POST",
+            path: "/control",
+            headers: ["Host": "127.0.0.1:9090", "Origin": origin]
+        )
+        #expect((door.refusal(of: request) == nil) == isLetIn)
+    }
+
+    @Test(arguments: ["0.0.0.0", "192.0.2.7", "::"])
+    func `there is no such door for stores that others reach`(_ host: String) {
+        #expect(LoopbackDoor(listeningAt: host) == nil)
+    }
+
+    @Test func `the stores stand behind it`() async throws {
+        let front = StoreFront(root: [1, 2, 3])
+        let address = try #require(ListenAddress("127.0.0.1:0"))
+        try front.listen(at: address, otherwise: "")
+        let client = try HTTPClient(userAgent: "test")
+        let url = try HTTPURL(try #require(front.url))
+        let ask = client.handler(under: Destination(url, addresses: .any, limits: .storeAnswer))
+        #expect(try await ask(Request(path: "/root.der")).status == 200)
+        let page = Request(path: "/root.der", headers: ["Origin": "https://evil.example"])
+        let refused = try await ask(page)
+        #expect(refused.status == 403)
+        #expect(try JSONDocument(refused.body).root["fault"]?.string?.contains("web pages") == true)
+        await front.close()
+    }
+}
