@@ -13,7 +13,7 @@ enum Main {
         let arguments = CommandLine.arguments.dropFirst()
         let port = arguments.first.flatMap { Int($0) } ?? 8090
         let play = try arguments.dropFirst().first.map { path in
-            try PlayClient(keyFile: FileInput.read(path, atMost: 1 << 16), connect: connect)
+            try PlayClient(keyFile: keyFile(path), connect: connect)
         }
         let backEnd = NaiveBackEnd(play: play, clock: time)
         let server = try HTTPServer(port: port, handler: backEnd.handler)
@@ -21,6 +21,18 @@ enum Main {
         let words = Array("a naive back end on http://\(server.address)\n".utf8)
         write(STDOUT_FILENO, words, words.count)
         try await Task.sleep(for: .seconds(1 << 30))
+    }
+
+    /// A simulated Google makes the file: whoever is to ask it comes second.
+    private static func keyFile(_ path: String) throws -> [UInt8] {
+        if access(path, F_OK) != 0 {
+            let words = Array(
+                "no \(path) yet: a rehearsal of Google Play with --authority makes it\n".utf8
+            )
+            write(STDERR_FILENO, words, words.count)
+            exit(66)
+        }
+        return try FileInput.read(path, atMost: 1 << 16)
     }
 
     private static let hasOwnClock = getenv("NAIVE_CLOCK").map { String(cString: $0) } == "own"

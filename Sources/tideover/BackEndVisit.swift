@@ -90,14 +90,11 @@ struct BackEndVisit {
     /// Nil where no back end is named.
     init?(_ arguments: Arguments, _ output: Output) throws {
         guard let url = arguments[Self.url] else {
-            if arguments[Self.access] != nil {
-                throw arguments.usageError(.needs("--access", other: "--target"))
-            }
-            if arguments[WallPace.month] != nil {
-                throw arguments.usageError(.needs("--month", other: "--target"))
-            }
-            if arguments[AuthorityFolder.option] != nil {
-                throw arguments.usageError(.needs("--authority", other: "--target"))
+            // Whoever describes a back end does not mean to rehearse Tideover.
+            for parameter in Self.parameters where arguments.has(parameter) {
+                throw arguments.usageError(
+                    .needs(parameter.declaration.name, other: Self.url.declaration.name)
+                )
             }
             return nil
         }

@@ -17,9 +17,12 @@ struct JUnitReport {
 
     /// The whole document.
     var text: String {
-        let failures = played.count { $0.fault == nil && !$0.passed }
+        let failures = played.count(where: \.failed)
         let errors = played.count { $0.fault != nil }
-        let counts = #"tests="\#(played.count)" failures="\#(failures)" errors="\#(errors)""#
+        let skipped = played.count { $0.omission != nil }
+        let counts =
+            #"tests="\#(played.count)" failures="\#(failures)" errors="\#(errors)" "#
+            + #"skipped="\#(skipped)""#
         var lines = [
             #"<?xml version="1.0" encoding="UTF-8"?>"#, "<testsuites \(counts)>",
             #"  <testsuite name="tideover sandbox" \#(counts)>"#,
@@ -33,6 +36,7 @@ struct JUnitReport {
         let name = scenario.report?.scenario.name ?? scenario.path
         let start =
             #"    <testcase classname="\#(quoted(scenario.path))" name="\#(quoted(name))""#
+        if scenario.omission != nil { return [start + "><skipped/></testcase>"] }
         guard let first = scenario.troubles.first else { return [start + "/>"] }
         let kind = scenario.fault == nil ? "failure" : "error"
         return [

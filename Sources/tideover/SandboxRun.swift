@@ -40,7 +40,7 @@ enum SandboxRun {
             Example("tideover sandbox run my-case.json5 --story", "one of yours, as it happened"),
             Example("tideover sandbox run *.json5 --junit rehearsals.xml", "for a CI system"),
             Example(
-                "tideover sandbox run Scenarios/*.json5 --target http://127.0.0.1:8090 "
+                "tideover sandbox run Scenarios/app-store-*.json5 --target http://127.0.0.1:8090 "
                     + "--deliver /notifications --read-back '/customers/{customer}' --access premium",
                 "against a back end of yours, asked for access alone"
             ),
@@ -108,6 +108,9 @@ enum SandboxRun {
             guard address == nil else {
                 throw arguments.usageError(.needs("--store-listen", other: "--target"))
             }
+            guard arguments[salt] == nil else {
+                throw arguments.usageError(.needs("--salt", other: "--target"))
+            }
             return nil
         }
         let drawn = arguments[salt] ?? Int.random(in: 0...Int(Int32.max))
@@ -123,6 +126,9 @@ enum SandboxRun {
 
     // MARK: For people
 
+    /// A message that is never accepted is sent for a week.
+    private static let mostTroubles = 12
+
     private static func print(
         _ played: [PlayedScenario],
         tellingStories: Bool,
@@ -136,8 +142,14 @@ enum SandboxRun {
             } else if scenario.fault != nil || scenario.failed {
                 let path = TextLayout.visible(scenario.path)
                 output.print(output.resultTerminal.styled(path, .strong))
-                for trouble in scenario.troubles {
+                let troubles = scenario.troubles
+                for trouble in troubles.prefix(mostTroubles) {
                     output.print("  \(TextLayout.visible(trouble))")
+                }
+                if troubles.count > mostTroubles {
+                    output.print(
+                        "  ... and \(troubles.count - mostTroubles) more, which --story tells"
+                    )
                 }
                 output.print()
             }

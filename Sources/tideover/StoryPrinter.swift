@@ -14,9 +14,8 @@ struct StoryPrinter {
     func print(_ report: ScenarioReport) {
         output.print(styled(report.scenario.name, .strong))
         paragraph(
-            "A simulated store signs it all, and the real server verifies, stores and answers. "
-                + "\"naive\" is what a check of the expiry date alone would say; (!) marks where it is "
-                + "wrong."
+            "Simulated stores sign it all; \"use\" is what the back end answers, \"naive\" what a check of "
+                + "the expiry date alone would say, and (!) marks where that is wrong."
         )
         for name in report.scenario.customers.map(\.name) {
             output.print("\n\(styled(name, .strong))")
@@ -97,20 +96,23 @@ struct StoryPrinter {
         let access = answer["access"]?.bool ?? false
         let prompt = reading.document?["prompt"]?["kind"]?.string ?? ""
         return [
-            day, access ? Table.Cell("yes", .good) : Table.Cell("no", .bad),
-            .init("\(answer["state"]?.string ?? "?"), \(answer["reason"]?.string ?? "?")"),
+            day, access ? Table.Cell("yes", .good) : Table.Cell("no", .bad), .init(why(answer)),
             naive(reading), .init(prompt == "none" ? "" : prompt), words,
         ]
     }
 
+    /// Who is asked for access alone says nothing of it.
+    private func why(_ answer: JSONValue) -> String {
+        ["state", "reason"].compactMap { answer[$0]?.string }.joined(separator: ", ")
+    }
+
     private func narrowRow(_ scene: Scene) -> [Table.Cell] {
         let cells = row(scene)
-        let answer = scene.reading?.firstEntitlement?.answer
-        let why = ["state", "reason"].compactMap { answer?[$0]?.string }.joined(separator: ", ")
+        let reason = scene.reading?.firstEntitlement.map { why($0.answer) } ?? ""
         let mistake = scene.reading?.naiveMistake.map { mistake in
             mistake == .lockedOut ? "naive: no (!)" : "naive: yes (!)"
         }
-        let head = [why, mistake ?? ""].filter { !$0.isEmpty }.joined(separator: "; ")
+        let head = [reason, mistake ?? ""].filter { !$0.isEmpty }.joined(separator: "; ")
         let words = [head, scene.note ?? scene.sentences.last ?? ""].filter { !$0.isEmpty }
         return [cells[0], cells[1], Table.Cell(words.joined(separator: ": "))]
     }
@@ -162,29 +164,6 @@ extension Reading {
     /// The entitlement the story is about: the first of the answer.
     var firstEntitlement: (name: String, answer: JSONValue)? {
         document?["entitlements"]?.object?.first.map { ($0.key, $0.value) }
-    }
-}
-
-extension Moment {
-    /// What went wrong in it, in a line.
-    var trouble: String {
-        let when = InstantText.writeForPeople(at)
-        switch happening {
-        case .action(let deed):
-            return "\(when)  line \(deed.line): the store refused: \(deed.words)"
-        case .notification(let delivery):
-            return "\(when)  not accepted: \(delivery.notification.words)"
-        case .push(let push):
-            return "\(when)  not accepted: \(push.words)"
-        case .webhook(let webhook):
-            return "\(when)  not accepted: \(webhook.words)"
-        case .readBack(let readBack):
-            let wrong = readBack.verdicts.filter { !$0.holds }.map { verdict in
-                let actual = verdict.actual.map { String(decoding: $0.encoded(), as: UTF8.self) }
-                return "\(verdict.label) is \(actual ?? "absent"), expected \(verdict.expected)"
-            }
-            return "\(when)  line \(readBack.line): \(wrong.joined(separator: "; "))"
-        }
     }
 }
 

@@ -77,11 +77,18 @@ import TideoverSandbox
         #expect(silence.results.captured.contains("0 of 1 scenarios passed."))
     }
 
-    @Test func `what belongs to another back end is refused without one`() async throws {
+    @Test(
+        arguments: [
+            ["--access", "premium"], ["--deliver", "/notifications"], ["--header", "A: b"],
+            ["--pull"], ["--wait", "0"], ["--month", "30s"], ["--authority", "none"],
+            ["--salt", "1"], ["--store-listen", "127.0.0.1:0"],
+        ]
+    )
+    func `what belongs to another back end is refused without one`(_ words: [String]) async throws {
         let path = try file("a.json5", steps: #", steps: [{ do: "subscribe" }]"#)
-        let (code, output) = await run(["run", path, "--access", "premium"])
+        let (code, output) = await run(["run", path] + words)
         #expect(code == .usage)
-        #expect(output.messages.captured.contains("`--access` needs `--target` beside it"))
+        #expect(output.messages.captured.contains("`\(words[0])` needs `--target` beside it"))
     }
 
     @Test func `a store that stays is told what happens, and its clock and customers can be seen`()

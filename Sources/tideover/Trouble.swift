@@ -1,0 +1,82 @@
+import TideoverJSON
+import TideoverSandbox
+
+// What went wrong in a rehearsal, in words.
+
+extension Moment {
+    /// What went wrong in it, in a line.
+    var trouble: String {
+        let when = InstantText.writeForPeople(at)
+        switch happening {
+        case .action(let deed):
+            return "\(when)  line \(deed.line): \(deed.trouble)"
+        case .notification(let delivery):
+            return "\(when)  \(delivery.trouble): \(delivery.notification.words)"
+        case .push(let push):
+            return "\(when)  \(refusal(push.status)): \(push.words)"
+        case .webhook(let webhook):
+            return "\(when)  \(refusal(webhook.status)): \(webhook.words)"
+        case .readBack(let readBack):
+            return "\(when)  line \(readBack.line): \(readBack.trouble)"
+        }
+    }
+}
+
+/// That a message was not taken; `status` is nil where no answer came.
+private func refusal(_ status: Int?) -> String {
+    status.map { "not accepted, answered \($0)" } ?? "not accepted, no answer"
+}
+
+extension Deed {
+    fileprivate var trouble: String {
+        guard let verdict, verdict.label == "refused" else {
+            return "\(verdict?.trouble ?? "") (\(words))"
+        }
+        let actual = verdict.actual?.string ?? "done"
+        if actual == "done" { return "the store did not refuse (\(verdict.expected)): \(words)" }
+        let expected = verdict.expected == "done" ? "" : ", expected \(verdict.expected)"
+        return "the store refused (\(actual)\(expected)): \(words)"
+    }
+}
+
+extension Delivery {
+    fileprivate var trouble: String {
+        switch outcome {
+        case .failed(let why): "not accepted, no answer (\(why))"
+        case .answered(let status) where isAccepted:
+            "accepted (\(status)), though it must not be believed"
+        case .answered(let status): refusal(status)
+        }
+    }
+}
+
+extension ReadBack {
+    /// Without an answer nothing holds; what came instead says more than each place that is not there.
+    fileprivate var trouble: String {
+        let wrong = verdicts.filter { !$0.holds }
+        guard let absence = reading.absence else {
+            return wrong.map(\.trouble).joined(separator: "; ")
+        }
+        let expected = wrong.map { "\($0.label) \($0.expected)" }.joined(separator: "; ")
+        return "\(absence), expected \(expected)"
+    }
+}
+
+extension Reading {
+    /// Why there is nothing to judge.
+    fileprivate var absence: String? {
+        switch answer {
+        case .document: nil
+        case .status(let status): "the question was answered with \(status)"
+        case .unreadable(let error): "the answer cannot be read (\(error))"
+        case .failed(let why): "the question was not answered (\(why))"
+        }
+    }
+}
+
+extension Verdict {
+    fileprivate var trouble: String {
+        let actual = actual.map { String(decoding: $0.encoded(), as: UTF8.self) } ?? "absent"
+        return "\(label) is \(actual), expected \(expected)"
+    }
+}

@@ -1,0 +1,128 @@
+import Foundation
+import Testing
+import TideoverCommandLine
+import TideoverHTTP
+import TideoverHTTPServer
+
+@testable import tideover
+
+/// What a rehearsal says of a back end that does not do what it should.
+@Suite(.timeLimit(.minutes(5))) final class TroubleTests {
+    private let folder = FileManager.default.temporaryDirectory.appending(
+        path: "tideover-trouble-\(UUID().uuidString)"
+    )
+
+    init() throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    /// What is told of a scenario with these steps, and the report for CI systems.
+    private func rehearse(
+        _ steps: String,
+        _ words: [String] = [],
+        with backEnd: @escaping Handler
+    ) async throws -> (code: ExitCode, told: String, xml: String) {
+        let text = """
+            { scenario: "A case", source: "a test",
+              app: { id: "cards", bundleId: "com.example.cards" },
+              products: { "cards.pro": { entitlements: ["premium"], group: "pro", period: "P1M",
+                          price: "9.99 USD" } },
+              customers: { anna: {} }, start: "2026-05-01T10:00:00Z", steps: [\(steps)] }
+            """
+        let file = folder.appending(path: "case.json5")
+        try Data(text.utf8).write(to: file)
+        let report = folder.appending(path: "report.xml")
+        let server = try HTTPServer(port: 0, handler: backEnd)
+        let output = Output(capturingAs: .plain)
+        let code = await Tideover.program.run(
+            [
+                "sandbox", "run", file.path, "--target", "http://\(server.address)", "--deliver",
+                "/notifications", "--read-back", "/customers/{customer}", "--access", "premium",
+                "--junit", report.path,
+            ] + words,
+            output: output
+        )
+        await server.stop()
+        let xml = try String(contentsOf: report, encoding: .utf8)
+        return (code, output.results.captured, xml)
+    }
+
+    private let served: Handler = { _ in Response(body: Array(#"{"premium": true}"#.utf8)) }
+
+    @Test func `a customer of whom nothing is known is told as the status answered`() async throws {
+        let (code, told, _) = try await rehearse(#"{ expect: { premium: { state: "never" } } }"#) {
+            _ in Response(status: 404)
+        }
+        #expect(code == .failure)
+        #expect(
+            told.contains(
+                "line 5: the question was answered with 404, expected premium.access false"
+            )
+        )
+    }
+
+    @Test func `a message that is not accepted is told with the status, a dozen times at most`()
+        async throws
+    {
+        let (_, told, xml) = try await rehearse(
+            #"{ do: "subscribe" }, { after: "1 year", expect: { premium: { state: "active" } } }"#
+        ) { request in
+            request.method == "POST"
+                ? Response(status: 500) : Response(body: Array(#"{"premium": true}"#.utf8))
+        }
+        let line = "not accepted, answered 500: "
+        #expect(told.split(separator: "\n").count { $0.contains(line) } == 12)
+        #expect(told.contains(" more, which --story tells"))
+        #expect(xml.split(separator: "\n").count { $0.contains(line) } > 12)
+    }
+
+    @Test func `what must not be believed and was is told so`() async throws {
+        let (_, told, _) = try await rehearse(
+            #"{ do: "disturbNotifications", fault: "corrupt" }, { do: "subscribe" }"#,
+            with: served
+        )
+        #expect(told.contains("accepted (200), though it must not be believed: "))
+    }
+
+    @Test func `a refusal is told as it was, and as it should have been`() async throws {
+        let (_, told, _) = try await rehearse(
+            """
+            { do: "subscribe", refused: "paymentDeclined" }, { do: "subscribe" },
+            { do: "subscribe", refused: "notForSale" }
+            """,
+            with: served
+        )
+        #expect(told.contains("line 5: the store did not refuse (paymentDeclined): anna "))
+        #expect(told.contains("line 5: the store refused (alreadySubscribed): anna "))
+        #expect(
+            told.contains(
+                "line 6: the store refused (alreadySubscribed, expected notForSale): anna "
+            )
+        )
+    }
+
+    @Test func `what a back end is not asked is no failure of its`() async throws {
+        let (code, told, xml) = try await rehearse(
+            #"{ do: "openApp", expect: { premium: { state: "never" } } }"#,
+            with: served
+        )
+        #expect(code == .success)
+        #expect(told.contains("1 were not played"))
+        #expect(xml.contains(#"tests="1" failures="0" errors="0" skipped="1""#))
+        #expect(xml.contains("<skipped/></testcase>"))
+    }
+
+    @Test func `the story of a back end that answers with access alone has no more to say`()
+        async throws
+    {
+        let (_, told, _) = try await rehearse(
+            #"{ do: "subscribe", expect: { premium: { state: "active" } } }"#,
+            ["--story"],
+            with: served
+        )
+        #expect(!told.contains("?"))
+        #expect(told.contains("2026-05-01  yes "))
+    }
+}
