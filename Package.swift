@@ -229,6 +229,11 @@ targets += [
     tests("TideoverTidyTests"),
 ]
 products += [
+    // With the modules whose types it takes and gives.
+    .library(
+        name: "TideoverSandbox",
+        targets: ["TideoverSandbox", "TideoverHTTP", "TideoverJSON", "TideoverSignatures"]
+    ),
     .executable(name: "tideover", targets: ["tideover"]),
     .executable(name: "TideoverNaiveBackEnd", targets: ["TideoverNaiveBackEnd"]),
 ]
