@@ -35,7 +35,7 @@ enum Doctor {
             ),
             Example(
                 "tideover doctor --preflight --config tideover.json",
-                "is the billing grace period of the App Store the one of the catalogue?"
+                "are grace and base plans in the stores those of the catalogue?"
             ),
         ],
         parameters: [ConfigurationFile.required, offline, preflight, wait, json],
@@ -46,7 +46,8 @@ enum Doctor {
             "While the server runs, the App Store is asked, for each app and environment with a key of "
                 + "its Server API, to send a test notification; how that fares is told. What has arrived "
                 + "is asked of the server, with the admin key. --preflight reads all stored facts.",
-            "Google Play is asked whether the service account may ask. A test notification of it is sent "
+            "Google Play is asked whether the service account may ask, and with --preflight how its base "
+                + "plans are set. A test notification of it is sent "
                 + "by hand, in the Play Console; where nothing has arrived for a day it is waited for, and "
                 + "told where to click.",
             "Exit code 0 if there is no problem, warnings or not, else 1.",

@@ -11,6 +11,8 @@ struct PlayVisit {
     /// Whether a server of this configuration runs, which alone can take a notification in.
     let isServing: Bool
     let patience: Milliseconds
+    /// Whether the store's settings are compared with the catalogue.
+    let isPreflight: Bool
     let output: Output
     /// What the server answers when it is asked what of an environment has arrived.
     let arrivals: @Sendable (Environment) async throws -> JSONNode
@@ -18,6 +20,7 @@ struct PlayVisit {
     func findings() async -> [Finding] {
         var findings = await knock()
         if isServing { findings += await wait() }
+        if isPreflight { findings += await settings() }
         return findings
     }
 
@@ -37,6 +40,15 @@ struct PlayVisit {
                 return [.playKey(missingOf: app)]
             }
             return Finding.play(knock, skew: skew, of: app, email: trust.askingEmail)
+        } catch {
+            return [.storeKey(unusable: "\(app.id): \(error)")]
+        }
+    }
+
+    private func settings() async -> [Finding] {
+        do {
+            guard let settings = try await PlaySettings.ask(trust) else { return [] }
+            return Finding.basePlans(of: app, settings)
         } catch {
             return [.storeKey(unusable: "\(app.id): \(error)")]
         }

@@ -52,6 +52,7 @@ struct StoreVisit {
             trust: trust,
             isServing: isServing,
             patience: patience,
+            isPreflight: isPreflight,
             output: output,
             arrivals: { try await ask("arrivals", app, $0, .googlePlay) }
         )

@@ -136,6 +136,10 @@ struct APIRequestTests {
             )
             _ = try await $0.voidedPurchases(filter)
         },
+        Case(
+            id: "monetization.subscriptions.list",
+            sent: "GET subscriptions pageSize=20 pageToken=next"
+        ) { _ = try await $0.subscriptionsOnSale(after: "next") },
     ]
 
     private static let root = "/androidpublisher/v3/applications/com.example.cards/"

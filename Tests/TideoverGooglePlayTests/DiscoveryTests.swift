@@ -60,6 +60,23 @@ struct DiscoveryTests {
         )
     }
 
+    @Test func `of what is sold by subscription the plans are read, and no price and no text`()
+        throws
+    {
+        let unread = try unread("Subscription") { node throws(PlayRefusal) in
+            _ = try SubscriptionOnSale(wire: node)
+        }
+        let renewing = "basePlans.autoRenewingBasePlanType."
+        #expect(
+            unread == [
+                "archived", "listings", "packageName", "restrictedPaymentCountries",
+                "taxAndComplianceSettings", "basePlans.offerTags", "basePlans.otherRegionsConfig",
+                "basePlans.regionalConfigs", renewing + "legacyCompatible",
+                renewing + "legacyCompatibleSubscriptionOfferId", renewing + "prorationMode",
+            ]
+        )
+    }
+
     @Test func `known words are all of Google's`() throws {
         typealias Subscription = SubscriptionPurchaseV2
         let lists: [(String, String, [String])] = [
@@ -86,6 +103,12 @@ struct DiscoveryTests {
                 "ProductOfferDetails", "consumptionState",
                 words(ProductPurchaseV2.ConsumptionState.self)
             ),
+            ("BasePlan", "state", words(SubscriptionOnSale.State.self)),
+            (
+                "AutoRenewingBasePlanType", "resubscribeState",
+                words(SubscriptionOnSale.Resubscribing.self)
+            ),
+            ("PrepaidBasePlanType", "timeExtension", words(SubscriptionOnSale.Extending.self)),
             ("Order", "state", words(PlayOrder.State.self)),
             ("RefundEvent", "refundReason", words(PlayOrder.RefundReason.self)),
             ("PartialRefundEvent", "state", words(PlayOrder.PartialRefundState.self)),
@@ -114,6 +137,17 @@ struct DiscoveryTests {
             try names("OfferPhase") == [
                 "basePrice", "freeTrial", "introductoryPrice", "prorationPeriod",
             ]
+        )
+        #expect(
+            try names("PrepaidBasePlanType") == ["billingPeriodDuration", "timeExtension"]
+        )
+        #expect(
+            try names("InstallmentsBasePlanType").isSuperset(
+                of: [
+                    "billingPeriodDuration", "gracePeriodDuration", "accountHoldDuration",
+                    "resubscribeState",
+                ]
+            )
         )
         #expect(try names("PrepaidPlan") == ["allowExtendAfterTime"])
         #expect(try names("ProrationPeriodOfferPhase") == ["originalOfferPhaseType"])
@@ -173,6 +207,7 @@ private struct Example {
     private static let alternatives: Set<String> = [
         "prepaidPlan", "systemInitiatedCancellation", "developerInitiatedCancellation",
         "replacementCancellation", "freeTrial", "introductoryPrice", "prorationPeriod",
+        "prepaidBasePlanType", "installmentsBasePlanType",
     ]
 
     private mutating func object(_ schema: String, at path: [String]) throws -> JSONObject {
@@ -202,6 +237,10 @@ private struct Example {
             return (.array([item]), wrong: items["$ref"] == nil ? .array([wrong]) : 7)
         case ("boolean", _): return (true, wrong: "true")
         case ("integer", _): return (7, wrong: "x")
+        case ("string", _) where path.last?.hasSuffix("Duration") ?? false:
+            return ("P7D", wrong: 7)
+        // A map of names, of which no form is read.
+        case ("object", _): return ([:], wrong: 7)
         case ("string", "google-datetime"): return ("2026-05-06T10:00:00.5Z", wrong: "yesterday")
         case ("string", "int64"): return ("7", wrong: "x")
         case ("string", _): return ("text", wrong: 7)

@@ -47,6 +47,23 @@ import TideoverSandbox
         #expect(try await client.error("GET", path) == "410 purchaseTokenNoLongerValid")
     }
 
+    @Test func `what is on sale is listed page by page, in the order of the catalogue`()
+        async throws
+    {
+        let client = try await PlayClient()
+        let list = try await client.answer("GET", "subscriptions")
+        #expect(list["subscriptions"]?.array?.map { $0["productId"] } == ["cards.pro"])
+        let plan = try #require(list["subscriptions"]?[0]?["basePlans"]?[0])
+        #expect(plan["basePlanId"] == "monthly")
+        #expect(plan["autoRenewingBasePlanType"]?["gracePeriodDuration"] == "P7D")
+        #expect(plan["autoRenewingBasePlanType"]?["accountHoldDuration"] == "P53D")
+        #expect(list["nextPageToken"] == nil)
+        let behind = try await client.answer("GET", "subscriptions?pageSize=1&pageToken=1")
+        #expect(behind == [:])
+        #expect(try await client.error("GET", "subscriptions?pageToken=x") == "400 invalid")
+        #expect(try await client.error("GET", "subscriptions?pageSize=-1") == "400 invalid")
+    }
+
     @Test func `what is no token, and what is nobody's, are told apart`() async throws {
         let client = try await PlayClient()
         let tokens = "purchases/subscriptionsv2/tokens"

@@ -28,3 +28,9 @@ extension PlayOrder: PlayResource {
         try self.init(WireFields(document))
     }
 }
+
+extension SubscriptionOnSale: PlayResource {
+    package init(wire document: JSONNode) throws(PlayRefusal) {
+        try self.init(WireFields(document))
+    }
+}

@@ -33,7 +33,9 @@ public struct Finding: Hashable, Sendable {
         case testNotification = "test-notification"
         case silence
         case catalogue
+        case basePlans = "base-plans"
         case billingGrace = "billing-grace"
+        case accountHold = "account-hold"
     }
 
     /// What was looked at.

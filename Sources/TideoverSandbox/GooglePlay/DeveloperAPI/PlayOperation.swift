@@ -12,6 +12,7 @@ public enum PlayOperation: String, CaseIterable, Hashable, Codable, Sendable {
     case acknowledgeProduct
     case consumeProduct
     case listVoidedPurchases
+    case listSubscriptions
     case getOrder
     case batchGetOrders
     case refundOrder
@@ -39,6 +40,7 @@ public enum PlayOperation: String, CaseIterable, Hashable, Codable, Sendable {
         case .acknowledgeProduct: ("POST", product, "acknowledge")
         case .consumeProduct: ("POST", product, "consume")
         case .listVoidedPurchases: ("GET", "\(app)/purchases/voidedpurchases", nil)
+        case .listSubscriptions: ("GET", "\(app)/subscriptions", nil)
         case .getOrder: ("GET", "\(app)/orders/*", nil)
         case .batchGetOrders: ("GET", "\(app)/orders", "batchGet")
         case .refundOrder: ("POST", "\(app)/orders/*", "refund")
@@ -106,6 +108,6 @@ public struct PlayCallRecord: Hashable, Codable, Sendable {
     public let operation: PlayOperation
     /// The purchase token or the order in the path, empty where there is none.
     public let id: String
-    /// The status answered.
+    /// The status answered; 0 where nothing was.
     public let status: Int
 }

@@ -3,7 +3,7 @@
 struct PlayQuotas: Codable, Sendable {
     /// Calls that count together.
     private enum Bucket: String, Codable {
-        case subscriptions, products, orders, voidedPurchases
+        case subscriptions, products, orders, voidedPurchases, monetization
     }
 
     /// So many calls within so many milliseconds, and what is answered to more.
@@ -55,13 +55,14 @@ struct PlayQuotas: Codable, Sendable {
         case .getProduct, .acknowledgeProduct, .consumeProduct: .products
         case .getOrder, .batchGetOrders, .refundOrder: .orders
         case .listVoidedPurchases: .voidedPurchases
+        case .listSubscriptions: .monetization
         case .pull, .acknowledgeMessages, .setDeadline, .token, .keySet, .certificates: nil
         }
     }
 
     private static func limits(of bucket: Bucket) -> [Limit] {
         switch bucket {
-        case .subscriptions, .products, .orders:
+        case .subscriptions, .products, .orders, .monetization:
             [Limit(calls: 3000, window: 60_000, error: .rateLimited)]
         case .voidedPurchases:
             [

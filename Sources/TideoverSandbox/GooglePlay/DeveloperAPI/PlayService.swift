@@ -187,6 +187,8 @@ extension PlayService {
         case .batchGetOrders: return json(try PlayReads(past).orders(call))
         case .listVoidedPurchases:
             return json(try VoidedPurchaseList(call, at: now, dial).answer(of: past))
+        case .listSubscriptions:
+            return json(try SubscriptionList(call).answer(of: machine.app))
         case .cancelSubscription, .revokeSubscription:
             try write(PlayWrites(machine).write(call))
             return json([:])

@@ -1,0 +1,97 @@
+public import TideoverCore
+import TideoverJSON
+
+/// A subscription that an app sells, with the base plans it can be had in. What it costs and how it is
+/// described is left out.
+/// https://developers.google.com/android-publisher/api-ref/rest/v3/monetization.subscriptions
+public struct SubscriptionOnSale: Hashable, Sendable {
+    public let productId: String
+    public let basePlans: [BasePlan]
+
+    /// One way of paying for it.
+    public struct BasePlan: Hashable, Sendable {
+        public let basePlanId: String
+        public let state: Stated<State>?
+        /// Nil for a kind of plan that this version does not know.
+        public let kind: Kind?
+        public let billingPeriod: Period?
+        /// Days of service after a failed payment; nil where the store's own choice counts.
+        public let graceDays: Int64?
+        /// Days without service in which the payment is still tried; nil for what grace leaves of 60 days.
+        public let holdDays: Int64?
+        /// Whether customers can come back to it in Google Play itself; absent where they can.
+        public let resubscribing: Stated<Resubscribing>?
+        /// Whether customers can top it up in Google Play itself; absent where they can.
+        public let extending: Stated<Extending>?
+    }
+
+    /// Whether a base plan is on sale. What is on sale no more still renews for who has it.
+    public enum State: String, Hashable, Sendable, CaseIterable {
+        case draft = "DRAFT"
+        case active = "ACTIVE"
+        case inactive = "INACTIVE"
+    }
+
+    /// How a base plan goes on at its expiry.
+    public enum Kind: String, Hashable, Sendable, CaseIterable {
+        case autoRenewing = "autoRenewingBasePlanType"
+        case prepaid = "prepaidBasePlanType"
+        case installments = "installmentsBasePlanType"
+    }
+
+    public enum Resubscribing: String, Hashable, Sendable, CaseIterable {
+        case active = "RESUBSCRIBE_STATE_ACTIVE"
+        case inactive = "RESUBSCRIBE_STATE_INACTIVE"
+    }
+
+    public enum Extending: String, Hashable, Sendable, CaseIterable {
+        case active = "TIME_EXTENSION_ACTIVE"
+        case inactive = "TIME_EXTENSION_INACTIVE"
+    }
+}
+
+// MARK: - Reading
+
+extension SubscriptionOnSale {
+    init(_ fields: WireFields) throws(PlayRefusal) {
+        guard let product = try fields.text("productId") else { throw fields.missing("productId") }
+        productId = product
+        basePlans = try fields.list("basePlans", BasePlan.init)
+    }
+}
+
+extension SubscriptionOnSale.BasePlan {
+    fileprivate init(_ fields: WireFields) throws(PlayRefusal) {
+        guard let id = try fields.text("basePlanId") else { throw fields.missing("basePlanId") }
+        var kinds: [(kind: SubscriptionOnSale.Kind, fields: WireFields)] = []
+        for kind in SubscriptionOnSale.Kind.allCases {
+            if let found = try fields.fields(kind.rawValue) { kinds.append((kind, found)) }
+        }
+        guard kinds.count <= 1 else { throw .ambiguousContent(members: kinds.map(\.kind.rawValue)) }
+        let plan = kinds.first?.fields
+        basePlanId = id
+        state = try fields.word("state")
+        kind = kinds.first?.kind
+        billingPeriod = try plan?.period("billingPeriodDuration")
+        graceDays = try plan?.days("gracePeriodDuration")
+        holdDays = try plan?.days("accountHoldDuration")
+        resubscribing = try plan?.word("resubscribeState")
+        extending = try plan?.word("timeExtension")
+    }
+}
+
+extension WireFields {
+    fileprivate func period(_ name: String) throws(PlayRefusal) -> Period? {
+        try value(name) { $0.string.flatMap { Period(iso8601: $0) } }
+    }
+
+    /// A length in whole days, which may be none: `P0D`.
+    fileprivate func days(_ name: String) throws(PlayRefusal) -> Int64? {
+        try value(name) { node in
+            guard let text = node.string, text.hasPrefix("P"), text.hasSuffix("D"),
+                let days = Int64(text.dropFirst().dropLast()), days >= 0
+            else { return nil }
+            return days
+        }
+    }
+}

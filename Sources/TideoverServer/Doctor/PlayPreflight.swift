@@ -1,0 +1,248 @@
+import TideoverCore
+import TideoverGooglePlay
+
+// What the base plans of Google Play mean, beside the catalogue.
+
+extension Finding {
+    /// Whether the base plans of Google Play are those of the catalogue, and set so that nobody is locked
+    /// out in silence.
+    public static func basePlans(
+        of app: Configuration.App,
+        _ settings: PlaySettings
+    ) -> [Finding] {
+        let comparison = BasePlanComparison(subject: "\(app.id) googlePlay", app.catalogue)
+        switch settings {
+        case .stated(let subscriptions): return comparison.findings(subscriptions)
+        case .untold(let failure): return [comparison.untold(failure)]
+        }
+    }
+}
+
+/// Compares what the catalogue says of what Google Play sells with what is set there.
+private struct BasePlanComparison {
+    private let subject: String
+    private let catalogue: Catalogue
+
+    init(subject: String, _ catalogue: Catalogue) {
+        (self.subject, self.catalogue) = (subject, catalogue)
+    }
+
+    private func finding(
+        _ verdict: Finding.Verdict,
+        _ detail: String,
+        advice: String? = nil
+    ) -> Finding {
+        finding(.basePlans, verdict, detail, advice: advice)
+    }
+
+    private func finding(
+        _ check: Finding.Check,
+        _ verdict: Finding.Verdict,
+        _ detail: String,
+        advice: String? = nil
+    ) -> Finding {
+        Finding(check, of: subject, verdict, detail, advice: advice)
+    }
+
+    func untold(_ failure: PlayAPIFailure) -> Finding {
+        var isForbidden = false
+        if case .forbidden = failure.reason { isForbidden = true }
+        return finding(
+            .warning,
+            "Google Play does not tell how they are set: \(failure.sentence.dropLast())",
+            advice: isForbidden
+                ? "In the Play Console, Users and permissions, let the service account view app "
+                    + "information." : nil
+        )
+    }
+
+    /// A base plan that somebody has or can have, and what the catalogue says of it.
+    private struct Plan {
+        let productId: String
+        let plan: SubscriptionOnSale.BasePlan
+        let listed: (id: String, product: Product)?
+
+        /// As the catalogue would list it.
+        var name: String { "\(productId):\(plan.basePlanId)" }
+        var isOnSale: Bool { plan.state?.known == .active }
+
+        /// Where one entry speaks for several plans, or for a product of the App Store as well.
+        var sharesItsEntry: Bool { listed.map { $0.id == productId } ?? false }
+    }
+
+    func findings(_ subscriptions: [SubscriptionOnSale]) -> [Finding] {
+        let plans = subscriptions.flatMap { subscription in
+            subscription.basePlans.filter { $0.state?.known != .draft }.map { plan in
+                let own = PlayProduct(id: subscription.productId, basePlan: plan.basePlanId)
+                let id = catalogue.id(of: own)
+                return Plan(
+                    productId: subscription.productId,
+                    plan: plan,
+                    listed: id.flatMap { id in catalogue[id].map { (id, $0) } }
+                )
+            }
+        }
+        let found =
+            plans.flatMap { plan in plan.listed == nil ? [unknown(plan)] : settings(plan) }
+            + unsold(plans)
+        guard found.isEmpty else { return found }
+        return [
+            finding(
+                .ok,
+                plans.isEmpty
+                    ? "Google Play sells no subscription"
+                    : "the \(plans.count) of Google Play are set as the catalogue has them"
+            )
+        ]
+    }
+
+    // MARK: Which there are
+
+    private func unknown(_ plan: Plan) -> Finding {
+        finding(
+            plan.isOnSale ? .problem : .warning,
+            plan.isOnSale
+                ? "\(plan.name) is on sale, and the catalogue does not have it"
+                : "\(plan.name) is on sale no more and may renew for who has it, and the catalogue "
+                    + "does not have it",
+            advice: "Add \"\(plan.name)\" to apps[].products; until then it unlocks nothing."
+        )
+    }
+
+    /// What the catalogue has by the name of a base plan, and nobody can buy.
+    private func unsold(_ plans: [Plan]) -> [Finding] {
+        let onSale = Set(plans.filter(\.isOnSale).map(\.name))
+        let named = catalogue.products.keys.filter { $0.contains(":") }.sorted()
+        return named.filter { !onSale.contains($0) }.map { name in
+            finding(
+                .warning,
+                "the catalogue has \(name), which is not on sale in Google Play",
+                advice: "Look whether it is spelt as in the Play Console, and is active there. For "
+                    + "customers who bought it once it should stay in the catalogue."
+            )
+        }
+    }
+
+    // MARK: How they are set
+
+    private func settings(_ plan: Plan) -> [Finding] {
+        guard let product = plan.listed?.product else { return [] }
+        let length = [period(plan, product)].compactMap(\.self)
+        switch plan.plan.kind {
+        case .autoRenewing, .installments:
+            return length
+                + [grace(plan, product), hold(plan), resubscribing(plan)].compactMap(\.self)
+        case .prepaid:
+            return length + [prepaid(plan, product), extending(plan)].compactMap(\.self)
+        case nil:
+            return length + [
+                finding(.warning, "\(plan.name) is of a kind that this version does not know")
+            ]
+        }
+    }
+
+    private func period(_ plan: Plan, _ product: Product) -> Finding? {
+        guard let stated = plan.plan.billingPeriod, let own = product.period else { return nil }
+        // Seven days are a week, whichever way it is written.
+        let start = Instant(millisecondsSince1970: 0)
+        guard stated.length(from: start) != own.length(from: start) else { return nil }
+        return finding(
+            .problem,
+            "\(plan.name) lasts \(stated.iso8601) in Google Play, and \(own.iso8601) in the catalogue",
+            advice: "Write period: \"\(stated.iso8601)\" \(entry(of: plan))."
+        )
+    }
+
+    private func grace(_ plan: Plan, _ product: Product) -> Finding? {
+        let own = product.grace.map {
+            $0.length(from: Instant(millisecondsSince1970: 0)).count / Milliseconds.days(1).count
+        }
+        switch (plan.plan.graceDays, own) {
+        case (nil, nil): return nil
+        case (nil, let own?):
+            return finding(
+                .billingGrace,
+                .warning,
+                "Google Play states none for \(plan.name), so that its default counts, and the "
+                    + "catalogue has \(own) days",
+                advice: "Set the grace period of the base plan in the Play Console."
+            )
+        case (0, nil):
+            return finding(
+                .billingGrace,
+                .warning,
+                "Google Play grants \(plan.name) none: after a failed payment access goes on for a "
+                    + "day or two, in which nobody is told, and then it stops",
+                advice: "Unless that is meant, set a grace period for the base plan in the Play "
+                    + "Console, and `grace` \(entry(of: plan))."
+            )
+        case (0, let own?):
+            return finding(
+                .billingGrace,
+                .problem,
+                "Google Play grants \(plan.name) none, and the catalogue has \(own) days",
+                advice:
+                    "Set the grace period of the base plan in the Play Console, or take `grace` "
+                    + "out of the catalogue."
+            )
+        case (let stated?, let own):
+            guard stated != own else { return nil }
+            return finding(
+                .billingGrace,
+                .problem,
+                "Google Play grants \(plan.name) \(stated) days, and the catalogue has "
+                    + (own.map { "\($0)" } ?? "none"),
+                advice: "Write grace: \"P\(stated)D\" \(entry(of: plan)), or change the setting."
+            )
+        }
+    }
+
+    private func hold(_ plan: Plan) -> Finding? {
+        guard plan.plan.holdDays == 0 else { return nil }
+        return finding(
+            .accountHold,
+            .warning,
+            "Google Play holds \(plan.name) for no day: what is not paid by the end of grace is over, "
+                + "and no later payment brings it back",
+            advice:
+                "Unless that is meant, set an account hold for the base plan in the Play Console."
+        )
+    }
+
+    private func resubscribing(_ plan: Plan) -> Finding? {
+        guard plan.isOnSale, plan.plan.resubscribing?.known == .inactive else { return nil }
+        return finding(
+            .warning,
+            "who has let \(plan.name) lapse cannot come back to it in Google Play",
+            advice:
+                "Unless that is meant, allow resubscribing for the base plan in the Play Console."
+        )
+    }
+
+    private func prepaid(_ plan: Plan, _ product: Product) -> Finding? {
+        guard product.grace != nil else { return nil }
+        return finding(
+            .billingGrace,
+            .problem,
+            "\(plan.name) is prepaid, which has none, and the catalogue has one",
+            advice: "Take `grace` out \(entry(of: plan))."
+        )
+    }
+
+    private func extending(_ plan: Plan) -> Finding? {
+        guard plan.isOnSale, plan.plan.extending?.known == .inactive else { return nil }
+        return finding(
+            .warning,
+            "\(plan.name) cannot be topped up in Google Play",
+            advice:
+                "Unless the app sells it, allow extending for the base plan in the Play Console."
+        )
+    }
+
+    /// Where to write something down that counts for one base plan.
+    private func entry(of plan: Plan) -> String {
+        plan.sharesItsEntry
+            ? "in the catalogue, under \"\(plan.name)\" where it holds for this one alone"
+            : "in the catalogue"
+    }
+}

@@ -1,0 +1,314 @@
+import Testing
+import TideoverCore
+import TideoverGooglePlay
+import TideoverHTTP
+import TideoverJSON
+import TideoverSandbox
+import TideoverServer
+import TideoverSignatures
+
+/// The base plans of Google Play beside the catalogue, as the simulated store tells of them.
+@Suite struct PlayPreflightTests {
+    private static let keyFile = PlayServiceAccountFile(tokenURL: SimulatedGooglePlay.tokenURL)
+    private static let start: Instant = "2026-05-01T10:00:00Z"
+
+    private func plan(
+        _ id: String = "monthly",
+        _ kind: GooglePlayBasePlan.Kind = .autoRenewing,
+        period: String = "P1M",
+        grace: Int64 = 7,
+        hold: Int64? = 30
+    ) throws -> GooglePlayBasePlan {
+        GooglePlayBasePlan(
+            id: id,
+            kind: kind,
+            period: try #require(StorePeriod(iso: period)),
+            price: GooglePlayPrice(try #require(StorePrice("9.99 USD"))),
+            graceDays: kind == .prepaid ? 0 : grace,
+            holdDays: kind == .prepaid ? 0 : hold
+        )
+    }
+
+    private func product(period: String = "P1M", grace: String? = "P7D") -> Product {
+        Product(
+            entitlements: ["premium"],
+            period: Period(iso8601: period),
+            grace: grace.flatMap { Period(iso8601: $0) }
+        )
+    }
+
+    private func app(_ products: [String: Product]) -> Configuration.App {
+        Configuration.App(
+            id: "cards",
+            environments: [.production],
+            googlePlay: Configuration.GooglePlay(
+                packageName: "com.example.cards",
+                audience: TestPlay.audience,
+                email: TestPlay.email
+            ),
+            catalogue: Catalogue(products: products)
+        )
+    }
+
+    /// How one asks a simulated store that sells these subscriptions.
+    private func trust(
+        _ subscriptions: [GooglePlaySubscriptionProduct],
+        account change: (inout PlayServiceAccount) -> Void = { _ in }
+    ) throws -> PlayTrust {
+        var account = Self.keyFile.account
+        change(&account)
+        let store = SimulatedGooglePlay(
+            GooglePlayApp(packageName: "com.example.cards", subscriptions: subscriptions),
+            seed: 1,
+            now: Self.start.millisecondsSince1970,
+            authority: PlayAuthority(seed: 1),
+            push: PubSubPush(audience: TestPlay.audience, email: TestPlay.email),
+            accounts: [account]
+        )
+        let file = try ServiceAccount.read(keyFile: Self.keyFile.json.encoded())
+        let key = try RSAPrivateKey(pem: file.privateKey)
+        let now: @Sendable () -> Instant = { Self.start }
+        let access = PlayAccess(
+            account: file.account,
+            signer: { key.sign($0, .sha256) },
+            clock: now,
+            handler: store.google
+        )
+        return PlayTrust(
+            identity: PlayIdentity(packageName: "com.example.cards", environments: [.production]),
+            expectation: PushExpectation(audience: TestPlay.audience, email: TestPlay.email),
+            keys: PushKeys(clock: now, handler: store.google),
+            api: PlayAPI(
+                packageName: "com.example.cards",
+                access: access,
+                clock: now,
+                handler: store.google
+            )
+        )
+    }
+
+    /// `check verdict: detail` of what is found where the store sells these plans of `cards.pro`.
+    private func told(
+        _ plans: [GooglePlayBasePlan],
+        _ products: [String: Product]
+    ) async throws -> [String] {
+        let trust = try trust([GooglePlaySubscriptionProduct(id: "cards.pro", basePlans: plans)])
+        return lines(try await findings(trust, products))
+    }
+
+    private func findings(
+        _ trust: PlayTrust,
+        _ products: [String: Product]
+    ) async throws -> [Finding] {
+        let settings = try #require(try await PlaySettings.ask(trust))
+        let findings = Finding.basePlans(of: app(products), settings)
+        for finding in findings { #expect(finding.subject == "cards googlePlay") }
+        return findings
+    }
+
+    private func lines(_ findings: [Finding]) -> [String] {
+        findings.map { "\($0.check.rawValue) \($0.verdict.rawValue): \($0.detail)" }
+    }
+
+    // MARK: What the simulated store says
+
+    @Test func `plans that are set as the catalogue has them are no trouble`() async throws {
+        let plans = try [
+            plan(), plan("prepaid", .prepaid),
+            plan("paid-off", .instalments(payments: 12, renewsCommitment: true), hold: nil),
+        ]
+        let products = [
+            "cards.pro:monthly": product(), "cards.pro:prepaid": product(grace: nil),
+            "cards.pro:paid-off": product(),
+        ]
+        #expect(
+            try await told(plans, products) == [
+                "base-plans ok: the 3 of Google Play are set as the catalogue has them"
+            ]
+        )
+        // Seven days are a week, and one entry may stand for several plans.
+        let weekly = [try plan(period: "P1W"), try plan("other", period: "P1W")]
+        #expect(try await told(weekly, ["cards.pro": product(period: "P7D")]).count == 1)
+    }
+
+    @Test func `a plan that the catalogue does not have unlocks nothing, and one too many is told`()
+        async throws
+    {
+        #expect(
+            try await told(
+                [plan(), plan("yearly", period: "P1Y")],
+                ["cards.pro:monthly": product()]
+            )
+                == [
+                    "base-plans problem: cards.pro:yearly is on sale, and the catalogue does not "
+                        + "have it"
+                ]
+        )
+        let misspelt = ["cards.pro:monthly": product(), "cards.pro:montly": product()]
+        #expect(
+            try await told([plan()], misspelt) == [
+                "base-plans warning: the catalogue has cards.pro:montly, which is not on sale in "
+                    + "Google Play"
+            ]
+        )
+    }
+
+    @Test func `a period of another length than the catalogue's is a problem`() async throws {
+        #expect(
+            try await told([plan(period: "P3M")], ["cards.pro:monthly": product()]) == [
+                "base-plans problem: cards.pro:monthly lasts P3M in Google Play, and P1M in the "
+                    + "catalogue"
+            ]
+        )
+    }
+
+    @Test(arguments: [
+        (7, "P3D", "problem: Google Play grants cards.pro:monthly 7 days, and the catalogue has 3"),
+        (
+            7, nil,
+            "problem: Google Play grants cards.pro:monthly 7 days, and the catalogue has none"
+        ),
+        (
+            0, "P3D",
+            "problem: Google Play grants cards.pro:monthly none, and the catalogue has 3 days"
+        ),
+    ])
+    func `a grace of another length than the catalogue's is a problem`(
+        days: Int64,
+        own: String?,
+        expected: String
+    ) async throws {
+        let told = try await told([plan(grace: days)], ["cards.pro:monthly": product(grace: own)])
+        #expect(told == ["billing-grace \(expected)"])
+    }
+
+    @Test func `no grace and no hold are told, though the catalogue has neither`() async throws {
+        let told = try await told(
+            [plan(grace: 0, hold: 0)],
+            ["cards.pro:monthly": product(grace: nil)]
+        )
+        #expect(told.count == 2)
+        #expect(
+            told[0].hasPrefix("billing-grace warning: Google Play grants cards.pro:monthly none")
+        )
+        #expect(
+            told[1].hasPrefix("account-hold warning: Google Play holds cards.pro:monthly for no")
+        )
+    }
+
+    @Test func `what is prepaid has no grace`() async throws {
+        #expect(
+            try await told([plan("prepaid", .prepaid)], ["cards.pro:prepaid": product()]) == [
+                "billing-grace problem: cards.pro:prepaid is prepaid, which has none, and the "
+                    + "catalogue has one"
+            ]
+        )
+    }
+
+    @Test func `an entry that stands for more is not to be changed for one plan`() async throws {
+        let trust = try trust([
+            GooglePlaySubscriptionProduct(id: "cards.pro", basePlans: [plan(grace: 3)])
+        ])
+        let alone = try await findings(trust, ["cards.pro:monthly": product()]).first
+        #expect(alone?.advice == "Write grace: \"P3D\" in the catalogue, or change the setting.")
+        let shared = try await findings(trust, ["cards.pro": product()]).first
+        #expect(shared?.advice?.contains("under \"cards.pro:monthly\" where it holds") == true)
+    }
+
+    @Test func `all pages are read`() async throws {
+        let subscriptions = try (1...45).map {
+            GooglePlaySubscriptionProduct(id: "cards.\($0)", basePlans: [try plan()])
+        }
+        let products = Dictionary(
+            uniqueKeysWithValues: (1...45).map { ("cards.\($0):monthly", product()) }
+        )
+        let found = try await findings(try trust(subscriptions), products)
+        #expect(
+            lines(found) == [
+                "base-plans ok: the 45 of Google Play are set as the catalogue has them"
+            ]
+        )
+    }
+
+    @Test func `an account that may not look is told what to be given`() async throws {
+        let trust = try trust([]) { $0.mayReadApp = false }
+        let finding = try #require(try await findings(trust, [:]).first)
+        #expect(finding.check == .basePlans)
+        #expect(finding.verdict == .warning)
+        #expect(finding.advice?.contains("view app information") == true)
+    }
+
+    // MARK: What only the real store says
+
+    private func told(answered plans: [JSONValue], _ products: [String: Product]) async throws
+        -> [String]
+    {
+        let play = TestPlay()
+        play.answer(
+            "subscriptions",
+            ["subscriptions": [["productId": "cards.pro", "basePlans": .array(plans)]]]
+        )
+        let trust = play.trust(environments: [.production])
+        return lines(try await findings(trust, products))
+    }
+
+    @Test func `a draft is nothing yet, and what is on sale no more still counts`() async throws {
+        let plans: [JSONValue] = [
+            ["basePlanId": "draft", "state": "DRAFT"],
+            [
+                "basePlanId": "old", "state": "INACTIVE",
+                "autoRenewingBasePlanType": ["billingPeriodDuration": "P1M"],
+            ],
+        ]
+        let told = try await told(answered: plans, [:])
+        #expect(told.count == 1)
+        #expect(told[0].hasPrefix("base-plans warning: cards.pro:old is on sale no more"))
+    }
+
+    @Test func `a grace that is not stated is told where the catalogue counts on one`()
+        async throws
+    {
+        let plans: [JSONValue] = [
+            [
+                "basePlanId": "monthly", "state": "ACTIVE",
+                "autoRenewingBasePlanType": ["billingPeriodDuration": "P1M"],
+            ]
+        ]
+        let stated = try await told(answered: plans, ["cards.pro:monthly": product()])
+        #expect(stated.count == 1)
+        #expect(stated[0].hasPrefix("billing-grace warning: Google Play states none"))
+        let none = try await told(answered: plans, ["cards.pro:monthly": product(grace: nil)])
+        #expect(none.map { $0.hasPrefix("base-plans ok") } == [true])
+    }
+
+    @Test func `what customers cannot come back to or top up in the store is told`() async throws {
+        let plans: [JSONValue] = [
+            [
+                "basePlanId": "monthly", "state": "ACTIVE",
+                "autoRenewingBasePlanType": [
+                    "billingPeriodDuration": "P1M", "gracePeriodDuration": "P7D",
+                    "resubscribeState": "RESUBSCRIBE_STATE_INACTIVE",
+                ],
+            ],
+            [
+                "basePlanId": "prepaid", "state": "ACTIVE",
+                "prepaidBasePlanType": [
+                    "billingPeriodDuration": "P1M", "timeExtension": "TIME_EXTENSION_INACTIVE",
+                ],
+            ],
+            ["basePlanId": "new", "state": "ACTIVE", "otherBasePlanType": [:]],
+        ]
+        let products = [
+            "cards.pro:monthly": product(), "cards.pro:prepaid": product(grace: nil),
+            "cards.pro:new": product(),
+        ]
+        #expect(
+            try await told(answered: plans, products) == [
+                "base-plans warning: who has let cards.pro:monthly lapse cannot come back to it in "
+                    + "Google Play",
+                "base-plans warning: cards.pro:prepaid cannot be topped up in Google Play",
+                "base-plans warning: cards.pro:new is of a kind that this version does not know",
+            ]
+        )
+    }
+}
