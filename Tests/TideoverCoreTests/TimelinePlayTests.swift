@@ -52,6 +52,27 @@ import TideoverLives
         #expect(issues.map(\.store) == [.googlePlay])
     }
 
+    /// Google may state another expiry then, such as the end of a silent grace.
+    @Test(arguments: ["2026-06-08", "2026-06-09", "2026-06-10"] as [Instant])
+    func `what is read once it is over moves no failure that was told of`(expiry: Instant) {
+        var life = Self.failing()
+        life.read(.onHold, until: "2026-06-10", at: "2026-06-10", order: "GPA.1..0")
+        let told = life.events(until: "2026-06-20")
+        life.read(.cancelled, until: expiry, at: "2026-07-10", order: "GPA.1..0", by: .system)
+        life.read(
+            .expired,
+            until: expiry,
+            at: "2026-07-10T00:00:01Z",
+            order: "GPA.1..0",
+            by: .system
+        )
+        let all = life.events(until: "2026-07-20")
+        #expect(Array(all.prefix(told.count)) == told)
+        let later = all.dropFirst(told.count)
+        #expect(later.first?.hasPrefix("2026-07-10 expired ") == true)
+        #expect(later.dropFirst().allSatisfy { $0.contains(" cleanup_due ") })
+    }
+
     @Test func `an account hold is mended, and the cycle begins anew`() {
         var life = Self.failing()
         life.read(.onHold, until: "2026-06-10", at: "2026-06-10", order: "GPA.1..0")

@@ -47,6 +47,18 @@ import TideoverSandbox
         #expect(try await client.error("GET", path) == "410 purchaseTokenNoLongerValid")
     }
 
+    @Test func `what nobody waits for any more is no answer, and is noted as a call`()
+        async throws
+    {
+        let (client, path, _) = try await subscribed()
+        await client.store.add(
+            PlayFaultRule(.noAnswer(after: 30_000), on: .getSubscription, times: 1)
+        )
+        await #expect(throws: PlayNoAnswer.self) { try await client.call("GET", path) }
+        #expect(await client.store.calls.last?.status == 0)
+        #expect(try await client.call("GET", path).status == 200)
+    }
+
     @Test func `what is on sale is listed page by page, in the order of the catalogue`()
         async throws
     {

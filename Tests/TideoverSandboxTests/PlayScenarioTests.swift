@@ -156,6 +156,37 @@ import TideoverSignatures
         #expect(!refused.passed)
     }
 
+    @Test func `events that a step requires are asked for`() async throws {
+        let scenario = try Scenario(
+            reading: text("{ do: 'buy', product: 'cards.pro', events: ['started'] }")
+        )
+        func verdicts(telling kinds: [String]) async throws -> [Bool] {
+            let target = ScenarioTarget(
+                deliver: { _ in Response(status: 200) },
+                readBack: { request in
+                    guard request.path == "/v1/apps/cards/events" else {
+                        return Response(body: Array("{}".utf8))
+                    }
+                    let events = kinds.map { kind -> JSONValue in
+                        let customer = scenario.customers[0].appAccountToken
+                        return [
+                            "kind": .string(kind),
+                            "customer": customer.map { .string($0) } ?? .null,
+                        ]
+                    }
+                    let feed: JSONValue = ["events": .array(events)]
+                    return Response(body: feed.encoded())
+                },
+                setClock: { _ in }
+            )
+            return try await ScenarioRunner(target: target, authority: SandboxAuthority())
+                .run(scenario).verdicts.map(\.holds)
+        }
+        #expect(try await verdicts(telling: ["started", "entitlement_changed"]) == [true])
+        #expect(try await verdicts(telling: ["started", "expired"]) == [false])
+        #expect(try await verdicts(telling: []) == [false])
+    }
+
     @Test func `the same scenario gives the same messages`() async throws {
         let steps = "{ do: 'buy', product: 'cards.pro' }, { after: '3 months', do: 'cancel' }"
         func messages() async throws -> [PlayMessage] {

@@ -387,7 +387,9 @@ extension TermDraft {
         _ item: PlayItem,
         _ saying: PlaySaying
     ) {
-        if !statement.isFailing, statement.state != .paused { end = statement.expiry }
+        if !statement.isFailing, statement.state != .paused, !isMerelyOver(by: statement) {
+            end = statement.expiry
+        }
         let isOn: Bool? =
             switch item.plan {
             case .autoRenewing(let isOn): isOn && statement.state != .cancelled
@@ -408,6 +410,14 @@ extension TermDraft {
         guard let status = statement.state.status else { return }
         let condition = Condition(status: status, renewalDate: end)
         conditions.append(Word(condition, like: saying.word))
+    }
+
+    /// Whether a statement tells only that it is over, behind a payment that failed or because another
+    /// purchase took its place: then its expiry is not that of the period that was paid for.
+    private func isMerelyOver(by statement: PlayStatement) -> Bool {
+        guard statement.state == .expired || statement.state == .cancelled else { return false }
+        return statement.cancellation == .replacement
+            || outlooks.contains { $0.value.isRetrying ?? false }
     }
 
     /// Voided orders take the money of a period back; what that means for access reads tell.

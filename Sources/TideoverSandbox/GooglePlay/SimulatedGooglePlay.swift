@@ -221,7 +221,8 @@ extension SimulatedGooglePlay {
     private func answer(_ request: Request) async throws -> Response {
         let answer = service.answer(request)
         if answer.delay > 0 { try await wait(answer.delay) }
-        return answer.response
+        guard let response = answer.response else { throw PlayNoAnswer() }
+        return response
     }
 
     /// Every call whose path was recognised, oldest first.

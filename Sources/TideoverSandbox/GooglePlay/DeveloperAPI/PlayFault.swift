@@ -9,6 +9,8 @@ public enum PlayFault: Hashable, Codable, Sendable {
     case unavailable(status: Int)
     /// The right answer, this much later.
     case slow(Int64)
+    /// None at all, this much later: whoever asked has stopped waiting, or the connection broke.
+    case noAnswer(after: Int64)
     /// The right answer's first bytes, half of them.
     case truncated
     /// A right answer of this long ago, dated now. It concerns what is read of purchases and orders.
@@ -34,3 +36,6 @@ extension PlayFault: StoreFault {
 
 /// When such a fault strikes.
 public typealias PlayFaultRule = FaultRule<PlayFault, PlayOperation>
+
+/// Whoever asked got no answer.
+public struct PlayNoAnswer: Error, Hashable, Sendable {}

@@ -6,7 +6,8 @@ import TideoverJSON
 struct PlayService: Sendable {
     /// An answer, and how long after the request it is to be given, in milliseconds.
     struct Answer: Sendable {
-        var response: Response
+        /// Nil where none is given at all.
+        var response: Response?
         var delay: Int64 = 0
     }
 
@@ -105,14 +106,14 @@ extension PlayService {
         let fault = call.flatMap { faults.draw(for: $0.operation) }
         var answer = answer(call, fault)
         // Google's own time, which a back end holds its clock against.
-        answer.response.headers["Date"] = HTTPDateText.write(present)
+        answer.response?.headers["Date"] = HTTPDateText.write(present)
         if let call {
             calls.append(
                 PlayCallRecord(
                     at: now,
                     operation: call.operation,
                     id: call.subject,
-                    status: answer.response.status
+                    status: answer.response?.status ?? 0
                 )
             )
         }
@@ -140,6 +141,7 @@ extension PlayService {
                 )
             )
         case .slow(let delay): return Answer(response: response(to: call, machine), delay: delay)
+        case .noAnswer(let delay): return Answer(response: nil, delay: delay)
         case .truncated:
             var response = response(to: call, machine)
             response.body.removeLast((response.body.count + 1) / 2)

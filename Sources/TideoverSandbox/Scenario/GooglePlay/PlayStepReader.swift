@@ -4,7 +4,7 @@ import TideoverJSON
 private enum PlayVerb: String, CaseIterable {
     case buy, replace, changeItems, topUp, completePayment, dropPayment
     case failPayments, fixPayments, cancel, cancelBySystem, restart, pause, resume
-    case changePrice, acceptPrice, requestRefund, refund
+    case changePrice, acceptPrice, askStepUpConsent, acceptStepUp, requestRefund, refund
     case acknowledge, consume, cancelByDeveloper, postpone, revoke, refundOrder
     case requestTestNotification, loseNotifications, deliverNotifications
     case catchUp, disturbNotifications, disturbAPI, endDisturbances
@@ -28,8 +28,9 @@ private enum PlayVerb: String, CaseIterable {
         case .changeItems: ["product", "add", "remove"]
         case .topUp, .completePayment: ["product", "acknowledged"]
         case .dropPayment, .cancel, .cancelBySystem, .restart, .resume, .acceptPrice,
-            .requestRefund:
+            .acceptStepUp, .requestRefund:
             ["product"]
+        case .askStepUpConsent: ["product", "deadline"]
         case .pause: ["product", "for"]
         case .changePrice: ["product", "to", "mode"]
         case .refund: ["product", "reason", "quantity", "revokes"]
@@ -68,7 +69,8 @@ extension StepReader {
             verb.map { "a step that does \"\($0.rawValue)\"" } ?? "a step",
             keys: StepReader.commonKeys + (verb?.keys ?? [])
         )
-        let expects = node["expect"] != nil || node["revenueCat"] != nil
+        let expects =
+            node["expect"] != nil || node["events"] != nil || node["revenueCat"] != nil
         guard verb != nil || expects || mayOnlyWait else { throw fault(.emptyStep, node) }
         let refusal = try reader.optional("refused") { (node) throws(ScenarioError) in
             try named(node, .refusal, GooglePlayRefusal.Reason.allCases) { $0.rawValue }
@@ -86,7 +88,7 @@ extension StepReader {
             },
             refusal: nil,
             expectations: try expectations(reader),
-            events: nil,
+            events: try reader.optional("events", readStrings),
             note: try reader.optional("note", readString),
             relayed: try relayed(reader)
         )
@@ -153,6 +155,10 @@ extension StepReader {
             let price = try reader.required("to", readPrice)
             return .changePrice(product: product, to: price, mode ?? .increase)
         case .acceptPrice: return .acceptPrice(product: product)
+        case .askStepUpConsent:
+            let deadline = try reader.required("deadline", readInstant)
+            return .askStepUpConsent(product: product, deadline: deadline)
+        case .acceptStepUp: return .acceptStepUp(product: product)
         case .requestRefund: return .requestRefund(product: product)
         default: return try refund(of: product, reader)
         }
@@ -231,7 +237,10 @@ extension StepReader {
     }
 
     private func disturbance(_ reader: ObjectReader) throws(ScenarioError) -> PlayFaultRule {
-        let kinds = ["unavailable", "rateLimited", "stale", "truncated", "unauthorised", "gone"]
+        let kinds = [
+            "unavailable", "rateLimited", "slow", "noAnswer", "stale", "truncated", "unauthorised",
+            "gone",
+        ]
         let by = try reader.optional("by", readSpan)?.end(of: 1, from: 0) ?? 60_000
         let kind = try reader.required("fault") { (node) throws(ScenarioError) in
             try named(node, .playFault, kinds) { $0 }
@@ -240,6 +249,8 @@ extension StepReader {
         let fault: PlayFault =
             switch kind {
             case "rateLimited": .rateLimited(seconds: by / 1000)
+            case "slow": .slow(by)
+            case "noAnswer": .noAnswer(after: by)
             case "stale": .stale(by: by)
             case "truncated": .truncated
             case "unauthorised": .refused(.unauthorised)

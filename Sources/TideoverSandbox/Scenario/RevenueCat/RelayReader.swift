@@ -56,7 +56,9 @@ extension StepReader {
             }
             action = .transfer(to: to)
         }
-        let looks = node["expect"] != nil || node["revenueCat"] != nil || verb == .transfer
+        let looks =
+            node["expect"] != nil || node["events"] != nil || node["revenueCat"] != nil
+            || verb == .transfer
         return ScenarioStep(
             line: node.position.line,
             at: try instant(reader, after: previous),
@@ -64,7 +66,7 @@ extension StepReader {
             action: .revenueCat(action),
             refusal: nil,
             expectations: try expectations(reader),
-            events: nil,
+            events: try reader.optional("events", readStrings),
             note: try reader.optional("note", readString),
             relayed: try relayed(reader)
         )
