@@ -188,6 +188,13 @@ import TideoverSignatures
         #expect(ends == heard[0].at / 1000 - 3600)
     }
 
+    @Test func `a token in another account's name says so`() async throws {
+        let client = try await PlayClient(push: Self.push)
+        let heard = try await arriving(.wrongAccount, client)
+        let wrong = try await claims(heard[0].token, client)["email"]
+        #expect(wrong == "pusher@elsewhere.iam.gserviceaccount.com")
+    }
+
     @Test func `a token for somebody else says so`() async throws {
         let client = try await PlayClient(push: Self.push)
         let heard = try await arriving(.wrongAudience, client)

@@ -42,7 +42,7 @@ extension StepReader {
             ("corrupt", .corrupt), ("wrongPackage", .wrongPackage),
             ("unknownType", .unknownType), ("rotateKey", .rotateKey),
             ("unknownKey", .unknownKey), ("expiredToken", .expiredToken),
-            ("wrongAudience", .wrongAudience),
+            ("wrongAudience", .wrongAudience), ("wrongAccount", .wrongAccount),
         ]
         let chosen = try reader.required("fault") { (node) throws(ScenarioError) in
             try named(node, .fault, faults) { $0.name }

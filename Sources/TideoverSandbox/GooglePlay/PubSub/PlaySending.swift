@@ -36,7 +36,8 @@ extension PlayService {
             fault == .unknownKey ? PlayAuthority(seed: UInt64(bitPattern: now)) : authority
         let token = try signer.pushToken(
             to: fault == .wrongAudience ? "https://elsewhere.example/push" : push.audience,
-            as: push.email,
+            as: fault == .wrongAccount
+                ? "pusher@elsewhere.iam.gserviceaccount.com" : push.email,
             at: fault == .expiredToken ? present - 2 * PlayAuthority.tokenLife : present
         )
         return fault == .corrupt ? corrupted(token) : token

@@ -26,11 +26,15 @@ public enum PlayWireFault: Hashable, Codable, Sendable {
     case expiredToken
     /// Its token is for somebody else.
     case wrongAudience
+    /// Its token is in the name of another service account.
+    case wrongAccount
 
     /// Whether a receiver must not believe what arrives.
     public var mustBeRefused: Bool {
         switch self {
-        case .truncate, .corrupt, .wrongPackage, .unknownKey, .expiredToken, .wrongAudience: true
+        case .truncate, .corrupt, .wrongPackage, .unknownKey, .expiredToken, .wrongAudience,
+            .wrongAccount:
+            true
         case .lose, .noAnswer, .duplicate, .delay, .reorder, .unknownType, .rotateKey: false
         }
     }
@@ -59,6 +63,7 @@ extension PlayWireFault: WireFault {
         case .unknownKey: "signed with a key that is not Google's"
         case .expiredToken: "with an expired token"
         case .wrongAudience: "with a token for somebody else"
+        case .wrongAccount: "with a token of another account"
         }
     }
 
@@ -70,7 +75,7 @@ extension PlayWireFault: WireFault {
         case .delay(let length): .late(length)
         case .reorder: .overtaken
         case .truncate, .corrupt, .wrongPackage, .unknownType, .rotateKey, .unknownKey,
-            .expiredToken, .wrongAudience:
+            .expiredToken, .wrongAudience, .wrongAccount:
             nil
         }
     }

@@ -163,7 +163,7 @@ struct GooglePlayTale {
         var rules = [ScenarioPlayAction(deed: .disturbPubSub(habits), refusal: nil)]
         let faults: [PlayWireFault] = [
             .noAnswer, .duplicate, .delay(6 * Storyteller.hour), .reorder, .truncate, .corrupt,
-            .wrongPackage, .unknownType, .expiredToken, .wrongAudience,
+            .wrongPackage, .unknownType, .expiredToken, .wrongAudience, .wrongAccount,
         ]
         for fault in faults where random.number(in: 0...2) > 0 {
             let percent = Int(random.number(in: 5...30))
