@@ -14,9 +14,12 @@ struct GooglePlayRehearsal: Sendable {
 
     private static let email = "tideover@tideover-rehearsal.iam.gserviceaccount.com"
     private static let keyId = "rehearsal-1"
+    /// These take longer to make than most scenarios to play: all rehearsals of a process have the same.
+    private static let key = RSAPrivateKey.generate()
+    private static let authority = PlayAuthority(seed: 1)
 
     init(_ app: GooglePlayApp, clock: @escaping Clock) {
-        let key = RSAPrivateKey.generate()
+        let key = Self.key
         let google = Locked<Handler?>(nil)
         let ask: Handler = { request in
             guard let ask = google.withLock({ $0 }) else { return Response(status: 503) }
@@ -26,6 +29,7 @@ struct GooglePlayRehearsal: Sendable {
         target.account = RSAPublicKey(key).map {
             PlayServiceAccount(email: Self.email, keyId: Self.keyId, publicKey: $0)
         }
+        target.authority = Self.authority
         target.meetGoogle = { handler in google.withLock { $0 = handler } }
         self.target = target
         let access = PlayAccess(

@@ -164,9 +164,23 @@ struct BackEndVisit {
         return target
     }
 
-    /// Why a scenario is not played with the back end, in few words.
-    func omission(of scenario: Scenario) -> String? {
-        scenario.needsDevice ? "not played" : nil
+    /// Why a scenario is not played with the back end.
+    enum Omission: CaseIterable {
+        case device, revenueCat
+
+        /// For people, behind how many scenarios that concerns.
+        var words: String {
+            switch self {
+            case .device: "what devices do is asked of Tideover alone"
+            case .revenueCat: "what RevenueCat relays is told to Tideover alone"
+            }
+        }
+    }
+
+    /// Why a scenario is not played with the back end; nil where it is.
+    func omission(of scenario: Scenario) -> Omission? {
+        guard scenario.needsDevice else { return nil }
+        return scenario.revenueCat == nil ? .device : .revenueCat
     }
 
     /// Plays a scenario from start to end; answers with what happened and where the clock stands.

@@ -20,12 +20,10 @@ struct JUnitReport {
         let failures = played.count(where: \.failed)
         let errors = played.count { $0.fault != nil }
         let skipped = played.count { $0.omission != nil }
-        let counts =
-            #"tests="\#(played.count)" failures="\#(failures)" errors="\#(errors)" "#
-            + #"skipped="\#(skipped)""#
+        let counts = #"tests="\#(played.count)" failures="\#(failures)" errors="\#(errors)""#
         var lines = [
             #"<?xml version="1.0" encoding="UTF-8"?>"#, "<testsuites \(counts)>",
-            #"  <testsuite name="tideover sandbox" \#(counts)>"#,
+            #"  <testsuite name="tideover sandbox" \#(counts) skipped="\#(skipped)">"#,
         ]
         for scenario in played { lines += self.lines(of: scenario) }
         lines += ["  </testsuite>", "</testsuites>", ""]
@@ -36,7 +34,10 @@ struct JUnitReport {
         let name = scenario.report?.scenario.name ?? scenario.path
         let start =
             #"    <testcase classname="\#(quoted(scenario.path))" name="\#(quoted(name))""#
-        if scenario.omission != nil { return [start + "><skipped/></testcase>"] }
+        if let omission = scenario.omission {
+            let reason = #"      <skipped message="\#(quoted(omission.words))"/>"#
+            return [start + ">", reason, "    </testcase>"]
+        }
         guard let first = scenario.troubles.first else { return [start + "/>"] }
         let kind = scenario.fault == nil ? "failure" : "error"
         return [

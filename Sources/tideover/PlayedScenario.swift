@@ -25,7 +25,7 @@ struct PlayedScenario {
     }
 
     /// Why it was not played, although it is a scenario.
-    let omission: String?
+    let omission: BackEndVisit.Omission?
 
     /// Plays the scenario in a file: against a server of its own, or against a back end somewhere else.
     init(_ bytes: [UInt8], _ path: String, against visitor: BackEndVisit?) async throws {

@@ -72,17 +72,21 @@ enum SandboxRun {
                 + "Server API. With --authority FOLDER they keep their keys there: root.der and "
                 + "AuthKey_REHEARSAL1.p8 for the App Store, service-account.json for Google.",
             "Exit code 0 when every expectation of every file held; 1 when one did not; 65 when a "
-                + "file is no scenario. That does not keep the others from being played.",
+                + "file is no scenario, which does not keep the others from being played; 66 when there "
+                + "is no such file, 2 for a command line that says something else.",
         ]
     ) { arguments, output in
         if arguments[json], arguments[story] {
             throw arguments.usageError(.conflict("--json", "--story"))
         }
         let visitor = try visitor(arguments, output)
-        let progress = Progress("playing", total: arguments[files].count, on: output)
+        // A file that is not there is told before the others are played, not in their place.
+        let texts = try arguments[files].map { path in
+            (path, try FileInput.read(path, atMost: JSONLimits.local.maxBytes))
+        }
+        let progress = Progress("playing", total: texts.count, on: output)
         var played: [PlayedScenario] = []
-        for path in arguments[files] {
-            let bytes = try FileInput.read(path, atMost: JSONLimits.local.maxBytes)
+        for (path, bytes) in texts {
             played.append(try await PlayedScenario(bytes, path, against: visitor))
             progress.advance()
         }
@@ -162,11 +166,11 @@ enum SandboxRun {
         output.print(table)
         let passed = played.count(where: \.passed)
         output.print("\n\(passed) of \(played.count) scenarios passed.")
-        let omitted = played.count { $0.omission != nil }
-        if omitted > 0 {
-            output.print(
-                "\(omitted) were not played: what devices do is asked of Tideover alone."
-            )
+        for omission in BackEndVisit.Omission.allCases {
+            let omitted = played.count { $0.omission == omission }
+            guard omitted > 0 else { continue }
+            let verb = omitted == 1 ? "was" : "were"
+            output.print("\(omitted) \(verb) not played: \(omission.words).")
         }
         output.print("\"naive\" counts the moments at which a check of the expiry date would err.")
     }
@@ -177,7 +181,7 @@ enum SandboxRun {
     ) -> [Table.Cell] {
         guard let report = scenario.report else {
             let cell: Table.Cell =
-                scenario.omission.map { .init($0) } ?? .init("no scenario", .bad)
+                scenario.omission == nil ? .init("no scenario", .bad) : "not played"
             return [.init(scenario.path), cell, "", "", ""]
         }
         let mistakes = printer.naiveMistakes(in: report)
@@ -200,7 +204,7 @@ enum SandboxRun {
                         "file": .string(scenario.path),
                         "passed": .bool(scenario.passed),
                         "fault": scenario.fault.map { .string("\($0)") } ?? .null,
-                        "notPlayed": scenario.omission.map { .string($0) } ?? .null,
+                        "notPlayed": scenario.omission.map { .string($0.words) } ?? .null,
                         "story": scenario.report?.json(asOf: scenario.end) ?? .null,
                     ]
                 }
