@@ -16,18 +16,23 @@ struct StoreDesk {
     /// Whether the stores' time follows ours from the beginning.
     private let keepsUp: Bool
 
-    /// Stores at the start of a stage, or where a file kept them.
+    /// Our own clock, in milliseconds since whenever.
+    private let ours: @Sendable () -> Int64
+
+    /// Stores at the start of a stage, or where a file kept them. A speed is by `ours`.
     init(
         _ stage: Scenario,
         _ visit: BackEndVisit,
         speed: Int64 = 0,
-        state: StateFile? = nil
+        state: StateFile? = nil,
+        ours: @escaping @Sendable () -> Int64 = { Self.uptime }
     ) async throws {
         front = visit.front
+        self.ours = ours
         self.state = state
         keepsUp = visit.pace?.beginsNow ?? false
         session = try await Self.session(stage, visit, state)
-        running = Locked(RunningClock(speed: speed, ours: Self.ours, stores: await session.now))
+        running = Locked(RunningClock(speed: speed, ours: ours(), stores: await session.now))
         let desk = self
         front.add { request in try await desk.answer(request) }
     }
@@ -72,23 +77,19 @@ struct StoreDesk {
 
     private static let begin = ContinuousClock.now
 
-    /// Our own clock, in milliseconds.
-    private static var ours: Int64 {
+    /// In milliseconds.
+    private static var uptime: Int64 {
         let gone = (ContinuousClock.now - begin).components
         return gone.seconds * 1000 + gone.attoseconds / 1_000_000_000_000_000
     }
 
-    /// Lets the stores' time pass at the speed that was set last, until cancelled. Where it goes by our clock
-    /// it never gets ahead of it, and where it began with it keeps up with it.
+    /// Lets the stores' time pass at the speed that was set last, until cancelled.
     func letTimePass(telling output: Output) async {
         let tick = Duration.milliseconds(await session.present == nil ? 100 : 10)
         while true {
             do { try await Task.sleep(for: tick) } catch { return }
             do {
-                let (now, present) = (await session.now, await session.present)
-                var due = running.withLock { $0.now(at: Self.ours, stores: now) }
-                if let present { due = keepsUp ? present : min(due, present) }
-                if due > now { _ = try await session.pass(until: due) }
+                try await catchUp()
             } catch {
                 output.message("tideover: the store stands still: \(error)")
                 await run(at: 0)
@@ -96,9 +97,23 @@ struct StoreDesk {
         }
     }
 
+    /// Takes the stores where they should be by now. Where their time goes by the machine's clock it never
+    /// gets ahead of it, and where it began with it keeps up with it.
+    func catchUp() async throws {
+        let (now, present) = (await session.now, await session.present)
+        var due = running.withLock {
+            $0.now(at: ours(), stores: now, atMost: present ?? .max)
+        }
+        if let present, keepsUp { due = present }
+        if due > now { _ = try await session.pass(until: due) }
+    }
+
     private func run(at speed: Int64) async {
-        let now = await session.now
-        running.withLock { $0.run(at: speed, ours: Self.ours, stores: now) }
+        let (now, present) = (await session.now, await session.present)
+        running.withLock {
+            let due = $0.now(at: ours(), stores: now, atMost: present ?? .max)
+            $0.run(at: speed, ours: ours(), stores: due)
+        }
     }
 
     // MARK: Keeping

@@ -25,6 +25,17 @@ import TideoverSandbox
         #expect(clock.now(at: 200, stores: jumped) == jumped + 1000)
     }
 
+    @Test func `a store that may come no further goes on from there, and makes nothing up`() {
+        var clock = RunningClock(speed: 1000, ours: 0, stores: 0)
+        #expect(clock.now(at: 100, stores: 0, atMost: 5000) == 5000)
+        #expect(clock.now(at: 101, stores: 5000, atMost: 5001) == 5001)
+        #expect(clock.now(at: 101, stores: 5001, atMost: .max) == 5001)
+        clock.run(at: 0, ours: 101, stores: 5001)
+        #expect(clock.now(at: 200, stores: 5001, atMost: 6000) == 5001)
+        // One that is further already does not go back.
+        #expect(clock.now(at: 201, stores: 7000, atMost: 6000) == 7000)
+    }
+
     @Test func `another speed counts from when it was set`() {
         var clock = RunningClock(speed: 10, ours: 0, stores: 0)
         clock.run(at: 2, ours: 100, stores: 400)

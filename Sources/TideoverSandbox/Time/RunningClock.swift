@@ -21,11 +21,13 @@ public struct RunningClock: Hashable, Sendable {
         self = RunningClock(speed: speed, ours: ours, stores: max(stores, now(at: ours)))
     }
 
-    /// Where the store should be. One that was told to jump, and is further, goes on from there.
-    public mutating func now(at ours: Int64, stores: Int64) -> Int64 {
+    /// Where the store should be. One that was told to jump, and is further, goes on from there; one that
+    /// may come no further than `limit` goes on from that, and has nothing to make up.
+    public mutating func now(at ours: Int64, stores: Int64, atMost limit: Int64 = .max) -> Int64 {
         let now = now(at: ours)
-        if stores > now { (self.ours, self.stores) = (ours, stores) }
-        return max(now, stores)
+        let due = max(stores, min(now, limit))
+        if due != now { (self.ours, self.stores) = (ours, due) }
+        return due
     }
 
     private func now(at ours: Int64) -> Int64 {
