@@ -75,6 +75,12 @@ struct DisturbedWire<Fault: WireFault>: Codable, Sendable {
         return .arrival(fault)
     }
 
+    /// The oldest message that waits to be overtaken; nil where none does.
+    var oldestOvertaken: Int? { overtaken.min() }
+
+    /// Forgets which of the messages before a number were struck; none of them may come again.
+    mutating func forget(before number: Int) { struck.removeAll { $0 < number } }
+
     /// Takes every rule back; what waits to be overtaken is sent now.
     mutating func clear(_ post: inout some DisturbedPost, at now: Int64) {
         faults.clear()

@@ -30,6 +30,13 @@ enum SandboxServe {
         as: ValueForm<StoreClockChoice>.choice
     )
 
+    private static let salt = Parameter.option(
+        "--salt",
+        "NUMBER",
+        "Draw the same customers and purchases as an earlier start, which said its number",
+        as: .integer(in: 0...Int(Int32.max))
+    )
+
     static let command = Command(
         "serve",
         summary: "run simulated stores that a back end of yours is pointed at",
@@ -55,7 +62,7 @@ enum SandboxServe {
                 "from today on, for one that looks at its own clock"
             ),
         ],
-        parameters: [file, listen, speed, clock, StateFile.option] + BackEndVisit.parameters,
+        parameters: [file, listen, speed, clock, StateFile.option, salt] + BackEndVisit.parameters,
         notes: [
             "Steps are sent with `tideover sandbox control`, or as POST /control with a step of a "
                 + "scenario file as the body.",
@@ -63,6 +70,9 @@ enum SandboxServe {
                 + "holds to be so, GET /root.der the App Store's root certificate. Everything else is "
                 + "asked of the App Store Server API and of Google: tokens at /token, the keys of "
                 + "pushes at /oauth2/v3/certs, the Play Developer API and Pub/Sub at their own paths.",
+            "Each start draws other ids for customers and purchases, so that a back end which remembers the "
+                + "last one's meets nobody twice. With --salt they are those of an earlier start, with "
+                + "--state those that the file keeps; ids that the file writes out stay as they are.",
             "What is kept with --state is no key: with --authority the stores sign as they did before. It "
                 + "is written after each step, every few seconds and at the end.",
             "With --month the store begins today, and everything it says is dated by the machine's clock. "
@@ -81,9 +91,10 @@ enum SandboxServe {
         let path = arguments[file]
         let bytes = try FileInput.read(path, atMost: JSONLimits.local.maxBytes)
         let stage: Scenario
+        let state = arguments[StateFile.option].map { StateFile(path: $0) }
         do {
-            stage = try Scenario(stage: bytes) { try ScenarioFiles.read($0, beside: path) }
-        } catch {
+            stage = try self.stage(in: bytes, of: path, kept: try state?.read(), arguments, output)
+        } catch let error as ScenarioError {
             throw CommandFailure(.data, "\(TextLayout.visible(path)): \(error)")
         }
         guard stage.revenueCat == nil else {
@@ -98,8 +109,10 @@ enum SandboxServe {
             stage,
             visit,
             speed: Int64(arguments[speed] ?? 0),
-            state: arguments[StateFile.option].map { StateFile(path: $0) }
+            state: state
         )
+        // Where nothing can be kept is told now, and not when it is lost.
+        try await desk.keep()
         let passing = Task { await desk.letTimePass(telling: output) }
         let keeping = Task { await desk.keepNowAndThen(telling: output) }
         await stop.arrival()
@@ -110,6 +123,26 @@ enum SandboxServe {
         await visit.front.close()
         try await desk.keep()
         return .success
+    }
+
+    /// The stage that a file describes: as it was kept, or with ids drawn for this start.
+    private static func stage(
+        in bytes: [UInt8],
+        of path: String,
+        kept: [UInt8]?,
+        _ arguments: Arguments,
+        _ output: Output
+    ) throws -> Scenario {
+        func stage(_ salt: UInt64) throws(ScenarioError) -> Scenario {
+            try Scenario(stage: bytes, salt: salt) { try ScenarioFiles.read($0, beside: path) }
+        }
+        if let kept, arguments[salt] == nil {
+            let asWritten = try stage(0)
+            return try stage(asWritten.seed ^ (ScenarioSession.seed(of: kept) ?? asWritten.seed))
+        }
+        let drawn = arguments[salt] ?? Int.random(in: 0...Int(Int32.max))
+        output.message("tideover: customers and purchases are drawn with --salt \(drawn)")
+        return try stage(UInt64(drawn))
     }
 
     /// Has the stores go by the machine's clock where the command line says so.
@@ -123,9 +156,12 @@ enum SandboxServe {
             if arguments[speed] != nil {
                 throw arguments.usageError(.conflict("--month", "--speed"))
             }
-            // A store that begins now is elsewhere the next time.
             if arguments[StateFile.option] != nil {
-                throw arguments.usageError(.conflict("--month", "--state"))
+                throw CommandFailure(
+                    .usage,
+                    "a store that begins now, as --month has it, is elsewhere the next time and cannot be "
+                        + "kept: leave --state out, or have --speed in the place of --month"
+                )
             }
             if arguments[clock] == .store {
                 throw arguments.usageError(.conflict("--month", "--clock store"))

@@ -140,6 +140,27 @@ import TideoverSandbox
         #expect(ids == sent.map { .string($0.notification.uuid) })
     }
 
+    @Test func `what no history reaches is forgotten, and pages go on where they were`()
+        async throws
+    {
+        let client = try await StoreClient([.weekly(grace: .off)])
+        _ = try await client.buy("cards.pro.weekly")
+        try await client.pass(until: "2026-10-20T10:00:00Z")
+        // Without the first two of the 25 that are sent from 1 May to 16 October.
+        let start = try #require(InstantText.read("2026-05-10T10:00:00Z"))
+        let wish = JSONValue.object(try await wish(client, ["startDate": .integer(start)]))
+        let first = try await client.answer("POST", NotificationHistoryTests.path, wish)
+        #expect(try records(first).count == 20)
+        let token = try #require(first["paginationToken"]?.string)
+        try await client.pass(until: "2026-11-05T10:00:00Z")
+        let oldest = try #require(await client.store.letters.first?.notification.signedDate)
+        #expect(oldest > start - CivilDate.millisecondsPerDay)
+        let target = NotificationHistoryTests.path + "?paginationToken=\(token)"
+        let second = try await client.answer("POST", target, wish)
+        #expect(try records(second).count == 3)
+        #expect(second["hasMore"] == false)
+    }
+
     @Test func `a history can be narrowed to failures, a kind or a customer`() async throws {
         let client = try await StoreClient()
         try await client.store.register(StoreCustomer(name: "ben", appAccountToken: nil))

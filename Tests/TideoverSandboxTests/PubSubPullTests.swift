@@ -34,6 +34,25 @@ import TideoverSandbox
         try await client.store.advance(to: instant) { _ in 204 }
     }
 
+    @Test func `what is pulled bears the clock's time, and has waited by the store's own`()
+        async throws
+    {
+        let shown = PlayClient.start + 1_000_000
+        let dial = StoreDial(from: PlayClient.start, at: shown, month: StoreDial.month)
+        let client = try await PlayClient(dial: dial)
+        try await client.store.requestTestNotification()
+        try await pass(client, seconds: 2)
+        let times = try await pull(client).map { $0["message"]?["publishTime"]?.string }
+        #expect(times == [InstantText.write(shown)])
+    }
+
+    @Test func `what nobody pulls is kept for a week`() async throws {
+        let client = try await client()
+        try await pass(client, seconds: 8 * 86_400)
+        try await client.store.requestTestNotification()
+        #expect(await client.store.unacknowledged.count == 1)
+    }
+
     /// A store that has published three messages.
     private func client() async throws -> PlayClient {
         let client = try await PlayClient()

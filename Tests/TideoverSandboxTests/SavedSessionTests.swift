@@ -158,8 +158,8 @@ import TideoverSandbox
         }
         #expect(await refusal("[]") == .format(nil))
         #expect(
-            await refusal(text.replacing("simulated-stage.1", with: "simulated-stage.2"))
-                == .format("tideover.simulated-stage.2")
+            await refusal(text.replacing("simulated-stage.2", with: "simulated-stage.1"))
+                == .format("tideover.simulated-stage.1")
         )
         #expect(
             await refusal(text.replacing("\"losesPushes\":false", with: "\"losesPushes\":0"))
@@ -172,7 +172,7 @@ import TideoverSandbox
         for step in Self.steps { _ = try await told(session, step) }
         let text = String(decoding: await session.saved(), as: UTF8.self)
         #expect(!text.contains("PRIVATE KEY"))
-        #expect(text.contains("tideover.simulated-app-store.1"))
-        #expect(text.contains("tideover.simulated-google-play.1"))
+        #expect(text.contains("tideover.simulated-app-store.2"))
+        #expect(text.contains("tideover.simulated-google-play.2"))
     }
 }

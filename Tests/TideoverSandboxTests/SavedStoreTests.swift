@@ -92,7 +92,7 @@ import TideoverSandbox
         let authority = try SandboxAuthority()
         let store = try await store(authority, seed: 1)
         let saved = JSONValue(try JSONDocument(await store.saved(), limits: .local).root)
-        #expect(saved["format"]?.string == "tideover.simulated-app-store.1")
+        #expect(saved["format"]?.string == "tideover.simulated-app-store.2")
         #expect(saved["machine"]?["now"]?.int64 == Self.start)
         #expect(saved["machine"]?["accounts"]?[0]?["customer"]?["name"]?.string == "anna")
     }
@@ -115,7 +115,7 @@ import TideoverSandbox
         }
         #expect(refusal("{}") == .format(nil))
         #expect(
-            refusal(text.replacing("simulated-app-store.1", with: "simulated-app-store.9"))
+            refusal(text.replacing("simulated-app-store.2", with: "simulated-app-store.9"))
                 == .format("tideover.simulated-app-store.9")
         )
         #expect(

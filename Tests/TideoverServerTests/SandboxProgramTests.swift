@@ -104,7 +104,7 @@ final class SandboxProgramTests {
             "sandbox", "serve", path, "--target", "http://127.0.0.1:1", "--listen", "127.0.0.1:0",
             "--state", state.path,
         ]
-        func serve() throws -> (code: Int32, now: Int64?) {
+        func serve() throws -> (code: Int32, messages: String, kept: JSONNode) {
             let process = try ChildProcess(
                 [Executable.url.path] + words + ["--speed", "86400000"]
             )
@@ -117,17 +117,27 @@ final class SandboxProgramTests {
             process.terminate()
             let code = process.wait()
             let kept = try JSONDocument([UInt8](Data(contentsOf: state)), limits: .local).root
-            #expect(kept["format"]?.string == "tideover.simulated-stage.1")
-            return (code, kept["play"]?["now"]?.int64)
+            #expect(kept["format"]?.string == "tideover.simulated-stage.2")
+            return (code, messages, kept)
         }
-        let (code, now) = try serve()
-        #expect(code == 0)
-        let (again, later) = try serve()
-        #expect(again == 0)
-        #expect(try #require(later) >= #require(now))
+        func now(_ kept: JSONNode) -> Int64? { kept["play"]?["now"]?.int64 }
+        func seed(_ kept: JSONNode) -> Int64? { kept["stage"]?["seed"]?.int64 }
+        let first = try serve()
+        #expect(first.code == 0)
+        #expect(first.messages.contains("customers and purchases are drawn with --salt "))
+        let second = try serve()
+        #expect(second.code == 0)
+        #expect(!second.messages.contains("--salt"))
+        #expect(try #require(now(second.kept)) >= #require(now(first.kept)))
+        #expect(seed(second.kept) == seed(first.kept))
+        // Anew, and nobody is met again.
+        try FileManager.default.removeItem(at: state)
+        let other = try serve()
+        #expect(other.code == 0)
+        #expect(try #require(seed(other.kept)) != #require(seed(first.kept)))
         let text = try String(contentsOf: URL(filePath: path), encoding: .utf8)
-        let other = text.replacing("customers: { anna: {} }", with: "customers: { ben: {} }")
-        try Data(other.utf8).write(to: URL(filePath: path))
+        let changed = text.replacing("customers: { anna: {} }", with: "customers: { ben: {} }")
+        try Data(changed.utf8).write(to: URL(filePath: path))
         let refused = try Executable.run(words)
         #expect(refused.code == 65)
         #expect(refused.messages.contains("customers of the scenario's head is not the same"))

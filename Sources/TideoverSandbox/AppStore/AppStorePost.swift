@@ -52,8 +52,10 @@ public struct AppStorePost: Codable, Sendable {
     /// Hours from each failed attempt to the next, in production. A sandbox tries once.
     private static let hoursBetweenAttempts: [Int64] = [1, 12, 24, 48, 72]
 
-    /// Every letter posted, by number.
+    /// The letters posted and not yet forgotten, oldest first.
     public private(set) var letters: [Letter] = []
+    /// The number of the oldest of them: as many were forgotten.
+    private(set) var first: Number = 0
     /// Sorted by instant, then by number.
     private var outstanding: [Outstanding] = []
     private let waits: [Int64]
@@ -71,12 +73,20 @@ public struct AppStorePost: Codable, Sendable {
     /// Takes notifications for sending, and returns the number of the first.
     @discardableResult
     public mutating func post(_ notifications: [AppStoreNotification]) -> Number {
-        let first = letters.count
+        let first = end
         for notification in notifications {
-            schedule(letters.count, at: notification.signedDate + lag)
+            schedule(end, at: notification.signedDate + lag)
             letters.append(Letter(notification: notification))
         }
         return first
+    }
+
+    /// The number of the letter that is posted next.
+    var end: Number { first + letters.count }
+
+    /// The letter of a number; nil for one that is forgotten.
+    func letter(_ number: Number) -> Letter? {
+        (first..<end).contains(number) ? letters[number - first] : nil
     }
 
     /// When the next attempt is due.
@@ -84,7 +94,7 @@ public struct AppStorePost: Codable, Sendable {
 
     /// When the last of the first attempts outstanding is due; retries do not count.
     public var lastFirstAttempt: Int64? {
-        outstanding.last { letters[$0.number].attempts.isEmpty }?.at
+        outstanding.last { letters[$0.number - first].attempts.isEmpty }?.at
     }
 
     /// Takes the letter out whose attempt is due next, if it is due by the instant. Every letter taken
@@ -92,15 +102,26 @@ public struct AppStorePost: Codable, Sendable {
     public mutating func take(dueBy instant: Int64) -> (number: Number, letter: Letter)? {
         guard let next = outstanding.first, next.at <= instant else { return nil }
         outstanding.removeFirst()
-        return (next.number, letters[next.number])
+        return (next.number, letters[next.number - first])
     }
 
     /// Notes how an attempt ended, and plans the next if it failed and there is to be one.
     public mutating func ended(_ number: Number, at instant: Int64, _ result: SendResult) {
-        letters[number].attempts.append(Attempt(at: instant, result: result))
-        let made = letters[number].attempts.count
+        letters[number - first].attempts.append(Attempt(at: instant, result: result))
+        let made = letters[number - first].attempts.count
         guard result != .success, made <= waits.count else { return }
         schedule(number, at: instant + waits[made - 1])
+    }
+
+    /// Forgets the oldest letters, up to the first that is wanted or is to be sent again. None may be under
+    /// way.
+    mutating func forget(whereNot isWanted: (Letter) -> Bool) {
+        let unwanted = letters.firstIndex(where: isWanted) ?? letters.count
+        guard unwanted > 0 else { return }
+        let next = outstanding.map(\.number).min() ?? end
+        let forgotten = min(unwanted, next - first)
+        letters.removeFirst(forgotten)
+        first += forgotten
     }
 
     private mutating func schedule(_ number: Number, at instant: Int64) {

@@ -64,7 +64,8 @@ public actor SimulatedAppStore {
     /// When the last notification not yet sent will be sent for the first time; nil if there is none.
     public var lastFirstAttempt: Int64? { service.post.lastFirstAttempt }
 
-    /// Every notification posted so far and the attempts at sending it.
+    /// The notifications posted and the attempts at sending them, oldest first; what is older than any history
+    /// reaches back, 180 days, is forgotten.
     public var letters: [AppStorePost.Letter] { service.post.letters }
 
     /// Makes a customer known; refused with `customerExists` when the name is taken.
@@ -145,6 +146,7 @@ extension SimulatedAppStore {
             }
         }
         service.post.post(service.machine.advance(to: instant))
+        service.forget()
         return nil
     }
 
@@ -191,10 +193,11 @@ extension SimulatedAppStore {
         return response
     }
 
-    /// Every call of the Server API whose path was recognised, oldest first.
+    /// The calls of the Server API whose path was recognised, oldest first; of very many the latest ten
+    /// thousand at least.
     public var calls: [AppStoreCallRecord] { service.calls }
 
-    /// The consumption information that back ends sent, oldest first.
+    /// The consumption information that back ends sent in the last 180 days, oldest first.
     public var consumptions: [AppStoreConsumption] { service.consumptions }
 
     /// Whether a back end has told the store that it finished a transaction.

@@ -79,7 +79,8 @@ public actor SimulatedGooglePlay {
     /// When the last message not yet pushed will be pushed for the first time; nil if there is none.
     public var lastFirstAttempt: Int64? { service.post.lastFirstAttempt }
 
-    /// Every message published so far and the attempts at pushing it.
+    /// The messages published and the attempts at pushing them, oldest first; what is older than Pub/Sub keeps
+    /// anything, a week, is forgotten.
     public var letters: [PlayPost.Letter] { service.post.letters }
 
     /// Makes a customer known; refused with `customerExists` when the name is taken.
@@ -177,6 +178,7 @@ extension SimulatedGooglePlay {
             }
         }
         service.advance(to: instant)
+        service.forget()
         return nil
     }
 
@@ -225,7 +227,7 @@ extension SimulatedGooglePlay {
         return response
     }
 
-    /// Every call whose path was recognised, oldest first.
+    /// The calls whose path was recognised, oldest first; of very many the latest ten thousand at least.
     public var calls: [PlayCallRecord] { service.calls }
 
     /// The ids of the messages that wait to be pulled and acknowledged, oldest first.

@@ -27,10 +27,18 @@ extension Scenario {
     /// Reads a file of which only the head counts, for a store whose steps are still to come; steps may be
     /// missing.
     ///
+    /// - Parameters:
+    ///   - bytes: The file.
+    ///   - salt: Mixed into its seed, as for a scenario that is played.
+    ///   - readFile: Reads what it names beside it.
     /// - Throws: the first fault met, with its line and column.
-    public init(stage bytes: [UInt8], readFile: ScenarioFileReader) throws(ScenarioError) {
+    public init(
+        stage bytes: [UInt8],
+        salt: UInt64 = 0,
+        readFile: ScenarioFileReader
+    ) throws(ScenarioError) {
         let root = try Scenario.root(of: bytes)
-        self = try ScenarioReader(root, salt: 0).scenario(readFile, isStage: true)
+        self = try ScenarioReader(root, salt: salt).scenario(readFile, isStage: true)
     }
 
     /// The document that a text is, in the relaxed syntax.

@@ -2,7 +2,7 @@
 
 /// Everything that a store knows, apart from the keys that it signs with and those that open its API.
 struct SavedAppStore: SavedState {
-    static let format = "tideover.simulated-app-store.1"
+    static let format = "tideover.simulated-app-store.2"
 
     let format: String
     let machine: AppStoreMachine
@@ -14,7 +14,6 @@ struct SavedAppStore: SavedState {
     let tests: [AppStoreService.Test]
     let consumptions: [AppStoreConsumption]
     let finished: [String]
-    let calls: [AppStoreCallRecord]
 
     init(_ service: AppStoreService) {
         format = SavedAppStore.format
@@ -27,7 +26,6 @@ struct SavedAppStore: SavedState {
         tests = service.tests
         consumptions = service.consumptions
         finished = service.finished.sorted()
-        calls = service.calls
     }
 
     /// Has a store know this and nothing else; its keys stay.
@@ -41,7 +39,6 @@ struct SavedAppStore: SavedState {
         service.tests = tests
         service.consumptions = consumptions
         service.finished = Set(finished)
-        service.calls = calls
     }
 }
 

@@ -1,6 +1,6 @@
 /// Everything that the simulated Google Play knows, apart from its keys and those of who asks it.
 struct SavedGooglePlay: SavedState {
-    static let format = "tideover.simulated-google-play.1"
+    static let format = "tideover.simulated-google-play.2"
 
     let format: String
     let machine: GooglePlayMachine
@@ -11,7 +11,6 @@ struct SavedGooglePlay: SavedState {
     let faults: FaultPlan<PlayFault, PlayOperation>
     let wire: DisturbedWire<PlayWireFault>
     let quotas: PlayQuotas
-    let calls: [PlayCallRecord]
 
     init(_ service: PlayService) {
         format = SavedGooglePlay.format
@@ -23,7 +22,6 @@ struct SavedGooglePlay: SavedState {
         faults = service.faults
         wire = service.wire
         quotas = service.quotas
-        calls = service.calls
     }
 
     /// Has a store know this and nothing else; keys and service accounts stay.
@@ -36,7 +34,6 @@ struct SavedGooglePlay: SavedState {
         service.faults = faults
         service.wire = wire
         service.quotas = quotas
-        service.calls = calls
     }
 }
 

@@ -1,6 +1,8 @@
+import TideoverJSON
+
 /// A stage with both of its stores, as a session left it.
 struct SavedSession: SavedState {
-    static let format = "tideover.simulated-stage.1"
+    static let format = "tideover.simulated-stage.2"
 
     let format: String
     let stage: SavedStage
@@ -107,6 +109,12 @@ extension ScenarioSession {
             let play = await SavedPlay(session.play)
             return SavedSession(format: SavedSession.format, stage: stage, play: play).bytes
         }
+    }
+
+    /// The seed of the stage that a session was saved on; nil for what is no saved session.
+    public static func seed(of bytes: [UInt8]) -> UInt64? {
+        guard let saved = try? JSONDocument(bytes, limits: .local).root else { return nil }
+        return saved["stage"]?["seed"]?.int64.map { UInt64(bitPattern: $0) }
     }
 
     /// A session that goes on where another was saved.

@@ -56,6 +56,7 @@ struct PlayClient {
         ),
         habits: PubSubHabits = PubSubHabits(),
         account: (inout PlayServiceAccount) -> Void = { _ in },
+        dial: StoreDial = .identity,
         wait: @escaping @Sendable (Int64) async throws -> Void = { _ in }
     ) async throws {
         var robot = try Self.robot()
@@ -68,6 +69,7 @@ struct PlayClient {
             push: push,
             habits: habits,
             accounts: [robot],
+            dial: dial,
             wait: wait
         )
         try await store.register(GooglePlayCustomer(name: "anna", obfuscatedAccountId: "u_anna"))

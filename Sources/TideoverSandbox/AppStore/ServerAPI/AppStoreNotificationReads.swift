@@ -9,18 +9,17 @@ extension AppStoreService {
     func notificationHistory(_ call: AppStoreCall) throws(Failure) -> JSONObject {
         let query = try AppStoreNotificationQuery(try body(of: call), machine, dial)
         let token = call.request.queryValue("paginationToken")
-        var next = min(try query.number(behind: token), post.letters.count)
+        let start = min(try query.number(behind: token), post.end)
+        var rest = post.letters.dropFirst(max(0, start - post.first))
         var records: [JSONValue] = []
-        while next < post.letters.count, records.count < 20 {
-            let letter = post.letters[next]
+        while records.count < 20, let letter = rest.popFirst() {
             if query.matches(letter) { records.append(.object(try record(of: letter))) }
-            next += 1
         }
-        let hasMore = post.letters[next...].contains(where: query.matches)
+        let hasMore = rest.contains(where: query.matches)
         var answer: JSONObject = [
             "hasMore": .bool(hasMore), "notificationHistory": .array(records),
         ]
-        if hasMore { answer["paginationToken"] = .string(query.token(next)) }
+        if hasMore { answer["paginationToken"] = .string(query.token(post.end - rest.count)) }
         return answer
     }
 
@@ -57,10 +56,30 @@ extension AppStoreService {
             throw .api(.testNotificationToken)
         }
         guard let test = tests.first(where: { $0.token == call.id }),
-            now - test.at <= 180 * CivilDate.millisecondsPerDay,
-            !post.letters[test.letter].attempts.isEmpty
+            now - test.at <= Self.longestMemory,
+            let letter = post.letter(test.letter), !letter.attempts.isEmpty
         else { throw .api(.testNotificationNotFound) }
-        return try record(of: post.letters[test.letter])
+        return try record(of: letter)
+    }
+
+    // MARK: Forgetting
+
+    /// How long anything that was sent or asked for is spoken of, in milliseconds.
+    private static let longestMemory = 180 * CivilDate.millisecondsPerDay
+
+    /// Forgets what no answer tells of any more; customers and their purchases never. No notification may be
+    /// under way.
+    mutating func forget() {
+        let (oldest, shown) = (
+            now - Self.longestMemory, dial.present(at: now) - Self.longestMemory
+        )
+        post.forget { [dial] letter in
+            let date = letter.notification.signedDate
+            return letter.attempts.isEmpty || date >= oldest || dial.shown(date) >= shown
+        }
+        wire.forget(before: post.first)
+        tests.removeAll { $0.at < oldest }
+        consumptions.removeAll { $0.at < oldest }
     }
 }
 

@@ -33,6 +33,9 @@ struct AppStoreService: Sendable {
     var finished: Set<String> = []
     var calls: [AppStoreCallRecord] = []
 
+    /// So many calls, the latest, are on record in any case.
+    private static let keptCalls = 10_000
+
     var now: Int64 { machine.now }
     var dial: StoreDial { authority.dial }
 
@@ -69,6 +72,7 @@ struct AppStoreService: Sendable {
                     status: answer.response?.status
                 )
             )
+            if calls.count == 2 * Self.keptCalls { calls.removeFirst(Self.keptCalls) }
         }
         return answer
     }

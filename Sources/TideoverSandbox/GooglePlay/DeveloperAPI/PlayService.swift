@@ -25,6 +25,9 @@ struct PlayService: Sendable {
     /// The store after each change from outside, as long as stale answers may need it, oldest first.
     var past: [GooglePlayMachine]
 
+    /// So many calls, the latest, are on record in any case.
+    private static let keptCalls = 10_000
+
     /// How far back an answer may be stale, in milliseconds.
     static let longestLag: Int64 = 86_400_000
 
@@ -60,6 +63,12 @@ extension PlayService {
         publish(machine.advance(to: instant))
     }
 
+    /// Forgets what nobody can be told any more. No push may be under way.
+    mutating func forget() {
+        post.forget(at: now, keeping: wire.oldestOvertaken)
+        wire.forget(before: post.first)
+    }
+
     /// Has the store changed from outside, and publishes what it notifies of.
     @discardableResult
     mutating func change(
@@ -78,11 +87,13 @@ extension PlayService {
                 about: notification.customer,
                 at: notification.at
             )
-            for message in messages { queue.publish(message.dated(by: dial)) }
+            for message in messages { queue.publish(message) }
         }
     }
 
     private mutating func remember() {
+        // Of several changes at one instant only the last is ever seen; what was before all is the first.
+        if past.count > 1, past.last?.now == now { past.removeLast() }
         past.append(machine)
         let earliest = now - Self.longestLag
         if let last = past.lastIndex(where: { $0.now <= earliest }) { past.removeFirst(last) }
@@ -116,6 +127,7 @@ extension PlayService {
                     status: answer.response?.status ?? 0
                 )
             )
+            if calls.count == 2 * Self.keptCalls { calls.removeFirst(Self.keptCalls) }
         }
         return answer
     }
@@ -182,7 +194,7 @@ extension PlayService {
         case .token: return desk.answer(call.request, at: present)
         case .keySet, .certificates: return authority.answer(call.request, at: present)
         case .pull, .acknowledgeMessages, .setDeadline:
-            return json(try queue.respond(to: call, at: now))
+            return Self.json(try queue.respond(to: call, at: now, dial))
         case .getSubscription: return json(try PlayReads(past).subscription(call))
         case .getProduct: return json(try PlayReads(past).product(call))
         case .getOrder: return json(try PlayReads(past).order(call.subject))
@@ -201,10 +213,13 @@ extension PlayService {
         }
     }
 
-    private func json(_ object: JSONObject) -> Response {
+    private func json(_ object: JSONObject) -> Response { Self.json(dial.dated(object)) }
+
+    /// What bears the right instants already.
+    private static func json(_ dated: JSONObject) -> Response {
         Response(
             headers: ["Content-Type": "application/json; charset=UTF-8"],
-            body: JSONValue.object(dial.dated(object)).encoded()
+            body: JSONValue.object(dated).encoded()
         )
     }
 }

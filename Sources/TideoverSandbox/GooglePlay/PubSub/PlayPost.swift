@@ -38,8 +38,10 @@ public struct PlayPost: Codable, Sendable {
         let number: Number
     }
 
-    /// Every letter published, by number.
+    /// The letters published and not yet forgotten, oldest first.
     public private(set) var letters: [Letter] = []
+    /// The number of the oldest of them: as many were forgotten.
+    private(set) var first: Number = 0
     /// Sorted by instant, then in the order planned.
     private var outstanding: [Outstanding] = []
     /// How well it delivers what is published, and answered, from now on.
@@ -69,7 +71,7 @@ public struct PlayPost: Codable, Sendable {
                 customer: customer
             )
             let wait = habits.lag + random.number(in: 0...habits.scatter)
-            if !isLost() { plan(letters.count, at: now + wait) }
+            if !isLost() { plan(first + letters.count, at: now + wait) }
             letters.append(Letter(message: message))
             return message
         }
@@ -84,7 +86,7 @@ public struct PlayPost: Codable, Sendable {
 
     /// When the last of the first attempts outstanding is due; retries do not count.
     public var lastFirstAttempt: Int64? {
-        outstanding.last { letters[$0.number].attempts.isEmpty }?.at
+        outstanding.last { letters[$0.number - first].attempts.isEmpty }?.at
     }
 
     /// Takes the letter out whose attempt is due next, if it is due by the instant. Every letter taken
@@ -92,22 +94,39 @@ public struct PlayPost: Codable, Sendable {
     public mutating func take(dueBy instant: Int64) -> (number: Number, letter: Letter)? {
         guard let next = outstanding.first, next.at <= instant else { return nil }
         outstanding.removeFirst()
-        return (next.number, letters[next.number])
+        return (next.number, letters[next.number - first])
     }
 
     /// Notes how an attempt ended, and plans the next where there is to be one. `status` is the one
     /// answered; nil when no answer came.
     public mutating func ended(_ number: Number, at instant: Int64, _ status: Int?) {
-        let wasDelivered = letters[number].isDelivered
-        letters[number].attempts.append(Attempt(at: instant, status: status))
-        if letters[number].isDelivered {
+        let place = number - first
+        let wasDelivered = letters[place].isDelivered
+        letters[place].attempts.append(Attempt(at: instant, status: status))
+        if letters[place].isDelivered {
             guard !wasDelivered, random.number(in: 1...100) <= habits.redelivered else { return }
             plan(number, at: instant + habits.shortestWait)
             return
         }
-        let next = instant + wait(after: letters[number].attempts.count)
-        guard next <= letters[number].message.publishedAt + habits.retention else { return }
+        let next = instant + wait(after: letters[place].attempts.count)
+        guard next <= letters[place].message.publishedAt + habits.retention else { return }
         plan(number, at: next)
+    }
+
+    /// Forgets the oldest letters that nothing becomes of any more: what Pub/Sub has kept for as long as it
+    /// keeps anything, and is not to be pushed again. None may be under way, nor any that somebody holds
+    /// back, the oldest of which is told.
+    mutating func forget(at now: Int64, keeping held: Number?) {
+        let isKept = { [habits] (letter: Letter) in
+            now <= letter.message.publishedAt + habits.retention
+        }
+        let unwanted = letters.firstIndex(where: isKept) ?? letters.count
+        guard unwanted > 0 else { return }
+        let coming = outstanding.map(\.number) + [held].compactMap(\.self)
+        let next = coming.min() ?? first + letters.count
+        let forgotten = min(unwanted, next - first)
+        letters.removeFirst(forgotten)
+        first += forgotten
     }
 
     /// How long to wait after so many attempts that failed.

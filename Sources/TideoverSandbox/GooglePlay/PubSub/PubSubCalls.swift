@@ -5,8 +5,12 @@ import TideoverJSON
 // https://cloud.google.com/pubsub/docs/reference/rest/v1/projects.subscriptions
 
 extension PubSubQueue {
-    /// Answers a call that may be made.
-    mutating func respond(to call: PlayCall, at now: Int64) throws(PlayAPIError) -> JSONObject {
+    /// Answers a call that may be made, with the messages' instants as a dial shows them.
+    mutating func respond(
+        to call: PlayCall,
+        at now: Int64,
+        _ dial: StoreDial
+    ) throws(PlayAPIError) -> JSONObject {
         guard call.ids.count == 2, name == "projects/\(call.ids[0])/subscriptions/\(call.ids[1])"
         else { throw .subscriptionNotFound }
         let body = try call.body()
@@ -18,7 +22,7 @@ extension PubSubQueue {
             let received = pull(Int(count), at: now)
             // Proto3 leaves out what is empty.
             guard !received.isEmpty else { return [:] }
-            return ["receivedMessages": .array(received.map { .object($0.resource) })]
+            return ["receivedMessages": .array(received.map { .object($0.resource(dial)) })]
         case .acknowledgeMessages:
             acknowledge(try Self.ids(in: body), at: now)
         case .setDeadline:

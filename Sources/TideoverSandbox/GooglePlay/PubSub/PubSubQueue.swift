@@ -27,8 +27,10 @@ public struct PubSubQueue: Codable, Sendable {
         let acknowledgementId: String
         let message: PlayMessage
 
-        var resource: JSONObject {
-            ["ackId": .string(acknowledgementId), "message": .object(message.resource)]
+        /// With its instants by another clock than the store's.
+        func resource(_ dial: StoreDial) -> JSONObject {
+            let message = message.dated(by: dial)
+            return ["ackId": .string(acknowledgementId), "message": .object(message.resource)]
         }
     }
 
@@ -47,12 +49,13 @@ public struct PubSubQueue: Codable, Sendable {
     public var unacknowledged: [String] { waiting.map(\.message.id) }
 
     mutating func publish(_ message: PlayMessage) {
+        forget(at: message.publishedAt)
         waiting.append(Waiting(message: message, from: message.publishedAt + habits.lag))
     }
 
     /// Hands out what can be had now, oldest first and `count` at most.
     mutating func pull(_ count: Int, at now: Int64) -> [Received] {
-        waiting.removeAll { $0.message.publishedAt + habits.retention <= now }
+        forget(at: now)
         var received: [Received] = []
         for index in waiting.indices where received.count < count && waiting[index].from <= now {
             let id = random.drawHex(48)
@@ -61,6 +64,10 @@ public struct PubSubQueue: Codable, Sendable {
             received.append(Received(acknowledgementId: id, message: waiting[index].message))
         }
         return received
+    }
+
+    private mutating func forget(at now: Int64) {
+        waiting.removeAll { $0.message.publishedAt + habits.retention <= now }
     }
 
     /// Forgets the messages that these ids were handed out with. An id whose time is up does nothing,
