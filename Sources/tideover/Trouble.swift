@@ -13,18 +13,20 @@ extension Moment {
         case .notification(let delivery):
             return "\(when)  \(delivery.trouble): \(delivery.notification.words)"
         case .push(let push):
-            return "\(when)  \(refusal(push.status)): \(push.words)"
+            return "\(when)  \(describe(push.status, push.isAcknowledged)): \(push.words)"
         case .webhook(let webhook):
-            return "\(when)  \(refusal(webhook.status)): \(webhook.words)"
+            return "\(when)  \(describe(webhook.status, webhook.isTaken)): \(webhook.words)"
         case .readBack(let readBack):
             return "\(when)  line \(readBack.line): \(readBack.trouble)"
         }
     }
 }
 
-/// That a message was not taken; `status` is nil where no answer came.
-private func refusal(_ status: Int?) -> String {
-    status.map { "not accepted, answered \($0)" } ?? "not accepted, no answer"
+/// How a message was taken that should have been taken otherwise; `status` is nil where no answer came.
+private func describe(_ status: Int?, _ isAccepted: Bool) -> String {
+    guard let status else { return "not accepted, no answer" }
+    if isAccepted { return "accepted (\(status)), though it must not be believed" }
+    return "not accepted, answered \(status)"
 }
 
 extension Deed {
@@ -43,9 +45,7 @@ extension Delivery {
     fileprivate var trouble: String {
         switch outcome {
         case .failed(let why): "not accepted, no answer (\(why))"
-        case .answered(let status) where isAccepted:
-            "accepted (\(status)), though it must not be believed"
-        case .answered(let status): refusal(status)
+        case .answered(let status): describe(status, isAccepted)
         }
     }
 }
