@@ -4,6 +4,7 @@
 #
 #   scripts/stories.sh                           200 seeds of both stores
 #   scripts/stories.sh --store googlePlay        of one of them
+#   scripts/stories.sh --store mixed             of a customer who buys in both
 #   scripts/stories.sh --from 201 --seeds 1000   others
 #
 # A story that comes out otherwise than the store says is named by its seed, and where it differed.

@@ -28,7 +28,7 @@ enum SandboxStories {
 
     /// Of which stores there are stories.
     private enum Stores: String, CaseIterable, Sendable {
-        case appStore, googlePlay, both
+        case appStore, googlePlay, mixed, both
 
         /// The stories of a seed: of both stores one each, and for every fourth seed one of a customer who
         /// buys in both.
@@ -36,6 +36,7 @@ enum SandboxStories {
             switch self {
             case .appStore: [.appStore]
             case .googlePlay: [.googlePlay]
+            case .mixed: [.mixed]
             case .both: [.appStore, .googlePlay] + (seed.isMultiple(of: 4) ? [.mixed] : [])
             }
         }
@@ -48,6 +49,7 @@ enum SandboxStories {
             Example("tideover sandbox stories", "two hundred seeds of both stores"),
             Example("tideover sandbox stories --from 77 --seeds 1", "one seed"),
             Example("tideover sandbox stories --store googlePlay", "of Google Play alone"),
+            Example("tideover sandbox stories --store mixed", "of a customer who buys in both"),
         ],
         parameters: [from, seeds, store],
         notes: [

@@ -28,6 +28,27 @@ import TideoverServer
         #expect(verdict.quietAnswers >= (kind == .appStore ? 6 : 3))
     }
 
+    @Test(arguments: StoryKind.allCases)
+    func `while something goes wrong the stores are asked, and that goes wrong too`(
+        kind: StoryKind
+    ) async throws {
+        let statuses = Locked<Set<Int>>([])
+        _ = try await verdict(beginning(of: kind)) { target in
+            let note: @Sendable (@escaping Handler) -> Handler = { store in
+                { request in
+                    let response = try await store(request)
+                    statuses.withLock { _ = $0.insert(response.status) }
+                    return response
+                }
+            }
+            let (meet, meetGoogle) = (target.meetStore, target.googlePlay.meetGoogle)
+            target.meetStore = { await meet(note($0)) }
+            target.googlePlay.meetGoogle = { await meetGoogle(note($0)) }
+        }
+        let seen = statuses.withLock { $0 }
+        #expect(seen.isSuperset(of: [200, 429, 503]), "\(seen)")
+    }
+
     @Test func `a story is the same for the same seed`() {
         for kind in StoryKind.allCases {
             let story = Scenario.generated(seed: 5, of: kind)
@@ -39,8 +60,8 @@ import TideoverServer
     // MARK: Planted faults
 
     /// A story up to where it is quiet for the first time.
-    private func beginning(of kind: StoryKind) -> Scenario {
-        let story = Scenario.generated(seed: 1, of: kind)
+    private func beginning(of kind: StoryKind, seed: UInt64 = 1) -> Scenario {
+        let story = Scenario.generated(seed: seed, of: kind)
         let recovery = story.steps.first { $0.action == .endDisturbances }?.line ?? .max
         let quiet = story.steps.first { $0.line > recovery && $0.action == .catchUp }?.line ?? .max
         return story.without(Set(story.steps.map(\.line).filter { $0 > quiet + 1 }))
@@ -61,6 +82,29 @@ import TideoverServer
             }
         }
         #expect(!verdict.faults.isEmpty)
+    }
+
+    /// With a seed of which the story shows it: of the App Store's the whole story, of others the beginning.
+    @Test(
+        arguments: [
+            (PlantedFault.graceByExpiry, StoryKind.appStore, 1), (.holdAsActive, .appStore, 1),
+            (.refundOfAnother, .appStore, 2),
+            (.graceByExpiry, .googlePlay, 2), (.holdAsActive, .googlePlay, 4),
+            (.voidedOrderEnds, .googlePlay, 19),
+            (.lastMessageWins, .mixed, 17),
+        ] as [(PlantedFault, StoryKind, UInt64)]
+    )
+    func `a planted fault is found by a story that passes without it`(
+        fault: PlantedFault,
+        kind: StoryKind,
+        seed: UInt64
+    ) async throws {
+        let story =
+            kind == .appStore
+            ? Scenario.generated(seed: seed, of: kind) : beginning(of: kind, seed: seed)
+        let planted = try await verdict(story) { fault.plant(in: &$0) }
+        #expect(!planted.faults.isEmpty)
+        #expect(try await verdict(story).faults == [])
     }
 
     @Test func `a reader of Google Play that takes a month off every expiry is found`() async throws

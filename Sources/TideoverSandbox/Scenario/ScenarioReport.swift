@@ -144,6 +144,9 @@ public struct Reading: Hashable, Sendable {
     public let answer: Answer
     /// What the store itself held to be so at that instant.
     public let truth: AppStoreTruth
+    /// The same without Google Play's grace: beside something better an answer tells of it only the end that the
+    /// store moves from day to day.
+    let firmTruth: AppStoreTruth
     /// What a naive check knows by then.
     public let naive: NaiveCheck
     /// Whether a naive check would serve the customer at that instant.

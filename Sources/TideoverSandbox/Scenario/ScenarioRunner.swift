@@ -412,30 +412,36 @@ extension ScenarioPlay {
     }
 
     private func reading(of customer: StoreCustomer, _ answer: Reading.Answer) async -> Reading {
-        Reading(
+        let truth = await truth(of: customer)
+        return Reading(
             at: now,
             customer: customer.name,
             answer: answer,
-            truth: await truth(of: customer),
+            truth: truth.whole,
+            firmTruth: truth.firm,
             naive: naive[customer.person] ?? NaiveCheck()
         )
     }
 
     /// What the customer's store holds to be so, unless only the person's other store says entitled.
-    private func truth(of customer: StoreCustomer) async -> AppStoreTruth {
+    private func truth(of customer: StoreCustomer) async -> Truth {
         let own = await truth(of: customer.name)
-        guard !own.isEntitled else { return own }
+        guard !own.whole.isEntitled else { return own }
         for other in scenario.customers where other.person == customer.person {
             let truth = await truth(of: other.name)
-            if truth.isEntitled { return truth }
+            if truth.whole.isEntitled { return truth }
         }
         return own
     }
 
-    private func truth(of customer: String) async -> AppStoreTruth {
-        var truths = [await store.truth(of: customer, at: now)]
-        if let googlePlay { truths += await googlePlay.truths(of: customer, by: now) }
-        return AppStoreTruth(bestOf: truths)
+    /// What the stores hold to be so, and the same without Google Play's grace.
+    private typealias Truth = (whole: AppStoreTruth, firm: AppStoreTruth)
+
+    private func truth(of customer: String) async -> Truth {
+        let own = await store.truth(of: customer, at: now)
+        let others = await googlePlay?.truths(of: customer, by: now) ?? []
+        let firm = others.filter { if case .grace = $0 { false } else { true } }
+        return (AppStoreTruth(bestOf: [own] + others), AppStoreTruth(bestOf: [own] + firm))
     }
 
     private func answer(to request: Request) async -> Reading.Answer {

@@ -119,11 +119,12 @@ struct AppStoreTale {
             rules.append(.disturbNotifications(rule))
         }
         let troubles: [AppStoreFault] = [
-            .rateLimited(for: 0), .unavailable(status: 503), .noAnswer(after: 1000), .truncated,
+            .rateLimited(for: random.number(in: 0...2 * Storyteller.hour)),
+            .unavailable(status: 503), .noAnswer(after: 1000), .slow(30_000), .truncated,
             .stale(by: random.number(in: Storyteller.hour...Storyteller.day)),
         ]
         for fault in troubles where random.number(in: 0...2) > 0 {
-            rules.append(.disturbServerAPI(AppStoreFaultRule(fault, times: nil, percent: 20)))
+            rules.append(.disturbServerAPI(AppStoreFaultRule(fault, times: nil, percent: 15)))
         }
         return rules
     }

@@ -129,7 +129,9 @@ struct GooglePlayTale {
     private var paying: [ScenarioPlayAction] {
         let (dear, dearer) = (Self.price(12_990).standard, Self.price(13_990).standard)
         return [
-            .done(.failPayments), .done(.failPayments), .done(.failPayments),
+            // Often enough that grace and hold are also met when it is quiet.
+            .done(.failPayments), .done(.failPayments), .done(.failPayments), .done(.failPayments),
+            .done(.failPayments), .done(.failPayments), .done(.failPayments), .done(.failPayments),
             .done(.fixPayments), .done(.fixPayments), .done(.fixPayments), .done(.fixPayments),
             .done(.changePrice(product: nil, to: dear, .increase)),
             .done(.changePrice(product: nil, to: dearer, .optOutIncrease)),
@@ -180,7 +182,8 @@ struct GooglePlayTale {
             )
         }
         let troubles: [PlayFault] = [
-            .rateLimited(seconds: 0), .unavailable(status: 503), .unavailable(status: 504),
+            .rateLimited(seconds: random.number(in: 0...7_200)), .unavailable(status: 503),
+            .unavailable(status: 504),
             .refused(.internalError), .refused(.unauthorised), .truncated, .slow(30_000),
             .stale(by: random.number(in: Storyteller.hour...Storyteller.day)),
         ]

@@ -36,6 +36,7 @@ extension ScenarioReport {
 extension StoryVerdict {
     fileprivate init(_ report: ScenarioReport) {
         var window = StoryWindow()
+        var meter = LockoutMeter()
         for (index, moment) in report.moments.enumerated() {
             switch moment.happening {
             case .action(let deed):
@@ -54,15 +55,19 @@ extension StoryVerdict {
                 quietAnswers += 1
                 if let difference = readBack.reading.difference { note(moment, difference) }
             }
-            guard !window.isOpen, let reading = moment.reading, reading.isLockedOut else {
-                continue
+            if window.isOpen { meter.stop(at: moment.at) }
+            guard !window.isOpen, let reading = moment.reading else { continue }
+            // Of several messages about a customer sent at once the last decides.
+            guard !report.hearsMore(of: reading.customer, after: index) else { continue }
+            if reading.entitlement("premium") == nil {
+                note(moment, "\(reading.customer) is answered nothing")
             }
-            // Of several messages sent at once the last decides.
-            let next = report.moments.dropFirst(index + 1).first
-            guard !(next?.isSoon(after: moment) ?? false) else { continue }
-            lockout += report.nextReading(after: index).map { $0 - moment.at } ?? 0
+            meter.take(reading, at: moment.at)
+            guard reading.isLockedOut else { continue }
             note(moment, "\(reading.customer) is locked out though nothing went wrong")
         }
+        if let end = report.moments.last?.at { meter.stop(at: end) }
+        lockout = meter.total
     }
 
     private mutating func note(_ moment: Moment, _ words: String) {
@@ -109,12 +114,32 @@ private struct StoryWindow {
     }
 }
 
+/// How long customers were locked out: from an answer that denies until the next one that does not, or until
+/// something goes wrong.
+private struct LockoutMeter {
+    private(set) var total: Int64 = 0
+    /// Those who are, since when, by name.
+    private var since: [String: Int64] = [:]
+
+    mutating func take(_ reading: Reading, at instant: Int64) {
+        if reading.isLockedOut {
+            since[reading.customer] = since[reading.customer] ?? instant
+        } else if let begun = since.removeValue(forKey: reading.customer) {
+            total += instant - begun
+        }
+    }
+
+    mutating func stop(at instant: Int64) {
+        total += since.values.reduce(0) { $0 + instant - $1 }
+        since = [:]
+    }
+}
+
 extension ScenarioReport {
-    /// When somebody was asked about next, or the end.
-    fileprivate func nextReading(after index: Int) -> Int64? {
-        guard let customer = moments[index].reading?.customer else { return nil }
-        let later = moments.dropFirst(index + 1)
-        return (later.first { $0.reading?.customer == customer } ?? later.last)?.at
+    /// Whether the store sent one more message about a customer at the same time.
+    fileprivate func hearsMore(of customer: String, after index: Int) -> Bool {
+        let next = moments.dropFirst(index + 1).first { $0.reading?.customer == customer }
+        return next?.isSoon(after: moments[index]) ?? false
     }
 }
 
@@ -154,6 +179,11 @@ extension Reading {
         let places = state == "grace" ? ["accessUntil", "graceUntil"] : ["accessUntil"]
         let ends = places.map { answer?[$0]?.string.flatMap(InstantText.read) }
         if ends.contains(truth.until) { return nil }
+        if case .active(let last) = truth, case .active(let first) = firmTruth, let end = ends[0],
+            first <= end, end <= last
+        {
+            return nil
+        }
         let until = ends[0].map(InstantText.write) ?? "for ever"
         return "\(customer) is \(state) until \(until), but the store says \(truth)"
     }

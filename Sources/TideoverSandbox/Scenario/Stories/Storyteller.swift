@@ -24,7 +24,7 @@ struct Storyteller {
         begin(appStore, googlePlay)
         for _ in 1...3 {
             for rule in disturbances(appStore, googlePlay) { add(rule) }
-            live(appStore, googlePlay, upTo: 5, asking: !takesAppStore)
+            live(appStore, googlePlay, upTo: 5, asking: true)
             settle()
             live(appStore, googlePlay, upTo: 2, asking: false)
         }
@@ -52,7 +52,7 @@ struct Storyteller {
     }
 
     /// Weeks in which customers do something now and then, and are asked about in between. While something goes
-    /// wrong Google Play is also asked now and then: of what ended it tells for 60 days.
+    /// wrong the stores are also asked now and then, as they are by schedule.
     private mutating func live(
         _ appStore: AppStoreTale,
         _ googlePlay: GooglePlayTale,

@@ -1,0 +1,102 @@
+import Testing
+import TideoverHTTP
+import TideoverJSON
+import TideoverLocks
+import TideoverSandbox
+
+/// What counts as a lockout in a story: a back end that says what it is told to say, beside a customer who has
+/// paid for a year.
+@Suite struct StoryVerdictTests {
+    /// Something goes wrong from 4 to 8 May; the back end catches up on the 10th.
+    private static let story = """
+        {
+          scenario: "A year paid", source: "Tideover, rules of standing",
+          app: { id: "cards", bundleId: "com.example.cards" },
+          products: { "cards.pro.yearly": { entitlements: ["premium"], group: "pro", period: "P1Y", price: "99.99 USD" } },
+          customers: { anna: {} },
+          start: "2026-05-01T10:00:00Z",
+          steps: [
+            { do: "subscribe" },
+            { at: "2026-05-02T10:00:00Z", expect: { premium: { access: { present: true } } } },
+            { at: "2026-05-03T10:00:00Z", expect: { premium: { access: { present: true } } } },
+            { at: "2026-05-04T10:00:00Z", do: "disturbNotifications", fault: "lose", percent: 100 },
+            { at: "2026-05-06T10:00:00Z", expect: { premium: { access: { present: true } } } },
+            { at: "2026-05-08T10:00:00Z", do: "endDisturbances" },
+            { at: "2026-05-09T10:00:00Z", expect: { premium: { access: { present: true } } } },
+            { at: "2026-05-10T10:00:00Z", do: "catchUp" },
+            { at: "2026-05-10T11:00:00Z", expect: { premium: { access: { present: true } } } },
+            { at: "2026-05-11T10:00:00Z", expect: { premium: { access: { present: true } } } },
+            { at: "2026-05-12T10:00:00Z", expect: { premium: { access: { present: true } } } },
+          ],
+        }
+        """
+
+    /// How the story comes out with a back end that answers otherwise from one instant of May to another, each
+    /// `day T hour`.
+    private func verdict(
+        from begin: String,
+        to end: String,
+        _ otherwise: String?
+    ) async throws -> StoryVerdict {
+        let begin = try #require(InstantText.read("2026-05-\(begin):00:00Z"))
+        let end = try #require(InstantText.read("2026-05-\(end):00:00Z"))
+        let clock = Locked<Int64>(0)
+        let target = ScenarioTarget(
+            deliver: { _ in Response(status: 200) },
+            readBack: { _ in
+                let isRight = !(begin..<end).contains(clock.withLock { $0 })
+                guard let premium = isRight ? Self.right : otherwise else {
+                    return Response(status: 503)
+                }
+                return Response(body: Array(#"{"entitlements":{"premium":\#(premium)}}"#.utf8))
+            },
+            setClock: { now in clock.withLock { $0 = now } }
+        )
+        let scenario = try Scenario(reading: Array(Self.story.utf8))
+        let report = try await ScenarioRunner(target: target, authority: SandboxAuthority())
+            .run(scenario)
+        return report.storyVerdict
+    }
+
+    private static let right =
+        #"{"state":"active","access":true,"accessUntil":"2027-05-01T10:00:00.000Z"}"#
+    private static let denied = #"{"state":"expired","access":false,"accessUntil":null}"#
+
+    private static let day: Int64 = 24 * 60
+
+    @Test(
+        arguments: [
+            // Never.
+            ("02T10", "02T10", 0, 0),
+            // Before anything goes wrong, for one look and for two.
+            ("02T10", "03T10", day, 1), ("02T00", "03T11", 2 * day, 2),
+            // Up to when something goes wrong, and no longer.
+            ("03T10", "07T10", day, 1),
+            // While something goes wrong, and until it was caught up with.
+            ("04T10", "08T00", 0, 0), ("04T10", "10T10", 0, 0),
+            // Behind that; the last look is the end of what is known.
+            ("10T11", "11T00", day - 60, 2), ("11T10", "12T10", day, 2), ("12T10", "13T00", 0, 2),
+        ] as [(String, String, Int64, Int)]
+    )
+    func `a lockout counts from the look that shows it, outside of the windows alone`(
+        begin: String,
+        end: String,
+        minutes: Int64,
+        faults: Int
+    ) async throws {
+        let verdict = try await verdict(from: begin, to: end, Self.denied)
+        #expect(verdict.lockoutMinutes == minutes)
+        // A quiet answer that is wrong is one more fault than the lockout.
+        #expect(verdict.faults.count == faults)
+        #expect(verdict.quietAnswers == 3)
+    }
+
+    @Test func `no answer is a fault outside of the windows, and no lockout`() async throws {
+        #expect(try await verdict(from: "04T10", to: "08T00", nil).faults == [])
+        let verdict = try await verdict(from: "02T10", to: "03T10", nil)
+        #expect(
+            verdict.faults.map(\.description).map { $0.hasSuffix("is answered nothing") } == [true]
+        )
+        #expect(verdict.lockoutMinutes == 0)
+    }
+}

@@ -1,0 +1,137 @@
+import TideoverHTTP
+import TideoverJSON
+import TideoverLocks
+import TideoverSandbox
+
+/// A mistake that back ends are known for, put into a right one: what it hears from the stores, what it is asked
+/// about customers, or both pass through it.
+enum PlantedFault: String, CaseIterable, CustomStringConvertible {
+    /// The end of what was paid for is taken for the end of access.
+    case graceByExpiry
+    /// A subscription that is on hold is one that exists.
+    case holdAsActive
+    /// App Store: money back for anything ends everything.
+    case refundOfAnother
+    /// Google Play: an order that was voided ends the subscription it belongs to.
+    case voidedOrderEnds
+    /// One flag for both stores, which the last message switches.
+    case lastMessageWins
+
+    var description: String { rawValue }
+
+    func plant(in target: inout ScenarioTarget) {
+        let (deliver, answer) = (target.deliver, target.readBack)
+        // Nil until a message has said something.
+        let flag = Locked<Bool?>(nil)
+        target.deliver = { request in
+            let response = try await deliver(request)
+            if (200..<300).contains(response.status), let word = HeardWord(request) {
+                flag.withLock { $0 = self.flag(after: word) ?? $0 }
+            }
+            return response
+        }
+        target.readBack = { request in
+            let response = try await answer(request)
+            return self.answer(response, flag.withLock { $0 })
+        }
+    }
+
+    /// Whether there is access, by a message; nil where it changes nothing.
+    private func flag(after word: HeardWord) -> Bool? {
+        switch self {
+        case .graceByExpiry, .holdAsActive: nil
+        case .refundOfAnother: word == .refunded ? false : nil
+        case .voidedOrderEnds: word == .voided ? false : nil
+        case .lastMessageWins:
+            switch word {
+            case .begun: true
+            case .ended: false
+            case .refunded, .voided: nil
+            }
+        }
+    }
+
+    private func answer(_ response: Response, _ flag: Bool?) -> Response {
+        response.with { premium in
+            switch self {
+            case .graceByExpiry:
+                if premium["state"] == "grace" { premium.deny() }
+            case .holdAsActive:
+                if premium["state"] == "hold" {
+                    premium["state"] = "active"
+                    premium["access"] = true
+                }
+            case .refundOfAnother, .voidedOrderEnds, .lastMessageWins:
+                if flag == false { premium.deny() }
+            }
+        }
+    }
+}
+
+/// What a message says to whoever only looks at its type.
+private enum HeardWord {
+    case begun, ended, refunded, voided
+
+    init?(_ request: Request) {
+        guard let body = try? JSONDocument(request.body).root else { return nil }
+        if let message = body["message"]?["data"]?.string {
+            self.init(ofGooglePlay: message)
+        } else if let payload = body["signedPayload"]?.string {
+            self.init(ofAppStore: payload)
+        } else {
+            return nil
+        }
+    }
+
+    private init?(ofAppStore payload: String) {
+        let parts = payload.split(separator: ".")
+        guard parts.count == 3, let bytes = Base64.decode(parts[1].utf8, .urlSafe),
+            let type = try? JSONDocument(bytes).root["notificationType"]?.string
+        else { return nil }
+        switch type {
+        case "SUBSCRIBED", "DID_RENEW", "REFUND_REVERSED": self = .begun
+        case "EXPIRED", "REVOKE": self = .ended
+        case "REFUND": self = .refunded
+        default: return nil
+        }
+    }
+
+    private init?(ofGooglePlay message: String) {
+        guard let bytes = Base64.decode(message.utf8, .standard),
+            let root = try? JSONDocument(bytes).root
+        else { return nil }
+        if root["voidedPurchaseNotification"] != nil {
+            self = .voided
+            return
+        }
+        switch root["subscriptionNotification"]?["notificationType"]?.int64 {
+        case 1, 2, 4, 7: self = .begun
+        case 12, 13: self = .ended
+        default: return nil
+        }
+    }
+}
+
+extension JSONObject {
+    fileprivate mutating func deny() {
+        self["state"] = "expired"
+        self["access"] = false
+        self["accessUntil"] = .null
+    }
+}
+
+extension Response {
+    /// An answer about a customer that says something else of `premium`.
+    fileprivate func with(_ change: (inout JSONObject) -> Void) -> Response {
+        guard case .object(var answer)? = try? JSONValue(JSONDocument(body).root),
+            case .object(var entitlements)? = answer["entitlements"],
+            case .object(var premium)? = entitlements["premium"]
+        else { return self }
+        change(&premium)
+        entitlements["premium"] = .object(premium)
+        answer["entitlements"] = .object(entitlements)
+        var response = self
+        response.body = JSONValue.object(answer).encoded()
+        return response
+    }
+}
