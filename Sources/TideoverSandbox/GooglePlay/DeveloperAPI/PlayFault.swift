@@ -28,6 +28,7 @@ extension PlayFault: StoreFault {
         case .rateLimited: "too many requests"
         case .unavailable(let status): "status \(status)"
         case .slow(let length): "late by \(length) ms"
+        case .noAnswer: "no answer"
         case .truncated: "cut in half"
         case .stale(let length): "what was so \(length) ms ago"
         }
