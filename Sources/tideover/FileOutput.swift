@@ -3,25 +3,27 @@ import TideoverCommandLine
 
 /// Files that a command writes.
 enum FileOutput {
-    /// Writes a file, in place of what it held unless there must be none yet.
+    /// Writes a file, in place of what it held unless there must be none yet. `name` is what it is called
+    /// where that fails; its path unless said.
     static func write(
         _ bytes: [UInt8],
         to path: String,
+        named name: String? = nil,
         mode: mode_t = 0o644,
         isNew: Bool = false,
         isSynced: Bool = false
     ) throws(CommandFailure) {
         let flags = O_WRONLY | O_CREAT | O_CLOEXEC | (isNew ? O_EXCL : O_TRUNC)
         let descriptor = open(path, flags, mode)
-        guard descriptor >= 0 else { throw failure(path, errno) }
+        guard descriptor >= 0 else { throw failure(name ?? path, errno) }
         let sink = Sink(descriptor: descriptor)
         sink.write(bytes)
         let isOnDisk = !isSynced || fsync(descriptor) == 0
         let trouble = errno
         let isClosed = close(descriptor) == 0
-        if !isOnDisk { throw failure(path, trouble) }
-        if case .failed(let number) = sink.condition { throw failure(path, number) }
-        if !isClosed { throw failure(path, errno) }
+        if !isOnDisk { throw failure(name ?? path, trouble) }
+        if case .failed(let number) = sink.condition { throw failure(name ?? path, number) }
+        if !isClosed { throw failure(name ?? path, errno) }
     }
 
     /// Replaces a file as a whole: at no moment is there half of it, and what was there goes only once the
@@ -32,7 +34,7 @@ enum FileOutput {
         mode: mode_t = 0o644
     ) throws(CommandFailure) {
         let new = "\(path).new"
-        try write(bytes, to: new, mode: mode, isSynced: true)
+        try write(bytes, to: new, named: path, mode: mode, isSynced: true)
         guard rename(new, path) == 0 else { throw failure(path, errno) }
     }
 

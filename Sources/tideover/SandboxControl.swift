@@ -40,7 +40,7 @@ enum SandboxControl {
         notes: [
             "A step is what a scenario file calls so; Scenarios/README.md lists what can be done. Exit "
                 + "code 1 where the store refused, the back end did not accept, or what was expected "
-                + "did not hold."
+                + "did not hold; 65 for what is no step or lies ahead of the clock, 69 where no store runs."
         ],
         run: run
     )
@@ -67,7 +67,7 @@ enum SandboxControl {
             throw CommandFailure(.unavailable, "\(url) does not answer as a simulated store does")
         }
         let root = JSONValue(document.root)
-        if let fault = root["fault"]?.string { throw CommandFailure(.data, fault) }
+        if let fault = root["fault"]?.string { throw CommandFailure(.data, words(of: fault)) }
         guard answer.status == 200 else {
             throw CommandFailure(.unavailable, "the store at \(url) answered \(answer.status)")
         }
@@ -106,6 +106,14 @@ enum SandboxControl {
         return JSONValue(document.root)
     }
 
+    /// What is wrong with a step, without the place in the text that was made of the words.
+    private static func words(of fault: String) -> String {
+        guard fault.hasPrefix("line 1, column "), let colon = fault.firstIndex(of: ":") else {
+            return fault
+        }
+        return String(fault[colon...].dropFirst(2))
+    }
+
     // MARK: For people
 
     private static func print(_ root: JSONValue, _ moments: [JSONValue], _ output: Output) {
@@ -132,7 +140,12 @@ enum SandboxControl {
             output.print(table)
         }
         let speed = root["speed"]?.int64 ?? 0
-        let pace = speed == 0 ? "" : ", \(speed) times as fast as here"
+        let pace =
+            switch speed {
+            case 0: ""
+            case 1: ", as fast as here"
+            default: ", \(speed) times as fast as here"
+            }
         output.print("It is \(root["now"]?.string ?? "") in the store\(pace).")
     }
 

@@ -158,9 +158,10 @@ enum SandboxRun {
                 output.print()
             }
         }
+        // The last column is the one that a narrow terminal makes narrower.
         var table = Table([
-            .init("scenario"), .init("held", .trailing), .init("of", .trailing),
-            .init("naive lockouts", .trailing), .init("naive gifts", .trailing),
+            .init("held", .trailing), .init("of", .trailing), .init("naive lockouts", .trailing),
+            .init("naive gifts", .trailing), .init("scenario"),
         ])
         for scenario in played { table.add(row(scenario, printer)) }
         output.print(table)
@@ -182,14 +183,14 @@ enum SandboxRun {
         guard let report = scenario.report else {
             let cell: Table.Cell =
                 scenario.omission == nil ? .init("no scenario", .bad) : "not played"
-            return [.init(scenario.path), cell, "", "", ""]
+            return [cell, "", "", "", .init(scenario.path)]
         }
         let mistakes = printer.naiveMistakes(in: report)
         let held = "\(report.verdicts.count(where: \.holds))"
         return [
-            .init(report.scenario.name), scenario.passed ? .init(held) : .init(held, .bad),
+            scenario.passed ? .init(held) : .init(held, .bad),
             .init("\(report.verdicts.count)"), .init("\(mistakes.count { $0 == .lockedOut })"),
-            .init("\(mistakes.count { $0 == .servedUnpaid })"),
+            .init("\(mistakes.count { $0 == .servedUnpaid })"), .init(report.scenario.name),
         ]
     }
 

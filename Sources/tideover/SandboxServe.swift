@@ -133,16 +133,24 @@ enum SandboxServe {
         _ arguments: Arguments,
         _ output: Output
     ) throws -> Scenario {
-        func stage(_ salt: UInt64) throws(ScenarioError) -> Scenario {
+        func drawn(with salt: UInt64) throws(ScenarioError) -> Scenario {
             try Scenario(stage: bytes, salt: salt) { try ScenarioFiles.read($0, beside: path) }
         }
         if let kept, arguments[salt] == nil {
-            let asWritten = try stage(0)
-            return try stage(asWritten.seed ^ (ScenarioSession.seed(of: kept) ?? asWritten.seed))
+            let written = try drawn(with: 0).seed
+            return try drawn(with: written ^ (ScenarioSession.seed(of: kept) ?? written))
         }
-        let drawn = arguments[salt] ?? Int.random(in: 0...Int(Int32.max))
-        output.message("tideover: customers and purchases are drawn with --salt \(drawn)")
-        return try stage(UInt64(drawn))
+        let number = arguments[salt] ?? Int.random(in: 0...Int(Int32.max))
+        let stage = try drawn(with: UInt64(number))
+        if let kept, let seed = ScenarioSession.seed(of: kept), seed != stage.seed {
+            throw CommandFailure(
+                .data,
+                "the file of --state goes on with what its stores were drawn with: leave --salt out, or "
+                    + "name another file to begin anew"
+            )
+        }
+        output.message("tideover: customers and purchases are drawn with --salt \(number)")
+        return stage
     }
 
     /// Has the stores go by the machine's clock where the command line says so.

@@ -108,6 +108,17 @@ struct StoreDesk {
         if due > now { _ = try await session.pass(until: due) }
     }
 
+    /// How many times as fast as here time passes now; no faster once the machine's clock is reached.
+    private var speed: Int64 {
+        get async {
+            let speed = running.withLock { $0.speed }
+            guard let present = await session.present, await session.now >= present - 1_000 else {
+                return speed
+            }
+            return min(speed, 1)
+        }
+    }
+
     private func run(at speed: Int64) async {
         let (now, present) = (await session.now, await session.present)
         running.withLock {
@@ -150,7 +161,7 @@ struct StoreDesk {
         return .document(
             await session.dated([
                 "now": .string(Instant(millisecondsSince1970: session.now).rfc3339),
-                "speed": .integer(running.withLock { $0.speed }),
+                "speed": .integer(speed),
                 "customers": .array(standings.map(\.json)),
             ])
         )
@@ -187,7 +198,7 @@ struct StoreDesk {
         return .document(
             await session.dated([
                 "now": .string(Instant(millisecondsSince1970: session.now).rfc3339),
-                "speed": .integer(running.withLock { $0.speed }),
+                "speed": .integer(speed),
                 "moments": .array(moments.map(\.json)),
             ])
         )

@@ -25,13 +25,8 @@ import TideoverSandbox
         )
     }
 
-    /// What the server waits for after an error is a minute of its own, in which nothing passes here.
-    private static let waits = ["app-store-api-down.json5"]
-
     /// What RevenueCat tells is dated by the stores' clock alone; it is played with Tideover in the stores' time.
-    private static let files = ScenarioTests.files.filter { file in
-        !waits.contains(file) && !file.hasPrefix("revenuecat-")
-    }
+    private static let files = ScenarioTests.files.filter { !$0.hasPrefix("revenuecat-") }
 
     /// A month takes five minutes, as in Apple's sandbox.
     @Test(arguments: files)

@@ -44,7 +44,7 @@ final class SandboxProgramTests {
         #expect(said.results.contains("1 of 1 scenarios passed."))
         // When the payment fails, and a day later, the expiry date is wrong.
         let row = said.results.split(separator: "\n").first { $0.contains("A payment fails") }
-        #expect(row?.split(separator: " ").suffix(4) == ["2", "2", "2", "0"])
+        #expect(row?.split(separator: " ").prefix(4) == ["2", "2", "2", "0"])
     }
 
     @Test

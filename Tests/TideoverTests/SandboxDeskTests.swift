@@ -77,6 +77,29 @@ import TideoverSandbox
         #expect(silence.results.captured.contains("0 of 1 scenarios passed."))
     }
 
+    @Test func `what is not played with another back end is told with its reason, and no failure`()
+        async throws
+    {
+        let path = try file("a.json5", steps: #", steps: [{ do: "openApp" }]"#)
+        let report = folder.appending(path: "report.xml")
+        let (code, output) = await run([
+            "run", path, "--target", "http://127.0.0.1:1", "--junit", report.path,
+        ])
+        #expect(code == .success)
+        let reason = "what devices do is asked of Tideover alone"
+        #expect(output.results.captured.contains("1 was not played: \(reason)."))
+        let xml = try String(contentsOf: report, encoding: .utf8)
+        #expect(xml.contains(#"failures="0" errors="0" skipped="1""#))
+        #expect(xml.contains(#"<skipped message="\#(reason)"/>"#))
+    }
+
+    @Test func `a file that is not there is told before another is played`() async throws {
+        let path = try file("a.json5", steps: #", steps: [{ do: "subscribe" }]"#)
+        let (code, output) = await run(["run", path, "\(folder.path)/none.json5"])
+        #expect(code == .noInput)
+        #expect(output.results.captured.isEmpty)
+    }
+
     @Test(
         arguments: [
             ["--access", "premium"], ["--deliver", "/notifications"], ["--header", "A: b"],
@@ -126,6 +149,8 @@ import TideoverSandbox
         let (wrong, fifth) = await run(["control", "subscripe"] + url)
         #expect(wrong == .data)
         #expect(fifth.messages.captured.contains(#"did you mean "subscribe"?"#))
+        // Who writes words has no use for a place in the text that is made of them.
+        #expect(!fifth.messages.captured.contains("column"))
         let (unmet, sixth) = await run(
             [
                 "control", "cancel", #"expect={premium: {access: true}}"#,

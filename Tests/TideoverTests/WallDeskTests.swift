@@ -175,7 +175,7 @@ import TideoverSignatures
             eyes.pass(3_600_000)
             try await desk.catchUp()
             let now = Instant(millisecondsSince1970: eyes.now)
-            #expect(await control(at: url).1.contains("It is \(now.rfc3339) in the store"))
+            #expect(await control(at: url).1.contains("It is \(now.rfc3339) in the store, as fast"))
         }
         let ahead = await control("advance", "by=3 d", at: url)
         #expect(ahead.0 == .data)
