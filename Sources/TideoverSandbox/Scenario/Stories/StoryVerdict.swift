@@ -184,7 +184,7 @@ extension Reading {
         {
             return nil
         }
-        let until = ends[0].map(InstantText.write) ?? "for ever"
+        let until = ends.map { $0.map(InstantText.write) ?? "for ever" }.joined(separator: " or ")
         return "\(customer) is \(state) until \(until), but the store says \(truth)"
     }
 }
