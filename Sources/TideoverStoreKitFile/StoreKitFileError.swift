@@ -25,6 +25,8 @@ public struct StoreKitFileError: Error, Hashable, Sendable {
 
     public enum Expectation: Hashable, Sendable {
         case object, list, text, flag, number
+        /// So many periods that all of them can be written as one: 999 of its unit at most.
+        case fewPeriods
         /// A period of ISO 8601 in one unit, such as `P1M`.
         case period
         /// An amount such as `9.99`.
@@ -66,6 +68,8 @@ extension StoreKitFileError.Expectation: CustomStringConvertible {
         case .text: "a text"
         case .flag: "true or false"
         case .number: "a whole number, at least 1"
+        case .fewPeriods:
+            "a number of periods that make no more than 999 days, weeks, months or years"
         case .period: "a period such as `P1M` or `P2W`"
         case .price: "an amount such as `9.99`"
         case .oneOf(let words): words.map { "`\($0)`" }.joined(separator: " or ")

@@ -80,13 +80,17 @@ enum StoreKitFileReader {
         let mode: StoreKitFile.Mode = try node["paymentMode"].required().word()
         let price = try node["displayPrice"].value?.price()
         if mode != .free, price == nil { _ = try node["displayPrice"].required() }
-        return StoreKitFile.Offer(
+        let offer = StoreKitFile.Offer(
             id: try node["offerID"].value?.text(),
             mode: mode,
             milliunits: mode == .free ? nil : price,
             period: try node["subscriptionPeriod"].required().period(),
             count: try node["numberOfPeriods"].value?.number() ?? 1
         )
+        guard ISOPeriod(offer.length.text) != nil else {
+            throw try node["numberOfPeriods"].required().error(.mismatch(.fewPeriods))
+        }
+        return offer
     }
 }
 

@@ -185,6 +185,21 @@ import TideoverSandbox
         #expect(next.transaction("expiresDate") == "2026-07-08 10:00:00")
     }
 
+    /// The App Store itself may turn renewal off after a request.
+    /// https://developer.apple.com/documentation/appstoreservernotifications/subtype
+    @Test func `a request for a refund can turn renewal off, and access stays`() throws {
+        var store = try store()
+        let heard = try store.act(
+            .requestRefund(product: nil, reason: .other, stopsRenewal: true)
+        )
+        #expect(heard.map(\.kind).first == "CONSUMPTION_REQUEST")
+        #expect(
+            heard.last?.kind.hasPrefix("DID_CHANGE_RENEWAL_STATUS") == true && heard.count == 2
+        )
+        #expect(heard.last?.renewal("autoRenewStatus") == "0")
+        #expect(heard.last?.status == 1)
+    }
+
     @Test func `a refund asked for is first a question, then an answer`() throws {
         var store = try store()
         let asked = try #require(

@@ -86,7 +86,7 @@ import TideoverSignatures
     }
 
     @Test func `one that is lost is never pushed again`() async throws {
-        #expect(try await arriving(.lose, within: 10 * 1440).compactMap(\.kind) == [3])
+        #expect(try await arriving(.lose, within: 1440).compactMap(\.kind) == [3])
     }
 
     @Test func `one that nobody answers is pushed again ten seconds later`() async throws {

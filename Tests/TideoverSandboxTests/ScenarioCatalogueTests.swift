@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import TideoverSandbox
+import TideoverStoreKitFile
 
 /// Scenarios whose products come from Xcode's StoreKit configuration file.
 @Suite struct ScenarioCatalogueTests {
@@ -34,7 +35,11 @@ import TideoverSandbox
 
     @Test func `the store sells what the file says`() throws {
         let scenario = try read(
-            #"catalogue: "Products.storekit", entitlements: { pro: ["premium"], "cards.pro.yearly": ["all"] }"#
+            #"""
+            catalogue: "Products.storekit",
+            entitlements: { pro: ["premium"], "cards.pro.yearly": ["all"], "cards.lifetime": ["premium"] },
+            \#(Self.season)
+            """#
         )
         let price = { (text: String) in try #require(StorePrice(text)) }
         let period = { (text: String) in try #require(StorePeriod(iso: text)) }
@@ -46,6 +51,23 @@ import TideoverSandbox
                     level: 2,
                     period: try period("P1M"),
                     trial: try period("P3D"),
+                    offers: [
+                        AppStoreOffer(
+                            .promotional,
+                            .payAsYouGo,
+                            identifier: "stay",
+                            period: try period("P1M"),
+                            payments: 3,
+                            price: try price("4.99 USD")
+                        ),
+                        AppStoreOffer(
+                            .winBack,
+                            .payUpFront,
+                            identifier: "come-back",
+                            period: try period("P1M"),
+                            price: try price("1.99 USD")
+                        ),
+                    ],
                     price: try price("9.99 USD"),
                     grace: .sixteenDays
                 ),
@@ -61,9 +83,63 @@ import TideoverSandbox
             ]
         )
         #expect(
-            scenario.app.entitlements
-                == ["cards.pro.monthly": ["premium"], "cards.pro.yearly": ["all"]]
+            scenario.app.store.oneTimeProducts == [
+                AppStoreOneTimeProduct(
+                    id: "cards.season",
+                    kind: .nonRenewing,
+                    price: try price("4.99 USD"),
+                    length: try period("P3M")
+                ),
+                AppStoreOneTimeProduct(
+                    id: "cards.lifetime",
+                    kind: .nonConsumable,
+                    price: try price("49.99 USD"),
+                    isFamilyShareable: true
+                ),
+                AppStoreOneTimeProduct(
+                    id: "cards.coins.100",
+                    kind: .consumable,
+                    price: try price("0.99 USD")
+                ),
+            ]
         )
+        #expect(
+            scenario.app.entitlements == [
+                "cards.pro.monthly": ["premium"], "cards.pro.yearly": ["all"],
+                "cards.lifetime": ["premium"], "cards.season": ["league"], "cards.coins.100": [],
+            ]
+        )
+    }
+
+    /// What the file cannot say of a subscription that does not renew.
+    private static let season =
+        #"products: { "cards.season": { kind: "nonRenewing", period: "P3M", price: "4.99 USD", "#
+        + #"entitlements: ["league"] } }"#
+
+    @Test func `introductory offers and codes of every mode are read`() throws {
+        let offer = { (mode: String, count: Int) in
+            #"{ "paymentMode": "\#(mode)", "displayPrice": "2.00", "subscriptionPeriod": "P1M", "#
+                + #""numberOfPeriods": \#(count), "offerID": "\#(mode)" }"#
+        }
+        let file = """
+            { "version": { "major": 4 }, "settings": { "_storefront": "DEU" }, "subscriptionGroups": [
+              { "id": "1", "name": "pro", "subscriptions": [ { "productID": "cards.pro",
+                "type": "RecurringSubscription", "displayPrice": "9.99",
+                "recurringSubscriptionPeriod": "P1M", "introductoryOffer": \(offer("payUpFront", 2)),
+                "codeOffers": [ \(offer("free", 3)), \(offer("payAsYouGo", 3)) ] } ] } ] }
+            """
+        let product = try #require(
+            AppStoreProduct.subscriptions(of: try StoreKitFile(Array(file.utf8))).first
+        )
+        let introductory = try #require(product.introductory)
+        #expect(introductory.mode == .payUpFront && introductory.period.text == "P2M")
+        #expect(introductory.price == StorePrice(milliunits: 4000, currency: "EUR"))
+        #expect(product.trial == nil && product.grace == .off)
+        #expect(product.offers.map(\.kind) == [.offerCode, .offerCode])
+        #expect(product.offers.map(\.mode) == [.freeTrial, .payAsYouGo])
+        #expect(product.offers.map(\.payments) == [1, 3])
+        #expect(product.offers.map(\.period.text) == ["P3M", "P1M"])
+        #expect(product.offers.map(\.price.milliunits) == [0, 2000])
     }
 
     @Test func `what unlocks nothing, or is not there, is told`() {
@@ -75,9 +151,17 @@ import TideoverSandbox
                     "por",
                     .product,
                     suggestion: "pro",
-                    allowed: ["cards.pro.monthly", "cards.pro.yearly", "pro"]
+                    allowed: [
+                        "cards.pro.monthly", "cards.pro.yearly", "cards.lifetime",
+                        "cards.coins.100",
+                        "cards.season", "pro",
+                    ]
                 )
         )
+        let subscriptions = "\(file), entitlements: { pro: [\"premium\"] }"
+        #expect(fault(subscriptions) == .missingKey("cards.lifetime", in: "entitlements"))
+        let unlocking = #"entitlements: { pro: ["premium"], "cards.lifetime": ["premium"] }"#
+        #expect(fault("\(file), \(unlocking)") == .lengthUnknown("cards.season"))
         #expect(fault("seed: 1") == .missingKey("products", in: "a scenario"))
     }
 }

@@ -103,17 +103,6 @@ import TideoverHTTPServer
         )
     }
 
-    @Test func `what a back end is not asked is no failure of its`() async throws {
-        let (code, told, xml) = try await rehearse(
-            #"{ do: "openApp", expect: { premium: { state: "never" } } }"#,
-            with: served
-        )
-        #expect(code == .success)
-        #expect(told.contains("1 were not played"))
-        #expect(xml.contains(#"tests="1" failures="0" errors="0" skipped="1""#))
-        #expect(xml.contains("<skipped/></testcase>"))
-    }
-
     @Test func `the story of a back end that answers with access alone has no more to say`()
         async throws
     {

@@ -44,8 +44,9 @@ public enum AppStoreAction: Hashable, Sendable {
     case raisePrice(product: String?, to: StorePrice, needsConsent: Bool)
     /// Agrees to a higher price.
     case acceptPrice(product: String?)
-    /// Asks for a refund of the newest payment; the store asks the app's back end what was consumed.
-    case requestRefund(product: String?, reason: RefundRequestReason)
+    /// Asks for a refund of the newest payment; the store asks the app's back end what was consumed, and may
+    /// turn renewal off at the same time.
+    case requestRefund(product: String?, reason: RefundRequestReason, stopsRenewal: Bool = false)
     /// The store declines what was asked for.
     case declineRefund(product: String?)
     /// The store refunds the newest payment: in full, or so many percent of it, from 1 to 99.
@@ -59,7 +60,8 @@ public enum AppStoreAction: Hashable, Sendable {
         case .cancel(let product), .reenable(let product), .share(let product, _),
             .stopSharing(let product, _), .extendRenewal(let product, _),
             .raisePrice(let product, _, _), .acceptPrice(let product),
-            .requestRefund(let product, _), .declineRefund(let product), .refund(let product, _, _),
+            .requestRefund(let product, _, _), .declineRefund(let product),
+            .refund(let product, _, _),
             .reverseRefund(let product), .approvePurchase(let product),
             .declinePurchase(let product), .resumePurchase(let product):
             product

@@ -232,8 +232,8 @@ extension AppStoreMachine {
         case .raisePrice(let product, let price, let needsConsent):
             return [try raisePrice(place(account, product), to: price, needsConsent)]
         case .acceptPrice(let product): return [try acceptPrice(place(account, product))]
-        case .requestRefund(let product, let reason):
-            return [try requestRefund(place(account, product), reason)]
+        case .requestRefund(let product, let reason, let stopsRenewal):
+            return try requestRefund(place(account, product), reason, stopsRenewal)
         case .declineRefund(let product): return [try declineRefund(place(account, product))]
         case .refund(let product, let reason, let percent):
             return [try refund(place(account, product), reason, percent: percent)]
@@ -501,10 +501,13 @@ extension AppStoreMachine {
 
     private mutating func requestRefund(
         _ place: Place,
-        _ reason: AppStoreAction.RefundRequestReason
-    ) throws(AppStoreRefusal) -> AppStoreNotification {
+        _ reason: AppStoreAction.RefundRequestReason,
+        _ stopsRenewal: Bool
+    ) throws(AppStoreRefusal) -> [AppStoreNotification] {
         guard !self[place].isRevoked else { throw refusal(.alreadyRefunded, place) }
-        return notify(self[place].requestRefund(reason), of: place)
+        let asked = notify(self[place].requestRefund(reason), of: place)
+        guard stopsRenewal, self[place].isAlive, self[place].renews else { return [asked] }
+        return [asked] + self[place].turnRenewalOff(at: now).map { notify($0, of: place) }
     }
 
     private mutating func declineRefund(

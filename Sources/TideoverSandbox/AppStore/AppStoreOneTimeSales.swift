@@ -54,7 +54,7 @@ extension AppStoreMachine {
         _ account: Int
     ) throws(AppStoreRefusal) -> [AppStoreNotification]? {
         switch action {
-        case .requestRefund(_, let reason):
+        case .requestRefund(_, let reason, _):
             let shelf = try shelf(account, product)
             guard !self[shelf].isRevoked else { throw refusal(.alreadyRefunded, account, product) }
             return [notify(self[shelf].requestRefund(reason), of: shelf)]

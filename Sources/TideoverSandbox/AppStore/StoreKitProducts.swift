@@ -1,31 +1,106 @@
 public import TideoverStoreKitFile
 
+// What Xcode's StoreKit configuration file has on sale. Prices of a storefront that is not named, or not
+// known, are in US dollars.
+
 extension AppStoreProduct {
-    /// The subscriptions of Xcode's StoreKit configuration file, in its order. Prices of a storefront
-    /// that is not named, or not known, are in US dollars; where the file has billing grace it lasts
-    /// sixteen days, since it does not say how long.
+    /// The subscriptions of the file, in its order, with all their offers. Where the file has billing grace
+    /// it lasts sixteen days, since it does not say how long.
     public static func subscriptions(of file: StoreKitFile) -> [AppStoreProduct] {
         file.groups.flatMap { group in
-            group.subscriptions.compactMap { subscription in
-                guard let period = StorePeriod(iso: subscription.period.text) else { return nil }
-                let offer = subscription.introductory
-                let trial = offer.flatMap { offer in
-                    offer.mode == .free ? StorePeriod(iso: offer.length.text) : nil
-                }
-                return AppStoreProduct(
-                    id: subscription.product.id,
-                    group: group.name,
-                    level: subscription.level,
-                    period: period,
-                    trial: trial,
-                    price: StorePrice(
-                        milliunits: subscription.product.milliunits,
-                        currency: file.currency ?? "USD"
-                    ),
-                    grace: file.hasBillingGrace == true ? .sixteenDays : .off,
-                    isFamilyShareable: subscription.product.isFamilyShareable
-                )
-            }
+            group.subscriptions.map { AppStoreProduct($0, of: group.name, file) }
         }
+    }
+
+    private init(
+        _ subscription: StoreKitFile.Subscription,
+        of group: String,
+        _ file: StoreKitFile
+    ) {
+        let terms: [(AppStoreOffer.Kind, [StoreKitFile.Offer])] = [
+            (.promotional, subscription.promotional), (.offerCode, subscription.codes),
+            (.winBack, subscription.winBack),
+        ]
+        let introductory = subscription.introductory.map { AppStoreOffer(.introductory, $0, file) }
+        self.init(
+            id: subscription.product.id,
+            group: group,
+            level: subscription.level,
+            period: StorePeriod(subscription.period),
+            trial: introductory?.mode == .freeTrial ? introductory?.period : nil,
+            introductory: introductory?.mode == .freeTrial ? nil : introductory,
+            offers: terms.flatMap { kind, offers in offers.map { AppStoreOffer(kind, $0, file) } },
+            price: file.price(subscription.product.milliunits),
+            grace: file.hasBillingGrace == true ? .sixteenDays : .off,
+            isFamilyShareable: subscription.product.isFamilyShareable
+        )
+    }
+}
+
+extension AppStoreOffer {
+    fileprivate init(_ kind: Kind, _ offer: StoreKitFile.Offer, _ file: StoreKitFile) {
+        let each = offer.milliunits ?? 0
+        switch offer.mode {
+        case .payAsYouGo:
+            self.init(
+                kind,
+                .payAsYouGo,
+                identifier: offer.id,
+                period: StorePeriod(offer.period),
+                payments: offer.count,
+                price: file.price(each)
+            )
+        case .free, .payUpFront:
+            self.init(
+                kind,
+                offer.mode == .free ? .freeTrial : .payUpFront,
+                identifier: offer.id,
+                period: StorePeriod(offer.length),
+                price: file.price(each * Int64(offer.count))
+            )
+        }
+    }
+}
+
+extension AppStoreOneTimeProduct {
+    /// What does not renew by itself, in the file's order. How long the app gives access for a subscription
+    /// that ends without renewing the file does not say: `length` is nil.
+    public static func products(of file: StoreKitFile) -> [AppStoreOneTimeProduct] {
+        file.purchases.compactMap { product in
+            guard let kind = Kind(product.kind) else { return nil }
+            return AppStoreOneTimeProduct(
+                id: product.id,
+                kind: kind,
+                price: file.price(product.milliunits),
+                isFamilyShareable: product.isFamilyShareable
+            )
+        }
+    }
+}
+
+extension AppStoreOneTimeProduct.Kind {
+    /// Nil for what renews, which is no product of this kind.
+    fileprivate init?(_ kind: StoreKitFile.Kind) {
+        switch kind {
+        case .consumable: self = .consumable
+        case .nonConsumable: self = .nonConsumable
+        case .nonRenewing: self = .nonRenewing
+        case .recurring: return nil
+        }
+    }
+}
+
+extension StoreKitFile {
+    fileprivate func price(_ milliunits: Int64) -> StorePrice {
+        StorePrice(milliunits: milliunits, currency: currency ?? "USD")
+    }
+}
+
+extension StorePeriod {
+    fileprivate init(_ period: ISOPeriod) {
+        guard let read = StorePeriod(iso: period.text) else {
+            preconditionFailure("\(period.text) is a period of ISO 8601")
+        }
+        self = read
     }
 }

@@ -6,17 +6,24 @@ public typealias ScenarioFileReader = (_ path: String) throws -> [UInt8]
 
 /// The products of a scenario that are on sale by Xcode's StoreKit configuration file.
 enum ScenarioCatalogue {
-    /// The file's subscriptions, with what `entitlements` says that they unlock: by product, or for all
-    /// of a group by its name.
+    /// The file's products, with what `entitlements` says that they unlock: by product, or for all of a group
+    /// by its name. Consumables unlock nothing unless it is said. What is `listed` beside the file is as it
+    /// stands there, and left out here.
     static func products(
         _ node: JSONNode,
         unlocking said: JSONNode?,
+        beside listed: [ScenarioProduct],
         _ readFile: ScenarioFileReader
     ) throws(ScenarioError) -> [ScenarioProduct] {
         let name = try readString(node)
-        let subscriptions = AppStoreProduct.subscriptions(of: try file(name, node, readFile))
-        guard !subscriptions.isEmpty else { throw fault(.none(of: "catalogue"), node) }
-        let names = subscriptions.map(\.id) + Set(subscriptions.map(\.group)).sorted()
+        let file = try file(name, node, readFile)
+        let subscriptions = AppStoreProduct.subscriptions(of: file)
+        let others = AppStoreOneTimeProduct.products(of: file)
+        guard !(subscriptions.isEmpty && others.isEmpty) else {
+            throw fault(.none(of: "catalogue"), node)
+        }
+        let names =
+            subscriptions.map(\.id) + others.map(\.id) + Set(subscriptions.map(\.group)).sorted()
         var unlocked: [String: [String]] = [:]
         if let said {
             try checkKind(said, .object, "entitlements", .object)
@@ -32,13 +39,24 @@ enum ScenarioCatalogue {
             }
         }
         var products: [ScenarioProduct] = []
-        for product in subscriptions {
+        let known = Set(listed.map(\.id))
+        for product in subscriptions where !known.contains(product.id) {
             guard let entitlements = unlocked[product.id] ?? unlocked[product.group] else {
                 throw fault(.missingKey(product.id, in: "entitlements"), said ?? node)
             }
             products.append(
                 ScenarioProduct(sale: .subscription(product), entitlements: entitlements)
             )
+        }
+        for product in others where !known.contains(product.id) {
+            guard product.kind != .nonRenewing else {
+                throw fault(.lengthUnknown(product.id), node)
+            }
+            let entitlements = unlocked[product.id] ?? (product.kind == .consumable ? [] : nil)
+            guard let entitlements else {
+                throw fault(.missingKey(product.id, in: "entitlements"), said ?? node)
+            }
+            products.append(ScenarioProduct(sale: .oneTime(product), entitlements: entitlements))
         }
         return products
     }

@@ -45,6 +45,8 @@ public struct ScenarioError: Error, Hashable, Sendable {
         case unreadableFile(String, cause: String)
         /// A file that the scenario names is none of Xcode's StoreKit configuration files, or a bad one.
         case badCatalogue(String, StoreKitFileError)
+        /// The StoreKit configuration file sells a product for a while, and does not say how long that is.
+        case lengthUnknown(String)
     }
 
     /// What a value should have been.
@@ -103,6 +105,9 @@ extension ScenarioError.Reason: CustomStringConvertible {
         case .none(let what): "a scenario needs at least one of \(what)"
         case .unreadableFile(let file, let cause): "\(file) cannot be read: \(cause)"
         case .badCatalogue(let file, let error): "\(file):\(error)"
+        case .lengthUnknown(let product):
+            "the file does not say how long the app gives access for \"\(product)\"; list it under "
+                + "\"products\" too, with its \"period\""
         }
     }
 

@@ -130,12 +130,13 @@ private struct ScenarioReader {
             return try top.required("products", ProductReader.products)
         }
         let listed = try top.optional("products", ProductReader.products) ?? []
-        let sold = try ScenarioCatalogue.products(
-            catalogue,
-            unlocking: top.node["entitlements"],
-            readFile
-        )
-        return listed + sold.filter { one in !listed.contains { $0.id == one.id } }
+        return try listed
+            + ScenarioCatalogue.products(
+                catalogue,
+                unlocking: top.node["entitlements"],
+                beside: listed,
+                readFile
+            )
     }
 
     private func app(_ products: [ScenarioProduct]) throws(ScenarioError) -> ScenarioApp {

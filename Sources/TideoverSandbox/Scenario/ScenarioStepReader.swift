@@ -139,7 +139,7 @@ extension StepReader {
             case .disturbNotifications: ["fault", "by", "times", "percent"]
             case .disturbServerAPI: ["fault", "by", "status", "operation", "times", "percent"]
             case .refund: ["product", "reason", "percent"]
-            case .requestRefund: ["product", "reason"]
+            case .requestRefund: ["product", "reason", "stopsRenewal"]
             case .extendRenewal: ["product", "days"]
             case .share, .stopSharing: ["product", "with"]
             case .raisePrice: ["product", "to", "consent"]
@@ -307,7 +307,11 @@ extension StepReader {
                 $0.rawValue
             }
         }
-        return .requestRefund(product: product, reason: reason ?? .other)
+        return .requestRefund(
+            product: product,
+            reason: reason ?? .other,
+            stopsRenewal: try reader.flag("stopsRenewal") ?? false
+        )
     }
 
     private func reason(

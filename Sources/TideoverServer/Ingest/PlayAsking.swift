@@ -9,6 +9,10 @@ struct PlayAsking: Sendable {
 
     private var app: App { ingest.app }
 
+    /// For how long the store may not know a purchase that it has told of: its answers can be behind its
+    /// messages.
+    private static let settling = Milliseconds.hours(1)
+
     /// What the store answered, and to which lineages the tokens asked about, and those that they
     /// replace, are known to belong.
     struct Answers: Sendable {
@@ -17,16 +21,23 @@ struct PlayAsking: Sendable {
     }
 
     /// Asks one question after the other; nothing where no credentials are configured. That the store
-    /// does not know a purchase is an answer too, without a read.
+    /// does not know a purchase is an answer too, without a read; but a purchase never heard of before, that
+    /// it has told of just now (at `toldAt`, by its clock), it has only not got round to knowing.
     ///
-    /// - Throws: `PlayAPIFailure` for whatever else failed, kept as an inquiry by then; `StorageError`.
-    func ask(_ questions: [PlayNotification.Question]) async throws -> Answers {
+    /// - Throws: `PlayAPIFailure` for that and for whatever else failed, kept as an inquiry by then;
+    ///   `StorageError`.
+    func ask(
+        _ questions: [PlayNotification.Question],
+        toldAt: Instant
+    ) async throws -> Answers {
         var answers = Answers()
         for question in questions {
             do {
                 try await ask(question, &answers)
             } catch let failure as PlayAPIFailure where failure.outcome == .gone {
-                continue
+                let isNew = answers.chains[trust.token(question.token)] == nil
+                guard !(isNew && failure.isOfUnknown && toldAt + Self.settling > ingest.clock())
+                else { throw failure }
             }
         }
         return answers
@@ -141,6 +152,9 @@ extension PlayNotification.Question {
 }
 
 extension PlayAPIFailure {
+    /// Whether the store says that it knows no such purchase.
+    fileprivate var isOfUnknown: Bool { if case .notFound = reason { true } else { false } }
+
     /// How it went, for `/metrics`.
     var metricWord: String {
         if case .unauthorised = reason { return "unauthorised" }

@@ -43,7 +43,10 @@ struct PlayIntake: Sendable {
     func take(_ message: Message) async throws -> Outcome {
         let answers: PlayAsking.Answers
         do {
-            answers = try await asking.ask(message.notification.questions)
+            answers = try await asking.ask(
+                message.notification.questions,
+                toldAt: message.notification.eventTime
+            )
         } catch let failure as PlayAPIFailure {
             throw Problem.storeNotAsked(failure, at: ingest.clock())
         }

@@ -153,6 +153,25 @@ struct GooglePlayTale {
 
     // MARK: What goes wrong
 
+    /// From a copy of the generator: what else happens in a story does not hang on it.
+    private func pushFaults(_ random: SeededRandom) -> [ScenarioPlayAction] {
+        var random = random
+        let faults: [PlayWireFault] = [
+            .noAnswer, .duplicate, .delay(6 * Storyteller.hour), .reorder, .truncate, .corrupt,
+            .wrongPackage, .unknownType, .expiredToken, .wrongAudience, .wrongAccount,
+        ]
+        var rules: [PlayWireFaultRule] = []
+        for fault in faults where random.number(in: 0...2) > 0 {
+            let percent = Int(random.number(in: 5...30))
+            rules.append(PlayWireFaultRule(fault, times: nil, percent: percent))
+        }
+        // A key takes a while to make.
+        for fault in [PlayWireFault.rotateKey, .unknownKey] where random.happens(onceIn: 4) {
+            rules.append(PlayWireFaultRule(fault))
+        }
+        return rules.map { ScenarioPlayAction(deed: .disturbNotifications($0), refusal: nil) }
+    }
+
     /// A token that lives is never said to be unknown or gone: a back end may leave such a one alone for
     /// longer than a story waits. Tideover does for a week (`docs/operating.md`, "Google Play").
     func disturbances(_ random: inout SeededRandom) -> [ScenarioAction] {
@@ -163,24 +182,7 @@ struct GooglePlayTale {
         if random.number(in: 0...2) > 0 { habits.redelivered = 30 }
         if random.number(in: 0...2) > 0 { habits.republished = 30 }
         var rules = [ScenarioPlayAction(deed: .disturbPubSub(habits), refusal: nil)]
-        let faults: [PlayWireFault] = [
-            .noAnswer, .duplicate, .delay(6 * Storyteller.hour), .reorder, .truncate, .corrupt,
-            .wrongPackage, .unknownType, .expiredToken, .wrongAudience, .wrongAccount,
-        ]
-        for fault in faults where random.number(in: 0...2) > 0 {
-            let percent = Int(random.number(in: 5...30))
-            let rule = PlayWireFaultRule(fault, times: nil, percent: percent)
-            rules.append(
-                ScenarioPlayAction(deed: .disturbNotifications(rule), refusal: nil)
-            )
-        }
-        // A key takes a while to make.
-        for fault in [PlayWireFault.rotateKey, .unknownKey] where random.happens(onceIn: 4) {
-            let rule = PlayWireFaultRule(fault)
-            rules.append(
-                ScenarioPlayAction(deed: .disturbNotifications(rule), refusal: nil)
-            )
-        }
+        rules += pushFaults(random)
         let troubles: [PlayFault] = [
             .rateLimited(seconds: random.number(in: 0...7_200)), .unavailable(status: 503),
             .unavailable(status: 504),
