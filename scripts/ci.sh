@@ -157,10 +157,10 @@ stories() {
     TMPDIR=$folder "$server" sandbox stories --seeds "$seeds"
 }
 
-# What stands for Google in tests must pass for it with Google's own library.
-google() {
+# What stands for a store in tests must pass for it with the store's own library.
+judged() {
     local status=0
-    TIDEOVER_TRIALS_BINARY=$trials scripts/verify-google.sh || status=$?
+    TIDEOVER_TRIALS_BINARY=$trials "$1" || status=$?
     # 75: the library could not be had, and the script has said so.
     [ "$status" -eq 0 ] || [ "$status" -eq 75 ]
 }
@@ -192,7 +192,8 @@ full)
     step "smoke of the fuzzers" scripts/fuzz.sh smoke
     step "release build" release
     step "smoke of the release build" smoke
-    step "the simulated Google, judged by Google's library" google
+    step "the simulated Google, judged by Google's library" judged scripts/verify-google.sh
+    step "the simulated App Store, judged by Apple's library" judged scripts/verify-apple.sh
     step "laws of the core over 10,000 lives" laws
     step "short trials of the release build" short_trials
     ;;

@@ -38,7 +38,8 @@ NOTIFICATIONS = [
     "DID_CHANGE_RENEWAL_PREF/UPGRADE", "DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_DISABLED",
     "DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_ENABLED", "DID_FAIL_TO_RENEW", "DID_FAIL_TO_RENEW/GRACE_PERIOD",
     "DID_RENEW", "DID_RENEW/BILLING_RECOVERY", "EXPIRED/BILLING_RETRY", "EXPIRED/PRICE_INCREASE",
-    "EXPIRED/VOLUNTARY", "GRACE_PERIOD_EXPIRED", "PRICE_INCREASE/ACCEPTED", "PRICE_INCREASE/PENDING", "REFUND",
+    "EXPIRED/PRODUCT_NOT_FOR_SALE", "EXPIRED/VOLUNTARY", "GRACE_PERIOD_EXPIRED", "OFFER_REDEEMED",
+    "ONE_TIME_CHARGE", "PRICE_INCREASE/ACCEPTED", "PRICE_INCREASE/PENDING", "REFUND",
     "REFUND_DECLINED", "REFUND_REVERSED", "RENEWAL_EXTENDED", "RENEWAL_EXTENSION/FAILURE",
     "RENEWAL_EXTENSION/SUMMARY", "REVOKE", "SUBSCRIBED/INITIAL_BUY", "SUBSCRIBED/RESUBSCRIBE", "TEST",
 ]
@@ -215,7 +216,8 @@ class Judge:
             self.kinds[self.kind(payload_of(body["signedPayload"]))] += 1
         for held in said["devices"]:
             self.document("transaction", held["transaction"])
-            self.document("renewal", held["renewal"])
+            if "renewal" in held:  # what is bought once does not renew
+                self.document("renewal", held["renewal"])
         for exchange in map(Exchange, said["exchanges"]):
             self.exchange(exchange)
             self.all_signed_in(exchange.answer)

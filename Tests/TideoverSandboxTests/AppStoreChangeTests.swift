@@ -196,7 +196,7 @@ import TideoverSandbox
         #expect(
             heard.last?.kind.hasPrefix("DID_CHANGE_RENEWAL_STATUS") == true && heard.count == 2
         )
-        #expect(heard.last?.renewal("autoRenewStatus") == "0")
+        #expect(heard.last?.renewal?["autoRenewStatus"] == 0)
         #expect(heard.last?.status == 1)
     }
 

@@ -98,11 +98,34 @@ struct PlayIngestTests {
         await server.close()
     }
 
-    @Test func `a purchase that the store does not know is an answer, and no more`() async throws {
+    @Test
+    func
+        `a purchase that the store does not know long after it told of it is an answer, and no more`()
+        async throws
+    {
         let play = TestPlay()
         let server = try TestServer(googlePlay: play.trust())
-        #expect(try await push(server, TestPlay.notice(4)).status == 200)
+        let told = { (ago: Milliseconds) -> JSONObject in
+            var content = TestPlay.notice(4)
+            let instant = server.now - ago
+            content["eventTimeMillis"] = .string("\(instant.millisecondsSince1970)")
+            return content
+        }
+        #expect(try await push(server, told(.zero)).status == 503)
+        #expect(try await push(server, told(.minutes(59))).status == 503)
+        #expect(try await push(server, told(.minutes(60))).status == 200)
         #expect(try facts(server, .sandbox).isEmpty)
+        await server.close()
+    }
+
+    @Test func `one that it knows a moment after it told of it is taken in when it comes again`()
+        async throws
+    {
+        let play = TestPlay()
+        let server = try TestServer(googlePlay: play.trust())
+        #expect(try await push(server, TestPlay.notice(4)).status == 503)
+        play.answer("token-1", Self.active)
+        #expect(try await push(server, TestPlay.notice(4)) == (200, "committed"))
         await server.close()
     }
 

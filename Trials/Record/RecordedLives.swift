@@ -7,6 +7,7 @@ import TideoverSandbox
 extension StoreRecording {
     private static let token = "7e3fb20b-4cdb-47cc-936d-99d65f608138"
     private static let others = ["cara", "dan", "eve", "fay", "gus", "hal", "ida"]
+    private static let laterOthers = ["jon", "kim", "lea", "mia"]
 
     mutating func live() async throws {
         try await begin()
@@ -17,8 +18,11 @@ extension StoreRecording {
         try await pass(toDay: 105)
         try await act(.subscribe(product: Self.pro, trial: .declined), by: "ada")
         try await tell()
-        try await pass(toDay: 165)
-        for customer in ["ada", "ben"] + Self.others { try await look(at: customer) }
+        try await offersAndOnce()
+        try await pass(toDay: 168)
+        for customer in ["ada", "ben"] + Self.others + Self.laterOthers {
+            try await look(at: customer)
+        }
         try await history()
         try await refusals()
     }
@@ -159,6 +163,40 @@ extension StoreRecording {
             "POST",
             at: "/inApps/v1/transactions/\(purchase.transactionId)/finish"
         )
+    }
+
+    /// Days 105 to 150: what is bought once, refunded in part and shared; offers of each kind; a product that
+    /// is not for sale any more.
+    private mutating func offersAndOnce() async throws {
+        for customer in Self.laterOthers { try await register(customer, token: Self.token) }
+        for product in [Self.lifetime, Self.coins, Self.season] {
+            try await act(.buy(product: product, outsideApp: false), by: "jon")
+        }
+        try await act(.share(product: Self.lifetime, with: "kim"), by: "jon")
+        try await act(.subscribe(product: Self.plus, trial: .ifEligible), by: "kim")
+        try await act(.redeem(product: Self.plus, offer: "gift"), by: "lea")
+        try await act(.subscribe(product: Self.plus, trial: .ifEligible), by: "mia")
+        try await pass(toDay: 107)
+        for customer in Self.laterOthers { try await look(at: customer) }
+        try await act(.requestRefund(product: Self.coins, reason: .unsatisfied), by: "jon")
+        try await act(.refund(product: Self.coins, reason: .other), by: "jon")
+        try await act(.refund(product: Self.season, reason: .other, percent: 40), by: "jon")
+        try await act(.refund(product: Self.lifetime, reason: .appIssue), by: "jon")
+        try await act(.reverseRefund(product: Self.lifetime), by: "jon")
+        try await act(
+            .requestRefund(product: Self.plus, reason: .other, stopsRenewal: true),
+            by: "mia"
+        )
+        try await act(.refund(product: Self.plus, reason: .other, percent: 55), by: "mia")
+        try await act(.redeem(product: Self.plus, offer: "stay"), by: "kim")
+        try await act(.cancel(product: Self.plus), by: "lea")
+        try await pass(toDay: 110)
+        for customer in Self.laterOthers { try await look(at: customer) }
+        try await pass(toDay: 140)
+        try await act(.redeem(product: Self.plus, offer: "come-back"), by: "lea")
+        try await pass(toDay: 145)
+        try await act(.removeFromSale(product: Self.plus), by: "kim")
+        try await look(at: "lea")
     }
 
     /// The history of notifications: the last thirty days page by page, and with filters.

@@ -11,6 +11,10 @@ struct StoreRecording {
     static let pro = "cards.pro.monthly"
     static let plain = "cards.plain.monthly"
     static let weekly = "cards.plain.weekly"
+    static let plus = "cards.plus.monthly"
+    static let lifetime = "cards.lifetime"
+    static let coins = "cards.coins.100"
+    static let season = "cards.season"
     private static let bundleId = "com.example.cards"
     private static let keyId = "2X9R4HXF34"
     private static let issuerId = "57246542-96fe-1a63-e053-0824d011072a"
@@ -33,7 +37,8 @@ struct StoreRecording {
         app = AppStoreApp(
             bundleId: Self.bundleId,
             environment: environment,
-            products: try Self.products()
+            products: try Self.products(),
+            oneTimeProducts: Self.oneTimeProducts
         )
         authority = try SandboxAuthority()
         receipts = try ReceiptAuthority()
@@ -59,7 +64,9 @@ struct StoreRecording {
             level: Int = 1,
             _ period: String,
             trial: String? = nil,
-            _ grace: BillingGrace = .off
+            _ grace: BillingGrace = .off,
+            introductory: AppStoreOffer? = nil,
+            offers: [AppStoreOffer] = []
         ) throws -> AppStoreProduct {
             guard let period = StorePeriod(iso: period) else {
                 throw CommandFailure(.software, "\(period) is no period")
@@ -70,6 +77,8 @@ struct StoreRecording {
                 level: level,
                 period: period,
                 trial: trial.flatMap { StorePeriod(iso: $0) },
+                introductory: introductory,
+                offers: offers,
                 price: StorePrice(milliunits: 4990, currency: "USD"),
                 grace: grace,
                 isFamilyShareable: group == "pro"
@@ -80,8 +89,59 @@ struct StoreRecording {
             try product(pro, "pro", "P1M", .sixteenDays),
             try product(plain, "plain", "P1M"),
             try product(weekly, "weekly", "P1W"),
+            try product(
+                plus,
+                "plus",
+                "P1M",
+                introductory: try offer(.introductory, .payAsYouGo, payments: 2, 990),
+                offers: [
+                    try offer(.promotional, .payUpFront, "stay", 3990),
+                    try offer(.offerCode, .freeTrial, "gift", 0),
+                    try offer(.winBack, .payAsYouGo, "come-back", payments: 3, 1990),
+                ]
+            ),
         ]
     }
+
+    private static func offer(
+        _ kind: AppStoreOffer.Kind,
+        _ mode: AppStoreOffer.Mode,
+        _ name: String? = nil,
+        payments: Int = 1,
+        _ milliunits: Int64
+    ) throws -> AppStoreOffer {
+        guard let month = StorePeriod(iso: "P1M") else {
+            throw CommandFailure(.software, "P1M is no period")
+        }
+        return AppStoreOffer(
+            kind,
+            mode,
+            identifier: name,
+            period: month,
+            payments: payments,
+            price: StorePrice(milliunits: milliunits, currency: "USD")
+        )
+    }
+
+    private static let oneTimeProducts = [
+        AppStoreOneTimeProduct(
+            id: lifetime,
+            kind: .nonConsumable,
+            price: StorePrice(milliunits: 49_990, currency: "USD"),
+            isFamilyShareable: true
+        ),
+        AppStoreOneTimeProduct(
+            id: coins,
+            kind: .consumable,
+            price: StorePrice(milliunits: 990, currency: "USD")
+        ),
+        AppStoreOneTimeProduct(
+            id: season,
+            kind: .nonRenewing,
+            price: StorePrice(milliunits: 9990, currency: "USD"),
+            length: StorePeriod(iso: "P3M")
+        ),
+    ]
 
     var summary: String {
         "\(bodies.count) notifications, \(exchanges.count) answers, \(devices.count) purchases on "

@@ -233,9 +233,6 @@ extension SimulatedAppStore {
         try service.machine.openApp(customer, delaysMessages: delaysMessages)
     }
 
-    /// Replaces the keys whose tokens are valid.
-    public func setKeys(_ keys: [AppStoreAPIKey]) { service.keys = keys }
-
     /// Says whether the app has a URL for notifications; without one no test can be asked for.
     public func setHasNotificationURL(_ hasURL: Bool) { service.hasNotificationURL = hasURL }
 }

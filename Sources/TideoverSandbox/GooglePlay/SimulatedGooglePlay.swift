@@ -248,9 +248,6 @@ extension SimulatedGooglePlay {
     /// Takes every rule for calls back.
     public func clearFaults() { service.faults.clear() }
 
-    /// Replaces the service accounts that there are; tokens given to others open nothing any more.
-    public func setAccounts(_ accounts: [PlayServiceAccount]) { service.desk.accounts = accounts }
-
     /// Withdraws every access token given so far.
     public func withdrawTokens() { service.desk.withdrawTokens() }
 

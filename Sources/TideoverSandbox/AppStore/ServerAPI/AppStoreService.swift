@@ -21,7 +21,7 @@ struct AppStoreService: Sendable {
 
     var machine: AppStoreMachine
     var post: AppStorePost
-    var keys: [AppStoreAPIKey]
+    let keys: [AppStoreAPIKey]
     var faults: FaultPlan<AppStoreFault, AppStoreOperation>
     var allowance: AppStoreAllowance
     var authority: SandboxAuthority

@@ -24,7 +24,7 @@ struct PlayTokenDesk: Sendable {
         fileprivate var random: SeededRandom
     }
 
-    var accounts: [PlayServiceAccount]
+    let accounts: [PlayServiceAccount]
     /// `aud` that assertions must be addressed to.
     let url: String
     var given: Given
