@@ -99,4 +99,64 @@ import TideoverSandbox
         )
         #expect(verdict.lockoutMinutes == 0)
     }
+
+    // MARK: Google Play's grace
+
+    /// Every push is lost until the payment has failed; the back end catches up on 4 June. Of all of the grace the
+    /// store says nothing, only until when it has moved the expiry.
+    private func grace(
+        told accessUntil: String,
+        before: String = #"{"state":"never","access":false}"#
+    ) async throws -> [StoryFault] {
+        let story = """
+            {
+              scenario: "Heard of in grace", source: "Google, Subscription lifecycle, Grace period",
+              app: { id: "cards" },
+              googlePlay: { packageName: "com.example.cards", subscriptions: { "cards.pro": { entitlements: ["premium"],
+                basePlans: { monthly: { period: "P1M", price: "9.99 USD", grace: "30 d" } } } } },
+              customers: { anna: {} },
+              start: "2026-05-01T10:00:00Z",
+              steps: [
+                { do: "disturbNotifications", fault: "lose", percent: 100 },
+                { do: "buy" },
+                { at: "2026-05-20T10:00:00Z", do: "failPayments", expect: { premium: { access: { present: true } } } },
+                { at: "2026-06-02T10:00:00Z", do: "endDisturbances" },
+                { at: "2026-06-04T12:00:00Z", do: "catchUp" },
+                { after: "1 h", expect: { premium: { access: { present: true } } } },
+              ],
+            }
+            """
+        let (clock, june) = (
+            Locked<Int64>(0), try #require(InstantText.read("2026-06-03T00:00:00Z"))
+        )
+        let now =
+            #"{"state":"grace","access":true,"store":"googlePlay","graceUntil":null,"accessUntil":"\#(accessUntil)"}"#
+        let target = ScenarioTarget(
+            deliver: { _ in Response(status: 200) },
+            readBack: { _ in
+                let premium = clock.withLock { $0 } < june ? before : now
+                return Response(body: Array(#"{"entitlements":{"premium":\#(premium)}}"#.utf8))
+            },
+            setClock: { now in clock.withLock { $0 = now } }
+        )
+        let scenario = try Scenario(reading: Array(story.utf8))
+        return try await ScenarioRunner(target: target, authority: SandboxAuthority())
+            .run(scenario).storyVerdict.faults
+    }
+
+    @Test func `who hears of a purchase only in grace can tell the end that moves, and no other`()
+        async throws
+    {
+        #expect(try await grace(told: "2026-06-05T10:00:00.000Z") == [])
+        for wrong in [
+            "2026-06-05T11:00:00.000Z", "2026-06-04T10:00:00.000Z", "2026-06-06T10:00:00.000Z",
+        ] {
+            #expect(try await grace(told: wrong).count == 1, "\(wrong)")
+        }
+    }
+
+    @Test func `who heard of it before must tell the end of grace`() async throws {
+        let paid = #"{"state":"active","access":true,"store":"googlePlay"}"#
+        #expect(try await grace(told: "2026-06-05T10:00:00.000Z", before: paid).count == 1)
+    }
 }

@@ -37,6 +37,8 @@ extension StoryVerdict {
     fileprivate init(_ report: ScenarioReport) {
         var window = StoryWindow()
         var meter = LockoutMeter()
+        // Of whom a purchase in Google Play was told of while it was paid for.
+        var heardOf: Set<String> = []
         for (index, moment) in report.moments.enumerated() {
             switch moment.happening {
             case .action(let deed):
@@ -53,7 +55,13 @@ extension StoryVerdict {
             case .readBack(let readBack):
                 guard window.isQuiet else { break }
                 quietAnswers += 1
-                if let difference = readBack.reading.difference { note(moment, difference) }
+                let reading = readBack.reading
+                guard let difference = reading.difference else { break }
+                if reading.tellsMovingGrace, !heardOf.contains(reading.customer) { break }
+                note(moment, difference)
+            }
+            if let reading = moment.reading, reading.isPaidInGooglePlay {
+                heardOf.insert(reading.customer)
             }
             if window.isOpen { meter.stop(at: moment.at) }
             guard !window.isOpen, let reading = moment.reading else { continue }
@@ -165,6 +173,23 @@ extension Moment {
 
 extension Reading {
     fileprivate var isLockedOut: Bool { mistake(about: "premium") == .lockedOut }
+
+    fileprivate var isPaidInGooglePlay: Bool {
+        let answer = entitlement("premium")
+        return answer?["store"] == "googlePlay" && answer?["state"] == "active"
+    }
+
+    /// Whether it says of Google Play's grace what can be told by who hears of a purchase only then: the end
+    /// that the store moves from day to day, and not that of all of it.
+    fileprivate var tellsMovingGrace: Bool {
+        let answer = entitlement("premium")
+        guard case .grace(let last) = truth, answer?["store"] == "googlePlay",
+            answer?["state"] == "grace", answer?["graceUntil"]?.isNull == true,
+            let end = answer?["accessUntil"]?.string.flatMap(InstantText.read)
+        else { return false }
+        let day = Storyteller.day
+        return at < end && end <= min(at + day, last) && (last - end) % day == 0
+    }
 
     /// How the answer differs from the store's truth, in words; nil if it does not.
     fileprivate var difference: String? {
