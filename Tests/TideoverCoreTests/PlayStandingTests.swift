@@ -192,6 +192,26 @@ import TideoverLives
         #expect(life.standing("2026-06-20").accessUntil == "2026-06-08")
     }
 
+    @Test func `a hold behind a pause holds for sixty days from when the pause ended`() {
+        var life = Self.paused()
+        life.read(.onHold, until: Self.end, at: "2026-07-02", order: "GPA.1")
+        life.read(.onHold, until: Self.end, at: "2026-07-20", order: "GPA.1")
+        let over = "2026-07-01" + .days(60) as Instant
+        expectTurn(life, at: over, from: Self.onHold, to: Self.unconfirmed)
+        #expect(life.standing("2026-08-20").accessUntil == Self.end)
+        var early = Self.paused()
+        early.read(.onHold, until: Self.end, at: "2026-06-20", order: "GPA.1")
+        let soon = "2026-06-20" + .days(60) as Instant
+        expectTurn(early, at: soon, from: Self.onHold, to: Self.unconfirmed)
+    }
+
+    @Test func `a hold behind a pause that nobody heard of is believed when the store tells of it`() {
+        var life = Self.monthly()
+        life.read(.onHold, until: Self.end, at: "2026-08-20", order: "GPA.1")
+        let over = "2026-08-20" + .days(60) as Instant
+        expectTurn(life, at: over, from: Self.onHold, to: Self.unconfirmed)
+    }
+
     @Test func `a recovery in grace keeps the cycle, one from hold begins a new one`() {
         var recovered = Self.failing()
         recovered.read(.active, until: "2026-07-01", at: "2026-06-03", order: "GPA.1..0")

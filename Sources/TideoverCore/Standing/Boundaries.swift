@@ -83,7 +83,7 @@ extension PlayStatement {
                 expiry + pace.scale(policy.unreachable),
                 said + pace.scale(PlaySituation.unstatedGrace),
             ] + [graceUntil].compactMap(\.self)
-        let holdStarts = graceEnds + [expiry, said] + [resumesAt].compactMap(\.self)
+        let holdStarts = graceEnds + [expiry, said] + [resumesAt, heldFrom].compactMap(\.self)
         return [from, expiry + pace.scale(PlaySituation.silentGrace)]
             + [failedFrom].compactMap(\.self) + holdStarts
             + holdStarts.map { $0 + pace.scale(PlaySituation.hold) }

@@ -68,11 +68,17 @@ struct PlayStatement: Sendable {
     var graceUntil: Instant?
     /// Since when the payment has been failing, where that lies before this was said.
     var failedFrom: Instant?
+    /// When the hold began; nil in any other state.
+    var heldFrom: Instant?
     /// The positions of its period and of the one before among the history's.
     var period: Int?
     var formerPeriod: Int?
 
     var isFailing: Bool { state == .inGrace || state == .onHold }
+
+    /// When access stopped that the state does not give: at the expiry, or where the store says so before,
+    /// at its word.
+    var stoppedAt: Instant { min(expiry, said) }
 
     /// Whether the first payment was not made by then.
     var isUnpaid: Bool { state == .pending || state == .pendingCancelled }

@@ -79,6 +79,7 @@ struct PlayLedger {
             if statement.isFailing, last != nil, statement.from < statement.said {
                 statement.failedFrom = statement.from
             }
+            statement.heldFrom = holdStart(of: statement, after: last)
             statements.append(statement)
             last = statement
             if statement.rank == .store { lastRead = statement }
@@ -123,6 +124,28 @@ struct PlayLedger {
             let start = silentStart(of: statement, item, after: last)
         else { return statement.said }
         return min(statement.said, max(last.said, last.expiry, start))
+    }
+
+    /// When the hold began that a statement tells of; nil if it tells of none. A hold that lasts longer than
+    /// one can has begun later than was thought, behind a pause that nobody heard of: then at the store's
+    /// word.
+    private func holdStart(of statement: PlayStatement, after last: PlayStatement?) -> Instant? {
+        guard statement.state == .onHold else { return nil }
+        let start = statedHoldStart(of: statement, after: last)
+        return statement.said < start + pace.scale(PlaySituation.hold) ? start : statement.said
+    }
+
+    /// A hold begins when grace ends, or when a pause does whose end could not be paid.
+    private func statedHoldStart(
+        of statement: PlayStatement,
+        after last: PlayStatement?
+    ) -> Instant {
+        guard let last, statement.expiry <= last.expiry else { return statement.stoppedAt }
+        switch last.state {
+        case .onHold: return last.heldFrom ?? statement.stoppedAt
+        case .paused: return min(statement.said, last.resumesAt ?? statement.said)
+        default: return statement.stoppedAt
+        }
     }
 
     /// The start of what a statement tells of: the end of the period before, where the expiry has

@@ -135,10 +135,7 @@ struct PlaySituation {
         gracePresumedUntil + history.pace.scale(Self.hold)
     }
 
-    /// A hold begins when grace ends; where the store says hold before, at its word.
-    private var heldFrom: Instant { min(expiry, statement?.said ?? expiry) }
-
-    var holdUntil: Instant { heldFrom + history.pace.scale(Self.hold) }
+    var holdUntil: Instant { (statement?.heldFrom ?? expiry) + history.pace.scale(Self.hold) }
 
     var resumesAt: Instant? { statement?.resumesAt }
 
@@ -154,7 +151,7 @@ struct PlaySituation {
         case .inGrace: return gracePresumedUntil
         case .active, .cancelled: return expiry
         case .expired, .onHold, .paused, .pending, .pendingCancelled, .unrecognised:
-            return heldFrom
+            return statement.stoppedAt
         }
     }
 
