@@ -103,10 +103,11 @@ import TideoverSandbox
     // MARK: Google Play's grace
 
     /// Every push is lost until the payment has failed; the back end catches up on 4 June. Of all of the grace the
-    /// store says nothing, only until when it has moved the expiry.
+    /// store says nothing, only until when it has moved the expiry. What is done in March is told of as paid for.
     private func grace(
         told accessUntil: String,
-        before: String = #"{"state":"never","access":false}"#
+        before: String = #"{"state":"never","access":false}"#,
+        inMarch steps: String = ""
     ) async throws -> [StoryFault] {
         let story = """
             {
@@ -115,9 +116,10 @@ import TideoverSandbox
               googlePlay: { packageName: "com.example.cards", subscriptions: { "cards.pro": { entitlements: ["premium"],
                 basePlans: { monthly: { period: "P1M", price: "9.99 USD", grace: "30 d" } } } } },
               customers: { anna: {} },
-              start: "2026-05-01T10:00:00Z",
+              start: "2026-03-01T10:00:00Z",
               steps: [
-                { do: "disturbNotifications", fault: "lose", percent: 100 },
+                \(steps)
+                { at: "2026-05-01T10:00:00Z", do: "disturbNotifications", fault: "lose", percent: 100 },
                 { do: "buy" },
                 { at: "2026-05-20T10:00:00Z", do: "failPayments", expect: { premium: { access: { present: true } } } },
                 { at: "2026-06-02T10:00:00Z", do: "endDisturbances" },
@@ -126,15 +128,17 @@ import TideoverSandbox
               ],
             }
             """
-        let (clock, june) = (
-            Locked<Int64>(0), try #require(InstantText.read("2026-06-03T00:00:00Z"))
-        )
+        let clock = Locked<Int64>(0)
+        let april = try #require(InstantText.read("2026-04-01T00:00:00Z"))
+        let june = try #require(InstantText.read("2026-06-03T00:00:00Z"))
+        let paid = #"{"state":"active","access":true,"store":"googlePlay"}"#
         let now =
             #"{"state":"grace","access":true,"store":"googlePlay","graceUntil":null,"accessUntil":"\#(accessUntil)"}"#
         let target = ScenarioTarget(
             deliver: { _ in Response(status: 200) },
             readBack: { _ in
-                let premium = clock.withLock { $0 } < june ? before : now
+                let instant = clock.withLock { $0 }
+                let premium = instant < april ? paid : instant < june ? before : now
                 return Response(body: Array(#"{"entitlements":{"premium":\#(premium)}}"#.utf8))
             },
             setClock: { now in clock.withLock { $0 = now } }
@@ -158,5 +162,61 @@ import TideoverSandbox
     @Test func `who heard of it before must tell the end of grace`() async throws {
         let paid = #"{"state":"active","access":true,"store":"googlePlay"}"#
         #expect(try await grace(told: "2026-06-05T10:00:00.000Z", before: paid).count == 1)
+    }
+
+    @Test func `who heard of an earlier purchase has not heard of the next`() async throws {
+        let march = """
+            { do: "buy" },
+            { at: "2026-03-02T10:00:00Z", expect: { premium: { access: { present: true } } } },
+            { at: "2026-03-20T10:00:00Z", do: "revoke", refund: "full", expect: { premium: { access: { present: true } } } },
+            """
+        #expect(
+            try await grace(told: "2026-06-05T10:00:00.000Z", inMarch: march) == []
+        )
+    }
+
+    @Test func `in grace of both stores the end of either is right`() async throws {
+        #expect(try await graceInBoth(told: "2026-06-19T10:00:00.000Z") == [])
+        #expect(try await graceInBoth(told: "2026-07-01T10:00:00.000Z") == [])
+        #expect(try await graceInBoth(told: "2026-06-18T10:00:00.000Z").count == 1)
+        #expect(try await graceInBoth(told: "2026-07-02T10:00:00.000Z").count == 1)
+    }
+
+    /// A month from 1 May in Google Play, with thirty days of grace, and one from 3 May in the App Store, with
+    /// sixteen; neither is paid for again.
+    private func graceInBoth(told end: String) async throws -> [StoryFault] {
+        let token = "2f6a3f0e-6c1b-4d0e-9a55-0b7e8c1d4a21"
+        let story = """
+            {
+              scenario: "In grace twice", source: "Tideover, rules of standing",
+              app: { id: "cards", bundleId: "com.example.cards" },
+              products: { "cards.monthly": { entitlements: ["premium"], group: "pro", period: "P1M", price: "9.99 USD", grace: "P16D" } },
+              googlePlay: { packageName: "com.example.cards", subscriptions: { "cards.pro": { entitlements: ["premium"],
+                basePlans: { monthly: { period: "P1M", price: "9.99 USD", grace: "30 d" } } } } },
+              customers: { anna: { store: "googlePlay", appAccountToken: "\(token)" },
+                           "anna's iPhone": { store: "appStore", appAccountToken: "\(token)" } },
+              start: "2026-05-01T10:00:00Z",
+              steps: [
+                { do: "buy", customer: "anna" },
+                { at: "2026-05-03T10:00:00Z", do: "subscribe", customer: "anna's iPhone" },
+                { do: "failPayments", customer: "anna" },
+                { do: "failPayments", customer: "anna's iPhone" },
+                { at: "2026-06-04T12:00:00Z", do: "catchUp" },
+                { after: "1 h", customer: "anna", expect: { premium: { access: { present: true } } } },
+              ],
+            }
+            """
+        let now =
+            #"{"state":"grace","access":true,"accessUntil":"\#(end)","graceUntil":"\#(end)"}"#
+        let target = ScenarioTarget(
+            deliver: { _ in Response(status: 200) },
+            readBack: { _ in Response(body: Array(#"{"entitlements":{"premium":\#(now)}}"#.utf8)) },
+            setClock: { _ in }
+        )
+        let scenario = try Scenario(reading: Array(story.utf8))
+        let verdict = try await ScenarioRunner(target: target, authority: SandboxAuthority())
+            .run(scenario).storyVerdict
+        #expect(verdict.quietAnswers == 1)
+        return verdict.faults
     }
 }

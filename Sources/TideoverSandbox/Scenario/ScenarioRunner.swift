@@ -423,15 +423,15 @@ extension ScenarioPlay {
         )
     }
 
-    /// What the customer's store holds to be so, unless only the person's other store says entitled.
+    /// What the stores of the person hold to be so.
     private func truth(of customer: StoreCustomer) async -> Truth {
-        let own = await truth(of: customer.name)
-        guard !own.whole.isEntitled else { return own }
-        for other in scenario.customers where other.person == customer.person {
-            let truth = await truth(of: other.name)
-            if truth.whole.isEntitled { return truth }
+        var truths: [Truth] = []
+        for own in scenario.customers where own.person == customer.person {
+            truths.append(await truth(of: own.name))
         }
-        return own
+        return (
+            AppStoreTruth(bestOf: truths.map(\.whole)), AppStoreTruth(bestOf: truths.map(\.firm))
+        )
     }
 
     /// What the stores hold to be so, and the same without Google Play's grace.

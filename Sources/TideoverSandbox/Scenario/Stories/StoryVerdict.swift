@@ -60,8 +60,10 @@ extension StoryVerdict {
                 if reading.tellsMovingGrace, !heardOf.contains(reading.customer) { break }
                 note(moment, difference)
             }
-            if let reading = moment.reading, reading.isPaidInGooglePlay {
-                heardOf.insert(reading.customer)
+            if let reading = moment.reading {
+                if reading.isPaidInGooglePlay { heardOf.insert(reading.customer) }
+                // What is bought next is another purchase.
+                if !reading.truth.isEntitled { heardOf.remove(reading.customer) }
             }
             if window.isOpen { meter.stop(at: moment.at) }
             guard !window.isOpen, let reading = moment.reading else { continue }
@@ -204,10 +206,11 @@ extension Reading {
         let places = state == "grace" ? ["accessUntil", "graceUntil"] : ["accessUntil"]
         let ends = places.map { answer?[$0]?.string.flatMap(InstantText.read) }
         if ends.contains(truth.until) { return nil }
-        if case .active(let last) = truth, case .active(let first) = firmTruth, let end = ends[0],
-            first <= end, end <= last
-        {
-            return nil
+        // Nor is more than that end told of it beside what another purchase gives.
+        switch (firmTruth, truth) {
+        case (.active(let first), .active(let last)), (.grace(let first), .grace(let last)):
+            if let end = ends[0], first <= end, end <= last { return nil }
+        default: break
         }
         let until = ends.map { $0.map(InstantText.write) ?? "for ever" }.joined(separator: " or ")
         return "\(customer) is \(state) until \(until), but the store says \(truth)"
