@@ -90,6 +90,8 @@ public struct Command: Sendable {
 public struct Arguments: Sendable {
     /// The words that called the command, such as `["tideover", "sandbox", "run"]`.
     public let command: [String]
+    /// The environment variables that it was called with.
+    public internal(set) var variables: [String: String] = [:]
     let texts: [String: [String]]
     let declared: Set<String>
 

@@ -31,12 +31,21 @@ public struct Program: Sendable {
     /// Runs the process's own command line and ends the process.
     public func main() async -> Never {
         StandardStreams.prepare()
-        let code = await run(Array(CommandLine.arguments.dropFirst()), output: .standard())
+        let code = await run(
+            Array(CommandLine.arguments.dropFirst()),
+            variables: ProcessVariables.all(),
+            output: .standard()
+        )
         exit(code.rawValue)
     }
 
-    /// Runs a command line, given without the program's name; whatever happens is told on `output`.
-    public func run(_ arguments: [String], output: Output) async -> ExitCode {
+    /// Runs a command line, given without the program's name, with these environment variables; whatever
+    /// happens is told on `output`.
+    public func run(
+        _ arguments: [String],
+        variables: [String: String] = [:],
+        output: Output
+    ) async -> ExitCode {
         do {
             switch try Interpreter(root: root).interpret(arguments) {
             case .help(let path):
@@ -45,7 +54,8 @@ public struct Program: Sendable {
             case .version:
                 output.print("\(name) \(version)")
                 return output.settled(.success)
-            case .run(let action, let arguments):
+            case .run(let action, var arguments):
+                arguments.variables = variables
                 return output.settled(try await action(arguments, output))
             }
         } catch {

@@ -24,7 +24,7 @@ struct AppErrand {
 
     init(_ arguments: Arguments, _ output: Output) throws {
         let path = arguments[ConfigurationFile.required]
-        let configuration = try ConfigurationFile.load(path, telling: output)
+        let configuration = try ConfigurationFile.load(path, arguments, telling: output)
         app = try ConfigurationFile.app(arguments[Self.app], of: configuration, path)
         errand = Errand(configuration, path, server: arguments[Errand.server], output)
     }

@@ -30,7 +30,7 @@ enum Config {
 
     private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
         let path = arguments[ConfigurationFile.required]
-        let (configuration, settings) = try ConfigurationFile.loadWithSettings(path)
+        let (configuration, settings) = try ConfigurationFile.loadWithSettings(path, arguments)
         if arguments[json] {
             let document = document(path, settings, notices: configuration.notices)
             output.write(document.encoded(pretty: true) + [UInt8(ascii: "\n")])

@@ -1,4 +1,3 @@
-import Glibc
 import TideoverCommandLine
 import TideoverServer
 
@@ -15,14 +14,28 @@ enum ConfigurationFile {
         "The configuration file, tideover.json"
     )
 
-    /// Reads and checks the file; tells on stderr what is set in it without effect.
-    static func load(_ path: String, telling output: Output) throws -> Configuration {
+    /// Reads and checks the file, and the variables beside a command line's `arguments`; tells on stderr what
+    /// is set in it without effect.
+    static func load(
+        _ path: String,
+        _ arguments: Arguments,
+        telling output: Output
+    ) throws -> Configuration {
+        try load(path, variables: arguments.variables, telling: output)
+    }
+
+    /// The same with these variables, of which those count that begin with `TIDEOVER_`.
+    static func load(
+        _ path: String,
+        variables: [String: String],
+        telling output: Output
+    ) throws -> Configuration {
         let text = try text(of: path)
         let configuration = try checked { () throws(ConfigurationProblems) in
             try Configuration.load(
                 file: path,
                 text: text,
-                environment: environment(),
+                environment: variables,
                 readFile: readFile
             )
         }
@@ -32,14 +45,15 @@ enum ConfigurationFile {
 
     /// Reads and checks the file, and tells who said what.
     static func loadWithSettings(
-        _ path: String
+        _ path: String,
+        _ arguments: Arguments
     ) throws -> (configuration: Configuration, settings: [Configuration.Setting]) {
         let text = try text(of: path)
         return try checked { () throws(ConfigurationProblems) in
             try Configuration.loadWithSettings(
                 file: path,
                 text: text,
-                environment: environment(),
+                environment: arguments.variables,
                 readFile: readFile
             )
         }
@@ -105,20 +119,5 @@ enum ConfigurationFile {
             throw CommandFailure(.configuration, "\(path) has no app \(id)\nIt has: \(known)")
         }
         return app
-    }
-
-    private static func environment() -> [String: String] {
-        var variables: [String: String] = [:]
-        var entry = environ
-        while let text = entry.pointee {
-            let parts = String(cString: text).split(
-                separator: "=",
-                maxSplits: 1,
-                omittingEmptySubsequences: false
-            )
-            if parts.count == 2 { variables[String(parts[0])] = String(parts[1]) }
-            entry += 1
-        }
-        return variables
     }
 }

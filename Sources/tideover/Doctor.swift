@@ -74,7 +74,7 @@ enum Doctor {
     private static func findings(_ arguments: Arguments, _ output: Output) async -> [Finding] {
         let path = arguments[ConfigurationFile.required]
         do {
-            let (configuration, settings) = try ConfigurationFile.loadWithSettings(path)
+            let (configuration, settings) = try ConfigurationFile.loadWithSettings(path, arguments)
             let machine = await machine(configuration)
             let visit = StoreVisit(
                 configuration: configuration,

@@ -152,7 +152,7 @@ enum Inspect {
         _ output: Output
     ) throws -> Subject {
         guard let id = arguments[app] else { throw missing("--app", "ID", arguments) }
-        let configuration = try ConfigurationFile.load(path, telling: output)
+        let configuration = try ConfigurationFile.load(path, arguments, telling: output)
         let configured = try ConfigurationFile.app(id, of: configuration, path)
         guard let trust = try App(configured).appStore else {
             throw CommandFailure(.configuration, "the app \(id) has no appStore in \(path)")

@@ -194,7 +194,7 @@ enum Keys {
         makesDatabase: Bool = false
     ) async throws -> JSONNode {
         let path = arguments[ConfigurationFile.required]
-        let configuration = try ConfigurationFile.load(path, telling: output)
+        let configuration = try ConfigurationFile.load(path, arguments, telling: output)
         let errand = Errand(configuration, path, server: arguments[Errand.server], output)
         return try await errand.run(request, makesDatabase: makesDatabase)
     }

@@ -119,7 +119,7 @@ enum Report {
             throw arguments.usageError(.conflict("--json", "--csv"))
         }
         let path = arguments[ConfigurationFile.required]
-        let configuration = try ConfigurationFile.load(path, telling: output)
+        let configuration = try ConfigurationFile.load(path, arguments, telling: output)
         let app = try arguments[app].map { try ConfigurationFile.app($0, of: configuration, path) }
         let errand = Errand(configuration, path, server: arguments[Errand.server], output)
         let answer = JSONValue(

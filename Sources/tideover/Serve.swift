@@ -43,7 +43,7 @@ enum Serve {
     private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
         let stop = StopSignal()
         let path = arguments[ConfigurationFile.required]
-        let configuration = try ConfigurationFile.load(path, telling: output)
+        let configuration = try ConfigurationFile.load(path, arguments, telling: output)
         let passes = try ConfigurationFile.passes(of: configuration)
         let followed = try await follow(arguments[clock], configuration, path)
         let adminKey = try ConfigurationFile.adminKey(of: configuration)

@@ -48,6 +48,7 @@ import TideoverServer
         try Data(text.utf8).write(to: file)
         let configuration = try ConfigurationFile.load(
             file.path,
+            variables: [:],
             telling: Output(capturingAs: .plain)
         )
         let clock = try await FollowedClock(at: HTTPURL("\(url)/clock"))

@@ -48,10 +48,13 @@ import TideoverSignatures
     }
 
     /// The exit code, and `check verdict` of each finding, with what `--json` says besides.
-    private func diagnose(_ path: String) async throws -> (ExitCode, [String], String) {
+    private func diagnose(
+        _ path: String,
+        _ variables: [String: String] = [:]
+    ) async throws -> (ExitCode, [String], String) {
         let output = Output(capturingAs: .plain)
         let arguments = ["doctor", "--config", path, "--json"]
-        let code = await Tideover.program.run(arguments, output: output)
+        let code = await Tideover.program.run(arguments, variables: variables, output: output)
         let text = output.results.captured
         let parsed = try JSONSerialization.jsonObject(with: Data(text.utf8))
         let document = try #require(parsed as? [String: Any])
@@ -105,6 +108,14 @@ import TideoverSignatures
         let (none, missing, _) = try await diagnose(folder.path + "/none.json")
         #expect(none == .failure)
         #expect(missing == ["configuration problem"])
+    }
+
+    @Test func `the variables that count are those the program was called with`() async throws {
+        let path = try configuration()
+        let (code, findings, text) = try await diagnose(path, ["TIDEOVER_SERVER_LISTN": "1"])
+        #expect(code == .success)
+        #expect(findings.prefix(2) == ["configuration ok", "configuration warning"])
+        #expect(text.contains("did you mean `TIDEOVER_SERVER_LISTEN`"))
     }
 
     @Test func `secrets are looked at, not read`() async throws {

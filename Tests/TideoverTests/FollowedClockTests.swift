@@ -97,7 +97,11 @@ import TideoverSignatures
         defer { try? FileManager.default.removeItem(at: folder) }
         try write(environments, to: folder)
         let path = folder.path + "/tideover.json"
-        let configuration = try ConfigurationFile.load(path, telling: Output(capturingAs: .plain))
+        let configuration = try ConfigurationFile.load(
+            path,
+            variables: [:],
+            telling: Output(capturingAs: .plain)
+        )
         // Not the whole command, which takes the signals of the process for itself.
         let failure = await #expect(throws: CommandFailure.self) {
             try await Serve.follow(HTTPURL("http://127.0.0.1:1"), configuration, path)

@@ -127,6 +127,7 @@ import TideoverSignatures
         try write(Array(text.utf8), to: "tideover.json")
         return try ConfigurationFile.load(
             folder.path + "/tideover.json",
+            variables: [:],
             telling: Output(capturingAs: .plain)
         )
     }

@@ -65,6 +65,7 @@ import TideoverSignatures
         try Data(text.utf8).write(to: file)
         let configuration = try ConfigurationFile.load(
             file.path,
+            variables: [:],
             telling: Output(capturingAs: .plain)
         )
         let clock: Clock = { [eyes] in Instant(millisecondsSince1970: eyes.now) }
