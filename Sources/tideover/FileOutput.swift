@@ -38,6 +38,20 @@ enum FileOutput {
         guard rename(new, path) == 0 else { throw failure(path, errno) }
     }
 
+    /// That a file could be written by now, for work that takes long and is to be written at its end. Nothing
+    /// is made, and nothing of what is there is touched.
+    static func check(_ path: String) throws(CommandFailure) {
+        var entry = stat()
+        guard stat(path, &entry) == 0 else {
+            guard errno == ENOENT else { throw failure(path, errno) }
+            let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+            guard access(folder, W_OK | X_OK) == 0 else { throw failure(path, errno) }
+            return
+        }
+        guard entry.st_mode & S_IFMT != S_IFDIR else { throw failure(path, EISDIR) }
+        guard access(path, W_OK) == 0 else { throw failure(path, errno) }
+    }
+
     /// That a file or folder cannot be written, with this `errno`.
     static func failure(_ path: String, _ number: Int32) -> CommandFailure {
         CommandFailure(

@@ -73,12 +73,14 @@ enum SandboxRun {
                 + "AuthKey_REHEARSAL1.p8 for the App Store, service-account.json for Google.",
             "Exit code 0 when every expectation of every file held; 1 when one did not; 65 when a "
                 + "file is no scenario, which does not keep the others from being played; 66 when there "
-                + "is no such file, 2 for a command line that says something else.",
+                + "is no such file, 73 when the file of --junit cannot be written, which is told before anything is "
+                + "played, 2 for a command line that says something else.",
         ]
     ) { arguments, output in
         if arguments[json], arguments[story] {
             throw arguments.usageError(.conflict("--json", "--story"))
         }
+        if let path = arguments[junit] { try FileOutput.check(path) }
         let visitor = try visitor(arguments, output)
         // A file that is not there is told before the others are played, not in their place.
         let texts = try arguments[files].map { path in

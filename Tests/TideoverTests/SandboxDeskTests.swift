@@ -100,6 +100,29 @@ import TideoverSandbox
         #expect(output.results.captured.isEmpty)
     }
 
+    @Test func `a report that cannot be written is told before anything is played`() async throws {
+        let path = try file("a.json5", steps: #", steps: [{ do: "subscribe" }]"#)
+        for report in ["\(folder.path)/none/report.xml", folder.path, "\(path)/report.xml"] {
+            let (code, output) = await run(["run", path, "--junit", report])
+            #expect(code == .cannotCreate)
+            #expect(output.results.captured.isEmpty)
+            #expect(output.messages.captured.contains("cannot write \(report): "))
+        }
+    }
+
+    @Test func `a report stays as it was where nothing is played, and is made only at the end`()
+        async throws
+    {
+        let (old, new) = ("\(folder.path)/old.xml", "\(folder.path)/new.xml")
+        try Data("as it was".utf8).write(to: URL(filePath: old))
+        for report in [old, new] {
+            let (code, _) = await run(["run", "\(folder.path)/none.json5", "--junit", report])
+            #expect(code == .noInput)
+        }
+        #expect(try String(contentsOfFile: old, encoding: .utf8) == "as it was")
+        #expect(!FileManager.default.fileExists(atPath: new))
+    }
+
     @Test(
         arguments: [
             ["--access", "premium"], ["--deliver", "/notifications"], ["--header", "A: b"],
