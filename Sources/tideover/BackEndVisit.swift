@@ -195,7 +195,7 @@ struct BackEndVisit {
         let end = Locked(scenario.start)
         let target = try target(for: scenario) { now in end.withLock { $0 = now } }
         let runner = ScenarioRunner(target: target, authority: authority)
-        let report = try await runner.run(backEnd.asked(of: scenario))
+        let report = try await runner.run(scenario)
         return (report, Instant(millisecondsSince1970: end.withLock { $0 }))
     }
 

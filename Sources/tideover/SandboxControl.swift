@@ -123,8 +123,11 @@ enum SandboxControl {
             let type = moment["notificationType"]?.string
             let what = moment["did"]?.string ?? type ?? moment["note"]?.string ?? "asked"
             let subtype = moment["subtype"]?.string.map { " (\($0))" } ?? ""
-            let words = TextLayout.visible("\(who)  \(what)\(subtype)\(trouble(in: moment))")
-            output.print("\(at)  \(words)")
+            let words = "\(who)  \(what)\(subtype)"
+            let trouble = trouble(in: moment).map { ": \($0)" }
+            // What is said of a sentence goes on with it.
+            let start = trouble != nil && words.hasSuffix(".") ? String(words.dropLast()) : words
+            output.print("\(at)  \(TextLayout.visible(start + (trouble ?? "")))")
         }
         if let customers = root["customers"]?.array {
             var table = Table([
@@ -149,14 +152,21 @@ enum SandboxControl {
         output.print("It is \(root["now"]?.string ?? "") in the store\(pace).")
     }
 
-    /// Why a moment is not as it should be.
-    private static func trouble(in moment: JSONValue) -> String {
-        guard moment["passed"]?.bool == false else { return "" }
-        if let reason = moment["refused"]?.string { return ": refused: \(reason)" }
-        if let failure = moment["failure"]?.string { return ": not delivered: \(failure)" }
-        if let status = moment["status"]?.int64 { return ": not accepted: \(status)" }
+    /// Why a moment is not as it should be; nil where it is.
+    private static func trouble(in moment: JSONValue) -> String? {
+        guard moment["passed"]?.bool == false else { return nil }
+        if let reason = moment["refused"]?.string { return "refused: \(reason)" }
+        if let failure = moment["failure"]?.string { return "not delivered: \(failure)" }
+        if let status = moment["status"]?.int64 { return "not accepted: \(status)" }
         let broken = moment["expectations"]?.array?.filter { $0["holds"]?.bool == false } ?? []
-        let places = broken.compactMap { $0["place"]?.string }
-        return ": not as expected: \(places.joined(separator: ", "))"
+        return "not as expected: \(broken.map(difference).joined(separator: "; "))"
+    }
+
+    /// What was there in the place of what was expected.
+    private static func difference(_ expectation: JSONValue) -> String {
+        let actual = expectation["actual"].flatMap { $0 == .null ? nil : $0 }
+            .map { String(decoding: $0.encoded(), as: UTF8.self) }
+        let (place, expected) = (expectation["place"]?.string, expectation["expected"]?.string)
+        return "\(place ?? "") is \(actual ?? "absent"), expected \(expected ?? "")"
     }
 }

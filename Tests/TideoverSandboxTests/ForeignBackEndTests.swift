@@ -140,7 +140,7 @@ import TideoverSignatures
         let report = try await ScenarioRunner(
             target: backEnd.target(for: scenario),
             authority: SandboxAuthority()
-        ).run(backEnd.asked(of: scenario))
+        ).run(scenario)
         #expect(report.passed, "\(report.failures)")
         #expect(
             report.verdicts.map(\.label) == ["premium.access", "export.access", "premium.access"]
@@ -170,7 +170,7 @@ import TideoverSignatures
         let report = try await ScenarioRunner(
             target: backEnd.target(for: scenario),
             authority: SandboxAuthority()
-        ).run(backEnd.asked(of: scenario))
+        ).run(scenario)
         #expect(report.passed)
         let requests = heard.withLock { $0 }
         #expect(requests.filter { $0.hasPrefix("POST") } == ["POST /apple"])

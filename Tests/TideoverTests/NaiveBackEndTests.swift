@@ -45,7 +45,7 @@ import TideoverSandbox
             )
         }
         return try await ScenarioRunner(target: target, authority: SandboxAuthority())
-            .run(backEnd.asked(of: scenario))
+            .run(scenario)
     }
 
     /// How it errs in a story, as the README has it.

@@ -35,11 +35,6 @@ public struct ForeignBackEnd: Sendable {
         self.readPath = readPath
     }
 
-    /// What it can be asked of a scenario: all of it where it answers as Tideover does, else access.
-    public func asked(of scenario: Scenario) -> Scenario {
-        access == nil ? scenario : scenario.askingForAccess
-    }
-
     /// The back end as the runner of scenarios takes one, for the entitlements of one scenario; `tellClock`
     /// is told of the store's time too, in milliseconds since 1970.
     public func target(
@@ -74,6 +69,7 @@ public struct ForeignBackEnd: Sendable {
             readHeaders: readHeaders
         )
         target.googlePlay = googlePlay
+        target.tellsAccessAlone = access != nil
         return target
     }
 }

@@ -25,7 +25,8 @@ extension Scenario {
 }
 
 extension ScenarioStep {
-    fileprivate var askingForAccess: ScenarioStep {
+    /// The same step with the one question that every back end can answer.
+    var askingForAccess: ScenarioStep {
         var step = self
         step.events = nil
         let stated = expectations.filter { $0.entitlementPlace?.place == "access" }

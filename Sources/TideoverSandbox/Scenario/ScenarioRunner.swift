@@ -98,6 +98,7 @@ struct ScenarioPlay {
 
     /// A step happens at its instant, or as soon after it as the answers to the step before were read.
     mutating func take(_ step: ScenarioStep) async throws(SignatureRefusal) {
+        let step = target.tellsAccessAlone ? step.askingForAccess : step
         try await pass(until: max(step.at, now))
         var visited: Reading?
         if let action = step.action { visited = try await perform(action, step) }

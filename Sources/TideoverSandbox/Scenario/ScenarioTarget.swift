@@ -39,6 +39,9 @@ public struct ScenarioTarget: Sendable {
     public var environment = "simulated"
     /// Sent with each question, such as `Authorization`.
     public var readHeaders: Headers
+    /// Whether its answers say of each entitlement only whether there is access: of what a step requires
+    /// nothing else is judged then, as `Scenario.askingForAccess` has it.
+    public var tellsAccessAlone = false
 
     /// A system with the paths that Tideover itself has.
     public init(
