@@ -1,4 +1,5 @@
 import TideoverCommandLine
+import TideoverJSON
 import TideoverRehearsal
 import TideoverSandbox
 
@@ -26,6 +27,8 @@ enum SandboxStories {
         default: "both"
     )
 
+    private static let json = Parameter.flag("--json", "Write one JSON object")
+
     /// Of which stores there are stories.
     private enum Stores: String, CaseIterable, Sendable {
         case appStore, googlePlay, mixed, both
@@ -51,7 +54,7 @@ enum SandboxStories {
             Example("tideover sandbox stories --store googlePlay", "of Google Play alone"),
             Example("tideover sandbox stories --store mixed", "of a customer who buys in both"),
         ],
-        parameters: [from, seeds, store],
+        parameters: [from, seeds, store, json],
         notes: [
             "In each, customers act at random while messages are lost, late, doubled, out of order or "
                 + "spoiled, and the store cannot always be asked. When it is quiet the answer must be what "
@@ -60,8 +63,11 @@ enum SandboxStories {
                 + "who buys in both.",
             "A story that comes out otherwise is told again with as few steps as it needs for that.",
             "Exit code 0 when every story came out as the store says; 1 when one did not.",
-        ]
-    ) { arguments, output in
+        ],
+        run: run
+    )
+
+    private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
         let first = arguments[from]
         let seeds = first..<first + arguments[seeds]
         let stories = seeds.flatMap { seed in
@@ -69,22 +75,44 @@ enum SandboxStories {
         }
         let progress = Progress("playing", total: stories.count, on: output)
         var tallies: [StoryKind: StoryTally] = [:]
+        var broken: [BrokenStory] = []
         for story in stories {
             let scenario = Scenario.generated(seed: UInt64(story.seed), of: story.kind)
             let verdict = try await play(scenario).storyVerdict
             tallies[story.kind, default: StoryTally()].add(verdict)
             if !verdict.faults.isEmpty {
-                output.print("seed \(story.seed), \(story.kind.words):")
-                for fault in verdict.faults { output.print("  \(fault)") }
-                try await tell(scenario, output)
+                let story = BrokenStory(
+                    seed: story.seed,
+                    kind: story.kind,
+                    faults: verdict.faults,
+                    shortest: try await shortest(scenario)
+                )
+                if arguments[json] { broken.append(story) } else { story.show(on: output) }
             }
             progress.advance()
         }
         progress.finish()
-        for kind in StoryKind.allCases {
-            if let tally = tallies[kind] { tally.show(kind.words, on: output) }
+        if arguments[json] {
+            let document = document(tallies, broken)
+            output.write(document.encoded(pretty: true) + [UInt8(ascii: "\n")])
+        } else {
+            for kind in StoryKind.allCases { tallies[kind]?.show(kind.words, on: output) }
         }
         return tallies.values.allSatisfy { $0.broken == 0 } ? .success : .failure
+    }
+
+    private static func document(
+        _ tallies: [StoryKind: StoryTally],
+        _ broken: [BrokenStory]
+    ) -> JSONValue {
+        let stories = tallies.values.reduce(0) { $0 + $1.stories }
+        let sums = tallies.map { ($0.key.rawValue, $0.value.json) }
+        return [
+            "stories": .integer(Int64(stories)),
+            "passed": .integer(Int64(stories - broken.count)),
+            "kinds": .object(sums.reduce(into: JSONObject()) { $0[$1.0] = $1.1 }),
+            "broken": .array(broken.map(\.json)),
+        ]
     }
 
     private static func play(_ scenario: Scenario) async throws -> ScenarioReport {
@@ -101,14 +129,11 @@ enum SandboxStories {
         }
     }
 
-    /// Tells the shortest story that goes wrong as well.
-    private static func tell(_ scenario: Scenario, _ output: Output) async throws {
+    /// The shortest story that goes wrong as well.
+    private static func shortest(_ scenario: Scenario) async throws -> ScenarioReport {
         let shrunk = try await scenario.shrunk { shorter in
             try await !play(shorter).storyVerdict.faults.isEmpty
         }
-        let report = try await play(shrunk)
-        output.print("  It goes wrong with these steps alone:")
-        for moment in report.moments { output.print("    \(moment.storyLine)") }
-        for fault in report.storyVerdict.faults { output.print("  \(fault)") }
+        return try await play(shrunk)
     }
 }

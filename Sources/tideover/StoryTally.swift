@@ -17,6 +17,19 @@ struct StoryTally {
         lockoutMinutes += verdict.lockoutMinutes
     }
 
+    /// How many there were.
+    var stories: Int { marks.count }
+
+    /// The sums, for programs.
+    var json: JSONValue {
+        [
+            "stories": .integer(Int64(stories)),
+            "passed": .integer(Int64(stories - broken)),
+            "quietAnswers": .integer(Int64(quietAnswers)),
+            "lockoutMinutes": .integer(lockoutMinutes),
+        ]
+    }
+
     /// A mark for each story, a hundred to a line, then the sums.
     func show(_ title: String, on output: Output) {
         output.print(title)

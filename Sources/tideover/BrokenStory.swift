@@ -1,0 +1,44 @@
+import TideoverCommandLine
+import TideoverCore
+import TideoverJSON
+import TideoverSandbox
+
+/// A story that did not come out as the store says.
+struct BrokenStory {
+    let seed: Int
+    let kind: StoryKind
+    /// What was wrong in the whole of it.
+    let faults: [StoryFault]
+    /// What happened in as few steps as go wrong as well.
+    let shortest: ScenarioReport
+
+    func show(on output: Output) {
+        output.print("seed \(seed), \(kind.words):")
+        for fault in faults { output.print("  \(fault)") }
+        output.print("  It goes wrong with these steps alone:")
+        for moment in shortest.moments { output.print("    \(moment.storyLine)") }
+        for fault in shortest.storyVerdict.faults { output.print("  \(fault)") }
+    }
+
+    /// The same for programs; the moments are those of `sandbox run --json`.
+    var json: JSONValue {
+        [
+            "seed": .integer(Int64(seed)),
+            "kind": .string(kind.rawValue),
+            "faults": .array(faults.map(\.json)),
+            "shortest": [
+                "moments": .array(shortest.moments.map(\.json)),
+                "faults": .array(shortest.storyVerdict.faults.map(\.json)),
+            ],
+        ]
+    }
+}
+
+extension StoryFault {
+    fileprivate var json: JSONValue {
+        [
+            "at": .string(Instant(millisecondsSince1970: at).rfc3339),
+            "fault": .string(description),
+        ]
+    }
+}

@@ -1,0 +1,30 @@
+import Testing
+import TideoverCommandLine
+import TideoverJSON
+import TideoverSandbox
+
+@testable import tideover
+
+/// `tideover sandbox stories`, as programs read it.
+@Suite(.timeLimit(.minutes(20))) struct StoriesTests {
+    @Test func `with --json the sums of each store are one object`() async throws {
+        let output = Output(capturingAs: .plain)
+        let code = await Tideover.program.run(
+            ["sandbox", "stories", "--from", "1", "--seeds", "1", "--json"],
+            output: output
+        )
+        #expect(code == .success)
+        let root = JSONValue(try JSONDocument(Array(output.results.captured.utf8)).root)
+        #expect(root["stories"]?.int64 == 2)
+        #expect(root["passed"]?.int64 == 2)
+        #expect(root["broken"]?.array?.isEmpty == true)
+        for store in ["appStore", "googlePlay"] {
+            let sums = root["kinds"]?[store]
+            #expect(sums?["stories"]?.int64 == 1)
+            #expect(sums?["passed"]?.int64 == 1)
+            #expect(try #require(sums?["quietAnswers"]?.int64) > 0)
+            #expect(sums?["lockoutMinutes"]?.int64 == 0)
+        }
+        #expect(root["kinds"]?["mixed"] == nil)
+    }
+}
