@@ -14,16 +14,21 @@ struct BackEndVisit {
         "Rehearse with the back end there instead of Tideover",
         as: ValueForm("an http or https URL") { try? HTTPURL($0) }
     )
+    private static let path = ValueForm<String>("a path that begins with /") { text in
+        text.hasPrefix("/") ? text : nil
+    }
     private static let deliver = Parameter.option(
         "--deliver",
         "PATH",
         "Where it takes the App Store's notifications; {app} stands for the app's id",
+        as: path,
         default: "/v1/apps/{app}/notifications/app-store"
     )
     private static let deliverGoogle = Parameter.option(
         "--deliver-google",
         "PATH",
         "Where it takes Google Play's, as Pub/Sub pushes them",
+        as: path,
         default: "/v1/apps/{app}/notifications/google-play"
     )
     private static let pull = Parameter.flag(
@@ -46,6 +51,7 @@ struct BackEndVisit {
         "--read-back",
         "PATH",
         "Where it is asked; {customer} stands for the appAccountToken or obfuscatedAccountId",
+        as: path,
         default: "/v1/apps/{app}/customers/{customer}?environment=simulated"
     )
     private static let access = Parameter.option(

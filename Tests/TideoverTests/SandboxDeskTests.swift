@@ -137,6 +137,15 @@ import TideoverSandbox
         #expect(output.messages.captured.contains("`\(words[0])` needs `--target` beside it"))
     }
 
+    @Test(arguments: ["--deliver", "--deliver-google", "--read-back"])
+    func `a path of the back end begins with a slash`(_ option: String) async throws {
+        let path = try file("a.json5", steps: #", steps: [{ do: "subscribe" }]"#)
+        let words = ["run", path, "--target", "http://127.0.0.1:1", option, "notifications"]
+        let (code, output) = await run(words)
+        #expect(code == .usage)
+        #expect(output.messages.captured.contains("takes a path that begins with /"))
+    }
+
     @Test func `a store that stays is told what happens, and its clock and customers can be seen`()
         async throws
     {
