@@ -78,6 +78,8 @@ enum SandboxServe {
             "With --month the store begins today, and everything it says is dated by the machine's clock. "
                 + "With --clock wall and a file that begins in the past, its dates stay as they are "
                 + "written, and --speed ends at now. Either way nothing is done ahead of the clock.",
+            "What the back end does not take while time passes by itself is told on standard error: each way of "
+                + "it once, and how often in the end. What follows from a step, `sandbox control` tells.",
             "It is open to whoever reaches the address: leave it on loopback.",
         ],
         run: run

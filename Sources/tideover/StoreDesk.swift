@@ -83,13 +83,18 @@ struct StoreDesk {
         return gone.seconds * 1000 + gone.attoseconds / 1_000_000_000_000_000
     }
 
-    /// Lets the stores' time pass at the speed that was set last, until cancelled.
+    /// Lets the stores' time pass at the speed that was set last, until cancelled; tells what the back end
+    /// did not take of what they said meanwhile.
     func letTimePass(telling output: Output) async {
         let tick = Duration.milliseconds(await session.present == nil ? 100 : 10)
+        var log = MisdeliveryLog()
+        defer { for sum in log.sums { output.message("tideover: \(TextLayout.visible(sum))") } }
         while true {
             do { try await Task.sleep(for: tick) } catch { return }
             do {
-                try await catchUp()
+                for line in log.lines(of: try await catchUp()) {
+                    output.message("tideover: \(TextLayout.visible(line))")
+                }
             } catch {
                 output.message("tideover: the store stands still: \(error)")
                 await run(at: 0)
@@ -98,14 +103,14 @@ struct StoreDesk {
     }
 
     /// Takes the stores where they should be by now. Where their time goes by the machine's clock it never
-    /// gets ahead of it, and where it began with it keeps up with it.
-    func catchUp() async throws {
+    /// gets ahead of it, and where it began with it keeps up with it. Answers with what happened on the way.
+    func catchUp() async throws -> [Moment] {
         let (now, present) = (await session.now, await session.present)
         var due = running.withLock {
             $0.now(at: ours(), stores: now, atMost: present ?? .max)
         }
         if let present, keepsUp { due = present }
-        if due > now { _ = try await session.pass(until: due) }
+        return due > now ? try await session.pass(until: due) : []
     }
 
     /// How many times as fast as here time passes now; no faster once the machine's clock is reached.

@@ -22,6 +22,23 @@ extension Moment {
     }
 }
 
+extension Moment {
+    /// How a back end took a message of a store otherwise than it should, whoever it is about; nil for
+    /// everything else.
+    var misdelivery: String? {
+        guard !passed else { return nil }
+        switch happening {
+        case .notification(let delivery):
+            return "a notification of the App Store was \(delivery.trouble)"
+        case .push(let push):
+            return "a push of Google Play was \(describe(push.status, push.isAcknowledged))"
+        case .webhook(let webhook):
+            return "a webhook of RevenueCat was \(describe(webhook.status, webhook.isTaken))"
+        case .action, .readBack: return nil
+        }
+    }
+}
+
 /// How a message was taken that should have been taken otherwise; `status` is nil where no answer came.
 private func describe(_ status: Int?, _ isAccepted: Bool) -> String {
     guard let status else { return "not accepted, no answer" }

@@ -5,6 +5,7 @@ import TideoverCore
 import TideoverHTTP
 import TideoverHTTPServer
 import TideoverJSON
+import TideoverLocks
 import TideoverSandbox
 
 @testable import TideoverNaiveBackEnd
@@ -206,6 +207,47 @@ import TideoverSandbox
         #expect(gone == .unavailable)
         #expect(last.messages.captured.contains("`tideover sandbox serve` runs one."))
         await server.stop()
+    }
+
+    @Test func `what a back end does not take while time passes is told once, and of nobody`()
+        async throws
+    {
+        let answers = Locked(500)
+        let server = try HTTPServer(port: 0) { _ in Response(status: answers.withLock { $0 }) }
+        let stage = try Scenario(
+            stage: Array(Data(contentsOf: URL(filePath: try file("stage.json5", steps: ""))))
+        ) { _ in [] }
+        let visit = try await BackEndVisit.made(
+            of: ["--target", "http://\(server.address)"],
+            Output(capturingAs: .plain)
+        )
+        let url = ["--store", try visit.listen()]
+        let ours = Locked<Int64>(0)
+        let desk = try await StoreDesk(stage, visit, speed: 1, ours: { ours.withLock { $0 } })
+        var log = MisdeliveryLog()
+        func pass(days: Int64) async throws -> [String] {
+            ours.withLock { $0 += days * 86_400_000 }
+            return log.lines(of: try await desk.catchUp())
+        }
+        // What a step does, its sender is told.
+        #expect(await run(["control", "subscribe"] + url).0 == .failure)
+        let first = try await pass(days: 40)
+        // It renews on 1 June, which the store says at the second after.
+        let words = "a notification of the App Store was not accepted, answered 500"
+        #expect(first.count == 1)
+        #expect(first.first?.hasSuffix("  \(words)") == true)
+        #expect(first.first?.contains("anna") == false)
+        // Apple tries five times again, and each renewal is a notification of its own.
+        #expect(try await pass(days: 40).isEmpty)
+        answers.withLock { $0 = 403 }
+        #expect(try await pass(days: 40).map { $0.hasSuffix("answered 403") } == [true])
+        await server.stop()
+        let silent = try await pass(days: 40)
+        #expect(silent.count == 1)
+        #expect(silent.first?.contains("not accepted, no answer (") == true)
+        #expect(log.sums.first?.hasPrefix("\(words): ") == true)
+        #expect(log.sums.allSatisfy { $0.hasSuffix(" times in all") })
+        await visit.front.close()
     }
 
     @Test func `a store's certificates and key are kept in a folder, and made once`() throws {
