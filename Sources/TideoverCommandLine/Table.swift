@@ -12,6 +12,8 @@ public struct Table: Sendable {
         case wrap
         /// It is cut, and ends in `...`.
         case truncate
+        /// The line becomes longer: for what people copy.
+        case overrun
     }
 
     /// One column.
@@ -93,7 +95,7 @@ public struct Table: Sendable {
                 max($0, TextLayout.width(of: $1[index].text))
             }
         }
-        if let limit, let last = widths.popLast() {
+        if let limit, overflow != .overrun, let last = widths.popLast() {
             let taken = widths.reduce(0) { $0 + $1 + Self.gap.count }
             widths.append(min(last, max(limit - taken, Self.narrowestLastColumn)))
         }
@@ -113,7 +115,7 @@ public struct Table: Sendable {
     private func fitted(_ text: String, to width: Int) -> [String] {
         switch overflow {
         case .wrap where TextLayout.width(of: text) > width: TextLayout.wrapped(text, to: width)
-        case .wrap: [text]
+        case .wrap, .overrun: [text]
         case .truncate: [TextLayout.truncated(text, to: width)]
         }
     }

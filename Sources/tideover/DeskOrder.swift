@@ -1,4 +1,5 @@
 import TideoverJSON
+import TideoverSandbox
 
 /// What the desk of simulated stores is told about their time, beside the steps of a scenario file.
 enum DeskOrder: Hashable {
@@ -11,6 +12,16 @@ enum DeskOrder: Hashable {
     /// What is wrong with an order, for people.
     struct Fault: Error, CustomStringConvertible {
         let description: String
+    }
+
+    private static let verbs = ["nextEvent", "advance", "speed"]
+
+    /// What is wrong with a step, where its action is nearly the word of an order.
+    static func fault(nearly error: ScenarioError) -> Fault? {
+        guard case .unknown(let verb, .action, suggestion: nil, allowed: _) = error.reason,
+            let order = closestName(to: verb, among: verbs)
+        else { return nil }
+        return Fault(description: "\"\(verb)\" is no action; did you mean \"\(order)\"?")
     }
 
     static let speeds: ClosedRange<Int64> = 0...100_000_000

@@ -130,9 +130,12 @@ enum SandboxControl {
             output.print("\(at)  \(TextLayout.visible(start + (trouble ?? "")))")
         }
         if let customers = root["customers"]?.array {
-            var table = Table([
-                .init("customer"), .init("store"), .init("state"), .init("until"), .init("id"),
-            ])
+            var table = Table(
+                [
+                    .init("customer"), .init("store"), .init("state"), .init("until"), .init("id"),
+                ],
+                overflow: .overrun
+            )
             for customer in customers {
                 table.add([
                     .init(customer["name"]?.string ?? ""), .init(customer["store"]?.string ?? ""),

@@ -188,8 +188,9 @@ struct StoreDesk {
             }
         } catch let fault as DeskOrder.Fault {
             return .document(["fault": .string("\(fault)")], status: 422)
-        } catch let fault as ScenarioError {
-            return .document(["fault": .string("\(fault)")], status: 422)
+        } catch let error as ScenarioError {
+            let words = DeskOrder.fault(nearly: error)?.description ?? error.description
+            return .document(["fault": .string(words)], status: 422)
         } catch let refusal as AheadOfClock {
             return .document(["fault": .string("\(refusal)")], status: 422)
         } catch let refusal as SignatureRefusal {

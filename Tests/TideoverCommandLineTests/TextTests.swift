@@ -86,6 +86,11 @@ import Testing
         )
     }
 
+    @Test func `what is to be copied stays in one piece on any terminal`() {
+        let narrow = Terminal(isInteractive: true, usesColour: false, width: 28)
+        #expect(sample(.overrun).rendered(for: narrow) == sample().rendered(for: .plain))
+    }
+
     @Test func `a file is never cut and a terminal is`() {
         let narrow = Terminal(isInteractive: true, usesColour: false, width: 28)
         #expect(sample(.truncate).rendered(for: narrow).contains("the store say..."))

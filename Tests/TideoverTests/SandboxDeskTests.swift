@@ -185,6 +185,9 @@ import TideoverSandbox
         let (wrong, fifth) = await run(["control", "subscripe"] + url)
         #expect(wrong == .data)
         #expect(fifth.messages.captured.contains(#"did you mean "subscribe"?"#))
+        let (nearly, order) = await run(["control", "nextEvnt"] + url)
+        #expect(nearly == .data)
+        #expect(order.messages.captured.contains(#"did you mean "nextEvent"?"#))
         // Who writes words has no use for a place in the text that is made of them.
         #expect(!fifth.messages.captured.contains("column"))
         let (unmet, sixth) = await run(
