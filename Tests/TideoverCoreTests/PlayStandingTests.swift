@@ -205,7 +205,8 @@ import TideoverLives
         expectTurn(early, at: soon, from: Self.onHold, to: Self.unconfirmed)
     }
 
-    @Test func `a hold behind a pause that nobody heard of is believed when the store tells of it`() {
+    @Test func `a hold behind a pause that nobody heard of is believed when the store tells of it`()
+    {
         var life = Self.monthly()
         life.read(.onHold, until: Self.end, at: "2026-08-20", order: "GPA.1")
         let over = "2026-08-20" + .days(60) as Instant
