@@ -2,8 +2,9 @@ import Testing
 import TideoverHTTP
 import TideoverJSON
 import TideoverLocks
-import TideoverSandbox
 import TideoverSignatures
+
+@testable import TideoverSandbox
 
 /// Back ends that are not Tideover, as rehearsals meet them.
 @Suite struct ForeignBackEndTests {
@@ -42,7 +43,7 @@ import TideoverSignatures
         _ expect: String,
         _ asked: [String]
     ) throws {
-        let steps = try scenario(expect).askingForAccess.steps
+        let steps = try scenario(expect).steps.map(\.askingForAccess)
         let requirements = steps.flatMap(\.expectations).map { "\($0.label) \($0.requirement)" }
         #expect(requirements == asked)
     }

@@ -10,11 +10,12 @@ import TideoverSandbox
         let file = ScenarioTests.folder.appending(path: name)
         let scenario = try Scenario(reading: Array(Data(contentsOf: file)))
         return try await Rehearsal.played(
-            scenario.askingForAccess,
+            scenario,
             planting: { rehearsal, target in
                 let clock = rehearsal.clock
                 clock.now = Instant(millisecondsSince1970: 1_900_000_000_000)
                 target.setClock = { _ in }
+                target.tellsAccessAlone = true
                 target.pace = ScenarioPace(
                     month: month,
                     clock: { clock.now.millisecondsSince1970 },

@@ -1,14 +1,6 @@
 import TideoverJSON
 
 extension Scenario {
-    /// The same story with the one question that every back end can answer: is there access? What a step
-    /// requires of a state is taken for what that state means; whatever else it requires is left out.
-    public var askingForAccess: Scenario {
-        var scenario = self
-        scenario.steps = steps.map(\.askingForAccess)
-        return scenario
-    }
-
     /// Whether a device takes part in it, or RevenueCat, of which back ends other than Tideover know nothing.
     public var needsDevice: Bool {
         revenueCat != nil
@@ -25,7 +17,8 @@ extension Scenario {
 }
 
 extension ScenarioStep {
-    /// The same step with the one question that every back end can answer.
+    /// The same step with the one question that every back end can answer: is there access? What it requires
+    /// of a state is taken for what that state means; whatever else it requires is left out.
     var askingForAccess: ScenarioStep {
         var step = self
         step.events = nil

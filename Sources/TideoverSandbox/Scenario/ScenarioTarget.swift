@@ -40,7 +40,7 @@ public struct ScenarioTarget: Sendable {
     /// Sent with each question, such as `Authorization`.
     public var readHeaders: Headers
     /// Whether its answers say of each entitlement only whether there is access: of what a step requires
-    /// nothing else is judged then, as `Scenario.askingForAccess` has it.
+    /// nothing else is judged then, and of a state what it means for access.
     public var tellsAccessAlone = false
 
     /// A system with the paths that Tideover itself has.
