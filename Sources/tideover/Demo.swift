@@ -47,6 +47,7 @@ enum Demo {
         if arguments[json], arguments[story] {
             throw arguments.usageError(.conflict("--json", "--story"))
         }
+        if let path = arguments[html] { try FileOutput.check(path) }
         let stop = StopSignal()
         let scenario = try Scenario(reading: PackageResources.a_year_of_subscribers_json5)
         let folder = try TemporaryFolder()

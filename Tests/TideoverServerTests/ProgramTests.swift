@@ -59,6 +59,14 @@ final class ProgramTests {
         #expect(try String(contentsOf: page, encoding: .utf8).contains("<svg viewBox="))
     }
 
+    @Test func `a picture that cannot be written is told before the year is played`() throws {
+        let page = "\(folder.path)/none/year.html"
+        let said = try Executable.run(["demo", "--no-serve", "--html", page])
+        #expect(said.code == 73)
+        #expect(said.results.isEmpty)
+        #expect(said.messages.contains("cannot write \(page): "))
+    }
+
     @Test func `the demo tells its story moment by moment, and not as JSON at once`() throws {
         let said = try Executable.run(["demo", "--no-serve", "--story"])
         #expect(said.code == 0, "\(said.messages)")
