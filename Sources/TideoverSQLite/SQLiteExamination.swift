@@ -9,14 +9,20 @@ public enum SQLiteExamination: Hashable, Sendable {
     /// Another process has it open; its id where it is known.
     case inUse(holder: Int32?)
     /// It was read to its end: what the engine finds wrong with it, and for each environment the
-    /// instant of the newest evidence, by the store's clock or ours, whichever is later.
-    case read(faults: [String], newestEvidence: [Environment: Instant])
+    /// instant of the newest evidence, by the store's clock or ours, whichever is later; and the
+    /// bookmarks of the requested name.
+    case read(
+        faults: [String],
+        newestEvidence: [Environment: Instant],
+        bookmarks: [BookmarkKey: [UInt8]] = [:]
+    )
 
     /// Examines a file, which takes as long as reading all of it. Where a storage has been opened
     /// before, none can be opened meanwhile.
     ///
+    /// - Parameter name: the name of the bookmarks to return; none if nil.
     /// - Throws: `missingFolder`, `notPermitted`, `notAStorage`, `newerSchema`, `corrupt` or `io`.
-    public init(path: String) throws(StorageError) {
+    public init(path: String, bookmarks name: String? = nil) throws(StorageError) {
         let path = try DatabaseFile.resolve(path)
         guard DatabaseFile.exists(path) else {
             self = .missing
@@ -25,7 +31,7 @@ public enum SQLiteExamination: Hashable, Sendable {
         do {
             // Not made where there is none: somebody else than the server might own it then.
             let lock = DatabaseFile.exists(path + ".lock") ? try LockFile(database: path) : nil
-            self = try Self.read(path)
+            self = try Self.read(path, name)
             withExtendedLifetime(lock) {}
         } catch {
             guard case .locked(let holder) = error.reason else { throw error }
@@ -33,7 +39,10 @@ public enum SQLiteExamination: Hashable, Sendable {
         }
     }
 
-    private static func read(_ path: String) throws(StorageError) -> SQLiteExamination {
+    private static func read(
+        _ path: String,
+        _ name: String?
+    ) throws(StorageError) -> SQLiteExamination {
         let connection = try Connection(
             path: path,
             access: DatabaseFile.quietAccess(to: path),
@@ -46,7 +55,13 @@ public enum SQLiteExamination: Hashable, Sendable {
             guard version > 0, faults.isEmpty else {
                 return .read(faults: faults, newestEvidence: [:])
             }
-            return .read(faults: [], newestEvidence: try newestEvidence(connection))
+            return .read(
+                faults: [],
+                newestEvidence: try newestEvidence(connection),
+                bookmarks: try name.map { name throws(StorageError) in
+                    try bookmarks(named: name, connection)
+                } ?? [:]
+            )
         } catch {
             // Damage can stop the check itself.
             guard error.reason == .corrupt else { throw error }
@@ -62,9 +77,23 @@ public enum SQLiteExamination: Hashable, Sendable {
         }
         return Dictionary(found.compactMap(\.self), uniquingKeysWith: max)
     }
+
+    private static func bookmarks(
+        named name: String,
+        _ connection: Connection
+    ) throws(StorageError) -> [BookmarkKey: [UInt8]] {
+        let found = try Statement(SQL.bookmarksNamed, on: connection).all(.text(name)) { row in
+            Environment(rawValue: row.text(1)).map {
+                (BookmarkKey(app: row.text(0), environment: $0, name: name), row.bytes(2))
+            }
+        }
+        return Dictionary(found.compactMap(\.self)) { first, _ in first }
+    }
 }
 
 extension SQL {
+    fileprivate static let bookmarksNamed: StaticString =
+        "SELECT app, environment, form FROM bookmark WHERE name = ?1"
     fileprivate static let quickCheck: StaticString = "PRAGMA quick_check"
     fileprivate static let newestEvidence: StaticString = """
         SELECT environment, max(max(received_at, coalesce(signed_at, received_at)))

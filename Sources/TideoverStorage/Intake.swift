@@ -43,8 +43,8 @@ public struct Intake: Sendable {
     /// The instant of the commit by the caller's clock.
     public let now: Instant
 
-    /// Facts and customers must be of the app and environment named: to mix them is a fault of the
-    /// caller and stops the process.
+    /// Facts, claims and customers must belong to the app and environment named; `commit` refuses
+    /// others.
     public init(
         app: String,
         environment: Environment,
@@ -59,20 +59,6 @@ public struct Intake: Sendable {
         tallies: [Tally: Int64] = [:],
         now: Instant
     ) {
-        precondition(
-            facts.allSatisfy { $0.lineage.environment == environment },
-            "the facts of an intake are of its environment"
-        )
-        precondition(
-            ownership?.claims.allSatisfy { $0.lineage.environment == environment } ?? true,
-            "the lineages claimed in an intake are of its environment"
-        )
-        precondition(
-            (customers + reconciled + claims.map(\.customer)).allSatisfy {
-                $0.app == app && $0.environment == environment
-            },
-            "the customers of an intake are of its app and environment"
-        )
         self.app = app
         self.environment = environment
         self.evidence = evidence
@@ -85,6 +71,31 @@ public struct Intake: Sendable {
         self.transfer = transfer
         self.tallies = tallies
         self.now = now
+    }
+}
+
+extension Intake {
+    /// Why no storage may commit this; nil if one may. What it checks follows from received bytes, so
+    /// a violation is refused: a trap would stop the server at each restart of the same work.
+    package var objection: String? {
+        guard facts.allSatisfy({ $0.lineage.environment == environment }) else {
+            return "a fact belongs to another environment"
+        }
+        guard let claims = ownership?.claims else { return objectionToCustomers }
+        guard claims.allSatisfy({ $0.lineage.environment == environment }) else {
+            return "a claimed lineage belongs to another environment"
+        }
+        guard Set(claims.map(\.lineage)).count == claims.count else {
+            return "one lineage is claimed twice"
+        }
+        return objectionToCustomers
+    }
+
+    private var objectionToCustomers: String? {
+        let isOwn = (customers + reconciled + claims.map(\.customer)).allSatisfy {
+            $0.app == app && $0.environment == environment
+        }
+        return isOwn ? nil : "a customer belongs to another app or environment"
     }
 }
 
@@ -140,7 +151,7 @@ public struct Tally: Hashable, Sendable {
     }
 }
 
-/// Customers' claims to lineages, each of another one, and how they are ruled on.
+/// Customers' claims to lineages, at most one for each lineage, and the rule that decides them.
 public struct OwnershipClaims: Sendable {
     /// A pure function that runs inside the transaction, on the storage's own thread: from a claim, the
     /// lineage as it is then stored, and everything its holder has (nil where nobody holds it).
@@ -151,10 +162,6 @@ public struct OwnershipClaims: Sendable {
     public let rule: Rule
 
     public init(_ claims: [OwnershipClaim], rule: @escaping Rule) {
-        precondition(
-            Set(claims.map(\.lineage)).count == claims.count,
-            "two claims to one lineage cannot be ruled on at once"
-        )
         self.claims = claims
         self.rule = rule
     }
@@ -167,4 +174,18 @@ public enum CommitOutcome: Hashable, Sendable {
     case committed(newFacts: Int, customers: [CustomerRow], rulings: [ClaimRuling] = [])
     /// The evidence had been committed before; nothing was changed.
     case duplicate
+
+    /// Adds the outcome of a commit that brought the same evidence to another environment.
+    package mutating func add(_ other: CommitOutcome) {
+        guard case .committed(let facts, let customers, let rulings) = other else { return }
+        guard case .committed(let ownFacts, let ownCustomers, let ownRulings) = self else {
+            self = other
+            return
+        }
+        self = .committed(
+            newFacts: ownFacts + facts,
+            customers: ownCustomers + customers,
+            rulings: ownRulings + rulings
+        )
+    }
 }

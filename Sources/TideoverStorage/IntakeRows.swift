@@ -8,9 +8,12 @@ package struct IntakeRows: Sendable {
     package let evidence: EvidenceRow?
     package let facts: [FactRow]
 
-    /// - Throws: `refused` when a fact cannot be read back from its JSON form: stored, it would make
-    ///   every later derivation of its customer fail.
+    /// - Throws: `refused` when the intake mixes environments, or when a fact cannot be read back from
+    ///   its JSON form: stored, it would make every later derivation of its customer fail.
     package init(_ intake: Intake, place: String) throws(StorageError) {
+        if let objection = intake.objection {
+            throw StorageError(.refused, place: place, detail: objection)
+        }
         var facts: [FactRow] = []
         for fact in intake.facts {
             let row = FactRow(fact)

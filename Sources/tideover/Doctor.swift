@@ -142,6 +142,7 @@ enum Doctor {
             Finding.storage(path, storage, in: folder), Finding.disk(folder),
             Finding.clock(now, storage),
         ]
+        findings += Finding.replays(storage, version: Tideover.version)
         for app in configuration.apps {
             findings += await simulatedStore(of: app, now: now)
         }

@@ -41,7 +41,16 @@ struct StoreVisit {
             guard let trust = connections.googlePlay[app.id] else { continue }
             findings += await visit(app, trust)
         }
+        for app in configuration.apps where isServing {
+            for environment in app.environments { findings += await replay(app, environment) }
+        }
         return findings
+    }
+
+    /// Whether the server has set a replay aside. Where it does not answer, other findings say so.
+    private func replay(_ app: Configuration.App, _ environment: Environment) async -> [Finding] {
+        guard let answer = try? await ask("replay", app, environment, nil) else { return [] }
+        return [Finding.replay(of: app.id, in: environment, answer)].compactMap(\.self)
     }
 
     // MARK: Google Play
@@ -196,16 +205,12 @@ struct StoreVisit {
         _ what: String,
         _ app: Configuration.App,
         _ environment: Environment,
-        _ store: Store = .appStore
+        _ store: Store? = .appStore
     ) async throws -> JSONNode {
-        try await Errand(configuration, path, server: nil, output).run(
-            Request(
-                path: "/v1/apps/\(app.id)/\(what)",
-                query: [
-                    QueryItem(name: "environment", value: environment.rawValue),
-                    QueryItem(name: "store", value: store.rawValue),
-                ]
-            ),
+        let place = QueryItem(name: "environment", value: environment.rawValue)
+        let store = store.map { [QueryItem(name: "store", value: $0.rawValue)] } ?? []
+        return try await Errand(configuration, path, server: nil, output).run(
+            Request(path: "/v1/apps/\(app.id)/\(what)", query: [place] + store),
             needsKey: app.environments != [.simulated],
             onlyReads: true
         )

@@ -32,10 +32,11 @@ enum SystemReadings {
 
     static func storage(_ path: String) -> StorageReading {
         do {
-            switch try SQLiteExamination(path: path) {
+            switch try SQLiteExamination(path: path, bookmarks: Finding.replayBookmark) {
             case .missing: return .missing
             case .inUse(let holder): return .inUse(holder: holder)
-            case .read(let faults, let newest): return .read(faults: faults, newestEvidence: newest)
+            case .read(let faults, let newest, let replays):
+                return .read(faults: faults, newestEvidence: newest, replays: replays)
             }
         } catch {
             return .failed(error)

@@ -179,7 +179,7 @@ import TideoverStorageConformance
         try file.seek(toOffset: size - 4_096)
         try file.write(contentsOf: Data(repeating: 0xA5, count: 512))
         try file.close()
-        guard case .read(let faults, _) = try SQLiteExamination(path: folder.database) else {
+        guard case .read(let faults, _, _) = try SQLiteExamination(path: folder.database) else {
             Issue.record("it was not read")
             return
         }

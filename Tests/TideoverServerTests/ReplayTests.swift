@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import TideoverAppStore
 import TideoverCore
@@ -50,6 +51,7 @@ import TideoverStorage
     }
 
     private static let target = "/v1/apps/cards/replay?environment=simulated"
+    private static let nothing: JSONValue = ["wanted": false, "setAside": false, "last": nil]
 
     /// Has a server begin a replay.
     private func want(_ backEnd: RehearsedBackEnd, apply: Bool) async throws {
@@ -150,7 +152,7 @@ import TideoverStorage
         let time = TestTime()
         let backEnd = try await lived(rehearsed, time)
         let older = try await older(backEnd, rehearsed, time)
-        #expect(try await older.get(Self.target) == ["wanted": false, "last": nil])
+        #expect(try await older.get(Self.target) == Self.nothing)
         try await want(older, apply: false)
         let told = try await work(older)
         #expect(told["status"] == "completed")
@@ -249,10 +251,84 @@ import TideoverStorage
         let last = try RehearsedBackEnd(rehearsed, time, folder: dying.folder)
         let working = Task { await last.service.replay() }
         try await Task.sleep(for: .milliseconds(50))
-        #expect(try await last.get(Self.target) == ["wanted": false, "last": nil])
+        #expect(try await last.get(Self.target) == Self.nothing)
         working.cancel()
         await working.value
         await last.close()
+        await backEnd.close()
+    }
+
+    /// A server on the database of `one` whose storage stops working with the second commit, the one
+    /// behind the bookmark of the replay that it resumes: the process crashes there.
+    private func crash(
+        in folder: URL,
+        _ rehearsed: RehearsedStore,
+        _ time: TestTime
+    ) async throws {
+        let commits = Locked(0)
+        let crashing = try RehearsedBackEnd(
+            rehearsed,
+            time,
+            folder: folder,
+            faults: SQLiteFaults { _ throws(StorageError) in
+                let number = commits.withLock { commits in
+                    commits += 1
+                    return commits
+                }
+                if number > 1 { throw StorageError(.io, place: "crashed") }
+            }
+        )
+        #expect(try await work(crashing)["stopped"]?["code"] == "storage")
+        await crashing.storage.close()
+    }
+
+    @Test func `a replay that crashed the server twice at one place waits for a request`()
+        async throws
+    {
+        let rehearsed = try RehearsedStore()
+        let time = TestTime()
+        let backEnd = try await lived(rehearsed, time)
+        let older = try await older(backEnd, rehearsed, time)
+        let bookmark = BookmarkKey(app: "cards", environment: .simulated, name: "replay")
+        let version = older.service.version
+        let wanted = #"{"applies":"yes","version":"\#(version)"}"#
+        try await older.storage.keep(Array(wanted.utf8), as: bookmark)
+        await older.storage.close()
+        for _ in 0..<2 { try await crash(in: older.folder, rehearsed, time) }
+
+        let next = try RehearsedBackEnd(rehearsed, time, folder: older.folder)
+        let working = Task { await next.service.replay() }
+        var answer = try await next.get(Self.target)
+        while answer["setAside"] != true {
+            await Task.yield()
+            answer = try await next.get(Self.target)
+        }
+        #expect(answer["wanted"] == false)
+        let alarm = #"tideover_replay_set_aside{app="cards",environment="simulated"} 1"#
+        #expect(try await next.samples().contains(alarm))
+        let stored = try #require(try next.storage.bookmark(bookmark))
+        let reading = StorageReading.read(
+            faults: [],
+            newestEvidence: [:],
+            replays: [bookmark: stored]
+        )
+        let findings = Finding.replays(reading, version: version)
+        #expect(findings.map(\.verdict) == [.problem])
+        #expect(findings.map(\.subject) == ["cards simulated"])
+        // What another version finds may not crash it.
+        #expect(Finding.replays(reading, version: version + "-next").isEmpty)
+
+        try await want(next, apply: true)
+        while answer["last"]?["endedAt"]?.string == nil {
+            await Task.yield()
+            answer = try await next.get(Self.target)
+        }
+        #expect(answer["setAside"] == false)
+        #expect(answer["last"]?["applied"] == true)
+        #expect(try facts(next) == facts(backEnd))
+        working.cancel()
+        await working.value
+        await next.close()
         await backEnd.close()
     }
 

@@ -163,6 +163,53 @@ struct RevenueCatImportTests {
         await server.close()
     }
 
+    /// One answer about a production and a sandbox subscription of the same customer.
+    private static func answerAboutTwoEnvironments() -> [UInt8] {
+        let subscription = { (transaction: JSONValue, isSandbox: Bool) -> JSONValue in
+            [
+                "purchase_date": .string(TestRevenueCat.start.rfc3339),
+                "expires_date": .string(TestRevenueCat.end.rfc3339), "period_type": "normal",
+                "store": "app_store", "is_sandbox": .bool(isSandbox),
+                "ownership_type": "PURCHASED", "store_transaction_id": transaction,
+            ]
+        }
+        let asked: Instant = "2026-05-10T10:00:00Z"
+        let answer: JSONValue = [
+            "request_date_ms": TestRevenueCat.ms(asked), "request_date": .string(asked.rfc3339),
+            "subscriber": [
+                "original_app_user_id": .string(TestServer.anna),
+                "subscriptions": [
+                    "cards.pro.monthly": subscription("71", false),
+                    "cards.pro.yearly": subscription("72", true),
+                ],
+                "entitlements": [:],
+            ],
+        ]
+        return answer.encoded()
+    }
+
+    @Test func `an answer about two environments is imported and replayed in each`() async throws {
+        let server = try server()
+        _ = try await post(server, [Self.answerAboutTwoEnvironments()])
+        let production = try server.facts(.production)
+        let sandbox = try server.facts(.sandbox)
+        #expect(!production.isEmpty && !sandbox.isEmpty)
+        for environment in [Environment.production, .sandbox] {
+            let replayed = await server.service.replayNow(
+                app: "cards",
+                environment: environment,
+                apply: true
+            )
+            let report = JSONValue(try JSONDocument(replayed.body).root)["last"]
+            #expect(report?["status"] == "completed")
+            #expect(report?["facts"]?.int64 ?? 0 > 0)
+            for list in ["added", "unread", "changed"] { #expect(report?[list]?["count"] == 0) }
+        }
+        #expect(try server.facts(.production) == production)
+        #expect(try server.facts(.sandbox) == sandbox)
+        await server.close()
+    }
+
     @Test(.enabled(if: Vectors.present, "the vectors are not beside the project"))
     func `RevenueCat's own fixtures go through the route`() async throws {
         let names = [

@@ -15,6 +15,7 @@ extension StorageLaw {
             differentFacts
         ),
         StorageLaw("a commit that fails leaves nothing behind", failsWhole),
+        StorageLaw("a commit that mixes environments or apps is refused", refusesMixtures),
         StorageLaw("counts add up, those of unknown environment too", countsAddUp),
         StorageLaw(
             "what was committed is there when it is opened again",
@@ -38,6 +39,34 @@ extension StorageLaw {
         #expect(try storage.row(of: Sample.key("u_1")) == row)
         #expect(try storage.row(of: Sample.key("u_9")) == nil)
         #expect(try storage.counts(app: Sample.app).isEmpty)
+    }
+
+    private static func refusesMixtures(_ storage: any Storage) async throws {
+        let elsewhere = Sample.term(0, of: Sample.lineage("2", .sandbox))
+        let claims = { (lineages: [Lineage]) in
+            let claims = lineages.map {
+                OwnershipClaim(lineage: $0, customer: Sample.customer("u_1"), at: Sample.day(1))
+            }
+            return Intake(
+                app: Sample.app,
+                environment: .production,
+                ownership: OwnershipClaims(claims) { _, _, _ in .held },
+                now: Sample.day(1)
+            )
+        }
+        let intakes = [
+            Sample.intake("n1", facts: [Sample.term(0), elsewhere]),
+            Sample.intake("n2", customers: [Sample.key("u_1", .sandbox)]),
+            Sample.intake("n3", customers: [Sample.key("u_1", app: "chess")]),
+            claims([elsewhere.lineage]), claims([Sample.lineage(), Sample.lineage()]),
+        ]
+        for intake in intakes {
+            let error = await #expect(throws: StorageError.self) {
+                _ = try await storage.commit(intake, derive: Sample.derive)
+            }
+            #expect(error?.reason == .refused)
+        }
+        #expect(try storage.row(of: Sample.key("u_1")) == nil)
     }
 
     private static func oneKeyManyPlaces(_ storage: any Storage) async throws {

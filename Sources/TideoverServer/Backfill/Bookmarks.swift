@@ -25,10 +25,34 @@ struct ReplayBookmark: Equatable {
     let after: EvidenceID?
     /// Of the program by whose rules it read.
     let version: String
+    /// How many runs have begun at this place and neither ended nor stopped with an error, the one
+    /// under way included. After a crash it is the number of crashes here.
+    var runs: Int
+
+    /// How many crashes at one place make the server stop resuming a run by itself.
+    static let mostCrashes = 2
 
     /// Whether a run of that kind by that program can go on behind this place.
     func goesOn(apply: Bool, _ version: String) -> Bool {
         applies && apply && self.version == version
+    }
+
+    /// Whether a server that finds this at its start leaves the run alone. Another version may have
+    /// fixed what crashed.
+    func isSetAside(by version: String) -> Bool {
+        self.version == version && runs >= Self.mostCrashes
+    }
+}
+
+extension ReplayBookmark {
+    init?(_ root: JSONNode) {
+        guard let applies = root["applies"]?.string else { return nil }
+        self.init(
+            applies: applies == "yes",
+            after: root["after"]?.string.map { EvidenceID(hex: $0) },
+            version: root["version"]?.string ?? "",
+            runs: root["runs"]?.string.flatMap { Int($0) } ?? 0
+        )
     }
 }
 
@@ -88,14 +112,7 @@ struct Bookmarks: Sendable {
 
     /// How far a replay has come that did not come to its end; nil if there is none.
     func replay() throws(StorageError) -> ReplayBookmark? {
-        guard let root = try form(Self.replay)?.root, let applies = root["applies"]?.string else {
-            return nil
-        }
-        return ReplayBookmark(
-            applies: applies == "yes",
-            after: root["after"]?.string.map { EvidenceID(hex: $0) },
-            version: root["version"]?.string ?? ""
-        )
+        try form(Self.replay).flatMap { ReplayBookmark($0.root) }
     }
 
     func keep(_ mark: ReplayBookmark?) async throws(StorageError) {
@@ -103,13 +120,14 @@ struct Bookmarks: Sendable {
             [:],
             [
                 "applies": mark.map { $0.applies ? "yes" : "no" }, "after": mark?.after?.hex,
-                "version": mark?.version,
+                "version": mark?.version, "runs": mark.map { "\($0.runs)" },
             ],
             Self.replay
         )
     }
 
-    private static let replay = "replay"
+    /// Names the bookmark of a replay.
+    static let replay = "replay"
 
     func text(_ name: String) throws(StorageError) -> String? {
         try form(name)?.root["value"]?.string

@@ -1,5 +1,6 @@
 public import TideoverCore
 public import TideoverHTTP
+public import TideoverJSON
 import TideoverSignatures
 import TideoverStorage
 
@@ -161,7 +162,7 @@ extension Finding {
         switch reading {
         case .failed(let error):
             return Finding(.storage, .problem, "\(error)")
-        case .read(let faults, _) where !faults.isEmpty:
+        case .read(let faults, _, _) where !faults.isEmpty:
             let more = faults.count > 1 ? ", and \(faults.count - 1) more" : ""
             return Finding(
                 .storage,
@@ -203,6 +204,46 @@ extension Finding {
     }
 }
 
+// MARK: - Replays
+
+extension Finding {
+    /// The name of the bookmarks that `replays` reads.
+    public static let replayBookmark = Bookmarks.replay
+
+    /// The replays that a server of this version does not resume, because it crashed during them.
+    public static func replays(_ storage: StorageReading, version: String) -> [Finding] {
+        guard case .read(_, _, let replays) = storage else { return [] }
+        return replays.compactMap { key, form -> (String, Finding)? in
+            guard let document = try? JSONDocument(form, limits: .local),
+                ReplayBookmark(document.root)?.isSetAside(by: version) == true
+            else { return nil }
+            let subject = "\(key.app) \(key.environment.rawValue)"
+            return (subject, replaySetAside(of: subject))
+        }.sorted { $0.0 < $1.0 }.map(\.1)
+    }
+
+    /// Whether a running server has set a replay aside, by an answer to
+    /// `GET /v1/apps/{app}/replay`; nil if it has not.
+    public static func replay(
+        of app: String,
+        in environment: Environment,
+        _ answer: JSONNode
+    ) -> Finding? {
+        guard answer["setAside"]?.bool == true else { return nil }
+        return replaySetAside(of: "\(app) \(environment.rawValue)")
+    }
+
+    private static func replaySetAside(of subject: String) -> Finding {
+        Finding(
+            .replay,
+            of: subject,
+            .problem,
+            "the server crashed twice while it replayed the stored evidence, and set the replay aside",
+            advice: "Report the crash. `tideover replay --apply` resumes it, in this version too."
+        )
+    }
+}
+
 // MARK: - Time
 
 extension Finding {
@@ -211,7 +252,7 @@ extension Finding {
 
     /// Whether this machine's clock can be right, which is no earlier than what it has stored.
     public static func clock(_ now: Instant, _ storage: StorageReading) -> Finding {
-        guard case .read(_, let newest) = storage else {
+        guard case .read(_, let newest, _) = storage else {
             return Finding(
                 .clock,
                 .ok,

@@ -19,6 +19,7 @@ public struct Finding: Hashable, Sendable {
         case pass
         case allowedNetworks = "allowed-networks"
         case storage
+        case replay
         case disk
         case clock
         case storeClock = "store-clock"

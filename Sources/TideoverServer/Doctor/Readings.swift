@@ -9,8 +9,13 @@ public enum StorageReading: Hashable, Sendable {
     case missing
     /// Another process has it open; its id where it is known.
     case inUse(holder: Int32?)
-    /// All of it was read: what is wrong with it, and the newest evidence of each environment.
-    case read(faults: [String], newestEvidence: [Environment: Instant])
+    /// All of it was read: what is wrong with it, the newest evidence of each environment, and the
+    /// bookmarks of replays.
+    case read(
+        faults: [String],
+        newestEvidence: [Environment: Instant],
+        replays: [BookmarkKey: [UInt8]] = [:]
+    )
     /// It cannot be read.
     case failed(StorageError)
 }

@@ -143,7 +143,7 @@ private struct ImportJudge {
     ) throws(StorageError) -> (Set<Int>, [(number: Int, fault: ExportFault)]) {
         var pieces: [EvidenceID: Evidence] = [:]
         for case (_, .evidence(let piece)) in lines { pieces[piece.id] = piece }
-        var readings: [EvidenceID: Reading] = [:]
+        var readings: [ReadingKey: Reading] = [:]
         var standing: Set<Int> = []
         var faults: [(number: Int, fault: ExportFault)] = []
         for (number, record) in lines {
@@ -152,16 +152,17 @@ private struct ImportJudge {
                 continue
             }
             let id = fact.evidence
+            let key = ReadingKey(evidence: id, environment: fact.lineage.environment)
             let reading: Reading
-            if let known = readings[id] {
+            if let known = readings[key] {
                 reading = known
             } else {
                 let piece =
                     if let piece = pieces[id] { piece } else {
                         try storage.evidence(id, app: app.id)
                     }
-                reading = read(piece, id)
-                readings[id] = reading
+                reading = read(piece, key)
+                readings[key] = reading
             }
             if let fault = try fault(of: fact, reading) {
                 faults.append((number, fault))
@@ -178,11 +179,18 @@ private struct ImportJudge {
         case fails(ExportFault)
     }
 
-    private func read(_ piece: Evidence?, _ id: EvidenceID) -> Reading {
-        guard let piece else { return .fails(.unproven(id)) }
+    /// One piece of evidence can speak of several environments; each fact is compared with what the
+    /// piece states in the fact's own.
+    private struct ReadingKey: Hashable {
+        let evidence: EvidenceID
+        let environment: Environment
+    }
+
+    private func read(_ piece: Evidence?, _ key: ReadingKey) -> Reading {
+        guard let piece else { return .fails(.unproven(key.evidence)) }
         let replay = Replay(
             app: app,
-            environment: app.environments[0],
+            environment: key.environment,
             storage: storage,
             clock: { now },
             apply: false
@@ -191,7 +199,7 @@ private struct ImportJudge {
             return .states(Set(try replay.facts(in: piece).map(\.asSaid)))
         } catch {
             let code = (error as? any Refusal)?.code ?? "unreadable"
-            return .fails(.disbelieved(id, code: code))
+            return .fails(.disbelieved(key.evidence, code: code))
         }
     }
 

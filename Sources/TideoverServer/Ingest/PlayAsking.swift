@@ -103,11 +103,29 @@ struct PlayAsking: Sendable {
 
     // MARK: Keeping
 
-    /// Keeps what the store answered, alone or with what prompted the question, and what it states. Whose
-    /// a relay said that the purchase is counts with it.
+    /// Commits what the store answered, alone or with what prompted the question, and the facts read
+    /// from it, once in each environment that the facts belong to. Claims of a relay's customers to
+    /// these purchases are decided in the same commit.
     ///
+    /// - Parameter presumed: the environment of an answer that states nothing.
+    /// - Returns: `duplicate` if no environment had anything new.
     /// - Throws: `StorageError`.
     func keep(
+        _ evidence: Evidence,
+        _ facts: [Fact],
+        in presumed: Environment
+    ) async throws -> CommitOutcome {
+        let stated = Set(facts.map(\.lineage.environment))
+        var outcome = CommitOutcome.duplicate
+        for environment in Environment.allCases
+        where stated.contains(environment) || stated.isEmpty && environment == presumed {
+            let own = facts.filter { $0.lineage.environment == environment }
+            outcome.add(try await commit(evidence, own, in: environment))
+        }
+        return outcome
+    }
+
+    private func commit(
         _ evidence: Evidence,
         _ facts: [Fact],
         in environment: Environment

@@ -82,9 +82,9 @@ struct PlayIntake: Sendable {
             // The notification was read before: it is the store's answer that is not understood.
             throw Problem.answerNotUnderstood(error)
         }
-        let environment =
-            facts.first?.lineage.environment ?? message.notification.presumed.environment
-        let outcome = try await asking.keep(evidence, facts, in: environment)
+        let presumed = message.notification.presumed.environment
+        let outcome = try await asking.keep(evidence, facts, in: presumed)
+        let environment = facts.first?.lineage.environment ?? presumed
         return tell(outcome, message, environment)
     }
 

@@ -101,7 +101,7 @@ public struct PlayTrust: Sendable {
 }
 
 extension PlayReader {
-    /// What a kept delivery states, all of one environment: an intake has one.
+    /// What a kept delivery states.
     func facts(in delivery: PlayDelivery, of piece: Evidence) throws(PlayRefusal) -> [Fact] {
         // It was the notification that made us ask: it tells how the answer reached us, and how late.
         facts(in: try read(delivery), of: piece).map { fact in
@@ -118,18 +118,6 @@ extension PlayReader {
     }
 
     private func facts(in readings: [PlayReading], of piece: Evidence) -> [Fact] {
-        readings.filter { $0.environment == readings.first?.environment }
-            .flatMap { $0.facts(learnedAt: piece.receivedAt, evidence: piece.id) }
-    }
-
-    /// What of answers that no notification prompted is of one environment: an intake has one.
-    func facts(
-        in answers: PlayAnswers,
-        of piece: Evidence,
-        _ environment: Environment
-    ) throws(PlayRefusal) -> [Fact] {
-        try read(answers)
-            .flatMap { $0.facts(learnedAt: piece.receivedAt, evidence: piece.id) }
-            .filter { $0.lineage.environment == environment }
+        readings.flatMap { $0.facts(learnedAt: piece.receivedAt, evidence: piece.id) }
     }
 }

@@ -52,7 +52,7 @@ struct PlayVoidedNotice: Sendable {
         let answers = PlayAnswers([read], chains: chains)
         let evidence = Evidence(of: answers, at: now)
         let known = try asking.ingest.storage.holding(lineage, app: app.id).facts
-        let news = try asking.trust.reader.facts(in: answers, of: evidence, lineage.environment)
+        let news = try asking.trust.reader.facts(in: answers, of: evidence)
             .filter { fact in
                 fact.lineage == lineage && !known.contains { $0.assertion == fact.assertion }
             }

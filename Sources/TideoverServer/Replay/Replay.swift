@@ -175,10 +175,15 @@ struct Replay: Sendable {
         }
     }
 
-    /// What a piece of evidence states by the rules of this version.
+    /// What a piece of evidence states in the replay's environment by the rules of this version. One
+    /// answer of RevenueCat or Google Play can speak of several environments, and is stored in each.
     ///
     /// - Throws: a `Refusal` where it is not believed or not understood.
     func facts(in piece: Evidence) throws -> [Fact] {
+        try statements(in: piece).filter { $0.lineage.environment == environment }
+    }
+
+    private func statements(in piece: Evidence) throws -> [Fact] {
         if piece.source == .server {
             guard let record = InquiryRecord(piece.bytes) else {
                 throw AppStoreRefusal.unrecognisedContent
@@ -197,8 +202,7 @@ struct Replay: Sendable {
         }
         if piece.source == .playAPI {
             guard let trust = app.googlePlay else { throw AppStoreRefusal.unrecognisedContent }
-            let answers = try PlayAnswers(piece.bytes)
-            return try trust.reader.facts(in: answers, of: piece, environment)
+            return try trust.reader.facts(in: PlayAnswers(piece.bytes), of: piece)
         }
         if let told = try app.revenueCat?.facts(in: piece) { return told }
         guard let trust = app.appStore else { throw AppStoreRefusal.unrecognisedContent }

@@ -11,14 +11,13 @@ struct ReplayRoute {
     func begin(_ request: Request) throws -> Response {
         let replayer = try replayer(askedIn: request)
         replayer.want(apply: try request.flag("apply"))
-        var response = Self.answer(replayer.report, isWanted: replayer.isWanted)
+        var response = Self.answer(replayer)
         response.status = 202
         return response
     }
 
     func tell(_ request: Request) throws -> Response {
-        let replayer = try replayer(askedIn: request)
-        return Self.answer(replayer.report, isWanted: replayer.isWanted)
+        Self.answer(try replayer(askedIn: request))
     }
 
     private func replayer(askedIn request: Request) throws -> Replayer {
@@ -29,10 +28,23 @@ struct ReplayRoute {
         return replayer
     }
 
-    static func answer(_ report: ReplayReport?, isWanted: Bool) -> Response {
+    private static func answer(_ replayer: Replayer) -> Response {
+        answer(
+            replayer.report,
+            isWanted: replayer.isWanted,
+            isSetAside: replayer.isSetAside
+        )
+    }
+
+    static func answer(
+        _ report: ReplayReport?,
+        isWanted: Bool,
+        isSetAside: Bool = false
+    ) -> Response {
         var writer = JSONWriter()
         writer.object { writer in
             writer.field("wanted", isWanted)
+            writer.field("setAside", isSetAside)
             writer.key("last")
             if let report { report.write(to: &writer) } else { writer.null() }
         }

@@ -7,7 +7,8 @@ import TideoverStorage
 ///
 /// Behind each page it is kept how far a run has come. A server that comes after one that was killed takes
 /// the run up: where what is new is added, behind that page; else from the beginning, since what was
-/// found is gone.
+/// found is gone. A run that ended the process twice at one place is set aside: the server raises an
+/// alarm and resumes it only on request.
 final class Replayer: Sendable {
     let app: App
     let environment: Environment
@@ -23,6 +24,8 @@ final class Replayer: Sendable {
         var report: ReplayReport?
         /// Whether the run that is wanted is to add what is new; nil if none is.
         var wish: Bool?
+        /// Whether a run was set aside when the server started.
+        var isSetAside = false
     }
 
     init(
@@ -49,6 +52,9 @@ final class Replayer: Sendable {
 
     var isWanted: Bool { state.withLock { $0.wish != nil } }
 
+    /// Whether a run that crashed twice is waiting for a request to resume it.
+    var isSetAside: Bool { state.withLock { $0.isSetAside } }
+
     /// Wants a run as soon as can be; one of the kind that is under way will do.
     func want(apply: Bool) {
         state.withLock { state in
@@ -74,10 +80,22 @@ final class Replayer: Sendable {
     private func takeUp() {
         do {
             guard let mark = try bookmarks.replay() else { return }
+            guard !mark.isSetAside(by: version) else { return setAside(mark) }
             want(apply: mark.applies)
         } catch {
             tell(.error, "replay not taken up", code: "storage", error.description)
         }
+    }
+
+    private func setAside(_ mark: ReplayBookmark) {
+        state.withLock { $0.isSetAside = true }
+        tell(
+            .error,
+            "replay set aside",
+            code: "crashed",
+            "The server ended \(mark.runs) times while it replayed this evidence. Report the crash, "
+                + "or request the replay again to resume it."
+        )
     }
 
     /// Runs once; nil if a run is under way already. A run that is kept goes on after a restart.
@@ -86,18 +104,33 @@ final class Replayer: Sendable {
             let mark = isKept ? try bookmarks.replay() : nil
             let place = mark.flatMap { $0.goesOn(apply: apply, version) ? $0.after : nil }
             guard let report = begin(apply, isResumed: place != nil) else { return nil }
-            let done = try await replay(report, after: place, isKept: isKept)
+            let runs = mark.map { $0.applies == apply && $0.version == version ? $0.runs : 0 }
+            let done = try await replay(report, after: place, runs: (runs ?? 0) + 1, isKept)
             if isKept { try await bookmarks.keep(nil as ReplayBookmark?) }
             return end(done, .completed)
         } catch {
+            if isKept { await forgetRuns() }
             return end(report, .stopped(stop(for: error)))
+        }
+    }
+
+    /// Notes that a run stopped with an error, which is no crash. Without a storage that works the
+    /// stop counts as one.
+    private func forgetRuns() async {
+        guard var mark = try? bookmarks.replay() else { return }
+        mark.runs = 0
+        do {
+            try await bookmarks.keep(mark)
+        } catch {
+            tell(.warning, "replay's stop not stored", code: "storage", error.description)
         }
     }
 
     private func replay(
         _ report: ReplayReport,
-        after place: EvidenceID?,
-        isKept: Bool
+        after start: EvidenceID?,
+        runs: Int,
+        _ isKept: Bool
     ) async throws -> ReplayReport {
         let replay = Replay(
             app: app,
@@ -106,18 +139,20 @@ final class Replayer: Sendable {
             clock: clock,
             apply: report.applies
         )
-        if isKept { try await keep(report, place) }
-        return try await replay.run(report, after: place) { report, place in
+        if isKept { try await keep(report, start, runs: runs) }
+        return try await replay.run(report, after: start) { report, place in
             state.withLock { $0.report = report }
-            if isKept { try await keep(report, place) }
+            // Only a run that adds facts moves its place: behind a new one no run has crashed yet.
+            let isNew = report.applies && place != start
+            if isKept { try await keep(report, place, runs: isNew ? 1 : runs) }
         }
     }
 
-    private func keep(_ report: ReplayReport, _ place: EvidenceID?) async throws {
+    private func keep(_ report: ReplayReport, _ place: EvidenceID?, runs: Int) async throws {
         // Of a run that only tells nothing remains that another could go on from.
         let after = report.applies ? place : nil
         try await bookmarks.keep(
-            ReplayBookmark(applies: report.applies, after: after, version: version)
+            ReplayBookmark(applies: report.applies, after: after, version: version, runs: runs)
         )
     }
 
@@ -126,6 +161,7 @@ final class Replayer: Sendable {
         return state.withLock { state in
             guard state.report?.outcome != .running else { return nil }
             state.wish = nil
+            state.isSetAside = false
             state.report = ReplayReport(
                 app: app.id,
                 environment: environment,

@@ -171,14 +171,11 @@ extension PlayUpkeep {
         return .told(newFacts: try await commit(answers, facts))
     }
 
-    /// What an answer states, all of one environment.
+    /// What an answer states.
     private func facts(in answers: PlayAnswers) throws(PlayRefusal) -> [Fact] {
-        let readings = try trust.reader.read(answers)
         let id = EvidenceID(of: answers.bytes)
-        return readings.flatMap { reading in
-            reading.facts(learnedAt: timing.clock(), evidence: id)
-                .filter { $0.lineage.environment == reading.environment }
-        }
+        return try trust.reader.read(answers)
+            .flatMap { $0.facts(learnedAt: timing.clock(), evidence: id) }
     }
 
     /// Keeps answers with their facts.
@@ -186,7 +183,7 @@ extension PlayUpkeep {
         let outcome = try await asking.keep(
             Evidence(of: answers, at: facts.first?.learnedAt ?? timing.clock()),
             facts,
-            in: facts.first?.lineage.environment ?? environment
+            in: environment
         )
         guard case .committed(let newFacts, _, _) = outcome else { return 0 }
         return newFacts

@@ -16,6 +16,7 @@ struct MetricsRoute {
         verification()
         deadlines()
         silence()
+        replays()
         acknowledgements()
         unclaimed()
         if let sockets = service.instruments.sockets() { write(sockets) }
@@ -174,6 +175,20 @@ struct MetricsRoute {
             .gauge,
             "Those among them that Google Play takes back soon.",
             late
+        )
+    }
+
+    private mutating func replays() {
+        text.family(
+            "tideover_replay_set_aside",
+            .gauge,
+            "1 while a replay that crashed twice waits for a request to resume it, else 0.",
+            service.replayers.map { replayer in
+                let labels = [
+                    ("app", replayer.app.id), ("environment", replayer.environment.rawValue),
+                ]
+                return (labels, replayer.isSetAside ? 1 : 0)
+            }
         )
     }
 

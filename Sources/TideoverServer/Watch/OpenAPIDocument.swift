@@ -1974,9 +1974,13 @@ enum OpenAPIDocument {
               },
               "Replay": {
                 "type": "object",
-                "required": ["wanted", "last"],
+                "required": ["wanted", "setAside", "last"],
                 "properties": {
                   "wanted": { "type": "boolean", "description": "Whether a run is to begin" },
+                  "setAside": {
+                    "type": "boolean",
+                    "description": "Whether a run that crashed the server twice waits for a request"
+                  },
                   "last": { "oneOf": [{ "$ref": "#/components/schemas/ReplayRun" }, { "type": "null" }] }
                 }
               },
