@@ -311,7 +311,7 @@ if Context.environment["TIDEOVER_FUZZ"] != nil {
                 "CTideoverFuzzing", "TideoverAppStore", "TideoverASN1", "TideoverCore",
                 "TideoverGooglePlay", "TideoverHTTP", "TideoverJSON", "TideoverLocks",
                 "TideoverRevenueCat", "TideoverSandbox", "TideoverServer", "TideoverSignatures",
-                "TideoverStorage",
+                "TideoverSQLite", "TideoverStorage",
             ],
             path: "Fuzz/TideoverFuzz",
             swiftSettings: settings

@@ -3,7 +3,7 @@ enum Registry {
     static let all: [Fuzzer] = [
         .strictJSON, .relaxedJSON, .base64, .jws, .signed, .chain, .pass, .notification, .apiAnswer,
         .http, .receipt, .receiptContent, .reconcile, .openIAP, .revenueCat, .revenueCatImport,
-        .push, .pushToken, .playAnswer, .exportLine, .canaryOfOracles, .canaryOfMemory,
+        .push, .pushToken, .playAnswer, .exportLine, .server, .canaryOfOracles, .canaryOfMemory,
     ]
 
     /// The one that this process runs.

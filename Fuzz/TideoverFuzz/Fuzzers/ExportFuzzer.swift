@@ -43,7 +43,7 @@ private enum ExportChecks {
     }
 }
 
-private enum ExportSeeds {
+enum ExportSeeds {
     private static let lineage =
         #""lineage":{"store":"appStore","environment":"production","id":"1","ownership":"purchased"}"#
     private static let id = "0199f2a0-0000-7000-8000-000000000001"

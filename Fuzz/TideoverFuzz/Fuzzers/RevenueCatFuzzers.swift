@@ -116,7 +116,7 @@ private enum RevenueCatChecks {
     }
 }
 
-private enum RevenueCatMutations {
+enum RevenueCatMutations {
     /// A change to one line, or to the bytes of them all.
     @Sendable static func line(_ input: [UInt8], _ most: Int, _ dice: inout Dice) -> [UInt8] {
         let end = UInt8(ascii: "\n")
@@ -130,7 +130,7 @@ private enum RevenueCatMutations {
 }
 
 /// Written by hand from RevenueCat's documentation.
-private enum RevenueCatSeeds {
+enum RevenueCatSeeds {
     static let webhooks = kinds.map { webhook($0) }
 
     private static let kinds = [
