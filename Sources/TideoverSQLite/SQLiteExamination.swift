@@ -20,7 +20,9 @@ public enum SQLiteExamination: Hashable, Sendable {
     /// Examines a file, which takes as long as reading all of it. Where a storage has been opened
     /// before, none can be opened meanwhile.
     ///
-    /// - Parameter name: the name of the bookmarks to return; none if nil.
+    /// - Parameters:
+    ///   - path: the database file.
+    ///   - name: the name of the bookmarks to return; none if nil.
     /// - Throws: `missingFolder`, `notPermitted`, `notAStorage`, `newerSchema`, `corrupt` or `io`.
     public init(path: String, bookmarks name: String? = nil) throws(StorageError) {
         let path = try DatabaseFile.resolve(path)

@@ -107,7 +107,10 @@ struct PlayAsking: Sendable {
     /// from it, once in each environment that the facts belong to. Claims of a relay's customers to
     /// these purchases are decided in the same commit.
     ///
-    /// - Parameter presumed: the environment of an answer that states nothing.
+    /// - Parameters:
+    ///   - evidence: the bytes that the facts were read from.
+    ///   - facts: the facts, of any environments.
+    ///   - presumed: the environment of an answer that states nothing.
     /// - Returns: `duplicate` if no environment had anything new.
     /// - Throws: `StorageError`.
     func keep(
