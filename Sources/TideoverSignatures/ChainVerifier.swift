@@ -37,6 +37,9 @@ public final class ChainVerifier: Sendable {
         try JWS(compact, known: { remembered($0)?.header })
     }
 
+    /// Whether a document under the same chain was verified before and the chain is still remembered.
+    public func remembers(_ jws: JWS) -> Bool { remembered(jws.headerText) != nil }
+
     /// Returns the anchor that vouches for the document's signer at an instant, in milliseconds
     /// since 1970; throws when none does, or when the document is not signed by it with ES256.
     public func verify(

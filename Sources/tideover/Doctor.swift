@@ -162,6 +162,9 @@ enum Doctor {
                 places: [roots?.file, roots?.folder].compactMap(\.self)
             ),
         ]
+        if case .tideover = listen, let metrics = await SystemReadings.metrics(at: address) {
+            findings += [Finding.clientAddresses(metrics: metrics)].compactMap(\.self)
+        }
         if case .inUse = storage, case .tideover = listen { return (findings, true) }
         return (findings, false)
     }

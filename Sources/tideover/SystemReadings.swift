@@ -100,7 +100,21 @@ enum SystemReadings {
     private static func health(
         at address: ListenAddress
     ) async -> Result<Response, HTTPClientError> {
-        guard address.port > 0, let url = try? HTTPURL("http://\(reachable(address))/healthz")
+        await get("/healthz", at: address)
+    }
+
+    /// What a running server counts; nil where it does not answer.
+    static func metrics(at address: ListenAddress) async -> String? {
+        guard case .success(let answer) = await get("/metrics", at: address), answer.status == 200
+        else { return nil }
+        return String(decoding: answer.body, as: UTF8.self)
+    }
+
+    private static func get(
+        _ path: String,
+        at address: ListenAddress
+    ) async -> Result<Response, HTTPClientError> {
+        guard address.port > 0, let url = try? HTTPURL("http://\(reachable(address))\(path)")
         else {
             return .failure(.cannotConnect(code: 0))
         }

@@ -188,6 +188,58 @@ import TideoverServer
         await server.close()
     }
 
+    @Test func `beyond the budget a notification under a known chain is still accepted`()
+        async throws
+    {
+        let server = try server()
+        let first = try Message.purchase("n-1").body(server.store)
+        #expect(try await post(first, from: "192.0.2.2", to: server).status == 200)
+        #expect(try await lookedAt(from: "192.0.2.1", by: server) == 3)
+        let second = try Message.purchase("n-2").body(server.store)
+        #expect(try await post(second, from: "192.0.2.1", to: server).status == 200)
+        // A copied chain over a false signature is refused, and costs no operation on the chain.
+        let before = try await operations(server)
+        var forged = try Message.purchase("n-3").body(server.store)
+        forged[forged.count - 6] ^= 1
+        #expect(try await post(forged, from: "192.0.2.1", to: server).status == 429)
+        #expect(try await operations(server) == before)
+        await server.close()
+    }
+
+    @Test func `refused notifications leave the budget of reconciles untouched`() async throws {
+        let server = try server()
+        #expect(try await lookedAt(from: "192.0.2.1", by: server) == 3)
+        func reconcile(_ transaction: String) async throws -> Int {
+            let body: JSONValue = ["transactions": [.string(transaction)]]
+            let request = Request(
+                method: "POST",
+                path: "/v1/apps/cards/customers/\(TestServer.anna)/reconcile",
+                headers: TestServer.credentials,
+                body: body.encoded(),
+                peer: "192.0.2.1"
+            )
+            return try await server.service.handler(request).status
+        }
+        let transaction = try #require(Message.purchase().transaction)
+        let forged = try server.store.sign(transaction, defect: .unknownRoot)
+        for _ in 0..<3 { #expect(try await reconcile(forged) == 200) }
+        #expect(try await reconcile(forged) == 429)
+        await server.close()
+    }
+
+    @Test func `X-Forwarded-For from an untrusted peer is counted and logged once`() async throws {
+        let server = try server()
+        for _ in 0..<3 {
+            _ = try await post(Self.forged, from: "127.0.0.1", forwarded: "192.0.2.1", to: server)
+        }
+        _ = try await post(Self.forged, from: "10.0.0.1", forwarded: "192.0.2.1", to: server)
+        #expect(try await server.samples().contains("tideover_untrusted_forwarding_total 3"))
+        #expect(server.logged.filter { $0.contains("untrusted-forwarding") }.count == 1)
+        let text = try await server.samples().joined(separator: "\n")
+        #expect(Finding.clientAddresses(metrics: text)?.verdict == .warning)
+        await server.close()
+    }
+
     @Test func `what is accepted never counts, and neither does what our clock or disk refuses`()
         async throws
     {

@@ -372,6 +372,25 @@ extension Finding {
         }
     }
 
+    /// Whether a running server learns the addresses of its clients, by the text of its `/metrics`;
+    /// nil where that does not say.
+    public static func clientAddresses(metrics text: String) -> Finding? {
+        let name = CounterFamily.untrustedForwarding.name + " "
+        guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix(name) }),
+            let count = Double(line.dropFirst(name.count))
+        else { return nil }
+        guard count > 0 else {
+            return Finding(.clientAddresses, .ok, "no untrusted peer sent X-Forwarded-For")
+        }
+        return Finding(
+            .clientAddresses,
+            .warning,
+            "\(Int64(count)) requests had X-Forwarded-For from a peer that is no trusted proxy",
+            advice: "List your proxies in server.trustedProxies; otherwise all their clients share "
+                + "one budget."
+        )
+    }
+
     /// Whether as many files may be open as connections need and the server besides.
     public static func fileDescriptors(
         _ reading: FileLimitReading,

@@ -25,6 +25,7 @@ public struct Finding: Hashable, Sendable {
         case storeClock = "store-clock"
         case simulatedRoot = "simulated-root"
         case listen
+        case clientAddresses = "client-addresses"
         case fileDescriptors = "file-descriptors"
         case roots = "tls-roots"
         case notificationURL = "notification-url"

@@ -76,10 +76,14 @@ public struct AppStoreTrust: Sendable {
     }
 
     /// The signature check that the reader of App Store data is given. What carries no date of its
-    /// own is checked at `now`.
-    package func check(at now: Instant) -> SignatureCheck {
+    /// own is checked at `now`. With `onlyKnownChains` a chain that no document was verified by so far is
+    /// refused as untrusted, without a public-key operation.
+    package func check(at now: Instant, onlyKnownChains: Bool = false) -> SignatureCheck {
         { compact in
             let (jws, payload) = try read(compact)
+            guard !onlyKnownChains || verifier.remembers(jws) else {
+                throw SignatureRefusal.untrustedRoot
+            }
             let instant = AppStoreSigning.signedDate(of: payload) ?? now
             let anchor = try verifier.verify(jws, at: instant.millisecondsSince1970)
             guard let authority = authorities[anchor] else {
@@ -91,8 +95,10 @@ public struct AppStoreTrust: Sendable {
 
     /// The check of receipts that the reader is given: certificates must have been valid when the
     /// receipt was made. One without a date is checked at `now`.
-    package func receiptCheck(at now: Instant) -> ReceiptCheck {
+    package func receiptCheck(at now: Instant, onlyKnownChains: Bool = false) -> ReceiptCheck {
         { container in
+            // A receipt carries its chain inside what is signed: none is known beforehand.
+            guard !onlyKnownChains else { throw SignatureRefusal.untrustedRoot }
             let signed = try SignedData(container)
             let instant = AppStoreSigning.creationDate(ofReceipt: signed.content) ?? now
             let anchor = try receiptVerifier.verify(signed, at: instant.millisecondsSince1970)

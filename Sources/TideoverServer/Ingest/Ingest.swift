@@ -24,13 +24,10 @@ struct Ingest: Sendable {
     func respond(to request: Request) async throws -> Response {
         guard let trust = app.appStore else { throw Problem.appStoreNotConfigured(app.id) }
         let now = clock()
-        let sender = budget.sender(of: request, to: app.id)
+        let sender = budget.sender(of: request, to: app.id, for: .notification)
         do {
-            try budget.admit(sender)
-            let received = try await verifications.pass {
-                // Others of the same sender may have been refused while this one waited.
-                try budget.admit(sender)
-                return try await believed(request.body, trust, at: now, from: sender)
+            let received = try await budget.pass(sender, through: verifications) { objection in
+                try await believed(request.body, trust, at: now, from: sender, objection)
             }
             return try await commit(received)
         } catch let problem as Problem {
@@ -43,23 +40,29 @@ struct Ingest: Sendable {
     }
 
     /// What a notification says. A refusal is charged to the sender, unless it may be our clock's
-    /// fault.
+    /// fault. Beyond the sender's budget every refusal is answered with `objection`, and charged to
+    /// no one.
     private func believed(
         _ body: [UInt8],
         _ trust: AppStoreTrust,
         at now: Instant,
-        from sender: Sender?
+        from sender: Sender?,
+        _ objection: Problem?
     ) async throws -> Received {
         do {
             // Verification costs most of a notification: it leaves the thread that reads sockets.
-            let received = try await onPool { try Self.verify(body, trust, at: now) }
+            let received = try await onPool {
+                try Self.verify(body, trust, at: now, onlyKnownChains: objection != nil)
+            }
             try judgeDate(of: received.reading, at: now)
             return received
         } catch {
             guard let problem = error as? Problem ?? (error as? any Refusal)?.problem else {
                 throw error
             }
-            if problem.status < 500 { budget.charge(sender) }
+            guard problem.status < 500 else { throw problem }
+            if let objection { throw objection }
+            budget.charge(sender)
             throw problem
         }
     }
@@ -67,11 +70,12 @@ struct Ingest: Sendable {
     private static func verify(
         _ body: [UInt8],
         _ trust: AppStoreTrust,
-        at now: Instant
+        at now: Instant,
+        onlyKnownChains: Bool
     ) throws -> Received {
         let reading = try AppStoreReader(app: trust.identity).readNotification(
             body: body,
-            check: trust.check(at: now)
+            check: trust.check(at: now, onlyKnownChains: onlyKnownChains)
         )
         let evidence = Evidence(body, of: reading, from: .appStoreNotification, at: now)
         return Received(evidence: evidence, reading: reading)

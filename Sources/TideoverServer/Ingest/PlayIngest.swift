@@ -14,10 +14,8 @@ struct PlayIngest: Sendable {
         guard let trust = app.googlePlay, let pushes = trust.pushes else {
             throw Problem.googlePlayNotConfigured(app.id)
         }
-        let sender = ingest.budget.sender(of: request, to: app.id)
         do {
-            try ingest.budget.admit(sender)
-            let message = try await believed(request, trust, pushes, from: sender)
+            let message = try await believed(request, trust, pushes)
             return answer(try await PlayIntake(ingest: ingest, trust: trust).take(message))
         } catch let problem as Problem {
             ingest.refused(problem.slug)
@@ -28,12 +26,12 @@ struct PlayIngest: Sendable {
         }
     }
 
-    /// The message of a push that Pub/Sub made for this app. A refusal is charged to the sender.
+    /// The message of a push that Pub/Sub made for this app. A refusal costs at most one check of an RSA
+    /// signature, so senders of refused pushes have no budget.
     private func believed(
         _ request: Request,
         _ trust: PlayTrust,
-        _ pushes: PushGuard,
-        from sender: Sender?
+        _ pushes: PushGuard
     ) async throws -> PlayIntake.Message {
         do {
             let now = ingest.clock()
@@ -47,7 +45,6 @@ struct PlayIngest: Sendable {
         } catch {
             guard let problem = (error as? any Refusal)?.problem else { throw error }
             if let refusal = error as? PushRefusal { await note(refusal, of: request, pushes) }
-            ingest.budget.charge(sender)
             throw problem
         }
     }

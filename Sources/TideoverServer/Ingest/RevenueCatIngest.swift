@@ -13,10 +13,8 @@ struct RevenueCatIngest: Sendable {
 
     func respond(to request: Request) async throws -> Response {
         guard let trust = app.revenueCat else { throw Problem.revenueCatNotConfigured(app.id) }
-        let sender = ingest.budget.sender(of: request, to: app.id)
         do {
-            try ingest.budget.admit(sender)
-            let webhook = try await believed(request, trust, from: sender)
+            let webhook = try await believed(request, trust)
             return try await take(webhook)
         } catch let problem as Problem {
             ingest.refused(problem.slug)
@@ -35,11 +33,10 @@ struct RevenueCatIngest: Sendable {
         var receivedAt: Instant { evidence.receivedAt }
     }
 
-    /// What a webhook says. A refusal is charged to the sender, unless it may be our clock's fault.
+    /// What a webhook says. To refuse one costs no more than to compare a secret.
     private func believed(
         _ request: Request,
-        _ trust: RevenueCatTrust,
-        from sender: Sender?
+        _ trust: RevenueCatTrust
     ) async throws -> Webhook {
         let now = ingest.clock()
         do {
@@ -61,9 +58,7 @@ struct RevenueCatIngest: Sendable {
             )
             return Webhook(reading: reading, evidence: evidence, trust: trust)
         } catch {
-            guard let problem = (error as? any Refusal)?.problem else { throw error }
-            ingest.budget.charge(sender)
-            throw problem
+            throw (error as? any Refusal)?.problem ?? error
         }
     }
 

@@ -10,12 +10,18 @@ struct JudgedItem: Sendable {
     let item: DeviceItem
     let outcome: Result<(signed: [UInt8], reading: AppStoreReading), any Error>
 
-    init(_ item: DeviceItem, _ trust: AppStoreTrust?, at now: Instant) {
+    /// - Parameter onlyKnownChains: whether a chain that was not verified before is refused unlooked at.
+    init(
+        _ item: DeviceItem,
+        _ trust: AppStoreTrust?,
+        at now: Instant,
+        onlyKnownChains: Bool
+    ) {
         self.item = item
         outcome = Result {
             guard let trust else { throw DeviceRefusal.otherStore }
             let signed = try item.signed.get()
-            let reading = try trust.read(signed, at: now)
+            let reading = try trust.read(signed, at: now, onlyKnownChains: onlyKnownChains)
             guard item.kind.mayBe(reading.kind) else {
                 throw DeviceRefusal.wrongKind(reading.kind)
             }
@@ -200,22 +206,31 @@ extension AppStoreTrust {
     /// Reads what a device presents.
     ///
     /// - Throws: a `Refusal`.
-    fileprivate func read(_ piece: SignedPiece, at now: Instant) throws -> AppStoreReading {
+    fileprivate func read(
+        _ piece: SignedPiece,
+        at now: Instant,
+        onlyKnownChains: Bool
+    ) throws -> AppStoreReading {
+        let reader = AppStoreReader(app: identity)
+        let receipts = { try configuredReceiptCheck(at: now, onlyKnownChains: onlyKnownChains) }
         switch piece {
         case .document(let bytes):
-            return try AppStoreReader(app: identity).read(bytes, check: check(at: now))
-        case .receipt(let bytes):
-            return try AppStoreReader(app: identity)
-                .readReceipt(bytes, check: configuredReceiptCheck(at: now))
+            return try reader.read(
+                bytes,
+                check: check(at: now, onlyKnownChains: onlyKnownChains)
+            )
+        case .receipt(let bytes): return try reader.readReceipt(bytes, check: receipts())
         case .answer(let bytes, _):
-            return try AppStoreReader(app: identity)
-                .readReceiptAnswer(bytes, check: configuredReceiptCheck(at: now))
+            return try reader.readReceiptAnswer(bytes, check: receipts())
         }
     }
 
     /// Without a root each receipt would look forged, and whoever presents it be blamed for it.
-    private func configuredReceiptCheck(at now: Instant) throws -> ReceiptCheck {
+    private func configuredReceiptCheck(
+        at now: Instant,
+        onlyKnownChains: Bool
+    ) throws -> ReceiptCheck {
         guard readsReceipts else { throw DeviceRefusal.receiptsNotConfigured }
-        return receiptCheck(at: now)
+        return receiptCheck(at: now, onlyKnownChains: onlyKnownChains)
     }
 }

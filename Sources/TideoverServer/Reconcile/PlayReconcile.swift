@@ -8,6 +8,8 @@ struct PlayReconcile: Sendable {
     let trust: PlayTrust
     /// Spaces the questions that devices have us ask about the app.
     let limiter: RequestLimiter
+    /// Whether only tokens of stored purchases are asked about, because the sender is beyond its budget.
+    let onlyKnown: Bool
 
     /// How long an answer is good for whoever presents the same token.
     static let rest = Milliseconds.minutes(1)
@@ -39,7 +41,9 @@ struct PlayReconcile: Sendable {
         if let known, let read = known.latestRead, now < read.learnedAt + Self.rest {
             return AcceptedItem(known.lineage, statedAt: read.assertedAt)
         }
-        guard try await limiter.admitSoon(.purchases) else { throw UnaskedPurchase.tooMany }
+        guard known != nil || !onlyKnown, try await limiter.admitSoon(.purchases) else {
+            throw UnaskedPurchase.tooMany
+        }
         do {
             return try await keep(try await answers(about: purchase, known))
         } catch let failure as PlayAPIFailure {

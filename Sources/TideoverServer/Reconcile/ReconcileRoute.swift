@@ -64,14 +64,19 @@ struct ReconcileRoute: Sendable {
         from request: Request,
         at now: Instant
     ) async throws -> [JudgedItem] {
-        let sender = ingest.budget.sender(of: request, to: app.id)
-        try ingest.budget.admit(sender)
+        let sender = ingest.budget.sender(of: request, to: app.id, for: .reconcile)
         let trust = app.appStore
         let judged: [JudgedItem]
         do {
-            judged = try await ingest.verifications.pass {
-                try ingest.budget.admit(sender)
-                return try await onPool { items.map { JudgedItem($0, trust, at: now) } }
+            judged = try await ingest.budget.pass(sender, through: ingest.verifications) {
+                objection in
+                let judged = try await onPool {
+                    items.map {
+                        JudgedItem($0, trust, at: now, onlyKnownChains: objection != nil)
+                    }
+                }
+                if let objection, judged.contains(where: \.isForged) { throw objection }
+                return judged
             }
         } catch {
             throw error is Gate.Full ? Problem.overloaded : error
@@ -99,7 +104,13 @@ struct ReconcileRoute: Sendable {
     /// not know are charged to who presents them.
     private func ask(_ items: [DeviceItem], from request: Request) async -> [KeptItem] {
         guard let trust = app.googlePlay, let playQuestions else { return [] }
-        let play = PlayReconcile(ingest: ingest, trust: trust, limiter: playQuestions)
+        let sender = ingest.budget.sender(of: request, to: app.id, for: .reconcile)
+        let play = PlayReconcile(
+            ingest: ingest,
+            trust: trust,
+            limiter: playQuestions,
+            onlyKnown: ingest.budget.objection(to: sender) != nil
+        )
         let kept = await withTaskGroup(of: KeptItem.self) { group in
             for item in items {
                 guard let presented = item.presented else { continue }
@@ -107,7 +118,6 @@ struct ReconcileRoute: Sendable {
             }
             return await group.reduce(into: []) { $0.append($1) }
         }
-        let sender = ingest.budget.sender(of: request, to: app.id)
         for item in kept {
             count(item)
             if item.isUnknownPurchase { ingest.budget.charge(sender) }

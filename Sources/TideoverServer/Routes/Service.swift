@@ -77,7 +77,12 @@ public struct Service: Sendable {
         self.metrics = metrics
         self.instruments = instruments
         self.verifications = Gate(verifications)
-        budget = RefusalBudget(clients, uptime: instruments.uptime)
+        budget = RefusalBudget(
+            clients,
+            uptime: instruments.uptime,
+            metrics: metrics,
+            log: log
+        )
         readiness = Readiness(storage: storage, uptime: instruments.uptime, log: log)
         tallies = TallyBook(storage: storage, log: log)
         refusals = RefusalLog(log)

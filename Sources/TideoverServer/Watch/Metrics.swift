@@ -72,6 +72,11 @@ struct CounterFamily: Hashable, Sendable {
         labels: ["reason"]
     )
 
+    static let untrustedForwarding = CounterFamily(
+        name: "tideover_untrusted_forwarding_total",
+        help: "Requests with X-Forwarded-For from a peer that is no trusted proxy.",
+        labels: []
+    )
     static let keyRefusals = CounterFamily(
         name: "tideover_key_refusals_total",
         help: "Requests refused for the key they present or lack, by the code of the problem.",
@@ -113,7 +118,8 @@ struct CounterFamily: Hashable, Sendable {
     )
 
     static let all = [
-        requests, keyRefusals, notifications, refusals, unrecognisedWords, unknownProducts,
+        requests, untrustedForwarding, keyRefusals, notifications, refusals, unrecognisedWords,
+        unknownProducts,
         deviceItems, ownershipClaims, drift, lockoutTime, sandboxAnswers, commits,
         storageFailures, deadlineBatches, deadlineEvents, backfills, backfillItems, storeRequests,
         silences,
@@ -206,6 +212,7 @@ final class Metrics: Sendable {
         for code in ["key-missing", "key-unknown", "key-not-allowed"] {
             count(.keyRefusals, code, by: 0)
         }
+        count(.untrustedForwarding, by: 0)
     }
 
     /// The same for an app whose store can be asked.

@@ -17,16 +17,32 @@ public struct ClientLimits: Hashable, Sendable {
     }
 }
 
-/// Somebody whose notifications for an app can be refused.
+/// A client whose signed data can be refused, with a budget of its own.
 ///
-/// By app, so that notifications that a store sends to the wrong one do not put off those of others.
+/// Many clients can share an address, so the budget is separate for each app, each kind of request and
+/// each API key: what one client sends does not use up the budget of another.
 package struct Sender: Hashable, Sendable {
+    package enum Purpose: Hashable, Sendable {
+        case notification
+        case reconcile
+    }
+
     package let app: String
     package let network: IPNetwork
+    package let purpose: Purpose
+    /// The digest of the API key that the request presents; nil if it presents none.
+    package let key: [UInt8]?
 
-    package init(app: String, network: IPNetwork) {
+    package init(
+        app: String,
+        network: IPNetwork,
+        purpose: Purpose = .notification,
+        key: [UInt8]? = nil
+    ) {
         self.app = app
         self.network = network
+        self.purpose = purpose
+        self.key = key
     }
 }
 
@@ -78,16 +94,32 @@ package struct RefusalLedger {
     }
 }
 
-/// Puts off senders whose notifications keep being refused, before anything of them is verified.
+/// Bounds the work for senders whose signed data keeps being refused. Beyond the budget only data
+/// under a certificate chain that was verified before is looked at, one request at a time: it costs
+/// one signature, and a sender that shares its address with an attacker is still accepted.
 /// What is accepted costs a sender nothing.
 final class RefusalBudget: Sendable {
+    /// Admits the requests of senders beyond their budget.
+    let probation = Gate(WorkLimits(running: 1, waiting: 32))
     private let limits: ClientLimits
     private let uptime: @Sendable () -> Int64
     private let ledger: Locked<RefusalLedger>?
+    private let metrics: Metrics
+    private let log: Log
+    /// When the next warning about `X-Forwarded-For` may be logged.
+    private let nextWarning = Locked(Int64.min)
+    private static let warningInterval: Int64 = 3_600_000_000_000
 
-    init(_ limits: ClientLimits, uptime: @escaping @Sendable () -> Int64) {
+    init(
+        _ limits: ClientLimits,
+        uptime: @escaping @Sendable () -> Int64,
+        metrics: Metrics,
+        log: @escaping Log
+    ) {
         self.limits = limits
         self.uptime = uptime
+        self.metrics = metrics
+        self.log = log
         let perMinute = limits.refusalsPerMinute
         ledger = perMinute > 0 ? Locked(RefusalLedger(perMinute: perMinute)) : nil
     }
@@ -97,20 +129,74 @@ final class RefusalBudget: Sendable {
 
     /// Who a request is to be charged to; nil if nobody, because the address, a proxy's or the
     /// machine's own, stands for many.
-    func sender(of request: Request, to app: String) -> Sender? {
+    func sender(of request: Request, to app: String, for purpose: Sender.Purpose) -> Sender? {
+        noteForwarding(of: request)
         guard ledger != nil, let address = limits.trustedProxies.client(of: request),
             !limits.trustedProxies.contains(address),
             !IPNetwork.loopback.contains(where: { $0.contains(address) })
         else { return nil }
-        return Sender(app: app, network: IPNetwork(ofClient: address))
+        return Sender(
+            app: app,
+            network: IPNetwork(ofClient: address),
+            purpose: purpose,
+            key: request.bearerToken.map { KeyDigest(of: $0).bytes }
+        )
     }
 
-    /// Throws `too-many-refusals` if a sender has to wait.
-    func admit(_ sender: Sender?) throws(Problem) {
+    /// Counts `X-Forwarded-For` from a peer that is no trusted proxy, and warns once an hour: either
+    /// `server.trustedProxies` lacks the operator's own proxy, and all clients share its budget, or a
+    /// client claims an address.
+    private func noteForwarding(of request: Request) {
+        guard request.headers["X-Forwarded-For"] != nil,
+            let peer = request.peer.flatMap({ IPAddress($0) }),
+            !limits.trustedProxies.contains(peer)
+        else { return }
+        metrics.count(.untrustedForwarding)
+        let now = uptime()
+        let isDue = nextWarning.withLock { next in
+            guard now >= next else { return false }
+            next = now + Self.warningInterval
+            return true
+        }
+        guard isDue else { return }
+        log(
+            LogLine(
+                .warning,
+                "X-Forwarded-For from an untrusted peer",
+                code: "untrusted-forwarding",
+                detail: "List your proxies in server.trustedProxies; otherwise all their clients "
+                    + "share one budget."
+            )
+        )
+    }
+
+    /// `too-many-refusals` while a sender is beyond its budget, else nil.
+    func objection(to sender: Sender?) -> Problem? {
         guard let sender,
             let wait = ledger?.withLock({ $0.wait(of: sender, at: uptime()) })
-        else { return }
-        throw .tooManyRefusals(retryAfter: Int((wait + 999_999_999) / 1_000_000_000))
+        else { return nil }
+        return .tooManyRefusals(retryAfter: Int((wait + 999_999_999) / 1_000_000_000))
+    }
+
+    /// Runs the verification of a request: behind `gate`, or on probation while the sender is beyond its
+    /// budget. `verify` is given the problem to answer unless the request is under a known chain and
+    /// holds; nil within the budget.
+    ///
+    /// - Throws: what `verify` throws; within the budget `Gate.Full`.
+    func pass<Value: Sendable>(
+        _ sender: Sender?,
+        through gate: Gate,
+        _ verify: @Sendable (_ objection: Problem?) async throws -> Value
+    ) async throws -> Value {
+        guard let objection = objection(to: sender) else {
+            // Others of the same sender may be refused while this one waits.
+            return try await gate.pass { try await verify(self.objection(to: sender)) }
+        }
+        do {
+            return try await probation.pass { try await verify(objection) }
+        } catch is Gate.Full {
+            throw objection
+        }
     }
 
     func charge(_ sender: Sender?) {
