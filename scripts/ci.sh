@@ -160,7 +160,7 @@ stories() {
 # What stands for a store in tests must pass for it with the store's own library.
 judged() {
     local status=0
-    TIDEOVER_TRIALS_BINARY=$trials "$1" || status=$?
+    TIDEOVER_BINARY=$server TIDEOVER_TRIALS_BINARY=$trials "$1" || status=$?
     # 75: the library could not be had, and the script has said so.
     [ "$status" -eq 0 ] || [ "$status" -eq 75 ]
 }

@@ -8,8 +8,11 @@
 # of them with one bit changed; Apple's client must make each of the calls as it was made, and read the
 # answer into its models with nothing left over. The last line is `failures: N, documents: N, answers: N`.
 #
-# The library comes from PyPI into .build/compare; TIDEOVER_TRIALS_BINARY names a built TideoverTrials,
-# otherwise one is built.
+# The second part checks `tideover sandbox serve` on loopback: Apple's client makes each of its
+# calls, and Apple's verifier must accept what the store posts and answers. It ends with the same line.
+#
+# The library comes from PyPI into .build/compare. TIDEOVER_BINARY and TIDEOVER_TRIALS_BINARY name
+# built programs, otherwise they are built.
 set -eu
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 # shellcheck source=scripts/require.sh
@@ -23,9 +26,16 @@ if [ -z "${TIDEOVER_TRIALS_BINARY:-}" ]; then
     TIDEOVER_TRIALS=1 swift build --product TideoverTrials >&2
     TIDEOVER_TRIALS_BINARY=.build/debug/TideoverTrials
 fi
+if [ -z "${TIDEOVER_BINARY:-}" ]; then
+    TIDEOVER_TRIALS=1 swift build --product tideover >&2
+    TIDEOVER_BINARY=.build/debug/tideover
+fi
 require_apple
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 "$TIDEOVER_TRIALS_BINARY" record "$folder" --seed "${1:-1}"
 # shellcheck disable=SC2154 # require_apple sets it
-"$python" -B scripts/verify_apple.py "$folder"/*.json
+status=0
+"$python" -B scripts/verify_apple.py "$folder"/*.json || status=1
+"$python" -B scripts/verify_apple_served.py "$TIDEOVER_BINARY" || status=1
+exit "$status"

@@ -1,12 +1,13 @@
 #!/bin/sh
-# Asks Google's own library for Python whether the simulated Google is one: the tokens of its pushes and the
-# keys it publishes for them, its endpoint for access tokens, and its Play Developer API behind that.
+# Checks the simulated Google with Google's own Python libraries: the tokens of its pushes, the keys
+# published for them, the endpoint for access tokens, and the Play Developer API behind it.
 #
 #   scripts/verify-google.sh
 #
-# The last line is `held: N of N`. The libraries come from PyPI into .build/verify-google; where they, or Python
-# itself, cannot be had it says so and ends with 75, which is neither held nor failed. TIDEOVER_TRIALS_BINARY
-# names a built program, otherwise one is built.
+# The first part checks a simulated Google that rotates its keys, the second checks
+# `tideover sandbox serve` on loopback. Each part ends with the line `held: N of N`. The libraries come from PyPI into
+# .build/verify-google. Without them or without Python the script says so and exits with 75.
+# TIDEOVER_BINARY and TIDEOVER_TRIALS_BINARY name built programs, otherwise they are built.
 set -eu
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 # shellcheck source=scripts/require.sh
@@ -18,10 +19,11 @@ if ! python3 -c 'import ensurepip' 2>/dev/null; then
     exit 75
 fi
 python=.build/verify-google/bin/python
-if ! "$python" -c 'import google.auth, jwt, requests' 2>/dev/null; then
+if ! "$python" -c 'import google.auth, googleapiclient, jwt, requests' 2>/dev/null; then
     python3 -m venv .build/verify-google
-    if ! "$python" -m pip --quiet install 'google-auth==2.62.2' 'requests==2.34.2' 'pyjwt==2.10.1' >&2; then
-        echo "skipped: Google's library could not be fetched from PyPI"
+    if ! "$python" -m pip --quiet install 'google-auth==2.62.2' 'google-api-python-client==2.202.0' \
+        'requests==2.34.2' 'pyjwt==2.10.1' >&2; then
+        echo "skipped: Google's libraries could not be fetched from PyPI"
         exit 75
     fi
 fi
@@ -30,4 +32,12 @@ if [ -z "${TIDEOVER_TRIALS_BINARY:-}" ]; then
     TIDEOVER_TRIALS=1 swift build --product TideoverTrials >&2
     TIDEOVER_TRIALS_BINARY=.build/debug/TideoverTrials
 fi
-exec "$python" scripts/verify_google.py "$TIDEOVER_TRIALS_BINARY"
+if [ -z "${TIDEOVER_BINARY:-}" ]; then
+    require_packages "$(missing_for_building)"
+    TIDEOVER_TRIALS=1 swift build --product tideover >&2
+    TIDEOVER_BINARY=.build/debug/tideover
+fi
+status=0
+"$python" -B scripts/verify_google.py "$TIDEOVER_TRIALS_BINARY" || status=1
+"$python" -B scripts/verify_google_served.py "$TIDEOVER_BINARY" || status=1
+exit "$status"

@@ -304,14 +304,19 @@ def signing_key():
     return _KEY
 
 
+def stranger():
+    """The certificate of a root that signed nothing."""
+    return mint("Root", authority=True, key=ec.generate_private_key(ec.SECP384R1())).der
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("recordings", nargs="+", type=pathlib.Path)
     warnings.simplefilter("ignore", DeprecationWarning)
-    stranger = mint("Root", authority=True, key=ec.generate_private_key(ec.SECP384R1())).der
+    other = stranger()
     judges = []
     for path in parser.parse_args().recordings:
-        judge = Judge(json.loads(path.read_text()), stranger)
+        judge = Judge(json.loads(path.read_text()), other)
         judge.judge()
         judge.report()
         judges.append(judge)

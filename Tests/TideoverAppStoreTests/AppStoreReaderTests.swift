@@ -196,7 +196,7 @@ import TideoverJSON
         arguments: [
             ("Production", 99, true), ("Production", nil, true),
             ("Production", 1_234_567_890, false),
-            ("Sandbox", 99, false), ("Sandbox", nil, false),
+            ("Sandbox", 99, false), ("Sandbox", nil, false), ("Sandbox", 1_234_567_890, false),
         ] as [(String, Int64?, Bool)]
     )
     func `the app's number counts in production`(environment: String, id: Int64?, refused: Bool) {

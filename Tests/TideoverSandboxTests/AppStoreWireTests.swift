@@ -112,7 +112,7 @@ import TideoverSandbox
         #expect(heard.data["bundleId"] == "com.example.cards")
     }
 
-    @Test func `a sandbox names no app id, a customer without a token has none`() throws {
+    @Test func `a sandbox states the app's number, a customer without a token has none`() throws {
         let app = AppStoreApp(
             bundleId: "com.example.cards",
             environment: .sandbox,
@@ -125,7 +125,7 @@ import TideoverSandbox
             by: "ben"
         )
         let notification = try #require(said.first)
-        #expect(notification.data["appAppleId"] == nil)
+        #expect(notification.data["appAppleId"] == 1_234_567_890)
         #expect(notification.data["environment"] == "Sandbox")
         #expect(notification.transaction?["appAccountToken"] == nil)
         #expect(notification.renewal?["appAccountToken"] == nil)

@@ -28,6 +28,9 @@ import TideoverSandbox
                             document.faults(in: $0, as: "SubscriptionPurchaseV2")
                         } ?? product.map { document.faults(in: $0, as: "ProductPurchaseV2") }
                     #expect(faults == [], "seed \(seed)")
+                    let first = machine.productV1(token: token)
+                    let faultsV1 = first.map { document.faults(in: $0, as: "ProductPurchase") }
+                    #expect(faultsV1 ?? [] == [], "seed \(seed)")
                 }
                 for order in orders {
                     let order = try #require(machine.order(order))

@@ -47,6 +47,48 @@ import TideoverSandbox
         #expect(try await client.error("GET", path) == "410 purchaseTokenNoLongerValid")
     }
 
+    @Test func `the first version of a one-time purchase follows the purchase`() async throws {
+        let coins = GooglePlayOneTimeProduct(
+            id: "cards.coins",
+            isConsumable: true,
+            price: GooglePlayPrice(try #require(StorePrice("0.99 USD")))
+        )
+        let app = GooglePlayApp(packageName: PlayClient.packageName, products: [coins])
+        let client = try await PlayClient(app)
+        try await client.store.perform(
+            .buy(product: "cards.coins", quantity: 2, payment: .delayed),
+            by: "anna"
+        )
+        let token = try #require(await client.store.tokens(of: "anna").last)
+        let path = "purchases/products/cards.coins/tokens/\(token)"
+        let pending = try await client.answer("GET", path)
+        #expect(pending["kind"] == "androidpublisher#productPurchase")
+        #expect(pending["purchaseState"] == 2)
+        #expect(pending["orderId"] == nil)
+        #expect(pending["purchaseTimeMillis"] == nil)
+        try await client.pass(days: 1)
+        try await client.store.perform(.completePayment(product: nil), by: "anna")
+        let bought = try await client.answer("GET", path)
+        let order = try #require(await client.store.newestOrder(of: token))
+        #expect(bought["purchaseState"] == 0)
+        #expect(bought["acknowledgementState"] == 0)
+        #expect(bought["consumptionState"] == 0)
+        #expect(bought["orderId"] == .string(order))
+        let paid = PlayClient.start + PlayClient.day
+        #expect(bought["purchaseTimeMillis"] == .string(String(paid)))
+        #expect(bought["quantity"] == 2)
+        #expect(bought["refundableQuantity"] == 2)
+        #expect(bought["obfuscatedExternalAccountId"] == "u_anna")
+        #expect(try await client.call("POST", "\(path):consume", [:]).status == 204)
+        let consumed = try await client.answer("GET", path)
+        #expect(consumed["consumptionState"] == 1)
+        #expect(consumed["acknowledgementState"] == 1)
+        try await client.store.write(.refund(order: order, revokes: true))
+        #expect(try await client.answer("GET", path)["purchaseState"] == 1)
+        let other = "purchases/products/cards.other/tokens/\(token)"
+        #expect(try await client.error("GET", other) == "400 invalid")
+    }
+
     @Test func `what nobody waits for any more is no answer, and is noted as a call`()
         async throws
     {

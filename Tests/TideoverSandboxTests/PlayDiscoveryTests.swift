@@ -36,6 +36,7 @@ struct PlayDiscoveryTests {
         }
         try await check("SubscriptionPurchaseV2", path)
         try await check("ProductPurchaseV2", "purchases/productsv2/tokens/\(product)")
+        try await check("ProductPurchase", "purchases/products/cards.lifetime/tokens/\(product)")
         try await check("Order", "orders/\(order)")
         try await check("ListSubscriptionsResponse", "subscriptions")
         try await check("BatchGetOrdersResponse", "orders:batchGet?orderIds=\(order)")

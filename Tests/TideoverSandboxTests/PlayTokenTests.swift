@@ -23,13 +23,57 @@ import TideoverSignatures
         #expect(answer["access_token"]?.string?.isEmpty == false)
     }
 
+    /// How Google's libraries sign, from their sources: what the header leaves out, and the claims
+    /// that differ from the documented ones.
+    private static let libraries: [(String, without: [String], JSONObject)] = [
+        ("the documentation", [], ["aud": .string(served)]),
+        ("google-auth for Python", [], ["aud": "https://oauth2.googleapis.com/token"]),
+        (
+            "google-auth-library 10 for Node", ["kid", "typ"],
+            ["aud": "https://oauth2.googleapis.com/token"]
+        ),
+        (
+            "gtoken 7 for Node", ["kid", "typ"],
+            ["aud": "https://www.googleapis.com/oauth2/v4/token"]
+        ),
+        (
+            "google/auth for PHP", [],
+            ["aud": "https://oauth2.googleapis.com/token", "iat": 1_777_629_540]
+        ),
+    ]
+    private static let served = "http://127.0.0.1:9090/token"
+
+    @Test(arguments: libraries)
+    func `each library of Google's gets a token from a served endpoint`(
+        library: String,
+        without: [String],
+        claims: JSONObject
+    ) async throws {
+        let client = try await PlayClient(tokenURL: Self.served)
+        let request = try await client.tokenRequest(without: without, claims: claims)
+        let response = try await client.store.google(request)
+        #expect(response.status == 200, "\(library)")
+    }
+
+    @Test(arguments: [
+        "http://127.0.0.1:9091/token", "https://oauth2.googleapis.com",
+        "https://oauth2.googleapis.com/token/", "https://oauth2.example/token", "",
+    ])
+    func `an assertion for another audience is refused by a served endpoint`(
+        audience: String
+    ) async throws {
+        let client = try await PlayClient(tokenURL: Self.served)
+        let request = try await client.tokenRequest(claims: ["aud": .string(audience)])
+        #expect(try await word(request, client) == "invalid_grant")
+    }
+
     /// Claims of another time, audience, account or scope, and what they are turned down with.
     private static let otherClaims: [(JSONObject, String)] = [
         (["aud": "https://oauth2.example/token"], "invalid_grant"),
         (["iss": "other@p.example"], "invalid_grant"),
         (["iat": 1_777_622_400, "exp": 1_777_626_000], "invalid_grant"),
         (["iat": 1_777_630_200], "invalid_grant"),
-        (["exp": 1_777_633_201], "invalid_grant"),
+        (["exp": 1_777_633_261], "invalid_grant"),
         (["scope": "https://www.googleapis.com/auth/nothing"], "invalid_scope"),
         (["scope": ""], "invalid_scope"),
     ]

@@ -55,6 +55,7 @@ import TideoverSandbox
 
     @Test(arguments: [
         ("/inApps/v1/subscriptions/", 4_000_006), ("/inApps/v2/history/", 4_000_006),
+        ("/inApps/v1/history/", 4_000_006),
         ("/inApps/v1/transactions/", 4_000_006), ("/inApps/v2/refund/lookup/", 4_000_006),
         ("/inApps/v1/transactions/appTransactions/", 4_000_006),
     ])
@@ -108,6 +109,24 @@ import TideoverSandbox
         #expect(
             Array(reversed.joined()).compactMap { $0["purchaseDate"]?.int64 } == dates.reversed()
         )
+    }
+
+    @Test func `the first version of the history answers as the second does`() async throws {
+        let client = try await StoreClient([.weekly(grace: .off)])
+        let id = try await client.buy("cards.pro.weekly")
+        try await client.pass(until: "2026-10-15T10:00:00Z")
+        for query in ["", "?sort=DESCENDING", "?revoked=true"] {
+            let first = try await pages(client, "/inApps/v1/history/\(id)\(query)")
+            let second = try await pages(client, "/inApps/v2/history/\(id)\(query)")
+            #expect(first.map(ids) == second.map(ids), "\(query)")
+        }
+        #expect(try await pages(client, "/inApps/v1/history/\(id)").map(\.count) == [20, 4])
+        let calls = await client.store.calls.map(\.operation)
+        #expect(calls.contains(.transactionHistoryV1))
+    }
+
+    private func ids(_ page: [JSONValue]) -> [String?] {
+        page.map { $0["transactionId"]?.string }
     }
 
     private func pages(_ client: StoreClient, _ path: String) async throws -> [[JSONValue]] {

@@ -3,7 +3,7 @@ public import TideoverCore
 /// Which app messages are for, and which environments it takes part in.
 public struct AppStoreIdentity: Hashable, Sendable {
     public let bundleId: String
-    /// The app's number in the store; compared where the store states it reliably, in production.
+    /// The app's number in the store; compared in production only, as Apple's libraries do.
     public let appAppleId: Int64?
     public let environments: Set<Environment>
 
@@ -21,8 +21,9 @@ public struct AppStoreIdentity: Hashable, Sendable {
     func require(appAppleId found: Int64?, in environment: Environment?) throws(AppStoreRefusal) {
         guard let expected = appAppleId, found != expected else { return }
         if environment != .production {
-            // The sandbox may leave the number out or state another; in an environment that this
-            // app takes no part in, only a number of another app is worth more than that.
+            // The sandbox can state the number or leave it out, and Apple's libraries do not
+            // compare it there. In an environment that this app does not accept, the number of
+            // another app is the better reason to refuse.
             let isAccepted = environment.map(environments.contains) ?? false
             if isAccepted || found == nil { return }
         }

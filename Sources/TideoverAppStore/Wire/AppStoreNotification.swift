@@ -24,7 +24,8 @@ public struct AppStoreNotification: Hashable, Sendable {
 
     /// A purchase, or the app alone for a test.
     public struct Data: Hashable, Sendable {
-        /// The app's number in the store; absent in the sandbox.
+        /// The app's number in the store. Apple documents it in production only; the sandbox states
+        /// it too.
         public let appAppleId: Int64?
         public let bundleId: String?
         public let bundleVersion: String?

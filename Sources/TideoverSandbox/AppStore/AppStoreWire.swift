@@ -2,14 +2,14 @@ import TideoverJSON
 
 /// Apple's wire JSON, written from Apple's pages alone: no type is shared with anything that reads it.
 enum AppStoreWire {
-    /// The `data` object without its signed parts.
+    /// The `data` object without its signed parts. Apple documents `appAppleId` in production only,
+    /// but the sandbox writes it too.
     static func data(
         _ app: AppStoreApp,
         status: Int64? = nil,
         _ event: AppStoreEvent? = nil
     ) -> JSONObject {
-        var data: JSONObject = [:]
-        if app.environment == .production { data["appAppleId"] = .integer(app.appAppleId) }
+        var data: JSONObject = ["appAppleId": .integer(app.appAppleId)]
         data["bundleId"] = .string(app.bundleId)
         data["bundleVersion"] = .string(app.bundleVersion)
         data["environment"] = .string(app.environment.rawValue)

@@ -14,6 +14,12 @@ extension GooglePlayMachine {
         return self[purchase: place].resource
     }
 
+    /// `purchases.products`; nil for a token of no one-time purchase.
+    public func productV1(token: String) -> JSONObject? {
+        guard case .purchase(let place) = tokens[token] else { return nil }
+        return self[purchase: place].resourceV1
+    }
+
     /// `orders`; nil for an order that does not exist.
     public func order(_ id: String) -> JSONObject? { orders[id]?.resource }
 

@@ -5,6 +5,15 @@ struct GooglePlayPurchase: Hashable, Codable, Sendable {
         case purchased = "PURCHASED"
         case cancelled = "CANCELLED"
         case pending = "PENDING"
+
+        /// The number of the API's first version.
+        var numberV1: Int64 {
+            switch self {
+            case .purchased: 0
+            case .cancelled: 1
+            case .pending: 2
+            }
+        }
     }
 
     let token: String

@@ -218,6 +218,26 @@ extension GooglePlayPurchase {
         return json
     }
 
+    /// Its numbers are written even where they are 0.
+    /// https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.products
+    var resourceV1: JSONObject {
+        var json: JSONObject = [
+            "kind": "androidpublisher#productPurchase", "developerPayload": "",
+            "purchaseState": .integer(state.numberV1),
+            "consumptionState": .integer(isConsumed ? 1 : 0),
+            "acknowledgementState": .integer(isAcknowledged ? 1 : 0),
+            "regionCode": .string(buyer.region),
+        ]
+        json["purchaseTimeMillis"] = completedAt.map { .string(String($0)) }
+        json["orderId"] = orderId.map(JSONValue.string)
+        if tempo.isTest { json["purchaseType"] = 0 }
+        if quantity > 1 { json["quantity"] = .integer(quantity) }
+        if refundable > 0, state == .purchased { json["refundableQuantity"] = .integer(refundable) }
+        json["obfuscatedExternalAccountId"] = buyer.obfuscatedAccountId.map(JSONValue.string)
+        json["obfuscatedExternalProfileId"] = buyer.obfuscatedProfileId.map(JSONValue.string)
+        return json
+    }
+
     private var offerDetails: JSONObject {
         var json: JSONObject = ["quantity": .integer(quantity)]
         if refundable > 0, state == .purchased { json["refundableQuantity"] = .integer(refundable) }

@@ -24,7 +24,8 @@ public actor SimulatedGooglePlay {
     ///   - push: To whom its notifications are pushed, and in which form.
     ///   - habits: How well Pub/Sub delivers them.
     ///   - accounts: The service accounts that there are.
-    ///   - tokenURL: `token_uri` of their key files, which assertions are addressed to.
+    ///   - tokenURL: `token_uri` of their key files. An assertion names it, or one of Google's own
+    ///     token endpoints, as its audience.
     ///   - dial: By which clock everything said is dated, and what comes in is meant.
     ///   - wait: How a slow answer is waited for; without one in real time.
     public init(

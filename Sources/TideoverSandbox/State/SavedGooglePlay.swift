@@ -51,7 +51,8 @@ extension SimulatedGooglePlay {
     ///   - authority: What its pushes are signed with from now on.
     ///   - push: To whom its notifications are pushed, and in which form.
     ///   - accounts: The service accounts that there are; tokens given to others open nothing any more.
-    ///   - tokenURL: `token_uri` of their key files, which assertions are addressed to.
+    ///   - tokenURL: `token_uri` of their key files. An assertion names it, or one of Google's own
+    ///     token endpoints, as its audience.
     ///   - wait: How a slow answer is waited for; without one in real time.
     /// - Throws: why nothing can be made of the bytes.
     public init(

@@ -56,6 +56,7 @@ struct PlayClient {
         ),
         habits: PubSubHabits = PubSubHabits(),
         account: (inout PlayServiceAccount) -> Void = { _ in },
+        tokenURL: String = SimulatedGooglePlay.tokenURL,
         dial: StoreDial = .identity,
         wait: @escaping @Sendable (Int64) async throws -> Void = { _ in }
     ) async throws {
@@ -69,6 +70,7 @@ struct PlayClient {
             push: push,
             habits: habits,
             accounts: [robot],
+            tokenURL: tokenURL,
             dial: dial,
             wait: wait
         )
@@ -90,10 +92,12 @@ struct PlayClient {
 
     // MARK: - Tokens
 
-    /// A request for a token as the documents have it, with whatever a test changes.
+    /// A request for a token as the documents have it, with whatever a test changes; `without`
+    /// names members of the header to leave out.
     func tokenRequest(
         _ scope: PlayScope = .androidPublisher,
         header changedHeader: JSONObject = [:],
+        without: [String] = [],
         claims changedClaims: JSONObject = [:],
         grantType: String = "urn:ietf:params:oauth:grant-type:jwt-bearer",
         by other: RSAPrivateKey? = nil
@@ -106,6 +110,7 @@ struct PlayClient {
             "exp": .integer(seconds + 3600),
         ]
         for (name, value) in changedHeader { header[name] = value }
+        for name in without { header[name] = nil }
         for (name, value) in changedClaims { claims[name] = value }
         let payload = JSONValue.object(claims).encoded()
         let compact = try JWS.sign(header: header, payload: payload, with: other ?? Self.key)

@@ -7,6 +7,8 @@ public enum AppStoreOperation: String, CaseIterable, Hashable, Codable, CodingKe
 {
     case subscriptionStatuses
     case transactionHistory
+    /// The first version, which Apple has deprecated.
+    case transactionHistoryV1
     case transactionInfo
     case appTransaction
     case setAppAccountToken
@@ -28,6 +30,7 @@ public enum AppStoreOperation: String, CaseIterable, Hashable, Codable, CodingKe
         switch self {
         case .subscriptionStatuses: ("GET", "inApps/v1/subscriptions/*")
         case .transactionHistory: ("GET", "inApps/v2/history/*")
+        case .transactionHistoryV1: ("GET", "inApps/v1/history/*")
         case .transactionInfo: ("GET", "inApps/v1/transactions/*")
         case .appTransaction: ("GET", "inApps/v1/transactions/appTransactions/*")
         case .setAppAccountToken: ("PUT", "inApps/v1/transactions/*/appAccountToken")

@@ -20,9 +20,9 @@ extension AppStoreOperation {
     /// one of most others.
     public var callsPerSecond: Int64 {
         switch self {
-        case .subscriptionStatuses, .transactionHistory, .transactionInfo, .consumptionInfo,
-            .consumptionInfoV1, .notificationHistory, .appTransaction, .setAppAccountToken,
-            .finishTransaction:
+        case .subscriptionStatuses, .transactionHistory, .transactionHistoryV1, .transactionInfo,
+            .consumptionInfo, .consumptionInfoV1, .notificationHistory, .appTransaction,
+            .setAppAccountToken, .finishTransaction:
             50
         case .extendRenewalDate: 20
         case .orderLookup, .refundHistory: 10

@@ -103,7 +103,8 @@ extension AppStoreService {
 // MARK: - Finding and signing
 
 extension AppStoreService {
-    /// Which app and environment an answer speaks of; a sandbox names no app number.
+    /// The app and the environment of an answer. Apple documents the app's number for production
+    /// only.
     func identity() -> JSONObject {
         var answer: JSONObject = [
             "environment": .string(machine.app.environment.rawValue),

@@ -164,7 +164,8 @@ extension AppStoreService {
     ) throws(Failure) -> Response {
         switch call.operation {
         case .subscriptionStatuses: return json(try statuses(call, asOf: instant))
-        case .transactionHistory: return json(try transactionHistory(call, asOf: instant))
+        case .transactionHistory, .transactionHistoryV1:
+            return json(try transactionHistory(call, asOf: instant))
         case .transactionInfo: return json(try transactionInfo(call, asOf: instant))
         case .appTransaction: return json(try appTransaction(call))
         case .orderLookup: return try orderLookup(call, asOf: instant)

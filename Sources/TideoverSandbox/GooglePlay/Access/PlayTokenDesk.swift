@@ -25,13 +25,26 @@ struct PlayTokenDesk: Sendable {
     }
 
     let accounts: [PlayServiceAccount]
-    /// `aud` that assertions must be addressed to.
-    let url: String
+    /// What `aud` of an assertion can be.
+    private let audiences: Set<String>
     var given: Given
+
+    /// The token endpoints of Google that its libraries name as the audience, whatever URL they
+    /// post the assertion to. Their sources, read in November 2026:
+    ///
+    /// - Python (google-auth 2.62) signs for the first and posts to `token_uri` of the key file.
+    /// - Node (google-auth-library 10.6, gtoken 8) signs for the first and posts to it; gtoken up
+    ///   to 7.1 signs for the second and posts to it. They do not read `token_uri`.
+    /// - PHP (google/auth 1.52) signs for the first and posts to it. It does not read `token_uri`.
+    ///
+    /// The scope is in each what the caller asks for, joined by spaces.
+    private static let googleAudiences = [
+        SimulatedGooglePlay.tokenURL, "https://www.googleapis.com/oauth2/v4/token",
+    ]
 
     init(accounts: [PlayServiceAccount], url: String, seed: UInt64) {
         self.accounts = accounts
-        self.url = url
+        audiences = Set(Self.googleAudiences + [url])
         given = Given(random: SeededRandom(seed: seed ^ 0x746F_6B65_6E73))
     }
 
@@ -93,7 +106,9 @@ struct PlayTokenDesk: Sendable {
         }
         guard let account else { throw .account }
         guard Self.isSigned(jws, by: account) else { throw .signature }
-        guard claims["aud"]?.string == url else { throw .audience }
+        guard let audience = claims["aud"]?.string, audiences.contains(audience) else {
+            throw .audience
+        }
         guard Self.isAlive(claims, at: now) else { throw .time }
         let words = claims["scope"]?.string?.split(separator: " ") ?? []
         let scopes = words.compactMap { PlayScope(rawValue: String($0)) }
@@ -119,15 +134,17 @@ struct PlayTokenDesk: Sendable {
         }
     }
 
-    /// An assertion lives an hour at most, and Google's clock is the one that counts.
+    /// Google's clock is the one that counts.
     private static func isAlive(_ claims: JSONNode, at now: Int64) -> Bool {
         guard let issued = claims["iat"]?.int64, let expires = claims["exp"]?.int64,
-            issued >= 0, expires > issued, expires - issued <= 3600
+            issued >= 0, expires > issued, expires - issued <= longestLife
         else { return false }
         let seconds = floorDivide(now, 1000)
         return issued <= seconds + clockTolerance && seconds < expires
     }
 
+    /// In seconds: an hour, and the minute by which Google's library for PHP dates `iat` back.
+    private static let longestLife: Int64 = 3660
     /// Seconds that a caller's clock may be ahead.
     private static let clockTolerance: Int64 = 300
 

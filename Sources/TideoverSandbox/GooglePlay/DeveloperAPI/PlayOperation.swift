@@ -9,6 +9,8 @@ public enum PlayOperation: String, CaseIterable, Hashable, Codable, Sendable {
     case revokeSubscription
     case acknowledgeSubscription
     case getProduct
+    /// The first version, `purchases.products.get`.
+    case getProductV1
     case acknowledgeProduct
     case consumeProduct
     case listVoidedPurchases
@@ -37,6 +39,7 @@ public enum PlayOperation: String, CaseIterable, Hashable, Codable, Sendable {
         case .acknowledgeSubscription:
             ("POST", "\(app)/purchases/subscriptions/*/tokens/*", "acknowledge")
         case .getProduct: ("GET", "\(app)/purchases/productsv2/tokens/*", nil)
+        case .getProductV1: ("GET", product, nil)
         case .acknowledgeProduct: ("POST", product, "acknowledge")
         case .consumeProduct: ("POST", product, "consume")
         case .listVoidedPurchases: ("GET", "\(app)/purchases/voidedpurchases", nil)

@@ -52,7 +52,7 @@ struct PlayQuotas: Codable, Sendable {
         case .getSubscription, .cancelSubscription, .deferSubscription, .revokeSubscription,
             .acknowledgeSubscription:
             .subscriptions
-        case .getProduct, .acknowledgeProduct, .consumeProduct: .products
+        case .getProduct, .getProductV1, .acknowledgeProduct, .consumeProduct: .products
         case .getOrder, .batchGetOrders, .refundOrder: .orders
         case .listVoidedPurchases: .voidedPurchases
         case .listSubscriptions: .monetization

@@ -25,6 +25,21 @@ struct PlayReads {
         return resource
     }
 
+    /// https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.products/get
+    func productV1(_ call: PlayCall) throws(PlayAPIError) -> JSONObject {
+        try checkProduct(call)
+        guard let resource = machine.productV1(token: call.subject) else { throw .purchaseNotFound }
+        return resource
+    }
+
+    /// Throws unless the token in the path is of the product in the path.
+    func checkProduct(_ call: PlayCall) throws(PlayAPIError) {
+        let items = try product(call)["productLineItem"]?.array ?? []
+        guard items.contains(where: { $0["productId"]?.string == call.ids[1] }) else {
+            throw .invalid
+        }
+    }
+
     /// Throws unless the API still answers for a token.
     func checkToken(_ token: String) throws(PlayAPIError) {
         let isToken = token.utf8.allSatisfy { byte in

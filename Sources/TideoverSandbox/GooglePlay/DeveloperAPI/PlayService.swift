@@ -197,6 +197,7 @@ extension PlayService {
             return Self.json(try queue.respond(to: call, at: now, dial))
         case .getSubscription: return json(try PlayReads(past).subscription(call))
         case .getProduct: return json(try PlayReads(past).product(call))
+        case .getProductV1: return json(try PlayReads(past).productV1(call))
         case .getOrder: return json(try PlayReads(past).order(call.subject))
         case .batchGetOrders: return json(try PlayReads(past).orders(call))
         case .listVoidedPurchases:

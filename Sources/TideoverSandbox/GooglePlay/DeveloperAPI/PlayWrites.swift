@@ -19,10 +19,10 @@ struct PlayWrites {
             }
             return .acknowledge(token: call.subject)
         case .acknowledgeProduct:
-            try checkProduct(call)
+            try PlayReads(machine).checkProduct(call)
             return .acknowledge(token: call.subject)
         case .consumeProduct:
-            try checkProduct(call)
+            try PlayReads(machine).checkProduct(call)
             return .consume(token: call.subject)
         case .cancelSubscription: return try cancellation(call)
         case .revokeSubscription: return try revocation(call)
@@ -35,13 +35,6 @@ struct PlayWrites {
 
     private func subscription(_ call: PlayCall) throws(PlayAPIError) -> JSONObject {
         try PlayReads(machine).subscription(call)
-    }
-
-    private func checkProduct(_ call: PlayCall) throws(PlayAPIError) {
-        let items = try PlayReads(machine).product(call)["productLineItem"]?.array ?? []
-        guard items.contains(where: { $0["productId"]?.string == call.ids[1] }) else {
-            throw .invalid
-        }
     }
 
     /// https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.subscriptionsv2/cancel
