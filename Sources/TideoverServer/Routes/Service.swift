@@ -185,7 +185,8 @@ public struct Service: Sendable {
                 let puller = PlayPuller(
                     ingest: ingest(of: app, log),
                     trust: trust,
-                    pubSub: pubSub
+                    pubSub: pubSub,
+                    upkeeps: upkeeps
                 )
                 group.addTask { await puller.run(sleep: sleep) }
             }
@@ -413,7 +414,8 @@ public struct Service: Sendable {
         Route("POST", "/v1/apps/{app}/notifications/google-play", needs: .nothing) {
             service,
             call in
-            try await PlayIngest(ingest: service.ingest(call)).respond(to: call.request)
+            try await PlayIngest(ingest: service.ingest(call), upkeeps: service.upkeeps)
+                .respond(to: call.request)
         },
         Route("GET", "/v1/apps/{app}/imports/revenuecat", needs: .admin) { service, call in
             try RevenueCatImportRoute(ingest: service.ingest(call)).tell()
