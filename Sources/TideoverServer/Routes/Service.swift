@@ -60,6 +60,17 @@ public struct Service: Sendable {
         random: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) }
     ) throws(StorageError) {
         let metrics = Metrics()
+        let apps = apps.map { app in
+            var app = app
+            let watch = StoreClockWatch(
+                app: app.id,
+                metrics: metrics,
+                log: log,
+                uptime: instruments.uptime
+            )
+            app.googlePlay = app.googlePlay?.comparingClocks(watch)
+            return app
+        }
         let agendas = PlayAgendas(of: apps)
         let storage = WatchedStorage(
             storage,

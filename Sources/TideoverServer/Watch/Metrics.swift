@@ -105,6 +105,12 @@ struct CounterFamily: Hashable, Sendable {
         labels: ["app", "operation", "outcome"]
     )
 
+    static let storeClockSkews = CounterFamily(
+        name: "tideover_store_clock_skews_total",
+        help: "Responses of Google Play dated more than five minutes from our clock.",
+        labels: ["app"]
+    )
+
     static let silences = CounterFamily(
         name: "tideover_silences_total",
         help:
@@ -116,7 +122,7 @@ struct CounterFamily: Hashable, Sendable {
         requests, keyRefusals, notifications, refusals, unrecognisedWords, unknownProducts,
         deviceItems, ownershipClaims, drift, lockoutTime, sandboxAnswers, commits,
         storageFailures, deadlineBatches, deadlineEvents, backfills, backfillItems, storeRequests,
-        silences,
+        storeClockSkews, silences,
     ]
 }
 
@@ -236,6 +242,7 @@ final class Metrics: Sendable {
                 count(.backfillItems, app.id, step.rawValue, outcome, by: 0)
             }
         }
+        count(.storeClockSkews, app.id, by: 0)
         for kind in RequestKind.ofGooglePlay {
             count(.storeRequests, app.id, kind.rawValue, "answered", by: 0)
         }
