@@ -351,33 +351,55 @@ def known(world):
 # Fuzzing
 
 
-def fuzz(world, name, key, seconds, seed):
-    """Whether Schemathesis found nothing, with one key or none."""
+def canaries(world):
+    """Documents with one path, and with one planted fault each, which must be found."""
+    document = json.loads(world.ask("/openapi.json")[1])
+    schema = {name: value for name, value in document.items() if name != "paths"}
+    health = document["paths"]["/healthz"]["get"]
+    body = {"description": "ok", "content": {"application/json": {"schema": {"type": "array"}}}}
+    return {
+        "canary-body": {**schema, "paths": {"/healthz": {"get": {**health, "responses": {"200": body}}}}},
+        "canary-status": {
+            **schema, "paths": {"/healthz": {"get": {**health, "responses": {"201": body}}}},
+        },
+    }
+
+
+def fuzz(world, name, key, seconds, seed, document="/openapi.json"):
+    """What Schemathesis ended with, with one key or none: 0 where it found nothing, 1 where it found
+    something; and where its log is."""
     world.write("schemathesis.toml", SETTINGS)
-    known_file = world.folder / "known.json"
+    if isinstance(document, dict):
+        world.write(f"{name}.json", json.dumps(document))
+        place = str(world.folder / f"{name}.json")
+    else:
+        place = world.url + document
     command = [
         str(pathlib.Path(sys.executable).parent / "schemathesis"),
         "--config-file", str(world.folder / "schemathesis.toml"),
-        "run", f"{world.url}/openapi.json", "--url", world.url,
+        "run", place, "--url", world.url,
         "--phases", "coverage,fuzzing", "--checks", ",".join(CHECKS), "--mode", "all",
         "--max-time", str(seconds), "--continue-on-failure", "--request-timeout", "30",
         "--seed", str(seed), "--suppress-health-check", "all", "--no-color", "--warnings", "off",
         "--generation-database", "none",
     ]
     environment = dict(
-        os.environ, SCHEMATHESIS_HOOKS="fuzz_api_hooks", TIDEOVER_FUZZ_KNOWN=str(known_file),
-        TIDEOVER_FUZZ_KEY=key or "", PYTHONPATH=str(pathlib.Path(__file__).parent),
-        PYTHONDONTWRITEBYTECODE="1",
+        os.environ, SCHEMATHESIS_HOOKS="fuzz_api_hooks", TIDEOVER_FUZZ_KEY=key or "",
+        TIDEOVER_FUZZ_KNOWN=str(world.folder / "known.json"), PYTHONDONTWRITEBYTECODE="1",
+        PYTHONPATH=str(pathlib.Path(__file__).parent),
     )
     path = world.logs / f"{name}.log"
     with open(path, "wb") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log, cwd=world.folder, env=environment)
         world.processes.append(process)
         try:
-            code = process.wait(seconds * 2 + 60)
+            return process.wait(seconds * 2 + 60), path
         except subprocess.TimeoutExpired:
             process.kill()
-            code = None
+            return None, path
+
+
+def found_nothing(code, path):
     if code == 0:
         return True
     print(f"--- the end of {path}")
@@ -483,9 +505,13 @@ def main(binary, seconds, logs, folder):
         world.write("known.json", json.dumps(known(world)))
         seed = int.from_bytes(os.urandom(4), "big")
         print(f"seed {seed}", flush=True)
+        for name, document in canaries(world).items():
+            code, path = fuzz(world, name, None, 3, seed, document)
+            is_found = code == 1 and "Server error" not in path.read_text(errors="replace")
+            checks.check(f"{name}: the planted fault is found", is_found)
         for name, key in keys.items():
-            found_nothing = fuzz(world, name, key, max(5, seconds // len(keys)), seed)
-            checks.check(f"{name}: every answer is as /openapi.json says", found_nothing)
+            code, path = fuzz(world, name, key, max(5, seconds // len(keys)), seed)
+            checks.check(f"{name}: every answer is as /openapi.json says", found_nothing(code, path))
             alive = server.poll() is None
             checks.check(f"{name}: the server still runs", alive)
             if not alive:
