@@ -66,6 +66,8 @@ public struct Rehearsal: Sendable {
             clock: { clock.now },
             log: { _ in },
             adminKey: adminKey,
+            // Requests to the stores are spaced in the rehearsal's own time.
+            instruments: Instruments(uptime: { clock.now.millisecondsSince1970 * 1_000_000 }),
             access: [scenario.app.id: [access]],
             // A rehearsal's time does not pass while anybody waits: who would wait for a store that wants
             // to be left alone comes back when it does not any more.

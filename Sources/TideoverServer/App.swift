@@ -14,7 +14,7 @@ public struct App: Sendable {
     /// Nil when the app does not sell on the App Store.
     public let appStore: AppStoreTrust?
     /// Nil when the app does not sell on Google Play.
-    public let googlePlay: PlayTrust?
+    public internal(set) var googlePlay: PlayTrust?
     /// How its purchases on Google Play are kept up with.
     public let playChoices: PlayChoices
     /// Nil when RevenueCat knows nothing of the app.

@@ -116,6 +116,30 @@ import TideoverStorage
     )
     private static let wish = Array(#"{"kind": "secret", "apps": ["cards"]}"#.utf8)
 
+    @Test func `a query that no route takes is answered as every route documents`() async throws {
+        let server = try TestServer()
+        let document = try await document(server)
+        for route in Service.routes {
+            let path = route.template.replacing("{app}", with: "cards")
+                .replacing("{customer}", with: TestServer.anna)
+                .replacing("{grant}", with: "g").replacing("{id}", with: "k")
+            let response = try await server.send(
+                route.method,
+                path + "?colour=red",
+                body: []
+            )
+            let responses = document.root["paths"]?[route.template]?[route.method.lowercased()]?[
+                "responses"
+            ]
+            let name = "\(route.method) \(route.template)"
+            #expect(responses?["\(response.status)"] != nil, "\(name): \(response.status)")
+            // The socket server refuses a malformed path or query, and a body that is too long.
+            #expect(responses?["400"] != nil, "\(name)")
+            #expect(route.method != "POST" || responses?["413"] != nil, "\(name)")
+        }
+        await server.close()
+    }
+
     @Test func `the document says of every route which key opens it, and what happens without`()
         async throws
     {

@@ -20,19 +20,33 @@ import TideoverServer
         }
         let backEnd = try PlayBackEnd(google)
         #expect(try await backEnd.push(4, "token-1") == 200)
+        // Nothing is asked in the first seconds of a process.
+        try await google.time.sleep(.seconds(10))
         google.time.clock.now = instant
         return (backEnd, google, instant)
     }
 
-    private func tell(_ backEnd: PlayBackEnd, _ google: ScriptedPlay) async throws -> Int {
+    private func tell(
+        _ backEnd: PlayBackEnd,
+        _ google: ScriptedPlay,
+        _ token: String = "token-1",
+        order: String = "GPA.1",
+        type: JSONValue = 1
+    ) async throws -> Int {
         let notice: JSONObject = [
             "voidedPurchaseNotification": [
-                "purchaseToken": "token-1", "orderId": "GPA.1", "productType": 1,
+                "purchaseToken": .string(token), "orderId": .string(order), "productType": type,
                 "refundType": 1,
             ]
         ]
-        let request = try TestPlay.push(notice, messageId: "void", at: google.time.clock.now)
+        let now = google.time.clock.now
+        let request = try TestPlay.push(notice, messageId: "void-\(order)", at: now)
         return try await backEnd.service.handler(request).status
+    }
+
+    /// How often the list of voided orders was read.
+    private func reads(_ google: ScriptedPlay) -> Int {
+        google.calls.count { $0.path == "voidedpurchases" }
     }
 
     private func voids(_ backEnd: PlayBackEnd) throws -> Int {
@@ -64,6 +78,100 @@ import TideoverServer
         #expect(try await tell(backEnd, google) == 200)
         #expect(try await backEnd.words().hasPrefix("expired "))
         #expect(try voids(backEnd) == 0)
+        await backEnd.close()
+    }
+
+    @Test func `a revocation has the reason asked before its push is answered`() async throws {
+        let (backEnd, google, instant) = try await revoked()
+        google.void([ScriptedPlay.voided("token-1", order: "GPA.1", at: instant)])
+        #expect(try await backEnd.push(12, "token-1") == 200)
+        #expect(try await backEnd.words().hasPrefix("expired refunded confirmed"))
+        // The list was read with the order that the second notification announces.
+        #expect(try await tell(backEnd, google) == 200)
+        #expect(reads(google) == 1)
+        #expect(try voids(backEnd) == 1)
+        await backEnd.close()
+    }
+
+    @Test func `a revocation that the list does not name ends access for no refund`() async throws {
+        let (backEnd, google, _) = try await revoked()
+        google.void([])
+        #expect(try await backEnd.push(12, "token-1") == 200)
+        #expect(reads(google) == 1)
+        let words = try await backEnd.words()
+        #expect(words.hasPrefix("expired ") && !words.contains("refunded"))
+        await backEnd.close()
+    }
+
+    @Test func `a one-time purchase that still reads as bought is taken back at once`()
+        async throws
+    {
+        let google = ScriptedPlay(TestTime(at: PlayBackEnd.start, movesClock: true))
+        google.play("token-2") { _ in ScriptedPlay.lifetime("PURCHASED") }
+        let backEnd = try PlayBackEnd(google)
+        let bought: JSONObject = [
+            "oneTimeProductNotification": [
+                "notificationType": 1, "purchaseToken": "token-2", "sku": "cards.lifetime",
+            ]
+        ]
+        let push = try TestPlay.push(bought, messageId: "bought", at: google.time.clock.now)
+        #expect(try await backEnd.service.handler(push).status == 200)
+        #expect(try await backEnd.words().hasPrefix("active lifetime"))
+        try await google.time.sleep(.seconds(10))
+        let instant = PlayBackEnd.start + .days(2)
+        google.time.clock.now = instant
+        google.void([ScriptedPlay.voided("token-2", order: "GPA.9", at: instant)])
+        #expect(try await tell(backEnd, google, "token-2", order: "GPA.9", type: 2) == 200)
+        #expect(try await backEnd.words().hasPrefix("expired refunded"))
+        await backEnd.close()
+    }
+
+    @Test func `notifications of a few seconds share a read of the list`() async throws {
+        let (backEnd, google, instant) = try await revoked()
+        let numbers = 2...6
+        for number in numbers {
+            google.play("token-\(number)") { now in
+                now < instant
+                    ? ScriptedPlay.subscription(
+                        "ACTIVE",
+                        until: Self.end,
+                        customer: "customer-\(number)"
+                    )
+                    : ScriptedPlay.subscription(
+                        "EXPIRED",
+                        until: instant,
+                        customer: "customer-\(number)",
+                        isOn: false
+                    )
+            }
+        }
+        google.void(
+            (1...6).map { ScriptedPlay.voided("token-\($0)", order: "GPA.1", at: instant) }
+        )
+        #expect(try await backEnd.push(12, "token-1") == 200)
+        for number in numbers { #expect(try await backEnd.push(12, "token-\(number)") == 200) }
+        #expect(reads(google) == 1)
+        #expect(try voids(backEnd) == 1)
+        try await google.time.sleep(.seconds(5))
+        _ = await backEnd.service.keepUpNow()
+        #expect(reads(google) == 2)
+        #expect(try voids(backEnd) == 6)
+        await backEnd.close()
+    }
+
+    @Test func `a store that wants to be left alone is not asked for the list`() async throws {
+        let (backEnd, google, instant) = try await revoked()
+        google.void([ScriptedPlay.voided("token-1", order: "GPA.1", at: instant)])
+        google.failList { _ in Response(status: 429, headers: ["Retry-After": "600"]) }
+        #expect(try await backEnd.push(12, "token-1") == 200)
+        google.failList(nil)
+        try await google.time.sleep(.seconds(30))
+        #expect(try await tell(backEnd, google) == 200)
+        #expect(reads(google) == 1)
+        try await google.time.sleep(.seconds(600))
+        _ = await backEnd.service.keepUpNow()
+        #expect(reads(google) == 2)
+        #expect(try await backEnd.words().hasPrefix("expired refunded"))
         await backEnd.close()
     }
 }

@@ -27,6 +27,8 @@ final class ScriptedPlay: Sendable {
         var voided: [JSONValue] = []
         var acknowledge: Script = { _ in Response(body: Array("{}".utf8)) }
         var outage: Script?
+        var listOutage: Script?
+        var date: String?
         var calls: [Call] = []
     }
 
@@ -68,6 +70,12 @@ final class ScriptedPlay: Sendable {
     /// From now on everything is answered so; nil for no more.
     func fail(_ script: Script?) { state.withLock { $0.outage = script } }
 
+    /// From now on the list of voided orders is answered so; nil for no more.
+    func failList(_ script: Script?) { state.withLock { $0.listOutage = script } }
+
+    /// From now on every answer has this date, as HTTP writes it.
+    func date(_ text: String) { state.withLock { $0.date = text } }
+
     // MARK: Answering
 
     var trust: PlayTrust {
@@ -99,6 +107,12 @@ final class ScriptedPlay: Sendable {
     }
 
     private func respond(to request: Request) async throws -> Response {
+        var response = answer(request)
+        if let date = state.withLock({ $0.date }) { response.headers["Date"] = date }
+        return response
+    }
+
+    private func answer(_ request: Request) -> Response {
         let path = request.path.replacing(
             "/androidpublisher/v3/applications/com.example.cards/purchases/",
             with: ""
@@ -110,6 +124,7 @@ final class ScriptedPlay: Sendable {
         }
         if let outage { return outage(now) }
         if path == "voidedpurchases" {
+            if let listOutage = state.listOutage { return listOutage(now) }
             let page = JSONValue.object(["voidedPurchases": .array(state.voided)])
             return Response(body: page.encoded())
         }

@@ -10,6 +10,7 @@ public struct PlayAPI: Sendable {
     private let handler: Handler
     private let access: PlayAccess
     private let clock: @Sendable () -> Instant
+    private var answered: @Sendable (StoreExchange) -> Void = { _ in }
 
     /// Who asks.
     public var account: ServiceAccount { access.account }
@@ -27,6 +28,15 @@ public struct PlayAPI: Sendable {
         self.access = access
         self.clock = clock
         self.handler = handler
+    }
+
+    /// The same API, which calls `answered` for every response of the store, a refusal too.
+    public func reporting(
+        to answered: @escaping @Sendable (StoreExchange) -> Void
+    ) -> PlayAPI {
+        var api = self
+        api.answered = answered
+        return api
     }
 }
 
@@ -77,6 +87,7 @@ extension PlayAPI {
             answeredAt: clock(),
             dated: response.headers["Date"].flatMap(Instant.init(httpDate:))
         )
+        answered(exchange)
         guard !(200..<300).contains(response.status) else { return (response, exchange) }
         if response.status == 401 { await access.forget(token) }
         throw PlayAPIFailure(response, exchange)

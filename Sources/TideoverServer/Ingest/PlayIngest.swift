@@ -7,6 +7,7 @@ import TideoverJSON
 /// answered.
 struct PlayIngest: Sendable {
     let ingest: Ingest
+    let upkeeps: [PlayUpkeep]
 
     private var app: App { ingest.app }
 
@@ -16,7 +17,8 @@ struct PlayIngest: Sendable {
         }
         do {
             let message = try await believed(request, trust, pushes)
-            return answer(try await PlayIntake(ingest: ingest, trust: trust).take(message))
+            let intake = PlayIntake(ingest: ingest, trust: trust, upkeeps: upkeeps)
+            return answer(try await intake.take(message))
         } catch let problem as Problem {
             ingest.refused(problem.slug)
             throw problem

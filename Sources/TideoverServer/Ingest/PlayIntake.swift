@@ -8,6 +8,7 @@ import TideoverStorage
 struct PlayIntake: Sendable {
     let ingest: Ingest
     let trust: PlayTrust
+    let upkeeps: [PlayUpkeep]
 
     private var app: App { ingest.app }
     private var asking: PlayAsking { PlayAsking(ingest: ingest, trust: trust) }
@@ -57,7 +58,9 @@ struct PlayIntake: Sendable {
             chains: PlayChains(answers.chains)
         )
         let outcome = try await commit(delivery, message)
-        if case .committed = outcome { await PlayVoidedNotice(asking: asking).ask(about: message) }
+        if case .committed = outcome {
+            await PlayVoidedNotice(asking: asking, upkeeps: upkeeps).ask(about: message)
+        }
         return outcome
     }
 

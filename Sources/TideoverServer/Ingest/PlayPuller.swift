@@ -9,6 +9,7 @@ struct PlayPuller: Sendable {
     let ingest: Ingest
     let trust: PlayTrust
     let pubSub: PubSubAPI
+    let upkeeps: [PlayUpkeep]
 
     private var app: App { ingest.app }
 
@@ -95,7 +96,8 @@ struct PlayPuller: Sendable {
                 trust,
                 at: ingest.clock()
             )
-            _ = try await PlayIntake(ingest: ingest, trust: trust).take(message)
+            let intake = PlayIntake(ingest: ingest, trust: trust, upkeeps: upkeeps)
+            _ = try await intake.take(message)
             return .done
         } catch {
             guard let problem = error as? Problem ?? (error as? any Refusal)?.problem else {

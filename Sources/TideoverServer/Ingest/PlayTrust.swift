@@ -11,7 +11,7 @@ public struct PlayTrust: Sendable {
     /// Nil where nothing is pushed.
     let pushes: PushGuard?
     /// Nil where no credentials are configured: then nobody can ask.
-    let api: PlayAPI?
+    private(set) var api: PlayAPI?
     let reader: PlayReader
     /// How messages are pulled; nil where none are.
     let pubSub: PubSubAPI?
@@ -87,6 +87,13 @@ public struct PlayTrust: Sendable {
         let jws = try JWS(compact)
         try jws.verify(with: key)
         return jws.payload
+    }
+
+    /// The same trust, where every response of the store is compared with our clock.
+    func comparingClocks(_ watch: StoreClockWatch) -> PlayTrust {
+        var trust = self
+        trust.api = api?.reporting(to: watch.note)
+        return trust
     }
 
     /// A token is a secret; its digest names it.

@@ -60,6 +60,17 @@ public struct Service: Sendable {
         random: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) }
     ) throws(StorageError) {
         let metrics = Metrics()
+        let apps = apps.map { app in
+            var app = app
+            let watch = StoreClockWatch(
+                app: app.id,
+                metrics: metrics,
+                log: log,
+                uptime: instruments.uptime
+            )
+            app.googlePlay = app.googlePlay?.comparingClocks(watch)
+            return app
+        }
         let agendas = PlayAgendas(of: apps)
         let storage = WatchedStorage(
             storage,
@@ -190,7 +201,8 @@ public struct Service: Sendable {
                 let puller = PlayPuller(
                     ingest: ingest(of: app, log),
                     trust: trust,
-                    pubSub: pubSub
+                    pubSub: pubSub,
+                    upkeeps: upkeeps
                 )
                 group.addTask { await puller.run(sleep: sleep) }
             }
@@ -418,7 +430,8 @@ public struct Service: Sendable {
         Route("POST", "/v1/apps/{app}/notifications/google-play", needs: .nothing) {
             service,
             call in
-            try await PlayIngest(ingest: service.ingest(call)).respond(to: call.request)
+            try await PlayIngest(ingest: service.ingest(call), upkeeps: service.upkeeps)
+                .respond(to: call.request)
         },
         Route("GET", "/v1/apps/{app}/imports/revenuecat", needs: .admin) { service, call in
             try RevenueCatImportRoute(ingest: service.ingest(call)).tell()

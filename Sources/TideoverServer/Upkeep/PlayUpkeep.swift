@@ -1,5 +1,6 @@
 import TideoverCore
 import TideoverGooglePlay
+import TideoverLocks
 import TideoverStorage
 
 /// Keeps what is known of the purchases on Google Play of one app in one environment as the store knows
@@ -19,6 +20,7 @@ final class PlayUpkeep: Sendable {
     let limiter: RequestLimiter
     let agenda: PlayAgenda
     let book: BackfillBook
+    let expectedVoids = Locked(PlayExpectedVoids())
 
     /// What knows where tokens belong.
     var asking: PlayAsking { PlayAsking(ingest: ingest, trust: trust) }
@@ -122,6 +124,7 @@ final class PlayUpkeep: Sendable {
             for lineage in changed { agenda.note(lineage) }
             throw error
         }
+        try await readExpectedVoids()
         tellOfLate()
         let due = agenda.due(at: timing.clock(), limit: Self.batch)
         for lineage in due {

@@ -119,10 +119,11 @@ extension PlayUpkeep {
         return 0
     }
 
-    /// Keeps the page where it says something new of purchases that we know.
-    private func keep(
+    /// Keeps the page where it says something new of purchases that we know, and that are meant.
+    func keep(
         _ answer: PlayAnswer<VoidedPurchasesPage>,
-        _ chains: [PlayToken: Lineage]
+        _ chains: [PlayToken: Lineage],
+        of isMeant: (Lineage) -> Bool = { _ in true }
     ) async throws -> Int {
         let read = PlayRead(.voidedPurchases, of: nil, in: api.packageName, answer)
         let answers = PlayAnswers([read], chains: PlayChains(chains))
@@ -130,7 +131,8 @@ extension PlayUpkeep {
         let told = try trust.reader.read(answers)
             .flatMap { $0.facts(learnedAt: timing.clock(), evidence: id) }
         var news: [Fact] = []
-        for fact in told where fact.lineage.environment == environment {
+        for fact in told
+        where fact.lineage.environment == environment && isMeant(fact.lineage) {
             let known = try ingest.storage.holding(fact.lineage, app: app.id).facts
             guard !known.isEmpty, !known.contains(where: { $0.assertion == fact.assertion }) else {
                 continue

@@ -110,6 +110,12 @@ struct CounterFamily: Hashable, Sendable {
         labels: ["app", "operation", "outcome"]
     )
 
+    static let storeClockSkews = CounterFamily(
+        name: "tideover_store_clock_skews_total",
+        help: "Responses of Google Play dated more than five minutes from our clock.",
+        labels: ["app"]
+    )
+
     static let silences = CounterFamily(
         name: "tideover_silences_total",
         help:
@@ -122,7 +128,7 @@ struct CounterFamily: Hashable, Sendable {
         unknownProducts,
         deviceItems, ownershipClaims, drift, lockoutTime, sandboxAnswers, commits,
         storageFailures, deadlineBatches, deadlineEvents, backfills, backfillItems, storeRequests,
-        silences,
+        storeClockSkews, silences,
     ]
 }
 
@@ -243,6 +249,7 @@ final class Metrics: Sendable {
                 count(.backfillItems, app.id, step.rawValue, outcome, by: 0)
             }
         }
+        count(.storeClockSkews, app.id, by: 0)
         for kind in RequestKind.ofGooglePlay {
             count(.storeRequests, app.id, kind.rawValue, "answered", by: 0)
         }

@@ -28,7 +28,7 @@ enum OpenAPIDocument {
             "title": "Tideover",
             "version": "1",
             "summary": "May this customer use this right now, until when, and why?",
-            "description": "Answers from what the stores themselves have signed. Times are RFC 3339 in UTC.",
+            "description": "Answers from what the stores themselves have signed. Times are RFC 3339 in UTC. Before a route is looked up, a request can also be answered 408, 431 or 501, with a problem.",
             "license": { "name": "Apache-2.0", "identifier": "Apache-2.0" }
           },
           "servers": [{ "url": "/" }],
@@ -91,6 +91,7 @@ enum OpenAPIDocument {
                       "application/json": { "schema": { "$ref": "#/components/schemas/PassKeys" } }
                     }
                   },
+                  "400": { "$ref": "#/components/responses/problem" },
                   "404": { "$ref": "#/components/responses/problem" }
                 }
               }
@@ -275,6 +276,7 @@ enum OpenAPIDocument {
                   "403": { "$ref": "#/components/responses/problem" },
                   "404": { "$ref": "#/components/responses/problem" },
                   "409": { "$ref": "#/components/responses/problem" },
+                  "413": { "$ref": "#/components/responses/problem" },
                   "503": { "$ref": "#/components/responses/tryAgain" }
                 }
               }
@@ -320,6 +322,7 @@ enum OpenAPIDocument {
                   "403": { "$ref": "#/components/responses/problem" },
                   "404": { "$ref": "#/components/responses/problem" },
                   "409": { "$ref": "#/components/responses/problem" },
+                  "413": { "$ref": "#/components/responses/problem" },
                   "503": { "$ref": "#/components/responses/tryAgain" }
                 }
               }
@@ -393,6 +396,7 @@ enum OpenAPIDocument {
                   "403": { "$ref": "#/components/responses/problem" },
                   "404": { "$ref": "#/components/responses/problem" },
                   "409": { "$ref": "#/components/responses/problem" },
+                  "413": { "$ref": "#/components/responses/problem" },
                   "503": { "$ref": "#/components/responses/tryAgain" }
                 }
               }
@@ -698,6 +702,7 @@ enum OpenAPIDocument {
                       "application/json": { "schema": { "$ref": "#/components/schemas/ImportPlace" } }
                     }
                   },
+                  "400": { "$ref": "#/components/responses/problem" },
                   "401": { "$ref": "#/components/responses/unauthorised" },
                   "403": { "$ref": "#/components/responses/problem" },
                   "404": { "$ref": "#/components/responses/problem" },
@@ -878,6 +883,7 @@ enum OpenAPIDocument {
                       "application/json": { "schema": { "$ref": "#/components/schemas/Import" } }
                     }
                   },
+                  "400": { "$ref": "#/components/responses/problem" },
                   "401": { "$ref": "#/components/responses/unauthorised" },
                   "403": { "$ref": "#/components/responses/problem" },
                   "404": { "$ref": "#/components/responses/problem" },
@@ -934,7 +940,8 @@ enum OpenAPIDocument {
                   "401": { "$ref": "#/components/responses/unauthorised" },
                   "403": { "$ref": "#/components/responses/problem" },
                   "404": { "$ref": "#/components/responses/problem" },
-                  "409": { "$ref": "#/components/responses/problem" }
+                  "409": { "$ref": "#/components/responses/problem" },
+                  "413": { "$ref": "#/components/responses/problem" }
                 }
               }
             },
@@ -989,7 +996,8 @@ enum OpenAPIDocument {
                   "400": { "$ref": "#/components/responses/problem" },
                   "401": { "$ref": "#/components/responses/unauthorised" },
                   "403": { "$ref": "#/components/responses/problem" },
-                  "404": { "$ref": "#/components/responses/problem" }
+                  "404": { "$ref": "#/components/responses/problem" },
+                  "413": { "$ref": "#/components/responses/problem" }
                 }
               }
             },
@@ -1070,6 +1078,7 @@ enum OpenAPIDocument {
                       "application/json": { "schema": { "$ref": "#/components/schemas/ArrivalReport" } }
                     }
                   },
+                  "400": { "$ref": "#/components/responses/problem" },
                   "401": { "$ref": "#/components/responses/unauthorised" },
                   "403": { "$ref": "#/components/responses/problem" },
                   "404": { "$ref": "#/components/responses/problem" },
@@ -1099,6 +1108,7 @@ enum OpenAPIDocument {
                       "application/json": { "schema": { "$ref": "#/components/schemas/DriftReport" } }
                     }
                   },
+                  "400": { "$ref": "#/components/responses/problem" },
                   "401": { "$ref": "#/components/responses/unauthorised" },
                   "403": { "$ref": "#/components/responses/problem" },
                   "404": { "$ref": "#/components/responses/problem" },
@@ -1128,6 +1138,7 @@ enum OpenAPIDocument {
                       "application/json": { "schema": { "$ref": "#/components/schemas/LockoutReport" } }
                     }
                   },
+                  "400": { "$ref": "#/components/responses/problem" },
                   "401": { "$ref": "#/components/responses/unauthorised" },
                   "403": { "$ref": "#/components/responses/problem" },
                   "404": { "$ref": "#/components/responses/problem" },
@@ -1150,6 +1161,7 @@ enum OpenAPIDocument {
                       "application/json": { "schema": { "$ref": "#/components/schemas/Keys" } }
                     }
                   },
+                  "400": { "$ref": "#/components/responses/problem" },
                   "401": { "$ref": "#/components/responses/unauthorised" },
                   "403": { "$ref": "#/components/responses/problem" }
                 }
@@ -1176,6 +1188,7 @@ enum OpenAPIDocument {
                   "400": { "$ref": "#/components/responses/problem" },
                   "401": { "$ref": "#/components/responses/unauthorised" },
                   "403": { "$ref": "#/components/responses/problem" },
+                  "413": { "$ref": "#/components/responses/problem" },
                   "503": { "$ref": "#/components/responses/tryAgain" }
                 }
               }
@@ -1196,6 +1209,7 @@ enum OpenAPIDocument {
                       "application/json": { "schema": { "$ref": "#/components/schemas/Key" } }
                     }
                   },
+                  "400": { "$ref": "#/components/responses/problem" },
                   "401": { "$ref": "#/components/responses/unauthorised" },
                   "403": { "$ref": "#/components/responses/problem" },
                   "404": { "$ref": "#/components/responses/problem" },
@@ -1215,7 +1229,8 @@ enum OpenAPIDocument {
                     "content": {
                       "application/json": { "schema": { "$ref": "#/components/schemas/Health" } }
                     }
-                  }
+                  },
+                  "400": { "$ref": "#/components/responses/problem" }
                 }
               }
             },
@@ -1233,6 +1248,7 @@ enum OpenAPIDocument {
                       "application/json": { "schema": { "$ref": "#/components/schemas/Readiness" } }
                     }
                   },
+                  "400": { "$ref": "#/components/responses/problem" },
                   "503": { "$ref": "#/components/responses/tryAgain" }
                 }
               }
@@ -1247,7 +1263,8 @@ enum OpenAPIDocument {
                   "200": {
                     "description": "Every family that has a series",
                     "content": { "text/plain": { "schema": { "type": "string" } } }
-                  }
+                  },
+                  "400": { "$ref": "#/components/responses/problem" }
                 }
               }
             },
@@ -1263,7 +1280,8 @@ enum OpenAPIDocument {
                     "headers": { "ETag": { "$ref": "#/components/headers/etag" } },
                     "content": { "application/json": { "schema": { "type": "object" } } }
                   },
-                  "304": { "description": "What the client holds is still the document" }
+                  "304": { "description": "What the client holds is still the document" },
+                  "400": { "$ref": "#/components/responses/problem" }
                 }
               }
             }
