@@ -1,4 +1,5 @@
 import Glibc
+import TideoverLocks
 import TideoverStorage
 
 /// The thread that owns the connection that writes: it alone commits and checkpoints, and SQLite's
