@@ -153,6 +153,7 @@ final class WriterThread {
     private func end(_ done: [Done], _ ledger: Ledger) {
         do {
             try faults.beforeCommit(done.count)
+            try lock?.check()
             try ledger.end()
         } catch {
             ledger.rollBack()
