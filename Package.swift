@@ -151,7 +151,7 @@ targets += [
     // level 3
     library(
         "TideoverSQLite",
-        ["TideoverStorage", "TideoverCore", "TideoverJSON", "CTideoverSQLite"]
+        ["TideoverStorage", "TideoverCore", "TideoverJSON", "TideoverLocks", "CTideoverSQLite"]
     ),
     tests(
         "TideoverSQLiteTests",

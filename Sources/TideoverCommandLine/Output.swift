@@ -1,7 +1,8 @@
 import Glibc
 import TideoverLocks
 
-/// Where bytes go: a file descriptor, or memory when a test reads them.
+/// Where bytes go: a file descriptor, memory when a test reads them, or the queue of a
+/// `BackgroundWriter`.
 ///
 /// A reader that went away (`tideover report | head`) is no fault: what follows is dropped, and the
 /// command ends with its own exit code. Any other failure is kept for `Output.settled`.
@@ -21,17 +22,26 @@ public final class Sink: Sendable {
         var captured: [UInt8] = []
     }
 
-    private let descriptor: Int32?
+    private enum Destination: Sendable {
+        case descriptor(Int32), memory, queue(BackgroundWriter)
+    }
+
+    private let destination: Destination
     private let state = Locked(State())
 
     /// A sink that writes to an open file descriptor, which it does not close.
     public init(descriptor: Int32) {
-        self.descriptor = descriptor
+        destination = .descriptor(descriptor)
+    }
+
+    /// A sink that leaves the writing to another thread, and never waits for it.
+    public init(_ writer: BackgroundWriter) {
+        destination = .queue(writer)
     }
 
     /// A sink that keeps what is written.
     public init() {
-        descriptor = nil
+        destination = .memory
     }
 
     /// Whether writing still works; long work may stop when it does not.
@@ -48,10 +58,11 @@ public final class Sink: Sendable {
     public func write(_ bytes: [UInt8]) {
         state.withLock { state in
             guard state.condition == .open else { return }
-            if let descriptor {
+            switch destination {
+            case .descriptor(let descriptor):
                 state.condition = Self.writeAll(bytes, to: descriptor)
-            } else {
-                state.captured += bytes
+            case .memory: state.captured += bytes
+            case .queue(let writer): writer.write(bytes)
             }
         }
     }

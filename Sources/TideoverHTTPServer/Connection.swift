@@ -292,6 +292,23 @@ extension Connection {
         return isKnown
     }
 
+    /// When the connection is closed to make room for a new one; nil if it must stay open.
+    func evictionRank(at now: ContinuousClock.Instant) -> EvictionRank? {
+        state.withLock { $0.isOpen ? $0.phase.evictionRank(at: now) : nil }
+    }
+
+    /// Closes the connection to make room for a new one. Returns false if it must stay open, since
+    /// bytes of a request have just arrived.
+    func evict(at now: ContinuousClock.Instant) -> Bool {
+        state.withLock { state in
+            if state.phase.kind == .idle { noticeFirstByte(&state, at: now) }
+            guard state.isOpen, state.phase.evictionRank(at: now) != nil else { return false }
+            Counters.increment(server.counters.connectionsEvicted)
+            hangUp(&state, at: now)
+            return true
+        }
+    }
+
     /// Cancels the handler, whose answer is still sent if it has one.
     func cancel() {
         state.withLock { $0.exchange?.task }?.cancel()

@@ -35,6 +35,20 @@ package struct ConnectionPhase: Hashable {
         return since.duration(to: now) > limit
     }
 
+    /// How early the connection is closed when the server is full; nil if it must stay open.
+    ///
+    /// Idle connections come first, then those that send their request. A client needs a moment to
+    /// send its first bytes, and some time to send a whole request, so young ones stay. A request that
+    /// arrived is always answered.
+    package func evictionRank(at now: ContinuousClock.Instant) -> EvictionRank? {
+        let age = since.duration(to: now)
+        switch kind {
+        case .idle: return age < .milliseconds(100) ? nil : EvictionRank(group: 0, since: since)
+        case .head, .body: return age < .seconds(1) ? nil : EvictionRank(group: 1, since: since)
+        case .joining, .answering, .replying, .closing: return nil
+        }
+    }
+
     private static func limit(of kind: Kind, _ limits: HTTPServerLimits) -> Duration? {
         switch kind {
         case .joining: .seconds(5)
@@ -44,5 +58,15 @@ package struct ConnectionPhase: Hashable {
         case .replying: limits.reply
         case .answering, .closing: nil
         }
+    }
+}
+
+/// An order among connections: the smallest is the first to be closed when the server is full.
+package struct EvictionRank: Hashable, Comparable {
+    let group: Int
+    let since: ContinuousClock.Instant
+
+    package static func < (a: EvictionRank, b: EvictionRank) -> Bool {
+        (a.group, a.since) < (b.group, b.since)
     }
 }

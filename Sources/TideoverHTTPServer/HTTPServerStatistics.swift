@@ -6,6 +6,8 @@ public struct HTTPServerStatistics: Hashable, Sendable {
     public var connectionsTaken = 0
     /// Connections closed at once: their address had too many, or memory was short.
     public var connectionsRefused = 0
+    /// Connections closed to make room for new ones.
+    public var connectionsEvicted = 0
     /// Connections open now.
     public var connectionsOpen = 0
     /// Requests that reached the handler.
@@ -26,6 +28,7 @@ public struct HTTPServerStatistics: Hashable, Sendable {
 struct Counters: ~Copyable, Sendable {
     let connectionsTaken = Atomic(0)
     let connectionsRefused = Atomic(0)
+    let connectionsEvicted = Atomic(0)
     let requests = Atomic(0)
     let answeredAtOnce = Atomic(0)
     let suspended = Atomic(0)
@@ -37,6 +40,7 @@ struct Counters: ~Copyable, Sendable {
         HTTPServerStatistics(
             connectionsTaken: connectionsTaken.load(ordering: .relaxed),
             connectionsRefused: connectionsRefused.load(ordering: .relaxed),
+            connectionsEvicted: connectionsEvicted.load(ordering: .relaxed),
             connectionsOpen: connectionsOpen,
             requests: requests.load(ordering: .relaxed),
             answeredAtOnce: answeredAtOnce.load(ordering: .relaxed),

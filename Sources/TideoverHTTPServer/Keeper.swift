@@ -16,6 +16,8 @@ struct Keeper: ~Copyable {
     private var lingering = Lingering()
     /// No connection is taken before then: the machine was out of files or memory.
     private var restsUntil: ContinuousClock.Instant?
+    /// No further connection is closed to make room before then, unless one has gone.
+    private var evictsFrom = ContinuousClock.Instant.now
     private var nextLook = ContinuousClock.Instant.now
 
     /// How often connections are judged.
@@ -48,6 +50,7 @@ struct Keeper: ~Copyable {
                 if isDone(at: now, deadline) { break }
             } else {
                 takeConnections(at: now)
+                makeRoom(at: now)
             }
             if now >= nextLook { look(at: now) }
         }
@@ -68,7 +71,7 @@ struct Keeper: ~Copyable {
         for socket in lingering.sockets {
             entries.append(pollfd(fd: socket, events: Int16(POLLIN), revents: 0))
         }
-        if mayTakeConnections, let socket = listener?.socket {
+        if mayTakeConnections || mayMakeRoom(at: .now), let socket = listener?.socket {
             entries.append(pollfd(fd: socket, events: Int16(POLLIN), revents: 0))
         }
         poll(&entries, nfds_t(entries.count), patience)
@@ -113,6 +116,30 @@ struct Keeper: ~Copyable {
             Counters.increment(core.counters.connectionsRefused)
             core.remove(connection)
         }
+    }
+
+    // MARK: - Making room
+
+    private func mayMakeRoom(at now: ContinuousClock.Instant) -> Bool {
+        restsUntil == nil && now >= evictsFrom
+    }
+
+    /// Closes one connection if the server is full and another one waits.
+    ///
+    /// Otherwise clients that send nothing would keep everybody else out, until their time is over. The
+    /// path of a request that waits is not known yet, so no place can be kept for some of them. The
+    /// engine's thread closes the socket a little later and wakes this one; until then, and while no
+    /// connection may be closed, there is a pause.
+    private mutating func makeRoom(at now: ContinuousClock.Instant) {
+        guard !mayTakeConnections else { return evictsFrom = now }
+        guard mayMakeRoom(at: now), listener?.hasWaiting == true else { return }
+        evictsFrom = now + Self.pace
+        let candidates = core.openConnections
+            .compactMap { connection in
+                connection.evictionRank(at: now).map { (rank: $0, connection: connection) }
+            }
+            .sorted { $0.rank < $1.rank }
+        _ = candidates.first { $0.connection.evict(at: now) }
     }
 
     // MARK: - Looking after connections

@@ -23,6 +23,12 @@ struct Listener: ~Copyable {
         self.socket = socket
     }
 
+    /// Whether a connection waits to be taken.
+    var hasWaiting: Bool {
+        var entry = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+        return poll(&entry, 1, 0) > 0
+    }
+
     /// Takes the next connection that waits.
     func accept() -> Accepted {
         var storage = sockaddr_storage()

@@ -1,3 +1,4 @@
+import TideoverLocks
 import TideoverStorage
 
 /// A few readers, lent to one thread each.

@@ -31,8 +31,7 @@ public enum SQLiteExamination: Hashable, Sendable {
             return
         }
         do {
-            // Not made where there is none: somebody else than the server might own it then.
-            let lock = DatabaseFile.exists(path + ".lock") ? try LockFile(database: path) : nil
+            let lock = try LockFile(reading: path)
             self = try Self.read(path, name)
             withExtendedLifetime(lock) {}
         } catch {

@@ -12,9 +12,9 @@ public final class SQLiteStorage: Storage {
     public let path: String
     /// Nil where the file was opened for reading alone.
     private let writer: Writer?
+    private let readers: ReaderPool
     /// Held by the writer where there is one.
     private let lock: LockFile?
-    private let readers: ReaderPool
 
     /// Opens a database file, making it and its tables where there are none.
     ///
@@ -59,8 +59,7 @@ public final class SQLiteStorage: Storage {
     public init(reading path: String) throws(StorageError) {
         let path = try DatabaseFile.resolve(path)
         let options = SQLiteOptions()
-        // Not made where there is none: somebody else than the server might own it then.
-        lock = DatabaseFile.exists(path + ".lock") ? try LockFile(database: path) : nil
+        lock = try LockFile(reading: path)
         let access = DatabaseFile.quietAccess(to: path)
         try Migration.requireCurrent(
             try Connection(path: path, access: access, busyTimeout: options.readerPatience)
@@ -90,7 +89,6 @@ public final class SQLiteStorage: Storage {
         path: String,
         _ options: SQLiteOptions
     ) throws(StorageError) -> sending Ledger {
-        try DatabaseFile.create(path)
         let connection = try Connection(
             path: path,
             access: .readWrite,

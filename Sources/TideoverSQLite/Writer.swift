@@ -1,4 +1,5 @@
 import Glibc
+import TideoverLocks
 import TideoverStorage
 
 /// One request to write.

@@ -1,4 +1,5 @@
 import Glibc
+import TideoverLocks
 import TideoverStorage
 
 /// The thread that owns the connection that writes: it alone commits and checkpoints, and SQLite's
@@ -152,6 +153,7 @@ final class WriterThread {
     private func end(_ done: [Done], _ ledger: Ledger) {
         do {
             try faults.beforeCommit(done.count)
+            try lock?.check()
             try ledger.end()
         } catch {
             ledger.rollBack()

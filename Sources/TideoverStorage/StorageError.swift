@@ -18,6 +18,8 @@ public struct StorageError: Error, Hashable, Sendable {
         case notAStorage
         /// Another process has it open; its id where it is known.
         case locked(holder: Int32?)
+        /// Another file, or none, is where the open one was.
+        case replaced
         /// A newer version of this program wrote it.
         case newerSchema(found: Int, known: Int)
         /// An older version of this program wrote it, and it was opened for reading alone.
@@ -64,6 +66,7 @@ extension StorageError: CustomStringConvertible {
         case .notAStorage: "\(place) is not a storage of Tideover"
         case .locked(let holder?): "\(place) is in use by process \(holder)"
         case .locked(nil): "\(place) is in use by another process"
+        case .replaced: "\(place) was moved, deleted or replaced while it was open"
         case .newerSchema(let found, let known):
             "\(place) has schema \(found), this version knows schemas up to \(known)"
         case .olderSchema(let found, let known):
@@ -87,6 +90,7 @@ extension StorageError: CustomStringConvertible {
         case .corrupt: "Stop the server, keep a copy, check the disk, and restore a backup."
         case .notAStorage: "Name another file in the configuration."
         case .locked: "Stop that process, or ask the running server instead."
+        case .replaced: "Put the file back, or restart the server with the file that is there."
         case .newerSchema: "Run the newer version, or restore a backup made before the upgrade."
         case .olderSchema: "Start this version's server once: it brings the schema up to date."
         case .io: "Check the disk and the system's log; the store will deliver again."

@@ -40,7 +40,30 @@ enum Serve {
         run: run
     )
 
+    /// How long stopping waits for the last lines of the log to be written.
+    private static let logPatience: Int64 = 1_000
+
     private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
+        // Whatever reads standard error may stall; requests and signals must not wait for it.
+        let writer = try BackgroundWriter(to: output.messages) { count in
+            let line = LogLine(.warning, "log lines dropped", detail: "\(count)")
+            return line.json(at: SystemClock.now()) + [UInt8(ascii: "\n")]
+        }
+        defer { writer.finish(within: logPatience) }
+        let output = Output(
+            results: output.results,
+            messages: Sink(writer),
+            resultTerminal: output.resultTerminal,
+            messageTerminal: output.messageTerminal
+        )
+        return try await run(arguments, output, writer)
+    }
+
+    private static func run(
+        _ arguments: Arguments,
+        _ output: Output,
+        _ writer: BackgroundWriter
+    ) async throws -> ExitCode {
         let stop = StopSignal()
         let path = arguments[ConfigurationFile.required]
         let configuration = try ConfigurationFile.load(path, arguments, telling: output)
@@ -64,7 +87,7 @@ enum Serve {
         let log: Log = { line in
             output.message(String(decoding: line.json(at: SystemClock.now()), as: UTF8.self))
         }
-        let system = SystemInstruments(startedAt: SystemClock.now())
+        let system = SystemInstruments(startedAt: SystemClock.now(), log: writer)
         let service: Service
         do {
             service = try Service(

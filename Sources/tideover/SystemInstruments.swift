@@ -1,4 +1,5 @@
 import Glibc
+import TideoverCommandLine
 import TideoverCore
 import TideoverHTTPServer
 import TideoverLocks
@@ -7,16 +8,19 @@ import TideoverServer
 /// What the operating system and the socket server tell `/metrics`.
 final class SystemInstruments: Sendable {
     private let startedAt: Instant
+    private let log: BackgroundWriter
     private let server = Locked<HTTPServer?>(nil)
 
-    init(startedAt: Instant) {
+    init(startedAt: Instant, log: BackgroundWriter) {
         self.startedAt = startedAt
+        self.log = log
     }
 
     var instruments: Instruments {
         Instruments(
             process: { self.process },
-            sockets: { self.server.withLock { $0 }.map { SocketReading($0.statistics) } }
+            sockets: { self.server.withLock { $0 }.map { SocketReading($0.statistics) } },
+            droppedLogLines: { self.log.droppedCount }
         )
     }
 
@@ -85,6 +89,7 @@ extension SocketReading {
         connectionsOpen = statistics.connectionsOpen
         connectionsTaken = statistics.connectionsTaken
         connectionsRefused = statistics.connectionsRefused
+        connectionsEvicted = statistics.connectionsEvicted
         connectionsTimedOut = statistics.timedOut
         answeredAtOnce = statistics.answeredAtOnce
         suspended = statistics.suspended

@@ -19,4 +19,29 @@ import TideoverHTTPServer
         let phase = ConnectionPhase(kind, at: Self.start)
         #expect(!phase.isOverdue(at: Self.start + .seconds(1_000_000), HTTPServerLimits()))
     }
+
+    @Test(arguments: [
+        (ConnectionPhase.Kind.idle, 100 as Int?), (.head, 1_000), (.body, 1_000), (.joining, nil),
+        (.answering, nil), (.replying, nil), (.closing, nil),
+    ])
+    func `a full server closes what waits for a client, after a moment`(
+        kind: ConnectionPhase.Kind,
+        milliseconds: Int?
+    ) {
+        let phase = ConnectionPhase(kind, at: Self.start)
+        let first = Self.start + .milliseconds(milliseconds ?? 1_000_000_000)
+        #expect(phase.evictionRank(at: first - .nanoseconds(1)) == nil)
+        #expect((phase.evictionRank(at: first) != nil) == (milliseconds != nil))
+    }
+
+    @Test func `idle connections are closed before slow ones, and old ones before young ones`() {
+        let later = Self.start + .seconds(5)
+        let phases = [
+            ConnectionPhase(.idle, at: Self.start), ConnectionPhase(.idle, at: later),
+            ConnectionPhase(.body, at: Self.start), ConnectionPhase(.head, at: later),
+        ]
+        let ranks = phases.compactMap { $0.evictionRank(at: later + .seconds(5)) }
+        #expect(ranks.count == 4)
+        #expect(ranks == ranks.sorted())
+    }
 }

@@ -231,23 +231,95 @@ import TideoverLocks
 
     // MARK: Many connections
 
-    @Test func `connections beyond the limit wait until another closes`() async throws {
-        let limits = limits { $0.connections = 3 }
+    @Test func `a full server closes the connection that is idle longest`() async throws {
+        let limits = limits {
+            $0.connections = 3
+            $0.sharedNetworks = IPNetwork.loopback
+        }
         try await withServer(limits, handler: echo) { server in
             try await onThread { [port = server.port] in
-                var clients = try (0..<3).map { _ in try Client(port) }
-                for client in clients {
+                let clients = try (0..<3).map { _ in try Client(port) }
+                // Connected first, but idle for the shortest time.
+                for client in clients.reversed() {
                     try client.request("GET /")
                     #expect(try client.response().status == 200)
+                    usleepABit(20)
                 }
-                let waiting = try Client(port)
-                try waiting.request("GET /late")
-                usleepABit(300)
-                #expect(server.statistics.connectionsTaken == 3)
-                clients.removeLast()
-                #expect(try waiting.response().text == "GET /late")
+                let late = try Client(port)
+                try late.request("GET /late")
+                #expect(try late.response().text == "GET /late")
+                #expect(clients[2].isEnded())
+                for client in clients.prefix(2) {
+                    try client.request("GET /again")
+                    #expect(try client.response().text == "GET /again")
+                }
             }
-            #expect(server.statistics.connectionsTaken == 4)
+            #expect(server.statistics.connectionsEvicted == 1)
+            #expect(server.statistics.timedOut == 0)
+        }
+    }
+
+    @Test func `clients that say nothing keep nobody out, however many they are`() async throws {
+        let limits = limits { $0.connections = 4 }
+        try await withServer(limits, handler: echo) { server in
+            try await onThread { [port = server.port] in
+                let silent = try (0..<12).map { _ in try Client(port) }
+                for number in 0..<3 {
+                    let client = try Client(port)
+                    try client.request("GET /\(number)")
+                    #expect(try client.response().text == "GET /\(number)")
+                }
+                withExtendedLifetime(silent) {}
+            }
+        }
+    }
+
+    @Test(arguments: [
+        "GET / HTTP/1.1\r\nHo", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n",
+    ])
+    func `a request that does not get on is closed for a new one`(part: String) async throws {
+        let limits = limits {
+            $0.connections = 2
+            ($0.head, $0.body) = (.seconds(600), .seconds(600))
+        }
+        try await withServer(limits, handler: echo) { server in
+            try await onThread { [port = server.port] in
+                let slow = try (0..<2).map { _ in try Client(port) }
+                for client in slow { try client.send(part) }
+                let late = try Client(port)
+                try late.request("GET /late")
+                #expect(try late.response().text == "GET /late")
+                withExtendedLifetime(slow) {}
+            }
+            #expect(server.statistics.connectionsEvicted == 1)
+        }
+    }
+
+    @Test func `a connection with a running request is never closed for a new one`() async throws {
+        let gate = Gate()
+        let limits = limits { $0.connections = 2 }
+        let handler: Handler = { request in
+            if request.path == "/wait" { try await gate.pass() }
+            return try await echo(request)
+        }
+        try await withServer(limits, handler: handler) { server in
+            try await onThread { [port = server.port] in
+                let busy = try Client(port)
+                try busy.request("GET /wait")
+                while gate.arrivals == 0 { usleepABit() }
+                // Each new client replaces the idle one before it.
+                for number in 0..<3 {
+                    let client = try Client(port)
+                    try client.request("GET /\(number)")
+                    #expect(try client.response().text == "GET /\(number)")
+                    let second = try Client(port)
+                    try second.request("GET /wait")
+                    while gate.arrivals < number + 2 { usleepABit() }
+                    second.reset()
+                }
+                gate.open()
+                #expect(try busy.response().text == "GET /wait")
+            }
         }
     }
 

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import TideoverSQLite
 import TideoverStorage
+import TideoverTestProcesses
 
 /// Opening, refusing to open, and closing.
 @Suite struct `A SQLite file` {
@@ -48,6 +49,69 @@ import TideoverStorage
         #expect(reason(link) == .locked(holder: getpid()))
         #expect(reason(linkedFolder + "/tideover.db") == .locked(holder: getpid()))
         #expect(reason(folder.path + "/./tideover.db") == .locked(holder: getpid()))
+        await storage.close()
+    }
+
+    @Test func `has one lock under a hard link, which has a lock file and a log of its own`()
+        async throws
+    {
+        let storage = try SQLiteStorage(path: folder.database)
+        let other = folder.path + "/other.db"
+        try FileManager.default.linkItem(atPath: folder.database, toPath: other)
+        #expect(reason(other) == .locked(holder: getpid()))
+        #expect(throws: StorageError.self) { try SQLiteStorage(reading: other) }
+        #expect(try SQLiteExamination(path: other) == .inUse(holder: getpid()))
+        // The refused attempts took no lock of the first one away.
+        #expect(try tryLock(other).code == 1)
+        await storage.close()
+        #expect(try tryLock(other).code == 0)
+        let again = try SQLiteStorage(path: other)
+        #expect(reason(folder.database) == .locked(holder: getpid()))
+        await again.close()
+    }
+
+    @Test func `is refused while another process has it open under a hard link`() async throws {
+        await (try SQLiteStorage(path: folder.database)).close()
+        let other = folder.path + "/other.db"
+        try FileManager.default.linkItem(atPath: folder.database, toPath: other)
+        let holder = try ChildProcess([
+            "/usr/bin/flock", "--no-fork", other, "/bin/sh", "-c", "echo held; exec sleep 600",
+        ])
+        #expect(holder.results.next() == Array("held\n".utf8))
+        #expect(reason(folder.database) == .locked(holder: nil))
+        holder.destroy()
+        _ = holder.wait()
+        let storage = try SQLiteStorage(path: folder.database)
+        await storage.close()
+    }
+
+    /// Has another process lock a file and let go of it: exit code 1 if somebody holds it.
+    private func tryLock(_ path: String) throws -> ChildProcess.Said {
+        try ChildProcess.run(["/usr/bin/flock", "--nonblock", path, "/bin/true"])
+    }
+
+    @Test(arguments: ["tideover.db", "tideover.db.lock"])
+    func `takes no commits while another file has its name, and goes on when it is back`(
+        name: String
+    ) async throws {
+        let storage = try SQLiteStorage(path: folder.database)
+        let tallies = [Tally(environment: nil, kind: "k", name: "n"): Int64(1)]
+        try await storage.add(tallies, app: "cards")
+        let path = folder.path + "/" + name
+        let kept = path + ".kept"
+        try FileManager.default.moveItem(atPath: path, toPath: kept)
+        for isThere in [false, true] {
+            if isThere { try Data().write(to: URL(filePath: path)) }
+            let error = await #expect(throws: StorageError.self) {
+                try await storage.add(tallies, app: "cards")
+            }
+            #expect(error?.reason == .replaced)
+        }
+        #expect(try storage.counts(app: "cards").values.max() == 1)
+        try FileManager.default.removeItem(atPath: path)
+        try FileManager.default.moveItem(atPath: kept, toPath: path)
+        try await storage.add(tallies, app: "cards")
+        #expect(try storage.counts(app: "cards").values.max() == 2)
         await storage.close()
     }
 

@@ -217,13 +217,14 @@ private struct SecondServer {
         var mail = Mailbag(site)
         let first = try site.start(ground.server)
         let wire = try Wire(first.port())
-        for site in [site, try linkedSite()] {
+        for site in [site, try linkedSite(), try hardLinkedSite()] {
             _ = try mail.sendNext(over: wire)
             let second = try site.start(ground.server, log: "second")
             _ = waited(upTo: 10_000) { second.hasEnded }
             finding.expect(
                 second.end == .exited(73)
-                    && second.lastWords.contains("in use by process \(first.id)"),
+                    && (second.lastWords.contains("in use by process \(first.id)")
+                        || second.lastWords.contains("in use by another process")),
                 "a second server: \(String(describing: second.end)) \(second.lastWords)"
             )
             _ = try mail.sendNext(over: wire)
@@ -237,6 +238,14 @@ private struct SecondServer {
         try mail.inspect(into: &finding)
         finding.note("the first killed, another one starts")
         return finding
+    }
+
+    /// The same file under a second name of its own, beside which stand another lock file and log.
+    private func hardLinkedSite() throws -> Site {
+        let folder = "\(site.folder)/hard"
+        mkdir(folder, 0o700)
+        link(site.database, "\(folder)/linked.db")
+        return try Site(folder: folder, database: "\(folder)/linked.db")
     }
 
     /// The same file under another name.

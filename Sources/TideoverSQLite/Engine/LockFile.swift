@@ -1,36 +1,145 @@
 import Glibc
+import TideoverLocks
 import TideoverStorage
 
-/// The exclusive lock that keeps a second writer out, held on a file beside the database for as long
-/// as this value lives. The system drops it when the process ends, however it ends; the file stays,
-/// since to remove it would let two processes lock two files of one name.
+/// The exclusive locks that keep a second process out, held for as long as this value lives.
+///
+/// There are two, since SQLite goes by the file's name and by the file itself:
+///
+/// - `<database>.lock`, beside the database. Two servers of one name would share its log. The file
+///   stays, since to remove it would let two processes lock two files of one name.
+/// - The database file, through whatever name it is reached: a hard link or a bind mount of the file
+///   has another lock file and another log beside it, and two servers would overwrite each other.
+///
+/// Both are locks of `flock`, which belong to the inode, end with the process, and do not meet the
+/// POSIX locks that SQLite takes on the same file. To close any descriptor of the database file drops
+/// those POSIX locks of the whole process. So this value outlives every connection to the file, and a
+/// second attempt in one process is refused before the file is opened.
+///
+/// A lease in a row of the database would add nothing: a second server under another name has another
+/// log, so neither would read the lease of the other. What `check()` does before each commit instead
+/// finds a file that was moved, deleted or replaced under a running server.
 final class LockFile: Sendable {
-    private let descriptor: Int32
+    private let database: String
+    private let name: HeldFile?
+    private let file: HeldFile?
+    private let identity: FileIdentity?
 
-    /// Locks `<database>.lock`.
+    private static let openHere = Locked<Set<FileIdentity>>([])
+
+    /// Locks a database for writing, and makes the file if there is none.
     ///
-    /// - Throws: `locked` with the holder's process id, or what keeps the file from being made.
-    init(database: String) throws(StorageError) {
+    /// - Throws: `locked` with the holder's process id, if that is known, or what keeps a file from
+    ///   being made.
+    convenience init(database: String) throws(StorageError) {
         let path = database + ".lock"
-        let opened = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        let name = try HeldFile(path, O_RDWR | O_CREAT | O_NOFOLLOW, database: database)
+        name.write(processID: getpid())
+        try DatabaseFile.create(database)
+        try self.init(database, name: name)
+    }
+
+    /// Locks a database for reading alone. A lock file is not made where there is none: it might
+    /// belong to another user than the server's then.
+    convenience init(reading database: String) throws(StorageError) {
+        let path = database + ".lock"
+        let name =
+            DatabaseFile.exists(path)
+            ? try HeldFile(path, O_RDWR | O_NOFOLLOW, database: database) : nil
+        name?.write(processID: getpid())
+        try self.init(database, name: name)
+    }
+
+    private init(_ database: String, name: HeldFile?) throws(StorageError) {
+        self.database = database
+        self.name = name
+        guard let identity = FileIdentity(of: database) else {
+            file = nil
+            identity = nil
+            return
+        }
+        guard Self.openHere.withLock({ $0.insert(identity).inserted }) else {
+            throw StorageError(.locked(holder: getpid()), place: database)
+        }
+        // Opened for writing where that is allowed: a file system of layers has another inode for a file
+        // that was written to than for one that was only read.
+        let mode = access(database, W_OK) == 0 ? O_RDWR : O_RDONLY
+        do {
+            file = try HeldFile(database, mode | O_NOFOLLOW, database: database)
+        } catch {
+            Self.openHere.withLock { _ = $0.remove(identity) }
+            throw error
+        }
+        self.identity = identity
+    }
+
+    deinit {
+        if let identity { Self.openHere.withLock { _ = $0.remove(identity) } }
+    }
+
+    /// Checks that the names still lead to the files that are locked.
+    ///
+    /// - Throws: `replaced` if another file, or none, is there: what is written would be lost, or the
+    ///   log of one file would be applied to another.
+    func check() throws(StorageError) {
+        guard FileIdentity(of: database) == identity, name?.isInPlace != false else {
+            throw StorageError(.replaced, place: database)
+        }
+    }
+}
+
+/// A file, whatever its names are.
+private struct FileIdentity: Hashable {
+    let device: UInt
+    let inode: UInt
+
+    init?(of path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        self.init(status)
+    }
+
+    init(_ status: stat) {
+        device = UInt(status.st_dev)
+        inode = UInt(status.st_ino)
+    }
+}
+
+/// An open file that is locked for as long as this value lives.
+private final class HeldFile: Sendable {
+    private let path: String
+    private let descriptor: Int32
+    private let identity: FileIdentity
+
+    /// Opens and locks a file; errors name the database.
+    init(_ path: String, _ mode: Int32, database: String) throws(StorageError) {
+        let opened = open(path, mode | O_CLOEXEC, 0o600)
         guard opened >= 0 else { throw StorageError(errno: errno, place: path) }
-        guard flock(opened, LOCK_EX | LOCK_NB) == 0 else {
+        var status = stat()
+        guard fstat(opened, &status) == 0, flock(opened, LOCK_EX | LOCK_NB) == 0 else {
             let code = errno
-            let holder = Self.processID(in: opened)
+            let holder = path == database ? nil : Self.processID(in: opened)
             close(opened)
             guard code == EWOULDBLOCK else { throw StorageError(errno: code, place: path) }
             throw StorageError(.locked(holder: holder), place: database, detail: "lock \(path)")
         }
+        self.path = path
         descriptor = opened
-        let text = Array("\(getpid())\n".utf8)
-        // Only for the sentence that others print; the lock does not depend on it.
-        if ftruncate(opened, 0) == 0 { _ = pwrite(opened, text, text.count, 0) }
+        identity = FileIdentity(status)
     }
 
     deinit {
         // Closing alone would leave the lock with a child process that has not begun its program yet.
         flock(descriptor, LOCK_UN)
         close(descriptor)
+    }
+
+    var isInPlace: Bool { FileIdentity(of: path) == identity }
+
+    /// Only for the sentence that others print; the lock does not depend on it.
+    func write(processID: pid_t) {
+        let text = Array("\(processID)\n".utf8)
+        if ftruncate(descriptor, 0) == 0 { _ = pwrite(descriptor, text, text.count, 0) }
     }
 
     private static func processID(in descriptor: Int32) -> Int32? {

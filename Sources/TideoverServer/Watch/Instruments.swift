@@ -11,17 +11,21 @@ public struct Instruments: Sendable {
     public var process: @Sendable () -> ProcessReading?
     /// What the socket server has counted; nil while there is none.
     public var sockets: @Sendable () -> SocketReading?
+    /// How many lines of the log were dropped because writing them stalled.
+    public var droppedLogLines: @Sendable () -> Int
 
     public init(
         uptime: @escaping @Sendable () -> Int64 = Self.runtimeClock,
         requestID: @escaping @Sendable () -> String = randomID,
         process: @escaping @Sendable () -> ProcessReading? = { nil },
-        sockets: @escaping @Sendable () -> SocketReading? = { nil }
+        sockets: @escaping @Sendable () -> SocketReading? = { nil },
+        droppedLogLines: @escaping @Sendable () -> Int = { 0 }
     ) {
         self.uptime = uptime
         self.requestID = requestID
         self.process = process
         self.sockets = sockets
+        self.droppedLogLines = droppedLogLines
     }
 
     /// The clock of Swift's own runtime, from the first time it was asked.
@@ -69,6 +73,8 @@ public struct SocketReading: Hashable, Sendable {
     public var connectionsTaken = 0
     /// Connections closed at once: their address had too many, or memory was short.
     public var connectionsRefused = 0
+    /// Connections closed to make room for new ones.
+    public var connectionsEvicted = 0
     /// Connections closed because the client was too slow or silent for too long.
     public var connectionsTimedOut = 0
     /// Requests answered without suspending.

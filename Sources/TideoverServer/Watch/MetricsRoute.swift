@@ -19,6 +19,11 @@ struct MetricsRoute {
         replays()
         acknowledgements()
         unclaimed()
+        counter(
+            "log_lines_dropped_total",
+            "Lines of the log dropped because standard error did not accept them.",
+            service.instruments.droppedLogLines()
+        )
         if let sockets = service.instruments.sockets() { write(sockets) }
         if let process = service.instruments.process() { write(process) }
         text.family(
@@ -226,6 +231,11 @@ struct MetricsRoute {
             "http_connections_refused_total",
             "Connections closed at once: their address had too many, or memory was short.",
             sockets.connectionsRefused
+        )
+        counter(
+            "http_connections_evicted_total",
+            "Connections closed to make room for new ones, because as many as may be were open.",
+            sockets.connectionsEvicted
         )
         counter(
             "http_connections_timed_out_total",

@@ -302,6 +302,7 @@ extension StorageError.Reason {
         case .olderSchema: "older-schema"
         case .io: "io"
         case .unconfirmed: "unconfirmed"
+        case .replaced: "replaced"
         case .refused: "refused"
         case .closed: "closed"
         case .engine: "engine"

@@ -1,12 +1,12 @@
 import Glibc
 
 /// A value that one thread at a time may use, and on which threads can wait for a change.
-final class Monitor<State>: @unchecked Sendable {  // `state` is touched only with the mutex held
+package final class Monitor<State>: @unchecked Sendable {  // `state` is touched only with the mutex held
     private var state: State
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let change: UnsafeMutablePointer<pthread_cond_t>
 
-    init(_ state: sending State) {
+    package init(_ state: sending State) {
         self.state = state
         mutex = .allocate(capacity: 1)
         change = .allocate(capacity: 1)
@@ -28,7 +28,7 @@ final class Monitor<State>: @unchecked Sendable {  // `state` is touched only wi
 
     /// Uses the value, and wakes whoever waits for it to change, unless `matters` says that none of
     /// them waits for this.
-    func update<Result>(
+    package func update<Result>(
         matters: (State) -> Bool = { _ in true },
         _ body: (inout State) -> Result
     ) -> Result {
@@ -42,7 +42,7 @@ final class Monitor<State>: @unchecked Sendable {  // `state` is touched only wi
 
     /// Uses the value now and after each change until `body` returns something; nil when that took
     /// longer than `milliseconds`.
-    func wait<Result>(
+    package func wait<Result>(
         upTo milliseconds: Int64,
         until body: (inout State) -> Result?
     ) -> Result? {

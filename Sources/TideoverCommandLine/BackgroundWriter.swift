@@ -1,0 +1,155 @@
+import Glibc
+import TideoverLocks
+
+/// Lines that wait to be written, up to a number of bytes.
+///
+/// After the first line that does not fit, every line is dropped until the queue is taken: so the
+/// dropped lines are one gap, directly after the lines that were taken.
+struct LineQueue {
+    struct Batch: Equatable {
+        var bytes: [UInt8] = []
+        /// How many lines were dropped after these.
+        var droppedCount = 0
+    }
+
+    private let capacity: Int
+    private var waiting = Batch()
+
+    init(capacity: Int) {
+        self.capacity = capacity
+    }
+
+    var isEmpty: Bool { waiting == Batch() }
+
+    /// Appends a line; false if it is dropped.
+    mutating func append(_ line: [UInt8]) -> Bool {
+        guard waiting.droppedCount == 0, waiting.bytes.count + line.count <= capacity else {
+            waiting.droppedCount += 1
+            return false
+        }
+        waiting.bytes += line
+        return true
+    }
+
+    /// Removes and returns everything that waits.
+    mutating func take() -> Batch {
+        defer { waiting = Batch() }
+        return waiting
+    }
+}
+
+/// Writes lines to a sink on a thread of its own, so that a reader that stalls blocks no caller.
+///
+/// The queue is bounded; lines beyond it are dropped and counted. When the sink accepts bytes again,
+/// a notice after the gap says how many were dropped. At most twice the capacity is held in memory:
+/// the queue, and the batch that is being written.
+public final class BackgroundWriter: Sendable {
+    private struct State {
+        var queue: LineQueue
+        var droppedCount = 0
+        var isWriting = false
+        var isClosing = false
+
+        var isIdle: Bool { queue.isEmpty && !isWriting }
+    }
+
+    private let state: Monitor<State>
+
+    /// A writer to a sink; `notice` makes the line for a number of dropped lines.
+    ///
+    /// - Throws: `ThreadNotStarted` if the system has no thread left.
+    public init(
+        to sink: Sink,
+        capacity: Int = 1 << 20,
+        notice: @escaping @Sendable (Int) -> [UInt8]
+    ) throws {
+        let state = Monitor(State(queue: LineQueue(capacity: capacity)))
+        self.state = state
+        try Self.startThread { Self.run(state, sink, notice) }
+    }
+
+    deinit { state.update { $0.isClosing = true } }
+
+    /// How many lines were dropped so far.
+    public var droppedCount: Int {
+        state.update(matters: { _ in false }) { $0.droppedCount }
+    }
+
+    /// Adds a line, with its line break, to the queue; never waits for the sink.
+    public func write(_ line: [UInt8]) {
+        state.update(matters: { !$0.isWriting }) { state in
+            if !state.queue.append(line) { state.droppedCount += 1 }
+        }
+    }
+
+    /// Waits until everything is written, or until so many milliseconds have passed.
+    public func finish(within milliseconds: Int64) {
+        _ = state.wait(upTo: milliseconds) { $0.isIdle ? true : nil }
+    }
+
+    // MARK: - The thread
+
+    private static func run(
+        _ state: Monitor<State>,
+        _ sink: Sink,
+        _ notice: (Int) -> [UInt8]
+    ) {
+        while let batch = nextBatch(state) {
+            sink.write(batch.bytes)
+            if batch.droppedCount > 0 { sink.write(notice(batch.droppedCount)) }
+            state.update { $0.isWriting = false }
+        }
+    }
+
+    /// Waits for lines; nil once the writer is gone and everything is written.
+    private static func nextBatch(_ state: Monitor<State>) -> LineQueue.Batch? {
+        while true {
+            let next = state.wait(upTo: 60_000) { state -> LineQueue.Batch?? in
+                if !state.queue.isEmpty {
+                    state.isWriting = true
+                    return .some(state.queue.take())
+                }
+                return state.isClosing ? .some(nil) : nil
+            }
+            if let next { return next }
+        }
+    }
+
+    /// The system started no thread, for the reason of this `errno`.
+    public struct ThreadNotStarted: ReportableFailure {
+        let code: Int32
+
+        public var message: String { "cannot start a thread: \(SystemError.text(code))" }
+        public var exitCode: ExitCode { .unavailable }
+    }
+
+    private static func startThread(_ body: @escaping @Sendable () -> Void) throws {
+        let box = Unmanaged.passRetained(ThreadBody(body))
+        var thread = pthread_t()
+        let code = pthread_create(
+            &thread,
+            nil,
+            { context in
+                guard let context else { return nil }
+                pthread_setname_np(pthread_self(), "log-writer")
+                Unmanaged<ThreadBody>.fromOpaque(context).takeRetainedValue().run()
+                return nil
+            },
+            box.toOpaque()
+        )
+        guard code == 0 else {
+            box.release()
+            throw ThreadNotStarted(code: code)
+        }
+        pthread_detach(thread)
+    }
+}
+
+/// Carries what a thread runs into it.
+private final class ThreadBody {
+    let run: @Sendable () -> Void
+
+    init(_ run: @escaping @Sendable () -> Void) {
+        self.run = run
+    }
+}

@@ -1,0 +1,62 @@
+import Glibc
+import Testing
+
+@testable import TideoverCommandLine
+
+@Suite(.timeLimit(.minutes(5))) struct BackgroundWriterTests {
+    private static func line(_ text: String) -> [UInt8] { Array("\(text)\n".utf8) }
+
+    private static func notice(_ count: Int) -> [UInt8] { line("dropped \(count)") }
+
+    @Test func `a queue takes lines up to its capacity, and counts what it drops`() {
+        var queue = LineQueue(capacity: 6)
+        #expect(queue.isEmpty)
+        let accepted = ["ab", "cd", "ef", ""].map { queue.append(Self.line($0)) }
+        // The empty line would fit, but it comes after the gap.
+        #expect(accepted == [true, true, false, false])
+        #expect(queue.take() == LineQueue.Batch(bytes: Array("ab\ncd\n".utf8), droppedCount: 2))
+        #expect(queue.isEmpty)
+        #expect(queue.append(Self.line("ef")))
+        #expect(queue.take() == LineQueue.Batch(bytes: Array("ef\n".utf8)))
+    }
+
+    @Test func `lines arrive in order`() throws {
+        let sink = Sink()
+        let writer = try BackgroundWriter(to: sink, notice: Self.notice)
+        for number in 0..<1_000 { writer.write(Self.line("\(number)")) }
+        writer.finish(within: 60_000)
+        #expect(sink.captured == (0..<1_000).map { "\($0)\n" }.joined())
+        #expect(writer.droppedCount == 0)
+    }
+
+    @Test func `a reader that stalls blocks no caller, and learns later what it missed`() throws {
+        let pipe = try Pipe()
+        let output = Sink(descriptor: pipe.writing)
+        let writer = try BackgroundWriter(to: output, capacity: 10_000, notice: Self.notice)
+        let sink = Sink(writer)
+        // More than a pipe and twice the capacity hold.
+        let line = Self.line(String(repeating: "x", count: 999))
+        for _ in 0..<2_000 { sink.write(line) }
+        let dropped = writer.droppedCount
+        #expect(dropped > 1_000)
+        let begin = ContinuousClock.now
+        writer.finish(within: 100)
+        #expect(begin.duration(to: .now) >= .milliseconds(100))
+
+        let expected = "dropped \(dropped)\n"
+        var received: [UInt8] = []
+        var bytes = [UInt8](repeating: 0, count: 65_536)
+        while !received.suffix(expected.utf8.count).elementsEqual(expected.utf8) {
+            let count = read(pipe.reading, &bytes, bytes.count)
+            try #require(count > 0)
+            received += bytes[..<count]
+        }
+        let lines = received.split(separator: UInt8(ascii: "\n"))
+        #expect(lines.count == 2_000 - dropped + 1)
+        #expect(lines.dropLast().allSatisfy { $0.count == 999 })
+        writer.finish(within: 60_000)
+        sink.write(Self.line("again"))
+        #expect(read(pipe.reading, &bytes, bytes.count) == 6)
+        #expect(writer.droppedCount == dropped)
+    }
+}
