@@ -4,7 +4,8 @@ public enum BERError: Error, Hashable, Sendable {
     case truncated
     /// There are bytes behind the last value that may be there.
     case trailingBytes
-    /// A length is written in more than four bytes, or in the reserved form.
+    /// A length is written in more than four bytes, or in the reserved form; under the rules of
+    /// DER, in any form but the shortest.
     case length
     /// A value without nested values has no stated length.
     case indefinitePrimitive
@@ -16,6 +17,10 @@ public enum BERError: Error, Hashable, Sendable {
     case tooDeep
     /// A value has another tag than the one that must stand there; nil where there is none at all.
     case unexpectedTag(UInt8?)
+    /// A truth value is not one byte, 0 or 255.
+    case boolean
+    /// A string of bits has padding that is malformed or not zero.
+    case bitString
     /// An integer is not as short as it can be, or has more than 64 bits.
     case integer
     /// An object identifier is malformed, or longer than any that is in use.
@@ -38,6 +43,8 @@ extension BERError {
         case .largeTag: "a tag is out of range"
         case .tooDeep: "values are nested deeper than \(BERReader.maximumDepth)"
         case .unexpectedTag: "a value has another tag than it must have"
+        case .boolean: "a truth value is malformed"
+        case .bitString: "a string of bits is malformed"
         case .integer: "an integer is malformed"
         case .objectIdentifier: "an object identifier is malformed"
         case .string: "a string is malformed"

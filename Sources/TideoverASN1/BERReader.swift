@@ -1,28 +1,41 @@
+/// Which encoding of ASN.1 a reader accepts (X.690).
+public enum BERRules: Hashable, Sendable {
+    /// Every form that BER allows.
+    case basic
+    /// DER: every length is stated, in as few bytes as possible.
+    case distinguished
+}
+
 /// Reads values of ASN.1 one after the other, in BER and so also in DER (X.690).
 ///
-/// It takes what BER allows: lengths left open and ended by a mark, strings in pieces, lengths written
-/// longer than need be up to four bytes. Whatever else deviates is refused. Nothing is read by
-/// recursion, and nothing is copied.
+/// It takes what BER allows: lengths left open and ended by a mark, strings in pieces, lengths
+/// written longer than need be up to four bytes. Under ``BERRules/distinguished`` it refuses these
+/// lengths. Whatever else deviates is refused. Nothing is read by recursion, and nothing is copied.
 public struct BERReader: Sendable {
     /// How deep values may be nested.
     public static let maximumDepth = 16
 
     private var rest: ArraySlice<UInt8>
+    private let rules: BERRules
     private let depth: Int
 
     /// A reader of the values that these bytes are.
-    public init(_ bytes: ArraySlice<UInt8>) {
-        self.init(bytes, depth: 0)
+    public init(_ bytes: ArraySlice<UInt8>, rules: BERRules = .basic) {
+        self.init(bytes, rules: rules, depth: 0)
     }
 
-    init(_ bytes: ArraySlice<UInt8>, depth: Int) {
+    init(_ bytes: ArraySlice<UInt8>, rules: BERRules, depth: Int) {
         rest = bytes
+        self.rules = rules
         self.depth = depth
     }
 
     /// The one value that these bytes are, to the last of them.
-    public static func only(_ bytes: ArraySlice<UInt8>) throws(BERError) -> BERValue {
-        var reader = BERReader(bytes)
+    public static func only(
+        _ bytes: ArraySlice<UInt8>,
+        rules: BERRules = .basic
+    ) throws(BERError) -> BERValue {
+        var reader = BERReader(bytes, rules: rules)
         let value = try reader.next()
         try reader.end()
         return value
@@ -39,6 +52,7 @@ public struct BERReader: Sendable {
         guard depth < Self.maximumDepth else { throw .tooDeep }
         let header = try BERHeader(rest, at: rest.startIndex)
         guard !header.isEndOfContents else { throw .strayEndOfContents }
+        guard rules == .basic || header.hasShortestLength else { throw .length }
         let end: (contents: Int, value: Int)
         if let length = header.length {
             guard length <= rest.endIndex - header.contents else { throw .truncated }
@@ -52,6 +66,7 @@ public struct BERReader: Sendable {
             encoding: rest[rest.startIndex..<end.value],
             contents: rest[header.contents..<end.contents],
             hasLength: header.length != nil,
+            rules: rules,
             depth: depth + 1
         )
         rest = rest[end.value...]
@@ -113,6 +128,8 @@ private struct BERHeader {
     let length: Int?
     /// Where the contents begin.
     let contents: Int
+    /// Whether the length is stated in as few bytes as possible (X.690 section 10.1).
+    let hasShortestLength: Bool
 
     init(_ bytes: ArraySlice<UInt8>, at start: Int) throws(BERError) {
         guard bytes.endIndex - start >= 2 else { throw .truncated }
@@ -137,7 +154,15 @@ private struct BERHeader {
         }
         // The reserved identifier 0 says only that something ends, and then it is two bytes.
         if identifier == 0, length != 0 || contents != start + 2 { throw .strayEndOfContents }
+        let lengthByteCount = contents - start - 1
+        hasShortestLength =
+            length.map { Self.shortestByteCount(of: $0) == lengthByteCount } ?? false
     }
 
     var isEndOfContents: Bool { identifier == 0 }
+
+    /// In how few bytes a length is stated.
+    private static func shortestByteCount(of length: Int) -> Int {
+        length < 0x80 ? 1 : 1 + (Int.bitWidth - length.leadingZeroBitCount + 7) / 8
+    }
 }

@@ -8,6 +8,7 @@ public struct BERValue: Sendable {
     public let contents: ArraySlice<UInt8>
     /// Whether its length stands in front, as DER has it.
     public let hasLength: Bool
+    private let rules: BERRules
     private let depth: Int
 
     init(
@@ -15,20 +16,29 @@ public struct BERValue: Sendable {
         encoding: ArraySlice<UInt8>,
         contents: ArraySlice<UInt8>,
         hasLength: Bool,
+        rules: BERRules,
         depth: Int
     ) {
         self.identifier = identifier
         self.encoding = encoding
         self.contents = contents
         self.hasLength = hasLength
+        self.rules = rules
         self.depth = depth
     }
 
+    public static let boolean: UInt8 = 0x01
     public static let integer: UInt8 = 0x02
+    public static let bitString: UInt8 = 0x03
     public static let octetString: UInt8 = 0x04
+    public static let null: UInt8 = 0x05
     public static let objectIdentifier: UInt8 = 0x06
     public static let utf8String: UInt8 = 0x0C
+    public static let printableString: UInt8 = 0x13
     public static let ia5String: UInt8 = 0x16
+    public static let utcTime: UInt8 = 0x17
+    public static let generalizedTime: UInt8 = 0x18
+    public static let visibleString: UInt8 = 0x1A
     public static let sequence: UInt8 = 0x30
     public static let set: UInt8 = 0x31
     /// The bit of an identifier that says that the value is made of values.
@@ -37,8 +47,11 @@ public struct BERValue: Sendable {
     /// The identifier of a field of its own number that is made of values, such as `[0]`.
     public static func field(_ number: UInt8) -> UInt8 { 0xA0 | number }
 
+    /// The identifier of a field of its own number that is a plain value.
+    public static func plainField(_ number: UInt8) -> UInt8 { 0x80 | number }
+
     /// The values that it is made of.
-    public var elements: BERReader { BERReader(contents, depth: depth) }
+    public var elements: BERReader { BERReader(contents, rules: rules, depth: depth) }
 
     /// Whether it is made of values.
     private var isConstructed: Bool { identifier & Self.constructed != 0 }
@@ -47,12 +60,41 @@ public struct BERValue: Sendable {
 // MARK: - Plain values
 
 extension BERValue {
+    /// A truth value as DER writes it: 0 or 255 in one byte (X.690 section 11.1).
+    public func boolean() throws(BERError) -> Bool {
+        try require(Self.boolean)
+        guard contents.count == 1, let byte = contents.first, byte == 0 || byte == 0xFF else {
+            throw .boolean
+        }
+        return byte == 0xFF
+    }
+
+    /// The bytes of a string of bits in one piece and the number of bits in the last byte that do
+    /// not count. Those are zero, as DER writes them (X.690 section 11.2.1).
+    public func bits() throws(BERError) -> (bytes: ArraySlice<UInt8>, unusedCount: Int) {
+        try require(Self.bitString)
+        guard let unusedCount = contents.first, unusedCount < 8 else { throw .bitString }
+        let bytes = contents.dropFirst()
+        let last = bytes.last ?? 0
+        guard unusedCount == 0 || !bytes.isEmpty, last & (1 << unusedCount - 1) == 0 else {
+            throw .bitString
+        }
+        return (bytes, Int(unusedCount))
+    }
+
+    /// The bytes of a whole number of any size, the highest first, with its sign in the first bit.
+    public func integerBytes() throws(BERError) -> ArraySlice<UInt8> {
+        try require(Self.integer)
+        guard !contents.isEmpty, isShortest else { throw .integer }
+        return contents
+    }
+
     /// A whole number of at most 64 bits.
     public func integer() throws(BERError) -> Int64 {
-        try require(Self.integer)
-        guard let first = contents.first, contents.count <= 8, isShortest else { throw .integer }
+        let bytes = try integerBytes()
+        guard let first = bytes.first, bytes.count <= 8 else { throw .integer }
         let start: Int64 = first & 0x80 == 0 ? 0 : -1
-        return contents.reduce(start) { $0 << 8 | Int64($1) }
+        return bytes.reduce(start) { $0 << 8 | Int64($1) }
     }
 
     /// No integer begins with nine equal bits (X.690 section 8.3.2).

@@ -3,7 +3,7 @@
 public struct CertificateTemplate: Hashable, Sendable {
     /// The subject's common name, 1 to 64 characters.
     public var subject: String
-    /// The serial number, unique per authority.
+    /// The serial number, positive and unique per authority.
     public var serial: UInt64
     /// When the validity begins, in milliseconds since 1970, cut down to the second.
     public var notBefore: Int64

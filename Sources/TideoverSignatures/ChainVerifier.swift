@@ -171,9 +171,7 @@ private struct ChainEntries {
         _ entry: Entry,
         _ position: ChainPosition
     ) throws(SignatureRefusal) -> Certificate {
-        let der = try bytes(entry, position)
-        guard let certificate = Certificate(der: der) else { throw .certificateMalformed(position) }
-        return certificate
+        try .received(bytes(entry, position), position)
     }
 
     private static func bytes(

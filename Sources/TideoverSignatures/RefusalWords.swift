@@ -121,7 +121,7 @@ extension SignatureRefusal: CustomStringConvertible {
         case .certificateNotBase64(let position):
             "The \(position.words) is not canonical base64"
         case .certificateMalformed(let position):
-            "The \(position.words) is not a well-formed X.509 certificate"
+            "The \(position.words) is not a well-formed X.509 certificate in DER"
         case .untrustedRoot:
             "No pinned root signed the intermediate certificate"
         case .leafNotIssued:

@@ -70,7 +70,8 @@ public enum SignatureRefusal: Error, Hashable, Sendable {
     case certificateTooLarge(ChainPosition, Int)
     /// An entry of `x5c` is not canonical, padded, standard base64.
     case certificateNotBase64(ChainPosition)
-    /// The bytes are not one well-formed X.509 certificate.
+    /// The bytes are not one X.509 certificate of version 3 in DER, or an extension in it has a form
+    /// that is not accepted.
     case certificateMalformed(ChainPosition)
     /// No pinned anchor signed the intermediate.
     case untrustedRoot

@@ -42,8 +42,8 @@ public final class SignedDataVerifier: Sendable {
         }
         return try uncachedChecks.withOne { (_) throws(SignatureRefusal) in
             let path = try paths.path(
-                through: try .decoded(chain.intermediate, .intermediate),
-                to: { () throws(SignatureRefusal) in try .decoded(chain.leaf, .leaf) },
+                through: try .received(chain.intermediate, .intermediate),
+                to: { () throws(SignatureRefusal) in try .received(chain.leaf, .leaf) },
                 at: milliseconds
             )
             let anchor = try path.vouch(for: signed, at: milliseconds)
@@ -97,16 +97,6 @@ extension SignedData {
         guard key.verify(signature: signer.signature, of: digest, by: signer.digest) else {
             throw .badSignature
         }
-    }
-}
-
-extension Certificate {
-    fileprivate static func decoded(
-        _ der: [UInt8],
-        _ position: ChainPosition
-    ) throws(SignatureRefusal) -> Certificate {
-        guard let certificate = Certificate(der: der) else { throw .certificateMalformed(position) }
-        return certificate
     }
 }
 

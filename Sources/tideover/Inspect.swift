@@ -7,7 +7,7 @@ import TideoverSignatures
 
 /// `tideover inspect`: what signed data is, whether it is believed, and what it would change.
 enum Inspect {
-    private static let file = Parameter.argument("FILE", "The signed data; - is stdin")
+    private static let files = Parameter.arguments("FILE", "The signed data; - is stdin")
     private static let app = Parameter.option(
         "--app",
         "ID",
@@ -41,7 +41,10 @@ enum Inspect {
         "Tell the standing at this RFC 3339 time instead of now",
         as: ValueForm("an RFC 3339 time such as 2026-05-06T10:00:00Z") { Instant(rfc3339: $0) }
     )
-    private static let json = Parameter.flag("--json", "Write one JSON object")
+    private static let json = Parameter.flag(
+        "--json",
+        "Write one JSON object, or one a line for several files"
+    )
 
     static let command = Command(
         "inspect",
@@ -67,40 +70,46 @@ enum Inspect {
             ),
         ],
         parameters: [
-            file, app, ConfigurationFile.parameter, roots, bundle, environment, appAppleId, instant,
-            json,
+            files, app, ConfigurationFile.parameter, roots, bundle, environment, appAppleId,
+            instant, json,
         ],
         usage: [
-            "FILE|- --app ID --config FILE [--at INSTANT] [--json]",
-            "FILE|- [--root DER...] --bundle ID --environment NAME [--app-apple-id N] "
+            "FILE... --app ID --config FILE [--at INSTANT] [--json]",
+            "FILE... [--root DER...] --bundle ID --environment NAME [--app-apple-id N] "
                 + "[--at INSTANT] [--json]",
         ],
         notes: [
-            "Exit code 0 when it is accepted, 1 when it is refused. Nothing is stored, and age is "
-                + "no reason to refuse. A --root vouches for the environment named beside it. Of an "
-                + "answer of verifyReceipt only the signed receipt in it is believed."
+            "Exit code 0 when every file is accepted, 1 when one is refused. Nothing is stored, "
+                + "and age is no reason to refuse. A --root vouches for the environment named beside "
+                + "it. Of an answer of verifyReceipt only the signed receipt in it is believed."
         ],
         run: run
     )
 
     private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
         let subject = try subject(of: arguments, output)
-        let bytes = try FileInput.read(arguments[file], atMost: JSONLimits.storeAnswer.maxBytes)
-        let inspection = Inspection(
-            bytes,
-            trust: subject.trust,
-            catalogue: subject.catalogue,
-            policy: subject.policy,
-            at: arguments[instant] ?? SystemClock.now()
-        )
-        if arguments[json] {
-            var writer = JSONWriter(pretty: true)
-            inspection.write(to: &writer)
-            output.write(writer.bytes + [UInt8(ascii: "\n")])
-        } else {
-            InspectionPrinter(output).print(inspection)
+        let instant = arguments[instant] ?? SystemClock.now()
+        let paths = arguments[files]
+        var areAccepted = true
+        for path in paths {
+            let inspection = Inspection(
+                try FileInput.read(path, atMost: JSONLimits.storeAnswer.maxBytes),
+                trust: subject.trust,
+                catalogue: subject.catalogue,
+                policy: subject.policy,
+                at: instant
+            )
+            areAccepted = areAccepted && inspection.isAccepted
+            if arguments[json] {
+                var writer = JSONWriter(pretty: paths.count == 1)
+                inspection.write(to: &writer)
+                output.write(writer.bytes + [UInt8(ascii: "\n")])
+            } else {
+                if paths.count > 1 { output.print("file       \(TextLayout.visible(path))") }
+                InspectionPrinter(output).print(inspection)
+            }
         }
-        return inspection.isAccepted ? .success : .failure
+        return areAccepted ? .success : .failure
     }
 
     /// Whom to believe, and what the products unlock.

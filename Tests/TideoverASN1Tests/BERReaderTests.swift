@@ -47,6 +47,68 @@ struct BERReaderTests {
         try elements.end()
     }
 
+    /// Values, and whether the rules of DER allow their lengths; from X.690 section 10.1.
+    static let lengths: [(name: String, bytes: [UInt8], isDER: Bool)] = [
+        ("a short length", [0x04, 0x01, 0x61], true),
+        ("nothing in it", [0x30, 0x00], true),
+        ("a short length in two bytes", [0x04, 0x81, 0x01, 0x61], false),
+        ("a length of 128", [0x04, 0x81, 0x80] + zeros(128), true),
+        ("a length of 128 in three bytes", [0x04, 0x82, 0, 0x80] + zeros(128), false),
+        ("a length of 256", [0x04, 0x82, 1, 0] + zeros(256), true),
+        ("a length of 256 in four bytes", [0x04, 0x83, 0, 1, 0] + zeros(256), false),
+        ("an open length", [0x30, 0x80, 0x00, 0x00], false),
+    ]
+
+    private static func zeros(_ count: Int) -> [UInt8] { [UInt8](repeating: 0, count: count) }
+
+    @Test(arguments: lengths.indices)
+    func `the rules of DER allow the shortest length only`(index: Int) throws {
+        let (name, bytes, isDER) = Self.lengths[index]
+        #expect(throws: Never.self, "\(name)") { try BERReader.only(bytes[...]) }
+        if isDER {
+            #expect(try BERReader.only(bytes[...], rules: .distinguished).encoding == bytes[...])
+        } else {
+            #expect(throws: BERError.length, "\(name)") {
+                try BERReader.only(bytes[...], rules: .distinguished)
+            }
+        }
+        // The rules hold for nested values as well.
+        let count = bytes.count
+        let length: [UInt8] =
+            switch count {
+            case ..<0x80: [UInt8(count)]
+            case ..<0x100: [0x81, UInt8(count)]
+            default: [0x82, UInt8(count >> 8), UInt8(count & 0xFF)]
+            }
+        let whole = [0x30] + length + bytes
+        var elements = try BERReader.only(whole[...], rules: .distinguished).elements
+        #expect(((try? elements.next()) != nil) == isDER, "\(name)")
+    }
+
+    static let booleans: [([UInt8], Bool?)] = [
+        ([0x00], false), ([0xFF], true), ([0x01], nil), ([], nil), ([0xFF, 0xFF], nil),
+    ]
+
+    @Test(arguments: booleans.indices)
+    func `truth values are one byte, 0 or 255`(index: Int) throws {
+        let (contents, expected) = Self.booleans[index]
+        let value = try BERReader.only(([0x01, UInt8(contents.count)] + contents)[...])
+        #expect((try? value.boolean()) == expected)
+    }
+
+    /// The contents, and how many bits do not count; from X.690 sections 8.6 and 11.2.
+    static let bitStrings: [([UInt8], Int?)] = [
+        ([0x00], 0), ([0x00, 0xFF], 0), ([0x07, 0x80], 7), ([0x01, 0x06], 1),
+        ([], nil), ([0x01], nil), ([0x08, 0x00], nil), ([0x07, 0xC0], nil), ([0x01, 0x07], nil),
+    ]
+
+    @Test(arguments: bitStrings.indices)
+    func `strings of bits have padding of zeros`(index: Int) throws {
+        let (contents, expected) = Self.bitStrings[index]
+        let value = try BERReader.only(([0x03, UInt8(contents.count)] + contents)[...])
+        #expect((try? value.bits())?.unusedCount == expected)
+    }
+
     static let integers: [([UInt8], Int64?)] = [
         ([0x00], 0), ([0x7F], 127), ([0x00, 0x80], 128), ([0x80], -128), ([0xFF], -1),
         ([0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF], .max),

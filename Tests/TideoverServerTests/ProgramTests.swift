@@ -195,6 +195,23 @@ final class ProgramTests {
         #expect(root["detail"]?.string?.contains(words) == true)
     }
 
+    @Test func `several files are inspected in order, an object a line`() throws {
+        let texts = ["", "hello", "ewoJAbc"]
+        let paths = try texts.enumerated().map { try file($1, name: "\($0).txt") }
+        let said = try Executable.run(
+            ["inspect"] + paths
+                + ["--bundle", "com.example.cards", "--environment", "sandbox", "--json"]
+        )
+        #expect(said.code == 1)
+        let details = try said.results.split(separator: "\n").map {
+            try JSONDocument(Array($0.utf8)).root["detail"]?.string ?? ""
+        }
+        try #require(details.count == 3)
+        for (detail, words) in zip(details, ["nothing", "neither", "transaction receipt"]) {
+            #expect(detail.contains(words))
+        }
+    }
+
     @Test(arguments: [
         ["--help"], ["serve", "--help"], ["demo", "--help"], ["inspect", "--help"],
         ["explain", "--help"], ["config", "--help"], ["keys", "--help"],

@@ -132,7 +132,7 @@ struct ChainCacheTests {
             $0.rootKey = rootKey
             $0.intermediateKey = intermediateKey
         }
-        return try (0..<count).map { try first.sibling(serial: UInt64($0)) }
+        return try (0..<count).map { try first.sibling(serial: UInt64($0 + 1)) }
     }
 }
 

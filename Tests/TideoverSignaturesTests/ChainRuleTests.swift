@@ -106,7 +106,7 @@ struct ChainRuleTests {
             .unhandledCriticalExtension(.intermediate, "2.5.29.30")
         ) {
             $0.intermediate.extensions.append(
-                CertificateExtension("2.5.29.30", isCritical: true, value: [0x30, 0x00])
+                CertificateExtension("2.5.29.30", isCritical: true, value: Self.permittedHost)
             )
         },
         Defect("leaf with the marker twice", .certificateMalformed(.leaf)) {
