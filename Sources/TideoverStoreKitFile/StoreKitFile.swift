@@ -38,8 +38,8 @@ public struct StoreKitFile: Hashable, Sendable {
         public let id: String
         public let kind: Kind
         public let referenceName: String?
-        /// Thousandths of the currency's main unit.
-        public let milliunits: Int64
+        /// Thousandths of the currency's main unit; nil where the file states no price.
+        public let milliunits: Int64?
         public let isFamilyShareable: Bool
         public let localizations: [Localization]
     }

@@ -79,7 +79,7 @@ enum StoreKitFileReader {
     private static func offer(_ node: FileNode) throws(StoreKitFileError) -> StoreKitFile.Offer {
         let mode: StoreKitFile.Mode = try node["paymentMode"].required().word()
         let price = try node["displayPrice"].value?.price()
-        if mode != .free, price == nil { _ = try node["displayPrice"].required() }
+        if mode != .free { _ = try node["displayPrice"].required() }
         let offer = StoreKitFile.Offer(
             id: try node["offerID"].value?.text(),
             mode: mode,
@@ -162,9 +162,12 @@ struct FileNode {
         return word
     }
 
-    /// An amount with at most three decimals, in thousandths.
-    func price() throws(StoreKitFileError) -> Int64 {
-        let parts = try text().split(separator: ".", omittingEmptySubsequences: false)
+    /// An amount with at most three decimals, in thousandths; nil of an empty text, which Xcode
+    /// writes before a price is set.
+    func price() throws(StoreKitFileError) -> Int64? {
+        let text = try text()
+        guard !text.isEmpty else { return nil }
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard (1...2).contains(parts.count), (1...9).contains(parts[0].utf8.count),
             parts.count == 1 || (1...3).contains(parts[1].utf8.count),
             parts.allSatisfy({ $0.utf8.allSatisfy { (0x30...0x39).contains($0) } })

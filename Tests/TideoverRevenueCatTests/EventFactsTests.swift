@@ -361,6 +361,57 @@ import TideoverRevenueCat
         #expect(life.standing(Self.start + .hours(24))?.access == false)
     }
 
+    static let grants: [JSONObject] = [
+        [:], ["entitlement_ids": .null], ["transaction_id": .null, "store": .null],
+        ["aliases": ["$RCAnonymousID:c1", "u_42"]], ["store": "MOON_STORE"],
+        [
+            "store": "PLAY_STORE", "product_id": "cards.pro.monthly:monthly",
+            "entitlement_ids": .null,
+        ],
+    ]
+
+    @Test(arguments: grants)
+    func `a temporary grant without an environment gives access until it expires`(
+        _ changes: JSONObject
+    ) throws {
+        var life = Life()
+        try life.receive(TemporaryGrant.event(changes))
+        let last = TemporaryGrant.end - .seconds(1)
+        #expect(life.told(last) == "active granted in-term presumed")
+        #expect(life.standing(last)?.accessUntil == TemporaryGrant.end)
+        #expect(life.standing(TemporaryGrant.end)?.access == false)
+    }
+
+    @Test func `the real purchase wins over a temporary grant`() throws {
+        var life = Life()
+        try life.receive(TemporaryGrant.event())
+        try life.hear("INITIAL_PURCHASE", at: Self.start + .hours(2))
+        let now = Self.start + .hours(3)
+        #expect(life.told(now) == "active paid in-term presumed")
+        #expect(life.standing(now)?.accessUntil == Self.end)
+    }
+
+    @Test(arguments: [[0, 1], [1, 0]])
+    func `a temporary grant ends with the expiration of its transaction`(
+        _ order: [Int]
+    ) throws {
+        let at = Self.start + .hours(2)
+        let expired = TemporaryGrant.event([
+            "type": "EXPIRATION", "id": "E-21", "event_timestamp_ms": RevenueCatWire.ms(at),
+            "environment": "PRODUCTION", "expiration_reason": "UNKNOWN",
+        ])
+        var life = Life()
+        for place in order { try life.receive([TemporaryGrant.event(), expired][place]) }
+        #expect(life.standing(at - .seconds(1))?.access == true)
+        #expect(life.standing(at + .seconds(1))?.access == false)
+    }
+
+    @Test func `the expiration of a subscription ends no temporary grant`() throws {
+        var life = Life()
+        try life.hear("EXPIRATION", at: Self.end, ["expiration_reason": "UNSUBSCRIBE"])
+        #expect(life.lineages.map(\.store) == [.appStore])
+    }
+
     @Test(arguments: ["WINBACK", "TEST", "INVOICE_ISSUANCE", "EXPERIMENT_ENROLLMENT", "TRANSFER"])
     func `unknown types and those of no purchase change nothing`(_ type: String) throws {
         var life = Life()

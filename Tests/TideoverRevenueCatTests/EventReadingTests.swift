@@ -87,6 +87,72 @@ import TideoverRevenueCat
         #expect(reading.notes == [.unknownType("WINBACK")])
     }
 
+    // MARK: Incomplete events
+
+    @Test(arguments: DocumentedEvent.all)
+    func `every documented event is read`(_ event: DocumentedEvent) throws {
+        let reading = try RevenueCatWire.read(event.content)
+        let facts = reading.facts(learnedAt: RevenueCatWire.end, evidence: EvidenceID(hex: "00"))
+        #expect(facts.count == event.facts)
+        #expect(reading.environment == event.environment)
+        #expect(reading.notes == event.notes)
+        #expect(facts.allSatisfy { $0.lineage.environment == event.environment })
+    }
+
+    @Test func `the documented events are of every type`() {
+        let types = Set(DocumentedEvent.all.compactMap { $0.content["type"]?.string })
+        #expect(types.isSuperset(of: RevenueCatEvent.EventType.allCases.map(\.rawValue)))
+    }
+
+    static let unplaced: [(environment: JSONValue, missing: String, words: [Unrecognised])] = [
+        (.null, "environment", []),
+        ("MOON", "known environment", [Unrecognised(field: "environment", value: "MOON")]),
+    ]
+
+    @Test(arguments: unplaced)
+    func `a purchase without a known environment states nothing`(
+        _ environment: JSONValue,
+        _ missing: String,
+        _ words: [Unrecognised]
+    ) throws {
+        let event = RevenueCatWire.event("RENEWAL", ["environment": environment])
+        let reading = try RevenueCatWire.read(event)
+        #expect(reading.environment == .production)
+        #expect(reading.lineages == [])
+        #expect(
+            reading.notes == [.incomplete(product: "cards.pro.monthly", missing: [missing])]
+        )
+        #expect(reading.unrecognised == words)
+    }
+
+    @Test func `a transfer of an unknown environment moves nothing`() throws {
+        let event = RevenueCatWire.event(
+            "TRANSFER",
+            ["environment": "MOON", "transferred_from": ["u_1"], "transferred_to": ["u_2"]]
+        )
+        let reading = try RevenueCatWire.read(event)
+        #expect(reading.customers == nil)
+        #expect(reading.environment == .production)
+    }
+
+    static let places: [(environments: [Environment], place: Environment)] = [
+        ([.sandbox, .production], .production), ([.sandbox], .sandbox), ([.simulated], .simulated),
+    ]
+
+    @Test(arguments: places)
+    func `what names no environment is stored in production if the app takes part in it`(
+        _ environments: [Environment],
+        _ place: Environment
+    ) throws {
+        let reader = RevenueCatReader(
+            environments: environments,
+            catalogue: RevenueCatWire.catalogue
+        )
+        let reading = try reader.event(body: RevenueCatWire.body(TemporaryGrant.event()))
+        #expect(reading.environment == place)
+        #expect(reading.lineages.map(\.environment) == [place])
+    }
+
     // MARK: Refusals
 
     @Test func `what is not one strict JSON object is refused with its place`() {
@@ -102,7 +168,6 @@ import TideoverRevenueCat
     static let lacking: [(member: String, refusal: RevenueCatRefusal)] = [
         ("type", .missingMember("event.type")), ("id", .missingMember("event.id")),
         ("event_timestamp_ms", .missingMember("event.event_timestamp_ms")),
-        ("environment", .missingMember("event.environment")),
     ]
 
     @Test(arguments: lacking)
@@ -131,7 +196,7 @@ import TideoverRevenueCat
         )
     }
 
-    @Test func `another version, and a world that is unknown or not ours, are refused`() throws {
+    @Test func `another version and an environment that is not the app's are refused`() throws {
         let event = RevenueCatWire.event("RENEWAL")
         #expect(
             RevenueCatWire.refusal(of: RevenueCatWire.body(event, version: "2.0"))
@@ -140,10 +205,6 @@ import TideoverRevenueCat
         #expect(
             RevenueCatWire.refusal(of: RevenueCatWire.body(event, version: .null))
                 == .missingMember("api_version")
-        )
-        let moon = RevenueCatWire.event("RENEWAL", ["environment": "MOON"])
-        #expect(
-            RevenueCatWire.refusal(of: RevenueCatWire.body(moon)) == .unknownEnvironment("MOON")
         )
         let sandbox = RevenueCatWire.event("RENEWAL", ["environment": "SANDBOX"])
         #expect(try RevenueCatWire.read(sandbox).environment == .sandbox)

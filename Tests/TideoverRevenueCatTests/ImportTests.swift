@@ -63,6 +63,22 @@ import TideoverRevenueCat
         )
     }
 
+    static let apiV2: [String] = [
+        #"{"object": "customer", "id": "u_42", "active_entitlements": {"object": "list"}}"#,
+        #"{"object": "list", "items": [], "next_page": null, "url": "/v2/projects/p1/customers"}"#,
+    ]
+
+    @Test(arguments: apiV2)
+    func `a response of API v2 is refused with what to export instead`(_ text: String) {
+        let lines = Self.lines(Array(text.utf8), by: 4096)
+        #expect(lines.map(Self.outcome) == ["1 revenuecat-api-v2"])
+        #expect(
+            lines.first?.sentence
+                == "Line 1: This is a RevenueCat API v2 response. Export with API v1: "
+                + "GET /v1/subscribers/{app_user_id}."
+        )
+    }
+
     @Test func `an import goes on where it stopped`() {
         var first = RevenueCatImport(reader: RevenueCatWire.reader)
         let half = Self.file.count / 2

@@ -27,6 +27,15 @@ struct Life {
         )
     }
 
+    /// Takes in an event as it is given.
+    mutating func receive(_ event: JSONObject) throws {
+        facts += try RevenueCatWire.read(event).facts(
+            learnedAt: RevenueCatWire.start + .minutes(1),
+            evidence: EvidenceID(hex: "event-\(facts.count)"),
+            chains: StoreChains(facts)
+        )
+    }
+
     /// Takes in an answer of RevenueCat's.
     mutating func read(_ bytes: [UInt8]) throws {
         let reading = RevenueCatWire.reader.reading(of: try SubscriberWire.read(bytes))

@@ -66,6 +66,29 @@ import TideoverStorage
         ],
         ["store": "google", "dataAndroid": #"{"purchaseToken":"token-1"}"#],
         ["store": "googlePlay", "purchaseToken": "token-1", "package": "com.example.cards"],
+        // react-native-iap 12 and 13 name neither store nor platform.
+        [
+            "productId": "cards.pro.monthly", "transactionId": "GPA.1", "transactionDate": 1,
+            "transactionReceipt": #"{"purchaseToken":"token-1","productId":"cards.pro.monthly"}"#,
+            "purchaseToken": "token-1", "autoRenewingAndroid": true, "purchaseStateAndroid": 1,
+            "dataAndroid": #"{"purchaseToken":"token-1"}"#, "signatureAndroid": "c2ln",
+            "packageNameAndroid": "com.example.cards", "isAcknowledgedAndroid": false,
+        ],
+        ["dataAndroid": #"{"purchaseToken":"token-1"}"#],
+        ["purchaseTokenAndroid": "token-1", "purchaseToken": .null, "store": .null],
+        ["productId": "cards.pro.monthly", "purchaseToken": "token-1"],
+        ["store": "unknown", "platform": "android", "purchaseToken": "token-1"],
+        [
+            "store": "Unknown", "packageNameAndroid": "com.example.cards",
+            "purchaseToken": "token-1",
+        ],
+        // An active subscription of OpenIAP.
+        [
+            "productId": "cards.pro.monthly", "isActive": true, "expirationDateIOS": .null,
+            "autoRenewingAndroid": true, "environmentIOS": .null, "transactionId": "GPA.1",
+            "purchaseToken": "token-1", "transactionDate": 1, "basePlanIdAndroid": "monthly",
+            "purchaseTokenAndroid": "token-1", "currentPlanId": "monthly", "renewalInfoIOS": .null,
+        ],
     ]
 
     @Test(arguments: forms)
@@ -109,11 +132,14 @@ import TideoverStorage
             "u_42",
             other,
             ["store": "google", "productId": "cards.pro.monthly"],
-            ["store": "amazon", "purchaseToken": "token-1"]
+            ["store": "amazon", "purchaseToken": "token-1"],
+            ["store": "unknown", "userIdAmazon": "a", "purchaseToken": "token-1"],
+            ["productId": "cards.pro.monthly", "expirationDateIOS": 1, "purchaseToken": "token-1"]
         )
         #expect(
             Device.items(answer) == [
                 "refused wrong-package", "refused no-purchase-token", "refused store-not-served",
+                "refused store-not-served", "refused not-compact-jws",
             ]
         )
         #expect(play.questions.isEmpty)

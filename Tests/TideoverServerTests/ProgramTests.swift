@@ -181,7 +181,10 @@ final class ProgramTests {
 
     @Test(arguments: [
         ("", "nothing"), ("hello", "neither a notification"),
-        ("ewoJAbc", "transaction receipt"),
+        ("{\n\"purchase-info\" = \"e30=\";\n}", "StoreKit 1 transaction receipt. Inspect the app"),
+        ("ewoicHVyY2hhc2UtaW5mbyIgPSAiZTMwPSI7Cn0=", "StoreKit 1 transaction receipt. Inspect the"),
+        ("ewoJAbc", "neither a notification"),
+        (#"{"object": "list", "items": []}"#, "RevenueCat API v2 response. Export with API v1"),
     ])
     func `what is no signed data is refused for what it is`(text: String, words: String) throws {
         let said = try Executable.run([

@@ -125,6 +125,88 @@ import TideoverServer
         await server.close()
     }
 
+    static let storelessForms: [@Sendable (JSONValue) -> JSONObject] = [
+        // react-native-iap 12 and 13.
+        { signed in
+            [
+                "productId": "cards.pro.monthly", "transactionId": "1", "transactionReceipt": "",
+                "purchaseToken": "", "originalTransactionIdentifierIOS": "1",
+                "verificationResultIOS": signed,
+            ]
+        },
+        { ["transactionReceipt": $0, "originalTransactionDateIOS": 1] },
+        { ["jwsRepresentationIos": $0, "purchaseToken": .null] },
+        { ["store": "unknown", "platform": "ios", "purchaseToken": $0] },
+        { ["purchaseToken": $0] },
+        // An active subscription of OpenIAP.
+        { signed in
+            [
+                "productId": "cards.pro.monthly", "isActive": true, "transactionId": "1",
+                "purchaseToken": signed, "expirationDateIOS": 1, "autoRenewingAndroid": .null,
+                "environmentIOS": "Sandbox", "purchaseTokenAndroid": .null, "transactionDate": 1,
+            ]
+        },
+    ]
+
+    @Test(arguments: storelessForms.indices)
+    func `a purchase object of the App Store is read without its store`(
+        form: Int
+    ) async throws {
+        let server = try TestServer()
+        let signed = JSONValue.string(try server.store.sign(transaction()))
+        let purchase = Self.storelessForms[form](signed)
+        let (_, answer) = try await reconcile(server, "u_42", ["purchases": [.object(purchase)]])
+        #expect(items(answer) == ["accepted claimed"])
+        #expect(state(answer) == "active")
+        await server.close()
+    }
+
+    static let misdirected: [(evidence: JSONObject, item: String, words: String)] = [
+        (["receipts": [transactionReceipt]], "refused transaction-receipt", "app receipt"),
+        (["transactions": [transactionReceipt]], "refused transaction-receipt", "(JWS)"),
+        (
+            ["purchases": [["platform": "ios", "transactionReceipt": transactionReceipt]]],
+            "refused transaction-receipt", "StoreKit 1 transaction receipt"
+        ),
+        (
+            ["purchases": [["object": "subscription", "id": "sub1", "store": "app_store"]]],
+            "refused revenuecat-api-v2", "API v1"
+        ),
+    ]
+
+    private static let transactionReceipt = JSONValue.string(
+        Base64.encodeString(
+            Array("{\n\t\"pod\" = \"7\";\n\t\"purchase-info\" = \"e30=\";\n}".utf8),
+            .standard
+        )
+    )
+
+    @Test(arguments: misdirected)
+    func `what is evidence of another kind is refused with what to send instead`(
+        evidence: JSONObject,
+        item: String,
+        words: String
+    ) async throws {
+        let server = try TestServer()
+        let (status, answer) = try await reconcile(server, "u_42", evidence)
+        #expect(status == 200)
+        #expect(items(answer) == [item])
+        #expect(answer["items"]?.elements?.first?["detail"]?.string?.contains(words) == true)
+        await server.close()
+    }
+
+    @Test func `a response of RevenueCat's API v2 is no evidence`() async throws {
+        let server = try TestServer()
+        let (status, answer) = try await reconcile(
+            server,
+            "u_42",
+            ["object": "customer", "id": "u_42"]
+        )
+        #expect(status == 400)
+        #expect(answer["detail"]?.string?.contains("RevenueCat API v2") == true)
+        await server.close()
+    }
+
     @Test func `a purchase object is believed for the document signed in it alone`() async throws {
         let server = try TestServer()
         server.set(Self.lapse)

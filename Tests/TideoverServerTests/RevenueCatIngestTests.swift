@@ -33,7 +33,6 @@ struct RevenueCatIngestTests {
         let twice: Headers = [
             "Authorization": TestRevenueCat.authorization, "authorization": "another",
         ]
-        let sandbox = TestRevenueCat.event("RENEWAL", id: "E-2", ["environment": "MOON"])
         let cases: [(Request, String)] = [
             (TestRevenueCat.request(event, headers: [:]), "401 missing-authorization"),
             (TestRevenueCat.request(event, headers: twice), "401 missing-authorization"),
@@ -43,7 +42,6 @@ struct RevenueCatIngestTests {
             ),
             (TestRevenueCat.request(Array("{".utf8)), "400 malformed-json"),
             (TestRevenueCat.request(Array(#"{"event":{}}"#.utf8)), "400 missing-member"),
-            (TestRevenueCat.request(sandbox), "400 unknown-environment"),
             (
                 TestRevenueCat.request(
                     TestRevenueCat.event("RENEWAL", id: "E-3", ["product_id": 7])
@@ -159,6 +157,80 @@ struct RevenueCatIngestTests {
         }
         #expect(try server.facts().isEmpty)
         #expect(try await server.premium().hasPrefix("never"))
+        await server.close()
+    }
+
+    @Test func `an incomplete event is kept, counted and states nothing`() async throws {
+        let server = try server()
+        for (id, environment) in [("1", JSONValue.null), ("2", "MOON")] {
+            let event = TestRevenueCat.event("RENEWAL", id: id, ["environment": environment])
+            #expect(try await server.hear(event) == "200 committed")
+        }
+        #expect(try server.facts(.production).isEmpty)
+        #expect(try server.facts(.sandbox).isEmpty)
+        #expect(try Self.kept(server, .production) == 2)
+        let counts = try await server.counts()
+        #expect(counts.contains("rare incomplete RENEWAL 2"))
+        #expect(counts.contains("unrecognised environment=MOON 1"))
+        await server.close()
+    }
+
+    private static func kept(_ server: TestServer, _ environment: Environment) throws -> Int {
+        try server.storage.evidence(
+            app: "cards",
+            environment: environment,
+            after: nil,
+            limit: 100
+        ).count
+    }
+
+    @Test func `what concerns no purchase and names no environment is kept once`() async throws {
+        let server = try server()
+        let aliases: JSONValue = ["$RCAnonymousID:c1", .string(TestServer.anna)]
+        for (type, more) in [
+            ("EXPERIMENT_ENROLLMENT", ["aliases": aliases, "experiment_id": "prexp7"]),
+            ("VIRTUAL_CURRENCY_TRANSACTION", ["purchase_environment": "PRODUCTION"]),
+            ("INVOICE_ISSUANCE", ["store": "RC_BILLING", "transaction_id": .null]),
+            ("SUBSCRIBER_ALIAS", ["aliases": aliases]),
+        ] as [(String, JSONObject)] {
+            var event = TestRevenueCat.event(type, id: type, ["environment": .null])
+            for (key, value) in more { event[key] = value }
+            #expect(try await server.hear(event) == "200 committed", "\(type)")
+        }
+        #expect(try Self.kept(server, .production) == 4)
+        #expect(try Self.kept(server, .sandbox) == 0)
+        #expect(try await server.counts() == [])
+        await server.close()
+    }
+
+    @Test func `a temporary grant serves its customer until the real purchase is known`()
+        async throws
+    {
+        let server = try server()
+        let until = TestRevenueCat.start + .hours(20)
+        let grant: JSONObject = [
+            "type": "TEMPORARY_ENTITLEMENT_GRANT", "id": "1", "store": "APP_STORE",
+            "event_timestamp_ms": TestRevenueCat.ms(TestRevenueCat.start),
+            "purchased_at_ms": TestRevenueCat.ms(TestRevenueCat.start),
+            "expiration_at_ms": TestRevenueCat.ms(until), "entitlement_ids": ["premium"],
+            "product_id": "cards.pro.monthly", "app_user_id": .string(TestServer.anna),
+            "aliases": ["$RCAnonymousID:c1", .string(TestServer.anna)],
+        ]
+        #expect(try await server.hear(grant) == "200 committed")
+        let premium = try await server.answer(environment: "production")["entitlements"]?["premium"]
+        #expect(premium?["access"] == true)
+        #expect(premium?["confidence"] == "presumed")
+        #expect(premium?["accessUntil"] == .string(until.rfc3339))
+        #expect(try server.facts(.sandbox).isEmpty)
+        let purchase = TestRevenueCat.event(
+            "INITIAL_PURCHASE",
+            id: "2",
+            ["environment": "PRODUCTION"]
+        )
+        #expect(try await server.hear(purchase) == "200 committed")
+        let bought = try await server.answer(environment: "production")["entitlements"]?["premium"]
+        #expect(bought?["reason"] == "paid")
+        #expect(bought?["accessUntil"] == .string(TestRevenueCat.end.rfc3339))
         await server.close()
     }
 

@@ -52,6 +52,16 @@ import TideoverStoreKitFile
         )
     }
 
+    @Test(arguments: ["9.99", "4.99", "1.99"])
+    func `an empty price is no price`(price: String) throws {
+        let text = try Self.text()
+        let place = try #require(text.range(of: "\"\(price)\""))
+        let file = try StoreKitFile(Array(text.replacingCharacters(in: place, with: "\"\"").utf8))
+        let offers = file.groups.flatMap(\.subscriptions).flatMap { $0.promotional + $0.winBack }
+        let prices = file.products.map(\.milliunits) + offers.map(\.milliunits)
+        #expect(prices.count { $0 == nil } == 1)
+    }
+
     @Test func `an older file says less`() throws {
         // As Xcode 12 wrote it.
         let text = """

@@ -131,7 +131,7 @@ enum RevenueCatMutations {
 
 /// Written by hand from RevenueCat's documentation.
 enum RevenueCatSeeds {
-    static let webhooks = kinds.map { webhook($0) }
+    static let webhooks = kinds.map { webhook($0) } + sparse.map { sparse($0) }
 
     private static let kinds = [
         #""type":"INITIAL_PURCHASE""#, #""type":"RENEWAL","is_trial_conversion":true"#,
@@ -145,6 +145,24 @@ enum RevenueCatSeeds {
         #""type":"TEMPORARY_ENTITLEMENT_GRANT""#, #""type":"TEST""#,
         #""type":"TRANSFER","transferred_from":["a"],"transferred_to":["b"]"#,
     ]
+
+    /// Events with few members, which name no environment or name it otherwise.
+    private static let sparse = [
+        #""type":"TEMPORARY_ENTITLEMENT_GRANT","store":"APP_STORE""#,
+        #""type":"TEMPORARY_ENTITLEMENT_GRANT","entitlement_ids":["premium"],"transaction_id":"t""#,
+        #""type":"VIRTUAL_CURRENCY_TRANSACTION","purchase_environment":"SANDBOX","adjustments":[]"#,
+        #""type":"EXPERIMENT_ENROLLMENT","experiment_id":"e","aliases":["anna","b"]"#,
+        #""type":"INVOICE_ISSUANCE","environment":"PRODUCTION","period_type":null"#,
+        #""type":"SUBSCRIBER_ALIAS","aliases":["anna","$RCAnonymousID:1"]"#,
+        #""type":"PAYWALL_SHOWN","store":{"name":1}"#,
+    ]
+
+    private static func sparse(_ kind: String) -> [UInt8] {
+        Array(
+            (#"{"api_version":"1.0","event":{\#(kind),"id":"E-2","#
+                + #""event_timestamp_ms":1780272000000,"app_user_id":"anna"}}"#).utf8
+        )
+    }
 
     private static func webhook(_ kind: String) -> [UInt8] {
         Array(

@@ -70,7 +70,7 @@ extension AppStoreReader {
         switch AppStoreInput(input) {
         case .receipt: try readReceipt(input, check: receipts)
         case .receiptAnswer: try readReceiptAnswer(input, check: receipts)
-        case .object, .other: try read(input, check: check)
+        case .transactionReceipt, .object, .other: try read(input, check: check)
         }
     }
 
@@ -129,6 +129,8 @@ public enum AppStoreInput: Hashable, Sendable {
     case receipt
     /// A JSON object with the members of an answer of verifyReceipt.
     case receiptAnswer
+    /// A value of `SKPaymentTransaction.transactionReceipt`: a property list, or its base64.
+    case transactionReceipt
     /// Any other JSON object, or what begins like one.
     case object
     case other
@@ -137,10 +139,27 @@ public enum AppStoreInput: Hashable, Sendable {
         let text = input.drop(while: \.isSpace)
         if input.first == 0x30 || text.starts(with: "MI".utf8) {
             self = .receipt
+        } else if Self.isTransactionReceipt(text) {
+            self = .transactionReceipt
         } else if text.first != UInt8(ascii: "{") {
             self = .other
         } else {
             self = Self.isAnswer(input) ? .receiptAnswer : .object
+        }
+    }
+
+    /// Whether the key `"purchase-info"` of a property list is in a text, or in what it encodes.
+    private static func isTransactionReceipt(_ text: ArraySlice<UInt8>) -> Bool {
+        let isPlain = text.first == UInt8(ascii: "{")
+        // In base64 a brace is `ew` or `ey`.
+        guard isPlain || text.first == UInt8(ascii: "e") else { return false }
+        let list = isPlain ? Array(text) : Base64.decode(text.filter { !$0.isSpace }, .standard)
+        guard let list, list.first == UInt8(ascii: "{") else { return false }
+        let key = Array("\"purchase-info\"".utf8)
+        // JSON, too, can have the key; only a property list has an equals sign behind it.
+        return list.indices.dropLast(key.count).contains { start in
+            list[start] == key[0] && list[start...].starts(with: key)
+                && list[(start + key.count)...].first { !$0.isSpace } == UInt8(ascii: "=")
         }
     }
 

@@ -3,18 +3,41 @@ import TideoverCore
 extension RevenueCatEvent {
     /// What the event says of purchases in an environment.
     func relayed(in environment: Environment, catalogue: Catalogue) -> RelayedStatements {
-        guard let kind = type.known, kind.speaksOfAPurchase else { return RelayedStatements() }
+        guard let kind = type.known, kind.concernsPurchase else { return RelayedStatements() }
+        // Sent while the store is unreachable, it has fewer members than other events.
+        if kind == .temporaryEntitlementGrant {
+            return granted("temporary", in: environment, until: temporaryEnd, catalogue)
+        }
+        return relayed(kind, in: environment, catalogue)
+            + endOfTemporaryGrant(in: environment, catalogue)
+    }
+
+    /// Whether the environment of its purchase is known. A temporary grant names none, and counts
+    /// where the app takes its production purchases.
+    var isPlaced: Bool {
+        environment.map { $0.known != nil } ?? (type.known == .temporaryEntitlementGrant)
+    }
+
+    /// States nothing, because a purchase of the sandbox must not give access in production.
+    var unplaced: RelayedStatements {
+        guard let kind = type.known, kind.concernsPurchase else { return RelayedStatements() }
+        let missing = environment == nil ? "environment" : "known environment"
+        return RelayedStatements(notes: [.incomplete(product: productId, missing: [missing])])
+    }
+
+    private func relayed(
+        _ kind: EventType,
+        in environment: Environment,
+        _ catalogue: Catalogue
+    ) -> RelayedStatements {
         guard let store = store?.known else {
             return RelayedStatements(notes: [
                 self.store.map { .unknownStore($0.raw) }
                     ?? .incomplete(product: productId, missing: ["store"])
             ])
         }
-        if kind == .temporaryEntitlementGrant {
-            return granted("temporary", in: environment, until: temporaryEnd)
-        }
         if store == .promotional || periodType?.known == .promotional {
-            return gift(kind, in: environment)
+            return gift(kind, in: environment, catalogue)
         }
         let purchase = RelayedPurchase(self, store, in: environment, catalogue)
         guard let purchase else {
@@ -36,19 +59,46 @@ extension RevenueCatEvent {
 
     // MARK: What was given, not sold
 
-    /// RevenueCat stands in for a store that it cannot reach for a day at most.
+    /// A temporary grant lasts a day at most, by RevenueCat's documents.
+    private static let longestTemporaryGrant = Milliseconds.hours(24)
+
     private var temporaryEnd: Instant {
-        let longest = timestamp + .hours(24)
+        let longest = timestamp + Self.longestTemporaryGrant
         return min(expiresAt ?? longest, longest)
     }
 
-    private func gift(_ kind: EventType, in environment: Environment) -> RelayedStatements {
+    /// The end of a temporary grant whose purchase could not be validated: RevenueCat sends an
+    /// expiration with the grant's transaction id. Subscriptions of the stores last longer than a
+    /// day in production, so the period shows that a grant expires.
+    private func endOfTemporaryGrant(
+        in environment: Environment,
+        _ catalogue: Catalogue
+    ) -> [Statement] {
+        guard type.known == .expiration, environment == .production, let transactionId,
+            originalTransactionId ?? transactionId == transactionId,
+            let purchasedAt, let expiresAt, periodType?.known != .promotional,
+            expiresAt - purchasedAt <= Self.longestTemporaryGrant
+        else { return [] }
+        let end = max(purchasedAt, min(expiresAt, timestamp))
+        return granted("temporary", in: environment, until: end, catalogue).statements
+    }
+
+    private func gift(
+        _ kind: EventType,
+        in environment: Environment,
+        _ catalogue: Catalogue
+    ) -> RelayedStatements {
         switch kind {
         case .initialPurchase, .nonRenewingPurchase, .renewal, .subscriptionExtended:
-            granted("promotional", in: environment, until: expiresAt)
+            granted("promotional", in: environment, until: expiresAt, catalogue)
         // Its end, whether it came by itself or somebody took it back.
         case .expiration:
-            granted("promotional", in: environment, until: min(expiresAt ?? timestamp, timestamp))
+            granted(
+                "promotional",
+                in: environment,
+                until: min(expiresAt ?? timestamp, timestamp),
+                catalogue
+            )
         case .cancellation, .uncancellation, .billingIssue, .subscriptionPaused, .productChange,
             .temporaryEntitlementGrant, .refundReversed, .test, .transfer, .invoiceIssuance,
             .virtualCurrencyTransaction, .experimentEnrollment, .subscriberAlias:
@@ -60,12 +110,11 @@ extension RevenueCatEvent {
     private func granted(
         _ kind: String,
         in environment: Environment,
-        until end: Instant?
+        until end: Instant?,
+        _ catalogue: Catalogue
     ) -> RelayedStatements {
         let id = transactionId ?? originalTransactionId ?? self.id
-        let names =
-            entitlementIds.isEmpty
-            ? productId.flatMap(promotedEntitlement).map { [$0] } ?? [] : entitlementIds
+        let names = grantedEntitlements(catalogue)
         guard let customer, !names.isEmpty else {
             let missing = names.isEmpty ? ["entitlement_ids"] : ["app_user_id"]
             return RelayedStatements(notes: [.incomplete(product: productId, missing: missing)])
@@ -82,6 +131,21 @@ extension RevenueCatEvent {
             )
         }
         return RelayedStatements(statements: statements)
+    }
+}
+
+extension RevenueCatEvent {
+    /// The entitlements that the event names, or else those of its product.
+    private func grantedEntitlements(_ catalogue: Catalogue) -> [String] {
+        guard entitlementIds.isEmpty else {
+            return entitlementIds.indices
+                .filter { !entitlementIds[..<$0].contains(entitlementIds[$0]) }
+                .map { entitlementIds[$0] }
+        }
+        guard let productId else { return [] }
+        if let promoted = promotedEntitlement(productId) { return [promoted] }
+        let name = store?.known?.productId(of: productId, in: catalogue) ?? productId
+        return catalogue[name]?.entitlements.sorted() ?? []
     }
 }
 
@@ -126,17 +190,3 @@ private let durations = [
     "_daily", "_three_day", "_weekly", "_two_week", "_two_month", "_three_month", "_six_month",
     "_monthly", "_yearly", "_lifetime", "_custom",
 ]
-
-extension RevenueCatEvent.EventType {
-    fileprivate var speaksOfAPurchase: Bool {
-        switch self {
-        case .initialPurchase, .renewal, .nonRenewingPurchase, .cancellation, .uncancellation,
-            .billingIssue, .expiration, .subscriptionPaused, .productChange,
-            .subscriptionExtended, .temporaryEntitlementGrant, .refundReversed:
-            true
-        case .test, .transfer, .invoiceIssuance, .virtualCurrencyTransaction,
-            .experimentEnrollment, .subscriberAlias:
-            false
-        }
-    }
-}

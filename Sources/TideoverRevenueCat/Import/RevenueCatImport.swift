@@ -149,6 +149,7 @@ public enum ImportRefusal: Error, Hashable, Sendable {
         case .unreadable(.malformedJSON(let error)):
             "It is not valid JSON at column \(error.column): write one whole answer of RevenueCat's "
                 + "API on each line."
+        case .unreadable(.apiV2Response): RevenueCatRefusal.apiV2Response.sentence
         case .unreadable(let refusal):
             refusal.sentence
                 + " Ask RevenueCat about this customer again, and import the line anew."

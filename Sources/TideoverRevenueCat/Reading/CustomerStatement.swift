@@ -30,6 +30,7 @@ extension RevenueCatEvent {
 
     /// What it says of customers; nil if nothing.
     var customerStatement: CustomerStatement? {
+        if let environment, environment.known == nil { return nil }
         if type.known == .transfer {
             let from = transferredFrom.compactMap { CustomerID($0) }.inOrderOnce
             let to = transferredTo.compactMap { CustomerID($0) }.inOrderOnce

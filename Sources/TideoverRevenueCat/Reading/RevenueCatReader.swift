@@ -31,7 +31,10 @@ public struct RevenueCatReader: Hashable, Sendable {
         guard let content = try fields.fields("event") else { throw .missingMember("event") }
         let event = try RevenueCatEvent(content)
         let environment = try environment(of: event)
-        let relayed = environment.map { event.relayed(in: $0, catalogue: catalogue) }
+        let relayed = environment.map { environment in
+            event.isPlaced
+                ? event.relayed(in: environment, catalogue: catalogue) : event.unplaced
+        }
         return RevenueCatReading(
             event: event,
             environment: environment,
@@ -68,17 +71,15 @@ public struct RevenueCatReader: Hashable, Sendable {
         return reading(of: subscriber, customer: asked.flatMap { CustomerID($0) })
     }
 
-    /// Nil for what is said of customers and names no environment.
+    /// The environment that the event is stored in. Nil for a transfer that names none: it concerns
+    /// the customers in every environment.
     private func environment(
         of event: RevenueCatEvent
     ) throws(RevenueCatRefusal) -> Environment? {
-        guard let word = event.environment else {
-            guard event.customerStatement != nil else {
-                throw .missingMember("event.environment")
-            }
-            return nil
+        guard let known = event.environment?.known else {
+            let isTransfer = event.type.known == .transfer && event.environment == nil
+            return isTransfer ? nil : environments.assumed
         }
-        guard let known = word.known else { throw .unknownEnvironment(word.raw) }
         let environment = environments.place(of: known.environment)
         guard environments.contains(environment) else {
             throw .wrongEnvironment(accepted: environments, found: environment)
@@ -92,4 +93,7 @@ extension [Environment] {
     func place(of stated: Environment) -> Environment {
         self == [.simulated] ? .simulated : stated
     }
+
+    /// The environment of an event that names none: production if the app takes part in it.
+    fileprivate var assumed: Environment? { first { $0 == .production } ?? first }
 }

@@ -3,7 +3,7 @@ public import TideoverCore
 /// One event of RevenueCat's, believed: it comes from there and is for the app.
 public struct RevenueCatReading: Hashable, Sendable {
     public let event: RevenueCatEvent
-    /// Nil for what is said of customers in every environment.
+    /// Where it is stored; nil for what is said of customers in every environment.
     public let environment: Environment?
     private let relayed: RelayedStatements
 

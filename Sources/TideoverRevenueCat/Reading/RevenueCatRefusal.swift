@@ -11,10 +11,10 @@ public enum RevenueCatRefusal: Error, Hashable, Sendable {
     case malformed(field: String)
     /// The form of the message is one that this version does not know.
     case unknownVersion(String)
-    /// It is of a world that this version does not know.
-    case unknownEnvironment(String)
     /// It is of an environment that the app takes no part in.
     case wrongEnvironment(accepted: [Environment], found: Environment)
+    /// It is a response of RevenueCat's REST API v2, whose objects have another form.
+    case apiV2Response
 }
 
 /// Something worth saying about a message to whoever inspects it.

@@ -9,8 +9,8 @@ extension RevenueCatRefusal: CustomStringConvertible {
         case .missingMember: "missing-member"
         case .malformed: "malformed"
         case .unknownVersion: "unknown-version"
-        case .unknownEnvironment: "unknown-environment"
         case .wrongEnvironment: "wrong-environment"
+        case .apiV2Response: "revenuecat-api-v2"
         }
     }
 
@@ -26,10 +26,11 @@ extension RevenueCatRefusal: CustomStringConvertible {
         case .malformed(let field): "The value of \(field) has the wrong type or is out of range."
         case .unknownVersion(let version):
             "Its api_version is \(version), which this version of Tideover does not know."
-        case .unknownEnvironment(let word):
-            "Its environment is \(word), which this version of Tideover does not know."
         case .wrongEnvironment(let accepted, let found):
             "It is of the environment \(found.rawValue); the app takes part in \(accepted.list)."
+        case .apiV2Response:
+            "This is a RevenueCat API v2 response. Export with API v1: "
+                + "GET /v1/subscribers/{app_user_id}."
         }
     }
 

@@ -29,6 +29,7 @@ public struct RevenueCatEvent: Hashable, Sendable {
     /// Only of a pause.
     public let autoResumesAt: Instant?
     public let store: Stated<RevenueCatStore>?
+    /// Nil for a temporary grant and for what concerns no purchase.
     public let environment: Stated<RevenueCatEnvironment>?
     public let isFamilyShare: Bool?
     /// Only of a renewal: whether the period before it was a free trial.
@@ -70,13 +71,27 @@ public struct RevenueCatEvent: Hashable, Sendable {
         case experimentEnrollment = "EXPERIMENT_ENROLLMENT"
         /// No longer sent.
         case subscriberAlias = "SUBSCRIBER_ALIAS"
+
+        /// Whether an event of this type can state facts about a purchase.
+        var concernsPurchase: Bool {
+            switch self {
+            case .initialPurchase, .renewal, .nonRenewingPurchase, .cancellation, .uncancellation,
+                .billingIssue, .expiration, .subscriptionPaused, .productChange,
+                .subscriptionExtended, .temporaryEntitlementGrant, .refundReversed:
+                true
+            case .test, .transfer, .invoiceIssuance, .virtualCurrencyTransaction,
+                .experimentEnrollment, .subscriberAlias:
+                false
+            }
+        }
     }
 }
 
 // MARK: - Reading
 
 extension RevenueCatEvent {
-    init(_ fields: RevenueCatFields) throws(RevenueCatRefusal) {
+    init(_ content: RevenueCatFields) throws(RevenueCatRefusal) {
+        var fields = content
         guard let type: Stated<EventType> = try fields.word("type") else {
             throw .missingMember("event.type")
         }
@@ -86,6 +101,9 @@ extension RevenueCatEvent {
         guard let timestamp = try fields.milliseconds("event_timestamp_ms") else {
             throw .missingMember("event.event_timestamp_ms")
         }
+        // Other members can differ in an event that states nothing about a purchase.
+        let isStrict = type.known.map { $0.concernsPurchase || $0 == .transfer } ?? false
+        if !isStrict { fields = fields.lenient }
         self.type = type
         self.id = id
         self.timestamp = timestamp
@@ -104,7 +122,10 @@ extension RevenueCatEvent {
         gracePeriodExpiresAt = try fields.milliseconds("grace_period_expiration_at_ms")
         autoResumesAt = try fields.milliseconds("auto_resume_at_ms")
         store = try fields.caselessWord("store")
-        environment = try fields.word("environment")
+        // Transactions of virtual currencies have a name of their own for it.
+        let purchaseEnvironment: Stated<RevenueCatEnvironment>? =
+            try fields.word("purchase_environment")
+        environment = try fields.word("environment") ?? purchaseEnvironment
         isFamilyShare = try fields.flag("is_family_share")
         isTrialConversion = try fields.flag("is_trial_conversion")
         cancelReason = try fields.word("cancel_reason")
@@ -128,6 +149,7 @@ extension RevenueCatEvent {
             Optional(type).unrecognised(as: "type"),
             periodType.unrecognised(as: "period_type"),
             store.unrecognised(as: "store"),
+            environment.unrecognised(as: "environment"),
             cancelReason.unrecognised(as: "cancel_reason"),
             expirationReason.unrecognised(as: "expiration_reason"),
         ].compactMap(\.self)

@@ -4,6 +4,8 @@ import TideoverJSON
 /// The members of one JSON object of RevenueCat's. A member that is absent or null is nil, one of the
 /// wrong type is refused by name.
 struct RevenueCatFields {
+    /// Whether a member of the wrong type is read as absent.
+    private var isLenient = false
     private let object: JSONNode
     /// Where the object stands in its document, with a dot behind it; empty at the top.
     private let path: String
@@ -14,6 +16,13 @@ struct RevenueCatFields {
         }
         self.object = object
         self.path = path.isEmpty ? "" : path + "."
+    }
+
+    /// The same members, of which one of the wrong type is read as absent.
+    var lenient: RevenueCatFields {
+        var fields = self
+        fields.isLenient = true
+        return fields
     }
 
     func string(_ name: String) throws(RevenueCatRefusal) -> String? {
@@ -85,7 +94,10 @@ struct RevenueCatFields {
         _ read: (JSONNode) -> Value?
     ) throws(RevenueCatRefusal) -> Value? {
         guard let node = object[name], !node.isNull else { return nil }
-        guard let value = read(node) else { throw malformed(name) }
+        guard let value = read(node) else {
+            if isLenient { return nil }
+            throw malformed(name)
+        }
         return value
     }
 

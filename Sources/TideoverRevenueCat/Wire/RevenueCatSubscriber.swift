@@ -1,5 +1,5 @@
 public import TideoverCore
-import TideoverJSON
+package import TideoverJSON
 
 /// What RevenueCat answers of one customer (REST API v1).
 ///
@@ -100,6 +100,7 @@ extension RevenueCatSubscriber {
 
     init(_ document: JSONDocument) throws(RevenueCatRefusal) {
         let top = try RevenueCatFields(document.root)
+        if Self.isAPIv2Response(document.root) { throw .apiV2Response }
         let date = try top.date("request_date")
         guard let requestDate = try top.milliseconds("request_date_ms") ?? date else {
             throw .missingMember("request_date")
@@ -136,6 +137,11 @@ extension RevenueCatSubscriber {
             }
         }
         leftOut = left
+    }
+
+    /// Whether an object is one of REST API v2: each names its type in `object`.
+    package static func isAPIv2Response(_ root: JSONNode) -> Bool {
+        root["object"]?.string != nil && root["subscriber"] == nil
     }
 
     private static func kept<Entry>(

@@ -39,7 +39,6 @@ extension AppStoreProduct {
 
 extension AppStoreOffer {
     fileprivate init(_ kind: Kind, _ offer: StoreKitFile.Offer, _ file: StoreKitFile) {
-        let each = offer.milliunits ?? 0
         switch offer.mode {
         case .payAsYouGo:
             self.init(
@@ -48,7 +47,7 @@ extension AppStoreOffer {
                 identifier: offer.id,
                 period: StorePeriod(offer.period),
                 payments: offer.count,
-                price: file.price(each)
+                price: file.price(offer.milliunits)
             )
         case .free, .payUpFront:
             self.init(
@@ -56,7 +55,7 @@ extension AppStoreOffer {
                 offer.mode == .free ? .freeTrial : .payUpFront,
                 identifier: offer.id,
                 period: StorePeriod(offer.length),
-                price: file.price(each * Int64(offer.count))
+                price: file.price(offer.milliunits, times: offer.count)
             )
         }
     }
@@ -91,8 +90,9 @@ extension AppStoreOneTimeProduct.Kind {
 }
 
 extension StoreKitFile {
-    fileprivate func price(_ milliunits: Int64) -> StorePrice {
-        StorePrice(milliunits: milliunits, currency: currency ?? "USD")
+    /// What has no price in the file costs nothing.
+    fileprivate func price(_ milliunits: Int64?, times count: Int = 1) -> StorePrice {
+        StorePrice(milliunits: (milliunits ?? 0) * Int64(count), currency: currency ?? "USD")
     }
 }
 

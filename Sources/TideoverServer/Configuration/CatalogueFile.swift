@@ -89,7 +89,9 @@ extension ConfigurationSection {
         return Product(
             entitlements: entitlements ?? [],
             kind: Product.Kind(sold.kind),
-            price: file.currency.map { Money(milliunits: sold.milliunits, currency: $0) }
+            price: file.currency.flatMap { currency in
+                sold.milliunits.map { Money(milliunits: $0, currency: currency) }
+            }
         )
     }
 }

@@ -88,7 +88,7 @@ extension RevenueCatRefusal: Refusal {
     var status: Int {
         switch self {
         case .malformedJSON(let error): error.status
-        case .missingMember, .malformed, .unknownVersion, .unknownEnvironment: 400
+        case .missingMember, .malformed, .unknownVersion, .apiV2Response: 400
         case .wrongEnvironment: 422
         }
     }
@@ -96,8 +96,7 @@ extension RevenueCatRefusal: Refusal {
     var title: String {
         switch self {
         case .wrongEnvironment: "The notification is not for this app."
-        case .unknownEnvironment: "There is no such environment."
-        case .malformedJSON, .missingMember, .malformed, .unknownVersion:
+        case .malformedJSON, .missingMember, .malformed, .unknownVersion, .apiV2Response:
             "The notification cannot be read."
         }
     }

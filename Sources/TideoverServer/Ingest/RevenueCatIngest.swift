@@ -84,7 +84,7 @@ struct RevenueCatIngest: Sendable {
         return try await answer(webhook, isNew: isNew, newFacts)
     }
 
-    /// What names no environment is said of customers in all of them.
+    /// A transfer that names no environment concerns the customers in all of them.
     private func environments(of webhook: Webhook) -> [Environment] {
         webhook.reading.environment.map { [$0] } ?? app.environments
     }
@@ -99,13 +99,10 @@ struct RevenueCatIngest: Sendable {
             learnedAt: webhook.receivedAt,
             evidence: webhook.evidence.id,
             chains: chains
-        )
+        ).filter { $0.lineage.environment == environment }
         let claims =
-            try timely(
-                reading.claims(at: webhook.receivedAt, chains: chains),
-                webhook,
-                in: environment
-            ) + transfers(webhook, in: environment)
+            try timely(claims(webhook, chains, in: environment), webhook, in: environment)
+            + transfers(webhook, in: environment)
         let unknown = notUnderstood(in: reading, facts, environment)
         ingest.warn(of: unknown)
         return Intake(
@@ -118,6 +115,16 @@ struct RevenueCatIngest: Sendable {
             tallies: unknown.tallies,
             now: webhook.receivedAt
         )
+    }
+
+    /// The claims of a webhook to what it states in one environment.
+    private func claims(
+        _ webhook: Webhook,
+        _ chains: StoreChains,
+        in environment: Environment
+    ) -> [OwnershipClaim] {
+        webhook.reading.claims(at: webhook.receivedAt, chains: chains)
+            .filter { $0.lineage.environment == environment }
     }
 
     private func answer(
@@ -244,7 +251,7 @@ extension RevenueCatIngest {
     private func handOn(_ webhook: Webhook, in environment: Environment) async throws {
         guard let heir = try heir(webhook, in: environment) else { return }
         let chains = try ingest.storage.chains(of: webhook.reading.lineages, app: app.id)
-        let claims = webhook.reading.claims(at: webhook.receivedAt, chains: chains).map {
+        let claims = claims(webhook, chains, in: environment).map {
             OwnershipClaim(lineage: $0.lineage, customer: heir, at: $0.at)
         }
         guard !claims.isEmpty else { return }
@@ -285,7 +292,7 @@ extension RevenueCatIngest {
                 lineages.insert(holding.lineage)
             }
         }
-        return lineages.sorted().map {
+        return lineages.filter { $0.environment == environment }.sorted().map {
             OwnershipClaim(lineage: $0, customer: customer, at: webhook.receivedAt)
         }
     }

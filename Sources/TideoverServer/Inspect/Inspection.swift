@@ -1,6 +1,7 @@
 public import TideoverAppStore
 public import TideoverCore
 public import TideoverJSON
+import TideoverRevenueCat
 import TideoverSignatures
 
 /// A look at something the App Store signed: what it is, whether it is believed, and what it would
@@ -38,7 +39,8 @@ public struct Inspection: Sendable {
         self.instant = instant
         input = InspectedInput(bytes)
         guard input.isReadable else {
-            verdict = .refused(code: "unreadable-input", sentence: "This is \(input.words).")
+            let sentence = ["This is \(input.words).", input.advice].compactMap(\.self)
+            verdict = .refused(code: "unreadable-input", sentence: sentence.joined(separator: " "))
             return
         }
         do {
@@ -139,6 +141,7 @@ public enum InspectedInput: Hashable, Sendable {
     case appReceipt
     case receiptAnswer
     case transactionReceipt
+    case revenueCatResponse
     case something
 
     init(_ bytes: [UInt8]) {
@@ -146,20 +149,36 @@ public enum InspectedInput: Hashable, Sendable {
         switch AppStoreInput(bytes) {
         case .receipt: self = .appReceipt
         case .receiptAnswer: self = .receiptAnswer
-        case .object: self = .notification
+        case .transactionReceipt: self = .transactionReceipt
+        case .object: self = Self.isAPIv2Response(bytes) ? .revenueCatResponse : .notification
         case .other where text.isEmpty: self = .empty
         case .other where text.starts(with: "eyJ".utf8): self = .signedDocument
-        // A property list in base64 that begins with a brace and a line break.
-        case .other where text.starts(with: "ewo".utf8): self = .transactionReceipt
         case .other: self = .something
         }
+    }
+
+    private static func isAPIv2Response(_ bytes: [UInt8]) -> Bool {
+        guard let document = try? JSONDocument(bytes, limits: .storeAnswer) else { return false }
+        return RevenueCatSubscriber.isAPIv2Response(document.root)
     }
 
     /// Whether there is anything that this version could read.
     var isReadable: Bool {
         switch self {
         case .notification, .signedDocument, .appReceipt, .receiptAnswer: true
-        case .empty, .transactionReceipt, .something: false
+        case .empty, .transactionReceipt, .revenueCatResponse, .something: false
+        }
+    }
+
+    /// What to inspect or do instead; nil where nothing better is known.
+    var advice: String? {
+        switch self {
+        case .transactionReceipt:
+            "Inspect the app receipt or the signed transaction (JWS) of StoreKit 2."
+        case .revenueCatResponse:
+            "Export with API v1 (GET /v1/subscribers/{app_user_id}) and use "
+                + "`tideover import revenuecat`."
+        case .empty, .notification, .signedDocument, .appReceipt, .receiptAnswer, .something: nil
         }
     }
 
@@ -171,7 +190,8 @@ public enum InspectedInput: Hashable, Sendable {
         case .appReceipt: "an app receipt (PKCS#7)"
         case .receiptAnswer: "an answer of verifyReceipt"
         case .transactionReceipt:
-            "a StoreKit 1 transaction receipt, which this version does not read"
+            "a StoreKit 1 transaction receipt"
+        case .revenueCatResponse: "a RevenueCat API v2 response"
         case .something:
             "neither a notification body nor a signed document (JWS) nor an app receipt"
         }

@@ -2,6 +2,7 @@ package import TideoverAppStore
 import TideoverCore
 package import TideoverHTTP
 import TideoverJSON
+import TideoverRevenueCat
 
 /// What a device presents of what the store has signed for it.
 package struct DeviceEvidence: Sendable {
@@ -19,7 +20,7 @@ package struct DeviceEvidence: Sendable {
     /// Reads `{"transactions": ["eyJ..."], "renewalInfos": ["eyJ..."], "purchases": [{...}], "receipts":
     /// ["MII..."], "receiptAnswers": [{...}]}`, each of them optional, and `{"device": {...}}` as
     /// `DeviceConclusion` has it. Purchases are objects of OpenIAP (react-native-iap, expo-iap) as they
-    /// are, receipts those of StoreKit 1 in base64.
+    /// are, its active subscriptions included; receipts are those of StoreKit 1 in base64.
     ///
     /// - Throws: `bad-reconcile-request`, `too-many-items`.
     package init(_ body: [UInt8]) throws(Problem) {
@@ -31,6 +32,9 @@ package struct DeviceEvidence: Sendable {
         }
         guard root.kind == .object else {
             throw .badReconcileRequest("The body is not an object.")
+        }
+        guard !RevenueCatSubscriber.isAPIv2Response(root) else {
+            throw .badReconcileRequest(DeviceRefusal.revenueCatResponse.sentence)
         }
         var items: [DeviceItem] = []
         for (kind, name) in DeviceItem.Kind.members {
@@ -109,19 +113,27 @@ package struct DeviceItem: Sendable {
         presented = kind == .purchase ? Self.presented(in: node) : nil
         signed =
             switch kind {
-            case .transaction, .renewalInfo:
-                node.string.map { .success(.document(Array($0.utf8))) } ?? .failure(.notSigned)
-            case .receipt:
-                node.string.map { .success(.receipt(Array($0.utf8))) } ?? .failure(.notSigned)
+            case .transaction, .renewalInfo: Self.signed(in: node) { .document($0) }
+            case .receipt: Self.signed(in: node) { .receipt($0) }
             case .receiptAnswer: Self.signed(inAnswer: node)
-            case .purchase: Self.signed(in: node)
+            case .purchase: Self.signed(inPurchase: node)
             }
+    }
+
+    private static func signed(
+        in node: JSONNode,
+        _ piece: ([UInt8]) -> SignedPiece
+    ) -> Result<SignedPiece, DeviceRefusal> {
+        guard let text = node.string else { return .failure(.notSigned) }
+        let bytes = Array(text.utf8)
+        let isOld = AppStoreInput(bytes) == .transactionReceipt
+        return isOld ? .failure(.transactionReceipt) : .success(piece(bytes))
     }
 
     private static func presented(
         in purchase: JSONNode
     ) -> Result<PresentedPurchase, DeviceRefusal>? {
-        guard PresentedPurchase.isOne(purchase) else { return nil }
+        guard PurchaseObjectStore(of: purchase) == .googlePlay else { return nil }
         do throws(DeviceRefusal) {
             return .success(try PresentedPurchase(purchase))
         } catch {
@@ -139,15 +151,19 @@ package struct DeviceItem: Sendable {
     /// believed, no date or state beside it.
     ///
     /// https://www.openiap.dev/docs/types#purchase
-    private static func signed(in purchase: JSONNode) -> Result<SignedPiece, DeviceRefusal> {
-        let store = (purchase["store"] ?? purchase["platform"])?.string ?? "apple"
-        guard store == "apple" || store == "ios" else { return .failure(.otherStore) }
+    private static func signed(
+        inPurchase purchase: JSONNode
+    ) -> Result<SignedPiece, DeviceRefusal> {
+        guard !RevenueCatSubscriber.isAPIv2Response(purchase) else {
+            return .failure(.revenueCatResponse)
+        }
+        guard PurchaseObjectStore(of: purchase) == .appStore else { return .failure(.otherStore) }
         if purchase["purchaseState"]?.string == "pending" { return .failure(.pending) }
-        let names = ["purchaseToken", "jwsRepresentationIOS", "transactionReceipt"]
-        let texts = names.lazy.compactMap { purchase[$0]?.string }
-        guard let text = texts.first(where: { !$0.isEmpty }) else { return .failure(.notSigned) }
-        let bytes = Array(text.utf8)
-        return .success(AppStoreInput(bytes) == .receipt ? .receipt(bytes) : .document(bytes))
+        let texts = PurchaseObjectStore.signedMembers.lazy.compactMap { purchase[$0] }
+        guard let text = texts.first(where: { $0.string?.isEmpty == false }) else {
+            return .failure(.notSigned)
+        }
+        return signed(in: text) { AppStoreInput($0) == .receipt ? .receipt($0) : .document($0) }
     }
 }
 
@@ -180,6 +196,8 @@ package enum DeviceRefusal: Error, Hashable {
     case otherPackage
     case storeNotAskable
     case unknownPurchase
+    case transactionReceipt
+    case revenueCatResponse
 }
 
 extension DeviceRefusal: Refusal {
@@ -195,6 +213,8 @@ extension DeviceRefusal: Refusal {
         case .otherPackage: "wrong-package"
         case .storeNotAskable: "store-not-askable"
         case .unknownPurchase: "unknown-purchase"
+        case .transactionReceipt: "transaction-receipt"
+        case .revenueCatResponse: "revenuecat-api-v2"
         }
     }
 
@@ -215,6 +235,12 @@ extension DeviceRefusal: Refusal {
             "Nobody here may ask Google Play about it, and nothing else is believed: the operator "
                 + "sets `googlePlay.serviceAccountFile`."
         case .unknownPurchase: "Google Play does not know it as a purchase of this app."
+        case .transactionReceipt:
+            "This is a StoreKit 1 transaction receipt. Send the app receipt or the signed "
+                + "transaction (JWS) of StoreKit 2."
+        case .revenueCatResponse:
+            "This is a RevenueCat API v2 response. Send what the store signed, or import responses "
+                + "of API v1 with `tideover import revenuecat`."
         }
     }
 

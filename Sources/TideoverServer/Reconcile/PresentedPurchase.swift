@@ -1,3 +1,4 @@
+import TideoverAppStore
 import TideoverJSON
 
 /// A purchase on Google Play as a device presents it. Nothing in it is signed for us, so that nothing of
@@ -12,8 +13,9 @@ package struct PresentedPurchase: Hashable, Sendable {
 }
 
 extension PresentedPurchase {
-    /// Reads a purchase of Google Play: as OpenIAP has it (react-native-iap, expo-iap), also as its older
-    /// versions had it, with the text of Google's own object inside, or as our own few members.
+    /// Reads a purchase of Google Play: as OpenIAP has it (react-native-iap, expo-iap), also as its
+    /// older versions had it, with the text of Google's own object inside, as an active
+    /// subscription, or as our own few members.
     ///
     /// https://www.openiap.dev/docs/types#purchase
     init(_ purchase: JSONNode) throws(DeviceRefusal) {
@@ -32,11 +34,59 @@ extension PresentedPurchase {
         productId = text("productId", "sku")
         packageName = text("packageNameAndroid", "packageName", "package")
     }
+}
 
-    /// Whether a purchase object says that it is one of Google Play; `amazon`, `horizon` and the like are
-    /// stores of their own.
-    static func isOne(_ purchase: JSONNode) -> Bool {
-        let store = (purchase["store"] ?? purchase["platform"])?.string?.lowercased()
-        return store.map { ["google", "googleplay", "android", "play"].contains($0) } ?? false
+/// The store that a purchase object of OpenIAP is of.
+enum PurchaseObjectStore: Hashable {
+    case appStore, googlePlay
+    /// `amazon`, `horizon` and the like are stores of their own.
+    case other
+
+    /// The members that hold what the App Store signed, in order of preference. The names with
+    /// `IOS` and `Ios` are those of react-native-iap 12 and 13 and older versions of expo-iap.
+    static let signedMembers = [
+        "purchaseToken", "jwsRepresentationIOS", "jwsRepresentationIos", "jwsRepresentation",
+        "verificationResultIOS", "transactionReceipt",
+    ]
+
+    /// The store that the object names. Without one, its platform; without either, the store that
+    /// its members are of: react-native-iap 12 and 13 and active subscriptions of OpenIAP name
+    /// neither.
+    init(of purchase: JSONNode) {
+        let names = ["store", "platform"].lazy.compactMap { purchase[$0]?.string?.lowercased() }
+        if let name = names.first(where: { !$0.isEmpty && $0 != "unknown" }) {
+            self.init(named: name)
+        } else {
+            self.init(byMembersOf: purchase)
+        }
+    }
+
+    private init(named name: String) {
+        self =
+            switch name {
+            case "apple", "ios", "appstore", "macos", "ipados": .appStore
+            case "google", "googleplay", "android", "play": .googlePlay
+            default: .other
+            }
+    }
+
+    private init(byMembersOf purchase: JSONNode) {
+        let names = purchase.members.lazy.filter { !$0.value.isNull }.map(\.key)
+        if names.contains(where: { $0.hasSuffix("Amazon") }) {
+            self = .other
+        } else if names.contains(where: { $0.hasSuffix("Android") }) {
+            self = .googlePlay
+        } else if names.contains(where: { $0.hasSuffix("IOS") || $0.hasSuffix("Ios") }) {
+            self = .appStore
+        } else {
+            self =
+                Self.isPlayToken(purchase["purchaseToken"]?.string ?? "") ? .googlePlay : .appStore
+        }
+    }
+
+    /// Whether a token is neither a signed document nor a receipt, which the App Store's are.
+    private static func isPlayToken(_ token: String) -> Bool {
+        !token.isEmpty && !token.utf8.starts(with: "eyJ".utf8)
+            && AppStoreInput(Array(token.utf8)) == .other
     }
 }

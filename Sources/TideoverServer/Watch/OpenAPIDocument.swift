@@ -1674,7 +1674,7 @@ enum OpenAPIDocument {
                   },
                   "purchases": {
                     "type": "array", "items": { "type": "object" },
-                    "description": "Purchase objects of OpenIAP as they are; of the App Store the JWS in `purchaseToken`, or else the receipt in `transactionReceipt`, is what is believed; of Google Play, `{store: googlePlay, purchaseToken, productId, package}` too, only what the store answers about the token. At most 16 of Google Play"
+                    "description": "Purchase objects of OpenIAP as they are, also those of react-native-iap 12 and 13 and active subscriptions; without `store` and `platform` their members show the store. Of the App Store the JWS in `purchaseToken`, `jwsRepresentationIOS` or `verificationResultIOS`, or else the receipt in `transactionReceipt`, is what is believed; of Google Play, `{store: googlePlay, purchaseToken, productId, package}` too, only what the store answers about the token. At most 16 of Google Play"
                   },
                   "receipts": {
                     "type": "array", "items": { "type": "string" },
