@@ -1,11 +1,17 @@
 #!/bin/sh
-# Asks Apple's own library for Python and `tideover inspect` about the same signed data, sound and damaged.
+# Asks Apple's own library for Python and `tideover inspect` about the same signed data, sound and changed.
 #
 #   scripts/compare-apple.sh [INPUTS [SEED]]    2400 inputs of seed 1 unless told otherwise
+#   scripts/compare-apple.sh --planted          shows that a fault would be found: see below
 #
-# The last line is `looser: N, stricter: N, inputs: N`. It fails where Tideover accepts what Apple's library
-# refuses, or refuses what it accepts without a reason on the list in compare_apple.py. The library comes from
-# PyPI into .build/compare; TIDEOVER_BINARY names a built program, otherwise one is built.
+# Half of the inputs have a certificate that was changed and then signed again by the right issuer. The last
+# line is `looser: N`. It fails where Tideover accepts what Apple's library refuses, where both decode a value
+# differently, and where Tideover refuses what Apple's library accepts without a reason on the list in
+# compare_apple.py. The library comes from PyPI into .build/compare; TIDEOVER_BINARY names a built program,
+# otherwise one is built.
+#
+# --planted changes Tideover's answers before they are compared: once it accepts a class of inputs that it
+# refused, once it changes a decoded date. It succeeds if both comparisons fail.
 set -eu
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 # shellcheck source=scripts/require.sh
@@ -20,5 +26,24 @@ if [ -z "${TIDEOVER_BINARY:-}" ]; then
     TIDEOVER_BINARY=.build/debug/tideover
 fi
 require_apple
-# shellcheck disable=SC2154 # require_apple sets it
-exec "$python" scripts/compare_apple.py --binary "$TIDEOVER_BINARY" --inputs "${1:-2400}" --seed "${2:-1}"
+
+compare() {
+    # shellcheck disable=SC2154 # require_apple sets it
+    "$python" -B scripts/compare_apple.py --binary "$TIDEOVER_BINARY" "$@"
+}
+
+# The report of a comparison with a planted fault must fail and have this line.
+find_planted() {
+    if report=$(compare --inputs 400 --planted "$1") || ! echo "$report" | grep "$2"; then
+        echo "not found: the planted $1"
+        exit 1
+    fi
+}
+
+if [ "${1:-}" = --planted ]; then
+    find_planted verdict '^looser: [1-9]'
+    find_planted value '^unequal: [1-9]'
+    echo "both planted faults were found"
+    exit 0
+fi
+compare --inputs "${1:-2400}" --seed "${2:-1}"
