@@ -16,7 +16,8 @@ import Testing
         #expect(accepted == [true, true, false, false])
         #expect(queue.take() == LineQueue.Batch(bytes: Array("ab\ncd\n".utf8), droppedCount: 2))
         #expect(queue.isEmpty)
-        #expect(queue.append(Self.line("ef")))
+        let isAccepted = queue.append(Self.line("ef"))
+        #expect(isAccepted)
         #expect(queue.take() == LineQueue.Batch(bytes: Array("ef\n".utf8)))
     }
 
