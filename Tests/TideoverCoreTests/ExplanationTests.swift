@@ -346,6 +346,13 @@ import TideoverLives
             StandingTests.failing()
         ),
         Case(
+            .notRenewed,
+            at: "2026-06-21",
+            uses: ["outlook: outlook", "term: reason term"],
+            says: "ended on 1 June 2026.",
+            StandingTests.monthly()
+        ) { $0.receipt(of: "1", from: "2026-05-01", to: "2026-06-01", made: "2026-06-20") },
+        Case(
             .renewalDue,
             at: "2026-06-01T01:00:00Z",
             uses: ["term: term", "outlook: outlook"],

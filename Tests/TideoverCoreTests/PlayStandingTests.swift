@@ -232,6 +232,127 @@ import TideoverLives
         #expect(life.told("2026-08-08") == ended)
     }
 
+    // MARK: A hold ends unpaid, and the expiry moves to its end
+
+    private static let ended = "expired billingError expired confirmed"
+
+    /// The end of a hold, with the orders that the reads before and at the end name.
+    @Test(arguments: [("GPA.1", "GPA.1"), ("GPA.1", nil), (nil, "GPA.1"), (nil, nil)])
+    func `an expiry moved to the end of a hold pays for none of it`(
+        before: String?,
+        after: String?
+    ) {
+        var life = Life.play()
+        life.read(.active, until: Self.end, at: Self.start, order: before)
+        life.read(.onHold, until: "2026-06-02", at: "2026-06-02", order: before)
+        let over: Instant = "2026-07-02"
+        for (state, asked): (PlaySubscription.State, Instant) in [
+            (.cancelled, over), (.expired, "2026-07-02T00:00:01Z"), (.expired, "2026-08-20"),
+        ] {
+            life.read(state, until: over, at: asked, order: after, by: .system)
+        }
+        for day: Instant in ["2026-06-03", "2026-06-15", "2026-07-01"] {
+            #expect(life.told(day) == Self.onHold)
+        }
+        expectTurn(life, at: over, from: Self.onHold, to: Self.ended)
+        #expect(life.told("2026-08-21") == Self.ended)
+        #expect(life.standing("2026-08-21").accessUntil == "2026-06-02")
+    }
+
+    @Test func `who cancels on hold has paid for none of it`() {
+        var life = Self.held()
+        let over: Instant = "2026-06-20"
+        life.read(.expired, until: over, at: over, order: "GPA.1", by: .customer)
+        expectTurn(life, at: over, from: Self.onHold, to: "expired cancelled expired confirmed")
+        #expect(life.standing("2026-07-20").accessUntil == "2026-06-08")
+    }
+
+    @Test func `a hold behind a pause ends unpaid too`() {
+        var life = Self.paused()
+        life.read(.onHold, until: Self.end, at: "2026-07-01", order: "GPA.1")
+        life.read(.expired, until: "2026-07-31", at: "2026-07-31", order: "GPA.1", by: .system)
+        #expect(life.told("2026-06-15") == "hold paused paused confirmed")
+        expectTurn(life, at: "2026-07-31", from: Self.onHold, to: Self.ended)
+        #expect(life.standing("2026-08-01").accessUntil == Self.end)
+    }
+
+    @Test func `an expiry moved behind a pause pays for none of it`() {
+        var life = Self.paused()
+        life.read(.expired, until: "2026-07-31", at: "2026-07-31", order: "GPA.1", by: .system)
+        #expect(life.told("2026-06-15") == "hold paused paused confirmed")
+        #expect(life.told("2026-07-15") == "hold paused resume-due presumed")
+        #expect(life.told("2026-08-01") == Self.ended)
+    }
+
+    @Test(arguments: [true, false])
+    func `a failure that nobody read of in time makes no paid time of the hold`(isRead: Bool) {
+        var life = isRead ? Self.failing("play.bare") : Self.monthly()
+        life.read(.expired, until: "2026-07-08", at: "2026-07-09", order: "GPA.1", by: .system)
+        for day: Instant in ["2026-06-04", "2026-06-20", "2026-07-08"] {
+            #expect(!life.standing(day).access, "\(life.told(day))")
+        }
+        #expect(life.told("2026-07-09") == Self.ended)
+        #expect(life.standing("2026-07-09").accessUntil == (isRead ? "2026-06-03" : Self.end))
+    }
+
+    @Test func `a new order behind a hold is a payment, whatever the state is by then`() {
+        var life = Self.held()
+        life.read(.expired, until: "2026-07-20", at: "2026-07-25", order: "GPA.1..0", by: .customer)
+        expectTurn(life, at: "2026-06-20", from: Self.onHold, to: Self.inTerm)
+        #expect(life.standing("2026-07-25").accessUntil == "2026-07-20")
+    }
+
+    @Test func `active behind a hold is a payment, whatever the order is`() {
+        var life = Self.held()
+        life.read(.active, until: "2026-07-20", at: "2026-06-20", order: "GPA.1")
+        expectTurn(life, at: "2026-06-20", from: Self.onHold, to: Self.inTerm)
+    }
+
+    /// Where neither read names an order, the store's word for access counts, from when it was said.
+    @Test func `cancelled behind a hold with an expiry ahead is no payment of the same order`() {
+        var life = Self.held()
+        life.read(.cancelled, until: "2026-06-25", at: "2026-06-20", order: "GPA.1", by: .customer)
+        #expect(life.told("2026-06-20") == "expired cancelled expired confirmed")
+        var unnamed = Life.play()
+        unnamed.read(.active, until: Self.end, at: Self.start)
+        unnamed.read(.onHold, until: "2026-06-02", at: "2026-06-02")
+        unnamed.read(.cancelled, until: "2026-06-25", at: "2026-06-20", by: .customer)
+        unnamed.read(.expired, until: "2026-06-25", at: "2026-06-26", by: .customer)
+        let cancelled = "active paid cancelled confirmed"
+        expectTurn(unnamed, at: "2026-06-20", from: Self.onHold, to: cancelled)
+        expectTurn(
+            unnamed,
+            at: "2026-06-25",
+            from: cancelled,
+            to: "expired cancelled expired confirmed"
+        )
+        #expect(unnamed.standing("2026-06-27").accessUntil == "2026-06-25")
+    }
+
+    @Test func `a later end of time paid ahead, or extended by the developer, is as it was`() {
+        var prepaid = Life.play()
+        let plan = PlayItem.Plan.prepaid(extendableFrom: nil)
+        prepaid.read(.active, until: Self.end, at: Self.start, plan: plan, order: "GPA.1")
+        prepaid.read(
+            .expired,
+            until: "2026-06-10",
+            at: "2026-06-12",
+            plan: plan,
+            order: "GPA.1",
+            by: .system
+        )
+        #expect(prepaid.standing("2026-06-09").access)
+        var extended = Self.monthly()
+        extended.read(
+            .expired,
+            until: "2026-06-10",
+            at: "2026-06-12",
+            order: "GPA.1",
+            by: .customer
+        )
+        #expect(extended.standing("2026-06-09").access)
+    }
+
     @Test func `a pause is a hold that asks for nothing, and is awaited when it should be over`() {
         let life = Self.paused()
         let paused = "hold paused paused confirmed"

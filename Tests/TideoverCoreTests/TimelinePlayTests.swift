@@ -52,8 +52,8 @@ import TideoverLives
         #expect(issues.map(\.store) == [.googlePlay])
     }
 
-    /// Google may state another expiry then, such as the end of a silent grace.
-    @Test(arguments: ["2026-06-08", "2026-06-09", "2026-06-10"] as [Instant])
+    /// Google may state another expiry then, such as the end of a silent grace or of the hold.
+    @Test(arguments: ["2026-06-08", "2026-06-09", "2026-06-10", "2026-07-10"] as [Instant])
     func `what is read once it is over moves no failure that was told of`(expiry: Instant) {
         var life = Self.failing()
         life.read(.onHold, until: "2026-06-10", at: "2026-06-10", order: "GPA.1..0")
@@ -102,6 +102,30 @@ import TideoverLives
                 "2026-08-09 cleanup_due play keep until 2026-08-09",
             ]
         )
+    }
+
+    @Test func `an expiry moved to the end of a hold recovers nothing`() throws {
+        var life = Self.failing()
+        life.read(.onHold, until: "2026-06-10", at: "2026-06-10", order: "GPA.1..0")
+        for asked: Instant in ["2026-07-10", "2026-08-01"] {
+            life.read(.expired, until: "2026-07-10", at: asked, order: "GPA.1..0", by: .system)
+        }
+        #expect(
+            life.events(until: "2026-09-01").dropFirst(4) == [
+                "2026-07-10 expired from hold after 32d play keep until 2026-07-10",
+                "2026-07-10 cleanup_due play keep until 2026-07-10",
+            ]
+        )
+        #expect(
+            life.spans(until: "2026-09-01").dropFirst(2) == [
+                "2026-06-08 grace billingIssue play renews",
+                "2026-06-10 hold accountHold play renews", "2026-07-10 expired billingError play",
+            ]
+        )
+        let issues = life.told(until: "2026-09-01").issues
+        #expect(issues.map(\.outcome.word) == ["expired from hold"])
+        let row = try #require(RecoveryReport(of: issues, asOf: "2026-09-01").rows.first)
+        #expect((row.recovered, row.unrecovered) == (0, 1))
     }
 
     @Test func `a pause is no billing issue`() {

@@ -234,6 +234,25 @@ struct SubscriptionFactsTests {
         #expect(try subscription(changes).items.first?.orderId == "GPA.1")
     }
 
+    /// Google: "success, pending, or declined order".
+    @Test(arguments: [
+        ("ACTIVE", "GPA.7"), ("PAUSED", "GPA.7"), ("IN_GRACE_PERIOD", nil), ("ON_HOLD", nil),
+        ("CANCELED", nil), ("EXPIRED", nil),
+    ])
+    func `the older name of an order does not count where it may be one that was declined`(
+        state: String,
+        order: String?
+    ) throws {
+        let read = try subscription(
+            [
+                "latestOrderId": "GPA.7",
+                "subscriptionState": .string("SUBSCRIPTION_STATE_\(state)"),
+            ],
+            item: ["latestSuccessfulOrderId": nil]
+        )
+        #expect(read.items.first?.orderId == order)
+    }
+
     // MARK: Whose it is
 
     @Test func `the account that the app named is the owner`() throws {

@@ -245,6 +245,7 @@ package struct GeneratedPlayLife {
     /// Grace of seven days, whose expiry the store moves from day to day.
     private mutating func fail(recovering: Bool, _ random: inout SeededRandom) -> Bool {
         let failed = end
+        if !recovering, Bool.random(using: &random) { return failSilently(&random) }
         let days = recovering ? Int64.random(in: 1...6, using: &random) : 7
         announce(.inGrace, at: failed)
         for day in 0..<days {
@@ -255,17 +256,44 @@ package struct GeneratedPlayLife {
                 at: failed + .days(days) - .hours(Int64.random(in: 0...20, using: &random))
             )
         }
-        let held = failed + .days(7)
-        ask(.onHold, at: held, until: held)
+        return hold(from: failed + .days(7), until: failed + .days(7), &random)
+    }
+
+    /// No grace: the store serves for a day and sends nothing, then holds.
+    private mutating func failSilently(_ random: inout SeededRandom) -> Bool {
+        let held = end + .days(1)
+        return hold(from: held, until: Bool.random(using: &random) ? held : end, &random)
+    }
+
+    private mutating func hold(
+        from held: Instant,
+        until expiry: Instant,
+        _ random: inout SeededRandom
+    ) -> Bool {
+        ask(.onHold, at: held, until: expiry)
         announce(.onHold, at: held)
         truth.append((held, nil))
         if Bool.random(using: &random) {
             return comeBack(at: held + .hours(Int64.random(in: 1...500, using: &random)))
         }
-        plan = .autoRenewing(isOn: false)
-        ask(.expired, at: held + .days(30), until: held, by: .system)
-        announce(.expired, at: held + .days(30))
+        endHold(since: held, &random)
         return false
+    }
+
+    /// Nobody pays: at the end of the hold, or when the customer cancels it. Google moves the expiry
+    /// there, and says the same weeks later.
+    private mutating func endHold(since held: Instant, _ random: inout SeededRandom) {
+        plan = .autoRenewing(isOn: false)
+        let isCancelled = Int.random(in: 0..<4, using: &random) == 0
+        let over = held + .days(isCancelled ? Int64.random(in: 1...29, using: &random) : 30)
+        let expiry = Int.random(in: 0..<4, using: &random) == 0 ? held : over
+        let who: PlaySubscription.Cancellation = isCancelled ? .customer : .system
+        if Bool.random(using: &random) { ask(.cancelled, at: over, until: expiry, by: who) }
+        ask(.expired, at: over + .seconds(1), until: expiry, by: who)
+        announce(.expired, at: over + .seconds(1))
+        if Bool.random(using: &random) {
+            ask(.expired, at: over + .days(20), until: expiry, by: who)
+        }
     }
 
     private mutating func resubscribe(_ random: inout SeededRandom) -> Bool {

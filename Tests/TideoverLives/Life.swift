@@ -113,6 +113,21 @@ package struct Life {
         say(.term(term), at: signed ?? start, effective: start, rank: rank)
     }
 
+    /// A receipt that lists a term, and none that begins later.
+    package mutating func receipt(
+        of id: String,
+        _ product: String = "monthly",
+        from start: Instant,
+        to end: Instant,
+        made: Instant,
+        learned: Instant? = nil
+    ) {
+        term(id, product, from: start, to: end, signed: made)
+        guard let last = facts.indices.last else { return }
+        facts[last].source = .appReceipt
+        facts[last].learnedAt = learned ?? made
+    }
+
     package mutating func outlook(
         end: Instant?,
         signed: Instant,

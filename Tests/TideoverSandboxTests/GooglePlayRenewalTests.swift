@@ -103,6 +103,23 @@ import TideoverSandbox
         #expect(store.machine.nextEvent == nil)
     }
 
+    @Test func `a hold that ends unpaid moves the expiry to its end, and is known for sixty days`()
+        throws
+    {
+        var store = try PlayedStore(subscribedTo: .monthly)
+        try store.act(.failPayments)
+        let token = try store.token
+        let order = try store.items()[0]["latestSuccessfulOrderId"]
+        try store.pass(until: "2026-07-08T10:00:00Z")
+        #expect(try store.expiry() == "2026-07-08 10:00:00")
+        #expect(try store.items()[0]["latestSuccessfulOrderId"] == order)
+        try store.pass(until: "2026-09-06T10:00:00Z")
+        #expect(try store.state() == "EXPIRED")
+        #expect(store.machine.state(ofToken: token) == .readable)
+        try store.pass(until: "2026-09-06T10:00:01Z")
+        #expect(store.machine.state(ofToken: token) == .gone)
+    }
+
     @Test func `without grace a failure is silent for a day, then on hold`() throws {
         var store = try PlayedStore(subscribedTo: .pro("nograce"))
         try store.act(.failPayments)
@@ -113,6 +130,8 @@ import TideoverSandbox
         #expect(try store.pass(until: "2026-06-02T10:00:00Z") == ["2026-06-02 10:00:00 5"])
         // 60 days less the grace that there is not.
         #expect(try store.truth() == .hold(until: store.instant("2026-08-01T10:00:00Z")))
+        try store.pass(until: "2026-08-01T10:00:00Z")
+        #expect(try store.expiry() == "2026-08-01 10:00:00")
     }
 
     @Test func `a payment that comes during silence renews as if nothing had been`() throws {

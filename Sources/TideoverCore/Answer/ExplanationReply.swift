@@ -41,7 +41,7 @@ struct Reply {
         case .renewalDue, .silentGrace, .storeUnreachable:
             due + ["You keep access in the meantime."]
         case .unconfirmed: (isUpgradedAway ? changed : due) + unconfirmed
-        case .endedStated, .ended, .expired: ended
+        case .endedStated, .notRenewed, .ended, .expired: ended
         }
     }
 

@@ -142,6 +142,11 @@ struct TermSieve: FactJudge {
         let key = names.key(of: term)
         let isNewest = newest[key] == fact
         var roles: [Explanation.Role] = []
+        if rule == .notRenewed, fact.source == .appReceipt,
+            fact.assertedAt == now.receiptWithoutRenewal
+        {
+            roles.append(.reason)
+        }
         if key == announced, isNewest { roles.append(.announcement) }
         if key == former, isNewest { roles.append(.former) }
         guard let governing = now.term, governing.key == key else { return roles }

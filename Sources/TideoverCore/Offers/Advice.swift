@@ -48,7 +48,7 @@ package struct Counsel: Hashable, Sendable {
         guard !best.access else { return nil }
         if let paused = own.first(where: \.isPaused) { return (.resume, paused) }
         if isPending { return (.wait, best) }
-        if let unclear = own.first(where: \.asksStore) { return (.wait, unclear) }
+        if let unclear = own.first(where: \.isUnclear) { return (.wait, unclear) }
         guard let ended = own.best, ended.state == .expired else { return nil }
         return (.purchase, ended)
     }
@@ -87,6 +87,10 @@ extension Standing {
     fileprivate var isRenewable: Bool {
         lineage?.store != .tideover && grantedEntitlement == nil && reason != .prepaid
     }
+
+    /// Whether the store's answer could change what is advised. One that ended by a receipt is over, though
+    /// the store is still asked.
+    fileprivate var isUnclear: Bool { asksStore && confidence != .confirmed }
 
     /// Whether a payment for it failed and can still be mended.
     var isFailing: Bool { state == .grace || state == .hold && reason != .paused }

@@ -22,6 +22,7 @@ extension LineageHistory {
     private func otherBoundaries(policy: Policy) -> [Instant] {
         (play?.boundaries(policy: policy, pace: pace) ?? [])
             + pending.flatMap { [$0.since, $0.until].compactMap(\.self) } + inquiries.instants
+            + receipts
     }
 
     /// `left` is when the term ceases to govern, where that is known.

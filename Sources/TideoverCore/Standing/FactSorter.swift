@@ -11,6 +11,8 @@ struct FactSorter {
     var grants: [Word<Grant>] = []
     var pendings: [Word<PendingPurchase>] = []
     var purchases = PlayPurchases()
+    /// When receipts were made that list the purchase, each with all of its renewals until then.
+    var receipts: Set<Instant> = []
 
     init(catalogue: Versioned<Catalogue>) {
         self.catalogue = catalogue
@@ -18,7 +20,9 @@ struct FactSorter {
 
     mutating func add(_ fact: Fact) {
         switch fact.assertion {
-        case .term(let term): terms.append(Word(term, of: fact))
+        case .term(let term):
+            terms.append(Word(term, of: fact))
+            if fact.source == .appReceipt, fact.rank == .store { receipts.insert(fact.assertedAt) }
         case .outlook(let outlook): outlooks.append(Word(outlook, of: fact))
         case .condition(let condition):
             // A word that we do not know must not displace an older one that we do.
@@ -86,6 +90,8 @@ struct FactSorter {
             )
             record.cleanSignings = words.filter { !$0.value.isRevoked && $0.rank == newest.rank }
                 .map(\.assertedAt)
+            record.plannedGrace =
+                catalogue.value(at: complete.value.start)[complete.value.productId]?.grace
             record.entitlement = grants.last { $0.value.key == key }?.value.entitlement
             return record
         }

@@ -14,6 +14,8 @@ public struct LineageHistory: Sendable {
     /// Purchases that waited for approval or payment, by when they were told of.
     let pending: [PendingSpan]
     let inquiries: InquiryLog
+    /// When receipts were made that list the purchase, oldest first.
+    let receipts: [Instant]
     let announcements: Announcements
     /// The products whose newest term unlocks nothing.
     let inertProducts: Set<String>
@@ -50,6 +52,7 @@ public struct LineageHistory: Sendable {
             ($0.since, $0.id) < ($1.since, $1.id)
         }
         inquiries = InquiryLog(answers)
+        receipts = sorter.receipts.sorted()
         announcements = Announcements(terms)
         inertProducts = terms.reduce(into: []) { inert, record in
             if !record.unlocksAnything {

@@ -55,8 +55,12 @@ struct PlayStatement: Sendable {
     let item: PlayItem?
     /// As the catalogue names it.
     let productId: String
-    /// When it expires, or when this was said where nothing states that.
-    let expiry: Instant
+    /// When it expires, or when this was said where nothing states that. Behind a failed payment or a
+    /// pause, an end moved without a payment stays where access ended.
+    var expiry: Instant
+    /// Whether it states an end behind a failed payment or a pause and names no payment since. No time
+    /// before it was said is paid by it.
+    private(set) var provesNoPayment = false
     let startedAt: Instant?
     let resumesAt: Instant?
     let cancellation: PlaySubscription.Cancellation?
@@ -76,12 +80,43 @@ struct PlayStatement: Sendable {
 
     var isFailing: Bool { state == .inGrace || state == .onHold }
 
+    /// Whether only a payment brings access back.
+    private var awaitsPayment: Bool { state == .onHold || state == .paused || provesNoPayment }
+
     /// When access stopped that the state does not give: at the expiry, or where the store says so before,
     /// at its word.
     var stoppedAt: Instant { min(expiry, said) }
 
+    /// When access ends that it states.
+    private var accessEnd: Instant {
+        switch state {
+        case .active, .cancelled: expiry
+        case .inGrace: graceUntil ?? expiry
+        case .expired, .onHold, .paused, .pending, .pendingCancelled, .unrecognised: stoppedAt
+        }
+    }
+
     /// Whether the first payment was not made by then.
     var isUnpaid: Bool { state == .pending || state == .pendingCancelled }
+
+    /// Leaves the end where it was, unless there was a payment: Google moves the expiry to the end of the
+    /// account hold when the hold ends unpaid. A payment has another order than the last one named
+    /// before, or the state is active.
+    mutating func keepEnd(of last: PlayStatement, paidBy order: String?) {
+        guard state == .expired || state == .cancelled, let item,
+            !item.plan.isPrepaid
+        else { return }
+        let isSameOrder = item.orderId.flatMap { own in order.map { own == $0 } }
+        guard isSameOrder != false else { return }
+        let isOver = state == .expired || expiry <= said
+        let hasFailed =
+            last.state == .inGrace
+            || (last.state == .active || last.state == .cancelled)
+                && isSameOrder == true && cancellation == .system
+        provesNoPayment = last.awaitsPayment || isOver && hasFailed
+        guard provesNoPayment, isOver || isSameOrder == true else { return }
+        expiry = min(expiry, last.accessEnd)
+    }
 }
 
 extension PlayHistory {

@@ -62,6 +62,7 @@ struct PlayLedger {
         var statements: [PlayStatement] = []
         var last: PlayStatement?
         var lastRead: PlayStatement?
+        var order: String?
         for saying in sayings {
             guard let item = saying.items.first(where: { $0.productId == product }) else {
                 if last != nil, statements.last?.item != nil {
@@ -70,6 +71,8 @@ struct PlayLedger {
                 continue
             }
             var statement = PlayStatement(item, in: saying, catalogue)
+            if let last { statement.keepEnd(of: last, paidBy: order) }
+            order = item.orderId ?? order
             let read = lastRead.flatMap { failed(statement, after: $0) ? $0 : nil }
             statement.place(after: read ?? last, graceOf(item, at: saying.said))
             statement.from = max(
@@ -119,7 +122,8 @@ struct PlayLedger {
         if last.state == .pending, !statement.isUnpaid, let start = statement.startedAt {
             return min(statement.said, max(start, last.from))
         }
-        guard statement.rank == .store, item.expiresAt != nil, last.item?.expiresAt != nil,
+        guard !statement.provesNoPayment,
+            statement.rank == .store, item.expiresAt != nil, last.item?.expiresAt != nil,
             last.expiry < statement.said, statement.expiry > last.expiry,
             let start = silentStart(of: statement, item, after: last)
         else { return statement.said }
@@ -373,7 +377,8 @@ extension PlayTokenRecord {
 }
 
 extension PlayItem.Plan {
-    fileprivate var isPrepaid: Bool {
+    /// Whether time is paid ahead and nothing renews by itself.
+    var isPrepaid: Bool {
         if case .prepaid = self { true } else { false }
     }
 }

@@ -68,9 +68,7 @@ struct PlaySituation {
         return state == .inGrace || isEarlier
     }
 
-    var isPrepaid: Bool {
-        if case .prepaid = statement?.item?.plan { true } else { false }
-    }
+    var isPrepaid: Bool { statement?.item?.plan.isPrepaid ?? false }
 
     /// Whether it is active and a renewal should have come.
     var awaitsRenewal: Bool { state == .active && instant >= expiry && willRenew == true }

@@ -39,6 +39,7 @@ public struct Rule: Hashable, Sendable {
         case gracePresumed = "grace-presumed"
         case retryKept = "retry-kept"
         case inRetry = "in-retry"
+        case notRenewed = "not-renewed"
         case onHold = "on-hold"
         case holdPresumed = "hold-presumed"
         case paused
@@ -79,6 +80,7 @@ extension Rule.ID {
         case .retryKept: "The store retries the payment; the operator's policy keeps access."
         case .inRetry:
             "A payment failed and grace is over or was never given; the store retries."
+        case .notRenewed: "A receipt made after the end lists no renewal."
         case .onHold: "A payment failed and the store has put the subscription on hold."
         case .holdPresumed:
             "A payment failed and grace should be over; a hold is assumed until the store says more."
@@ -222,6 +224,16 @@ struct TermRule: Sendable {
                 .billingRetry,
                 until: now.coveredUntil,
                 by: now.failed
+            )
+        },
+        TermRule(id: .notRenewed) { now in
+            guard now.awaitsRenewal, now.receiptWithoutRenewal != nil else { return nil }
+            return now.standing(
+                .notRenewed,
+                .expired,
+                .ended,
+                until: now.lastAccess,
+                asks: now.mayBeRetried
             )
         },
         TermRule(id: .renewalDue) { now in

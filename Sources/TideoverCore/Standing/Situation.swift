@@ -78,6 +78,21 @@ struct Situation {
         isAutoRenewable && !hasFailed && stillRenews && lapse == nil && !isUpgradedAway
     }
 
+    /// When the newest receipt was made, if it lists no renewal although one was overdue: past the leeway
+    /// and the grace that the catalogue names. A receipt does not say whether a payment failed, so
+    /// what the store has said of the term's end since counts before it.
+    var receiptWithoutRenewal: Instant? {
+        guard let leewayEnd, let made = history.receipts.last(where: { $0 <= instant }),
+            made >= max(leewayEnd, plannedGraceEnd ?? leewayEnd),
+            outlook.map({ $0.rank < .store || $0.assertedAt < made }) ?? true,
+            condition.map({ $0.rank < .store || $0.assertedAt < made }) ?? true
+        else { return nil }
+        return made
+    }
+
+    /// Whether the store could still be trying the payment.
+    var mayBeRetried: Bool { end(plus: Self.retry).map { instant < $0 } ?? false }
+
     private var isAutoRenewable: Bool { term?.term.plan == .autoRenewable }
 
     // MARK: Instants
@@ -89,6 +104,12 @@ struct Situation {
     /// The later of the term's end and its grace.
     var coveredUntil: Instant? {
         term?.end.map { max($0, graceEnd ?? .distantPast) }
+    }
+
+    /// The end of the grace that the catalogue names for the term's product.
+    private var plannedGraceEnd: Instant? {
+        guard let end = term?.end, let grace = term?.plannedGrace else { return nil }
+        return end + history.pace.scale(grace.length(from: end))
     }
 
     var leewayEnd: Instant? {

@@ -81,6 +81,8 @@ struct TermDraft: Sendable {
     var reversals: [Instant] = []
     /// When the term was signed without a revocation.
     var cleanSignings: [Instant] = []
+    /// The billing grace that the catalogue names for its product.
+    var plannedGrace: Period?
 
     /// What the words come to; `settle` finds it once they are all there.
     private(set) var failure = Failure()
@@ -142,6 +144,8 @@ final class TermRecord: Sendable {
     let reversals: [Instant]
     /// When the term was signed without a revocation.
     let cleanSignings: [Instant]
+    /// The billing grace that the catalogue names for its product.
+    let plannedGrace: Period?
     let failure: Failure
     /// The word that states when grace ends, and its end.
     let grace: Word<Outlook>?
@@ -164,6 +168,7 @@ final class TermRecord: Sendable {
         revocations = draft.revocations
         reversals = draft.reversals
         cleanSignings = draft.cleanSignings
+        plannedGrace = draft.plannedGrace
         failure = draft.failure
         grace = draft.grace
         graceTurns = draft.graceTurns

@@ -43,7 +43,7 @@ enum Acknowledgements {
             paidAt = read.startedAt
             isTest = read.isTest
             productId = read.items.first?.productId
-            prepaidUntil = read.items.first { $0.isPrepaid }?.expiresAt
+            prepaidUntil = read.items.first { $0.plan.isPrepaid }?.expiresAt
         }
 
         private init(_ read: PlayPurchase) {
@@ -62,11 +62,5 @@ enum Acknowledgements {
             }
             return paidAt + Milliseconds(length.count / 2)
         }
-    }
-}
-
-extension PlayItem {
-    fileprivate var isPrepaid: Bool {
-        if case .prepaid = plan { true } else { false }
     }
 }

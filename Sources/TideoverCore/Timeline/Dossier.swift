@@ -109,6 +109,12 @@ struct Dossier: Sendable {
         return said.isEmpty ? entry(into: record) : proof(said)
     }
 
+    /// That receipts made at an instant list no renewal.
+    func receipt(madeAt instant: Instant) -> Proof {
+        let listed = terms.values.joined().filter { $0.assertedAt == instant }
+        return Proof(listed.map(\.evidence), learnedAt: earliest(listed.map(\.evidence)))
+    }
+
     /// What the newest outlook on it said by an instant.
     func outlook(on record: TermRecord, by instant: Instant) -> Proof {
         record.outlooks.newest(by: instant).map { proof([$0.evidence]) } ?? entry(into: record)

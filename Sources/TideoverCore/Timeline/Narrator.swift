@@ -168,7 +168,11 @@ struct Narrator: Sendable {
     private mutating func end(at step: Step) {
         endedAt = endedAt ?? step.from
         guard let term = step.term else { return }
-        let proof = dossier.lastWords(on: term, by: step.from)
+        let isListed = step.standing.rule == .notRenewed
+        let receipt = isListed ? steps.history.receipts.last { $0 <= step.from } : nil
+        let proof =
+            receipt.map { dossier.receipt(madeAt: $0) }
+            ?? dossier.lastWords(on: term, by: step.from)
         schedule(cleanupOf: term, from: step, proof)
         guard !step.standing.reason.isTakingBack else {
             takeBack(term, at: step, proof)

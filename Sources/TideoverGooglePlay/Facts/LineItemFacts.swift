@@ -2,8 +2,10 @@ import TideoverCore
 
 extension PlayItem {
     init(_ item: SubscriptionPurchaseV2.LineItem, of purchase: SubscriptionPurchaseV2) {
-        // The older member speaks of the only item there was.
-        let only = purchase.lineItems.count == 1 ? purchase.latestOrderId : nil
+        // The older member is about the only item. Behind a charge that failed it may name the order
+        // that was declined, which is no payment.
+        let isOnlyItem = purchase.lineItems.count == 1
+        let older = isOnlyItem && !purchase.mayNameDeclinedOrder ? purchase.latestOrderId : nil
         self.init(
             productId: item.productId,
             basePlan: item.offerDetails?.basePlanId,
@@ -11,7 +13,7 @@ extension PlayItem {
             expiresAt: item.expiryTime,
             plan: Plan(item.plan),
             phase: item.offerPhase.map(Phase.init),
-            orderId: item.latestSuccessfulOrderId ?? only,
+            orderId: item.latestSuccessfulOrderId ?? older,
             price: item.renewing?.recurringPrice,
             replacement: item.deferredReplacementProductId,
             isRemovedAtExpiry: item.isRemovedAtExpiry,
@@ -23,6 +25,16 @@ extension PlayItem {
                 )
             }
         )
+    }
+}
+
+extension SubscriptionPurchaseV2 {
+    /// Whether the latest order may be one that was declined.
+    fileprivate var mayNameDeclinedOrder: Bool {
+        switch subscriptionState?.known {
+        case .inGracePeriod, .onHold, .canceled, .expired: true
+        case .pending, .active, .paused, .pendingPurchaseCanceled, nil: false
+        }
     }
 }
 

@@ -290,7 +290,10 @@ extension GooglePlaySubscription {
             case .grace(let since) where items[index].end < since + items[index].grace:
                 extendGrace(index, since: since)
             case .grace, .silent: suspend(index, at: instant)
-            case .hold: items[index].phase = .ended
+            case .hold:
+                // Google moves the expiry to the end of a hold that ends unpaid.
+                items[index].end = instant
+                items[index].phase = .ended
             case .awaited, .following, .running, .paused, .ended: break
             }
         }

@@ -84,7 +84,8 @@ extension RelayedPurchase {
             (expiresAt, refundedAt, graceUntil) = (end, now, nil)
             return refund()
         case 13:
-            (expiresAt, graceUntil) = (end, nil)
+            // An expiry moved to the end of an unpaid hold is no payment.
+            (expiresAt, graceUntil) = (min(expiresAt ?? end, end), nil)
             return expire(unsubscribedAt == nil ? "BILLING_ERROR" : "UNSUBSCRIBE")
         default: return []
         }

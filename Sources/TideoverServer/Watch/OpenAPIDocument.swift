@@ -2418,8 +2418,8 @@ enum OpenAPIDocument {
                       "revoked", "prepaid", "cancelled", "in-term", "superseded",
                       "renewed-unseen", "ended-stated", "in-grace", "grace-unstated",
                       "grace-presumed", "retry-kept", "in-retry", "on-hold", "hold-presumed",
-                      "paused", "resume-due", "renewal-due", "silent-grace", "store-unreachable",
-                      "unconfirmed", "expired", "ended"
+                      "paused", "resume-due", "not-renewed", "renewal-due", "silent-grace",
+                      "store-unreachable", "unconfirmed", "expired", "ended"
                     ]
                   },
                   "productId": { "type": ["string", "null"] },
