@@ -292,7 +292,6 @@ import TideoverLives
             #expect(!life.standing(day).access, "\(life.told(day))")
         }
         #expect(life.told("2026-07-09") == Self.ended)
-        #expect(life.standing("2026-07-09").accessUntil == (isRead ? "2026-06-03" : Self.end))
     }
 
     @Test func `a new order behind a hold is a payment, whatever the state is by then`() {
