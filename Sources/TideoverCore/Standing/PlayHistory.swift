@@ -114,7 +114,7 @@ struct PlayStatement: Sendable {
             || (last.state == .active || last.state == .cancelled)
                 && isSameOrder == true && cancellation == .system
         provesNoPayment = last.awaitsPayment || isOver && hasFailed
-        guard provesNoPayment, isOver || isSameOrder == true else { return }
+        guard provesNoPayment, isOver else { return }
         expiry = min(expiry, last.accessEnd)
     }
 }
