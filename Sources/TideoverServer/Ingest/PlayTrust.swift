@@ -118,8 +118,11 @@ extension PlayReader {
     }
 
     private func facts(in readings: [PlayReading], of piece: Evidence) -> [Fact] {
-        readings.filter { $0.environment == readings.first?.environment }
+        let environment = readings.first?.environment
+        // A list of voided orders names purchases of every environment.
+        return readings.filter { $0.environment == environment }
             .flatMap { $0.facts(learnedAt: piece.receivedAt, evidence: piece.id) }
+            .filter { $0.lineage.environment == environment }
     }
 
     /// What of answers that no notification prompted is of one environment: an intake has one.
