@@ -30,7 +30,7 @@ var targets: [Target] = [
     // Lives of subscriptions, generated, and the laws that the core keeps over all of them.
     .target(
         name: "TideoverLives",
-        dependencies: ["TideoverCore"],
+        dependencies: ["TideoverCore", "TideoverJSON"],
         path: "Tests/TideoverLives",
         swiftSettings: settings
     ),
@@ -46,12 +46,12 @@ var targets: [Target] = [
     ),
     tests(
         "TideoverAppStoreTests",
-        ["TideoverAppStore", "TideoverCore", "TideoverHTTP", "TideoverJSON"]
+        ["TideoverAppStore", "TideoverCore", "TideoverHTTP", "TideoverJSON", "TideoverLives"]
     ),
     library("TideoverGooglePlay", ["TideoverCore", "TideoverHTTP", "TideoverJSON"]),
     tests(
         "TideoverGooglePlayTests",
-        ["TideoverGooglePlay", "TideoverCore", "TideoverHTTP", "TideoverJSON"]
+        ["TideoverGooglePlay", "TideoverCore", "TideoverHTTP", "TideoverJSON", "TideoverLives"]
     ),
 ]
 
@@ -146,7 +146,7 @@ targets += [
     library("TideoverRevenueCat", ["TideoverCore", "TideoverHTTP", "TideoverJSON"]),
     tests(
         "TideoverRevenueCatTests",
-        ["TideoverRevenueCat", "TideoverCore", "TideoverHTTP", "TideoverJSON"]
+        ["TideoverRevenueCat", "TideoverCore", "TideoverHTTP", "TideoverJSON", "TideoverLives"]
     ),
     // level 3
     library(

@@ -122,7 +122,9 @@ enum ImportLines {
         }
 
         /// The number in the file of a line that is known by its number in the batch.
-        func number(_ line: Int) -> Int { line == 1 ? 1 : first + line - 2 }
+        func number(_ line: Int) -> Int {
+            line == 1 ? 1 : first.addingSaturated(line).addingSaturated(-2)
+        }
     }
 
     // MARK: What became of them
@@ -153,7 +155,7 @@ enum ImportLines {
             for (kind, count) in counts?.members.map(\.self) ?? [] {
                 let count = Int(count.int64 ?? 0)
                 if let index = sums.firstIndex(where: { $0.0 == kind }) {
-                    sums[index].1 += count
+                    sums[index].1 = sums[index].1.addingSaturated(count)
                 } else {
                     sums.append((kind, count))
                 }

@@ -1,4 +1,5 @@
 import TideoverCommandLine
+import TideoverCore
 import TideoverHTTP
 import TideoverJSON
 import TideoverServer
@@ -147,10 +148,11 @@ private struct ImportTotal {
             ])
         }
         lines += batch.lastLine - batch.linesBefore
-        read += answer["read"]?.int64 ?? 0
-        known += answer["known"]?.int64 ?? 0
-        refused += (answer["refused"]?.int64 ?? 0) + Int64(batch.tooLong.count)
-        newFacts += answer["newFacts"]?.int64 ?? 0
+        read = read.addingSaturated(answer["read"]?.int64 ?? 0)
+        known = known.addingSaturated(answer["known"]?.int64 ?? 0)
+        refused = refused.addingSaturated(answer["refused"]?.int64 ?? 0)
+            .addingSaturated(Int64(batch.tooLong.count))
+        newFacts = newFacts.addingSaturated(answer["newFacts"]?.int64 ?? 0)
         told += news
         return news.compactMap { $0["detail"]?.string }.map(TextLayout.visible)
     }

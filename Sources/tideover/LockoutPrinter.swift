@@ -50,16 +50,12 @@ enum LockoutPrinter {
 
     private static func share(_ part: JSONValue?, of whole: JSONValue?) -> String {
         guard let part = part?.double, let whole = whole?.double, whole > 0 else { return "-" }
-        let hundredths = Int64((part / whole * 10_000).rounded())
-        let digits = hundredths % 100
-        return
-            "\(number(.double(whole))) (\(hundredths / 100).\(digits < 10 ? "0" : "")\(digits) %)"
+        return "\(number(.double(whole))) (\(DecimalText.twoDecimals(part / whole * 100)) %)"
     }
 
     /// To a tenth.
     static func number(_ value: JSONValue?) -> String {
-        let tenths = Int64(((value?.double ?? 0) * 10).rounded())
-        return tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(tenths % 10)"
+        DecimalText.tenths(value?.double ?? 0)
     }
 
     // MARK: For sheets

@@ -122,7 +122,7 @@ enum Replay {
     ) -> [String] {
         let count = listed?["count"]?.int64 ?? 0
         let first = listed?["first"]?.array ?? []
-        let rest = count - Int64(first.count)
+        let rest = count.addingSaturated(-Int64(first.count))
         return ["  \(count) \(words)"] + first.map { "    " + line($0) }
             + (rest > 0 ? ["    and \(rest) more"] : [])
     }

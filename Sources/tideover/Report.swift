@@ -202,8 +202,7 @@ enum ArrivalPrinter {
     private static func share(_ way: JSONValue?) -> String {
         let count = way?["count"]?.int64 ?? 0
         guard let share = way?["share"]?.double else { return "\(count)" }
-        let tenths = Int64((share * 1_000).rounded())
-        return "\(count) (\(tenths / 10).\(tenths % 10) %)"
+        return "\(count) (\(DecimalText.oneDecimal(share * 100)) %)"
     }
 
     private static func lengths(_ lengths: JSONValue?) -> String {
@@ -216,14 +215,9 @@ enum ArrivalPrinter {
     /// A length of time in the unit that suits it.
     static func words(_ seconds: Double) -> String {
         for (unit, size) in [("d", 86_400.0), ("h", 3_600), ("min", 60)] where seconds >= 2 * size {
-            return "\(tenths(seconds / size)) \(unit)"
+            return "\(DecimalText.tenths(seconds / size)) \(unit)"
         }
-        return "\(tenths(seconds)) s"
-    }
-
-    private static func tenths(_ number: Double) -> String {
-        let tenths = Int64((number * 10).rounded())
-        return tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(tenths % 10)"
+        return "\(DecimalText.tenths(seconds)) s"
     }
 
     private static func sentence(_ row: JSONValue) -> String {

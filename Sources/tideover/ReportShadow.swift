@@ -98,11 +98,17 @@ private struct ShadowSum {
 
     mutating func add(_ page: JSONValue) {
         head = page
-        customers += page["customers"]?.int64 ?? 0
-        differing += page["differing"]?.int64 ?? 0
-        lockoutMinutes += page["lockoutMinutes"]?.double ?? 0
-        entitledMinutes += page["entitledMinutes"]?.double ?? 0
+        customers = customers.addingSaturated(page["customers"]?.int64 ?? 0)
+        differing = differing.addingSaturated(page["differing"]?.int64 ?? 0)
+        lockoutMinutes = Self.sum(lockoutMinutes, page["lockoutMinutes"])
+        entitledMinutes = Self.sum(entitledMinutes, page["entitledMinutes"])
         differences += page["differences"]?.array ?? []
+    }
+
+    /// Finite, because JSON has no infinity.
+    private static func sum(_ minutes: Double, _ more: JSONValue?) -> Double {
+        let greatest = Double.greatestFiniteMagnitude
+        return min(greatest, max(-greatest, minutes + (more?.double ?? 0)))
     }
 
     var form: JSONValue {

@@ -67,6 +67,14 @@ import TideoverSignatures
         #expect(try trouble("{ do: 'shares' }").contains("is no action"))
     }
 
+    @Test func `a quantity that no price can be multiplied by is refused`() throws {
+        let most = "9223372036854775807"
+        let buying = "{ do: 'buy', product: 'cards.lifetime', quantity: \(most) }"
+        let refunding = "{ do: 'refund', product: 'cards.lifetime', quantity: \(most) }"
+        #expect(try trouble(buying).contains("from 0 to 1000000"))
+        #expect(try trouble(refunding).contains("from 0 to 1000000"))
+    }
+
     @Test func `a store that stays is told of Google Play too, and time may pass without a deed`()
         async throws
     {

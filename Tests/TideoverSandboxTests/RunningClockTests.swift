@@ -36,6 +36,12 @@ import TideoverSandbox
         #expect(clock.now(at: 201, stores: 7000, atMost: 6000) == 7000)
     }
 
+    @Test func `the fastest clock stops at the end of time`() {
+        var clock = RunningClock(speed: 100_000_000, ours: 0, stores: 1_800_000_000_000)
+        #expect(clock.now(at: 1_000_000_000_000, stores: 0) == .max)
+        #expect(clock.now(at: .max, stores: 0) == .max)
+    }
+
     @Test func `another speed counts from when it was set`() {
         var clock = RunningClock(speed: 10, ours: 0, stores: 0)
         clock.run(at: 2, ours: 100, stores: 400)

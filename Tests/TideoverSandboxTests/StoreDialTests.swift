@@ -26,6 +26,13 @@ import TideoverSignatures
         #expect(Self.dial.last(at: third) == 1_000_000_000_000 + 4 * 864_000 - 1)
     }
 
+    @Test func `what lies beyond the ends of time is shown at them`() {
+        let dial = StoreDial(from: 0, at: 1_800_000_000_000, month: 1)
+        #expect(dial.last(at: .min) == .min)
+        #expect(dial.last(at: 0) == .min)
+        #expect(dial.last(at: .max) == .max - 1)
+    }
+
     @Test func `later instants never show earlier, and come back to where they were`() {
         var random = SeededRandom(seed: 11)
         let months: [Int64] = [1, 3000, 300_000, StoreDial.month, 3 * StoreDial.month]

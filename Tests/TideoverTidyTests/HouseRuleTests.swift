@@ -88,6 +88,31 @@ import Testing
         #expect(HouseRules.crashesWithoutAReason(file("precondition(a, \"no fatalError(\")")) == [])
     }
 
+    @Test func `a trap without a reason is found`() {
+        func source(_ module: String, _ text: String) -> SourceFile {
+            SourceFile(path: "Sources/\(module)/A.swift", text: text)
+        }
+        let files = [
+            source("TideoverCore", "precondition(a)\n// precondition(b)\nassert(c, \"assert(\")"),
+            source("TideoverSandbox", "preconditionFailure(\"no\")"),
+        ]
+        func found(_ rows: String...) -> [String] {
+            let text = rows.joined(separator: "\n")
+            let page = SourceFile(path: "docs/traps.md", text: text)
+            return HouseRules.unarguedTraps(files, page: page)
+        }
+        #expect(found("| `TideoverCore/A.swift` | 2 | a reason |") == [])
+        let one = "docs/traps.md argues for 1 traps here"
+        #expect(
+            found("| `TideoverCore/A.swift` | 1 | a |") == [
+                "Sources/TideoverCore/A.swift:3: \(one)"
+            ]
+        )
+        #expect(found("").count == 1)
+        #expect(found("| `TideoverCore/A.swift` | 2 | |").count == 1)
+        #expect(found("| `TideoverCore/A.swift` | 2 | a |", "| `B.swift` | 1 | a |").count == 1)
+    }
+
     @Test func `a lock that the thread sanitizer does not see is found`() {
         #expect(HouseRules.invisibleLocks(file("let count = Mutex(0)")).count == 1)
         #expect(HouseRules.invisibleLocks(file("let count: Mutex<Int>")).count == 1)

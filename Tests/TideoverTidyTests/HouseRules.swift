@@ -130,6 +130,35 @@ enum HouseRules {
         }
     }
 
+    /// Lines that can end the process, beyond those that the page on traps argues for. Its tables have
+    /// rows of a file under `Sources`, in backticks, a count of lines, and a reason.
+    static func unarguedTraps(_ files: [SourceFile], page: SourceFile) -> [String] {
+        var argued: [String: Int] = [:]
+        for (index, line) in page.written.all.enumerated() {
+            let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+            guard cells.count == 3, cells[0].hasPrefix("`"), let count = Int(cells[1]) else {
+                continue
+            }
+            let path = "Sources/" + cells[0].trimmingCharacters(in: ["`"])
+            guard argued.updateValue(count, forKey: path) == nil, !cells[2].isEmpty else {
+                return [page.violation(index, "`\(path)` is listed twice or without a reason")]
+            }
+        }
+        let strangers = argued.keys.filter { path in !files.contains { $0.path == path } }
+        return strangers.sorted().map { "\(page.path): there is no `\($0)`" }
+            + files.filter { $0.module != "TideoverSandbox" }.flatMap { file in
+                let traps = Set(Self.traps.flatMap(file.code.containing)).sorted()
+                let most = argued[file.path] ?? 0
+                return traps.count <= most
+                    ? []
+                    : [file.violation(traps[most], "\(page.path) argues for \(most) traps here")]
+            }
+    }
+
+    private static let traps = [
+        "precondition(", "preconditionFailure(", "assert(", "assertionFailure(", "fatalError(",
+    ]
+
     static func invisibleLocks(_ file: SourceFile) -> [String] {
         found(["Mutex(", "Mutex<"], in: file) {
             "`\($0)`: the thread sanitizer takes what it guards for a race; `Locked` it sees"

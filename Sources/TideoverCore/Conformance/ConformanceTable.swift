@@ -21,13 +21,17 @@ public struct ConformanceTable: Sendable {
         let content: Result<ConformanceCase, ConformanceFault>
     }
 
+    /// A value is written again before it is read, which can make it a few times longer: what is
+    /// written of a table of this size is far below ``JSONLimits/local``.
+    private static let limits = JSONLimits(maxBytes: 64 << 20, maxDepth: JSONLimits.local.maxDepth)
+
     /// Reads a table. A case that is malformed does not keep the others from being read.
     ///
     /// - Throws: what is wrong with the table around its cases.
     public init(_ bytes: [UInt8]) throws(ConformanceFault) {
         let document: JSONDocument
         do {
-            document = try JSONDocument(bytes, limits: .local)
+            document = try JSONDocument(bytes, limits: Self.limits)
         } catch {
             throw ConformanceFault(error)
         }

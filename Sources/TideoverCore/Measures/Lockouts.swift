@@ -42,10 +42,8 @@ public struct Lockouts: Hashable, Sendable {
 
     /// How long a judge denied what the store vouched for.
     public func total(_ judge: Judge, _ cause: Cause? = nil) -> Milliseconds {
-        Milliseconds(
-            stretches.lazy.filter { $0.judge == judge && (cause == nil || $0.cause == cause) }
-                .reduce(0) { $0 + $1.length.count }
-        )
+        stretches.lazy.filter { $0.judge == judge && (cause == nil || $0.cause == cause) }
+            .reduce(.zero) { $0 + $1.length }
     }
 }
 
@@ -99,7 +97,7 @@ private struct Court {
     /// same, so that only the boundaries of time are left.
     func hear(until now: Instant) -> ([Lockouts.Stretch], Milliseconds) {
         var book = StretchBook()
-        var entitled: Int64 = 0
+        var entitled = Milliseconds.zero
         let truths = Set(truth.boundaries(policy: policy))
         let heard = Set(facts.map(\.learnedAt)).filter { $0 < now }.sorted()
         let first = min(truths.min() ?? now, heard.first ?? now)
@@ -112,13 +110,13 @@ private struct Court {
                 guard standing.access, standing.confidence == .confirmed,
                     standing.reason != .keptByPolicy
                 else { continue }
-                entitled += (end - start).count
+                entitled = entitled + (end - start)
                 for (judge, cause) in bench.denials(of: standing, at: start, self) {
                     book.add(.init(judge: judge, cause: cause, from: start, until: end))
                 }
             }
         }
-        return (book.stretches, Milliseconds(entitled))
+        return (book.stretches, entitled)
     }
 
     func answer(of history: LineageHistory, at instant: Instant) -> Standing {

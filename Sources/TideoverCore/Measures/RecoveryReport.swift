@@ -166,13 +166,16 @@ private struct RecoveryTally {
             row.withoutPrice += 1
             return
         }
-        let key = price.currency
-        sums[key, default: RecoveryReport.Sum(currency: key)].atRisk += price.milliunits
-        switch outcome {
-        case .open, .unconfirmed: sums[key]?.open += price.milliunits
-        case .recovered, .recoveredByNewPurchase: sums[key]?.recovered += price.milliunits
-        case .cancelled, .expired, .takenBack: sums[key]?.lost += price.milliunits
-        }
+        let part: WritableKeyPath<RecoveryReport.Sum, Int64> =
+            switch outcome {
+            case .open, .unconfirmed: \.open
+            case .recovered, .recoveredByNewPurchase: \.recovered
+            case .cancelled, .expired, .takenBack: \.lost
+            }
+        var sum = sums[price.currency] ?? RecoveryReport.Sum(currency: price.currency)
+        sum.atRisk = sum.atRisk.addingSaturated(price.milliunits)
+        sum[keyPath: part] = sum[keyPath: part].addingSaturated(price.milliunits)
+        sums[price.currency] = sum
     }
 
     func row(values: [String?], horizons: [Int]) -> RecoveryReport.Row {

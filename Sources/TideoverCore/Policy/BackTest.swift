@@ -81,10 +81,10 @@ public struct BackTest: Sendable {
         public var exposures: Int64 = 0
 
         mutating func add(_ other: Totals) {
-            access.count += other.access.count
-            lockout.count += other.lockout.count
+            access = access + other.access
+            lockout = lockout + other.lockout
             lockouts += other.lockouts
-            exposure.count += other.exposure.count
+            exposure = exposure + other.exposure
             exposures += other.exposures
         }
     }
@@ -282,7 +282,7 @@ private struct Stretches {
     }
 
     var length: Milliseconds {
-        Milliseconds(ranges.reduce(0) { $0 + ($1.upperBound - $1.lowerBound).count })
+        ranges.reduce(.zero) { $0 + ($1.upperBound - $1.lowerBound) }
     }
 
     func union(_ other: Stretches) -> Stretches { combined(with: other) { $0 || $1 } }

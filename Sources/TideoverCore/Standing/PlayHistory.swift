@@ -165,13 +165,14 @@ extension PlayHistory {
         _ isMeant: (Standing) -> Bool
     ) -> (standing: Standing, now: PlaySituation)? {
         let token = lastRetired(by: instant)
-        for item in token?.items ?? [] {
-            guard let words = item.statement(at: instant) else { continue }
+        let statements = token?.items.compactMap { $0.statement(at: instant) } ?? []
+        for words in statements {
             let now = PlaySituation(history, self, instant, policy, token, nil, lastWords: words)
             let standing = PlayRule.standing(now)
             if isMeant(standing) { return (standing, now) }
         }
-        guard token == nil else { return nil }
+        // A token of which no product was ever named says no more than no token.
+        guard statements.isEmpty else { return nil }
         let now = PlaySituation(history, self, instant, policy, nil, nil)
         let standing = PlayRule.standing(now)
         return isMeant(standing) ? (standing, now) : nil

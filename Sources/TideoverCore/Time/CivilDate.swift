@@ -64,7 +64,8 @@ extension Int64 {
 
 extension Instant {
     /// Reads an RFC 3339 date and time with any offset; fractions beyond milliseconds are cut off.
-    /// Nil for anything else, a day that does not exist, and leap seconds.
+    /// Nil for anything else, a day that does not exist, leap seconds, and an instant that an offset
+    /// moves out of the years 0000 to 9999: it could not be written again.
     public init?(rfc3339 text: some StringProtocol) {
         var text = String(text)
         guard let instant = text.withUTF8({ Self.read(rfc3339: $0) }) else { return nil }
@@ -92,7 +93,8 @@ extension Instant {
         else { return nil }
         let time = ((hour * 60 + minute) * 60 + second) * 1000 + fraction
         let local = CivilDate(year: year, month: month, day: day, time: time).instant
-        return local - .minutes(offset)
+        let instant = local - .minutes(offset)
+        return Instant.writable.contains(instant) ? instant : nil
     }
 
     /// The instant as `2026-05-06T10:00:00.000Z`; beyond the years 0000 to 9999, the nearest one

@@ -23,9 +23,9 @@ public struct Instant: Hashable, Comparable, Sendable {
     }
 
     public static func + (instant: Instant, length: Milliseconds) -> Instant {
-        let (sum, overflow) = instant.millisecondsSince1970.addingReportingOverflow(length.count)
-        guard overflow else { return Instant(millisecondsSince1970: sum) }
-        return length.count < 0 ? .distantPast : .distantFuture
+        Instant(
+            millisecondsSince1970: instant.millisecondsSince1970.addingSaturated(length.count)
+        )
     }
 
     public static func - (instant: Instant, length: Milliseconds) -> Instant {
@@ -44,11 +44,11 @@ public struct Instant: Hashable, Comparable, Sendable {
     /// Whether two instants lie at most `tolerance` apart.
     public func isWithin(_ tolerance: Milliseconds, of other: Instant) -> Bool {
         let distance = self - other
-        return distance <= tolerance && distance.count >= -tolerance.count
+        return tolerance >= .zero && distance.count.magnitude <= tolerance.count.magnitude
     }
 }
 
-/// A length of time in whole milliseconds.
+/// A length of time in whole milliseconds. Arithmetic saturates at the ends of the range.
 public struct Milliseconds: Hashable, Comparable, Sendable {
     public var count: Int64
 
@@ -57,10 +57,18 @@ public struct Milliseconds: Hashable, Comparable, Sendable {
     }
 
     public static let zero = Milliseconds(0)
-    public static func seconds(_ n: Int64) -> Milliseconds { Milliseconds(n * 1000) }
-    public static func minutes(_ n: Int64) -> Milliseconds { .seconds(n * 60) }
-    public static func hours(_ n: Int64) -> Milliseconds { .minutes(n * 60) }
-    public static func days(_ n: Int64) -> Milliseconds { .hours(n * 24) }
+    public static func seconds(_ n: Int64) -> Milliseconds { of(n, each: 1000) }
+    public static func minutes(_ n: Int64) -> Milliseconds { of(n, each: 60_000) }
+    public static func hours(_ n: Int64) -> Milliseconds { of(n, each: 3_600_000) }
+    public static func days(_ n: Int64) -> Milliseconds { of(n, each: 86_400_000) }
+
+    private static func of(_ n: Int64, each length: Int64) -> Milliseconds {
+        Milliseconds(n.multipliedSaturated(by: length))
+    }
+
+    public static func + (a: Milliseconds, b: Milliseconds) -> Milliseconds {
+        Milliseconds(a.count.addingSaturated(b.count))
+    }
 
     public static func < (a: Milliseconds, b: Milliseconds) -> Bool { a.count < b.count }
 

@@ -7,7 +7,7 @@ extension WireFields {
         guard let fields = try fields(name) else { return nil }
         let (currency, written) = (try fields.text("currencyCode"), try fields.integer("units"))
         let (units, nanos) = (written ?? 0, try fields.integer("nanos") ?? 0)
-        guard abs(nanos) < 1_000_000_000, units.signum() * nanos.signum() >= 0 else {
+        guard nanos.magnitude < 1_000_000_000, units.signum() * nanos.signum() >= 0 else {
             throw fields.malformed("nanos")
         }
         let (whole, isTooLarge) = units.multipliedReportingOverflow(by: 1000)

@@ -21,7 +21,7 @@ public struct ShadowLockout: Hashable, Sendable {
 
     /// How long it denied.
     public var total: Milliseconds {
-        Milliseconds(stretches.reduce(0) { $0 + ($1.until - $1.from).count })
+        stretches.reduce(.zero) { $0 + ($1.until - $1.from) }
     }
 
     /// Counts over a span of time. An answer of RevenueCat's counts from when it was given until the
@@ -44,7 +44,7 @@ public struct ShadowLockout: Hashable, Sendable {
         let ends = answers.compactMap { $0.conclusion(on: entitlement, at: start)?.accessUntil }
         let theirChanges = Set(answers.map(\.requestDate) + ends).sorted()
         var stretches: [Stretch] = []
-        var entitled: Int64 = 0
+        var entitled = Milliseconds.zero
         var instant = start
         while instant < end {
             let current = ours.snapshot(at: instant)[entitlement]
@@ -55,7 +55,7 @@ public struct ShadowLockout: Hashable, Sendable {
             if let standing = current?.standing, standing.isVouchedFor,
                 let answer = answers.last(where: { $0.requestDate <= instant })
             {
-                entitled += (min(next, end) - instant).count
+                entitled = entitled + (min(next, end) - instant)
                 if !answer.grants(entitlement, in: ours.environment, at: instant) {
                     Self.add(Stretch(from: instant, until: min(next, end)), to: &stretches)
                 }
@@ -63,7 +63,7 @@ public struct ShadowLockout: Hashable, Sendable {
             instant = next
         }
         self.stretches = stretches
-        self.entitled = Milliseconds(entitled)
+        self.entitled = entitled
     }
 
     private static func add(_ stretch: Stretch, to stretches: inout [Stretch]) {

@@ -51,7 +51,7 @@ public struct ScenarioError: Error, Hashable, Sendable {
 
     /// What a value should have been.
     public enum Kind: Hashable, Sendable {
-        case string, bool, wholeNumber, object, list, listOfStrings, pair
+        case string, bool, wholeNumber, quantity, object, list, listOfStrings, pair
         case daysOfExtension, percent, part, status
     }
 
@@ -123,6 +123,7 @@ extension ScenarioError.Kind: CustomStringConvertible {
         case .string: "a text"
         case .bool: "true or false"
         case .wholeNumber: "a whole number, 0 or more"
+        case .quantity: "a whole number from 0 to 1000000"
         case .object: "an object"
         case .list: "a list"
         case .listOfStrings: "a list of texts"

@@ -31,6 +31,6 @@ public struct RunningClock: Hashable, Sendable {
     }
 
     private func now(at ours: Int64) -> Int64 {
-        stores + (ours - self.ours) * speed
+        Int64(clamping: Int128(stores) + (Int128(ours) - Int128(self.ours)) * Int128(speed))
     }
 }

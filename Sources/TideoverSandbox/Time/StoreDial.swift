@@ -59,7 +59,8 @@ public struct StoreDial: Sendable {
     /// The last instant of the store at which the other clock shows this one or earlier.
     public func last(at shown: Int64) -> Int64 {
         if isIdentity { return shown }
-        return first(at: shown == .max ? shown : shown + 1) - 1
+        let next = first(at: shown == .max ? shown : shown + 1)
+        return next == .min ? next : next - 1
     }
 
     /// What the other clock shows now, when the store's stands at an instant. The store's stands still

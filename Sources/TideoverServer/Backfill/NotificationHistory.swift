@@ -28,9 +28,9 @@ extension Backfiller {
         onlyFailures: Bool,
         _ step: BackfillStep
     ) async throws -> HistoryBookmark {
-        var mark = askable(mark)
+        var mark = mark
         do {
-            return try await pages(mark, onlyFailures: onlyFailures, step)
+            return try await pages(askable(mark), onlyFailures: onlyFailures, step)
         } catch let failure as AppStoreAPIFailure {
             // Once: from the first page on, or from as far back as every store goes.
             switch failure.knownCode {
@@ -47,18 +47,21 @@ extension Backfiller {
         }
     }
 
-    /// With a window that the store can be asked for.
-    private func askable(_ mark: HistoryBookmark) -> HistoryBookmark {
+    /// The walk, with a window that the store can be asked for.
+    private func askable(
+        _ mark: HistoryBookmark
+    ) -> (mark: HistoryBookmark, window: HistoryBookmark.Window) {
         let now = timing.clock()
         let earliest = earliestStart(at: now)
         if let window = mark.window, window.from >= earliest, window.from < window.to {
-            return mark
+            return (mark, window)
         }
         var mark = mark
         let from = mark.finishedUntil.map { max($0 - Self.overlap, earliest) } ?? earliest
-        mark.window = .init(from: min(from, now - Self.overlap), to: now)
+        let window = HistoryBookmark.Window(from: min(from, now - Self.overlap), to: now)
+        mark.window = window
         mark.place = nil
-        return mark
+        return (mark, window)
     }
 
     private func earliestStart(at now: Instant) -> Instant {
@@ -70,12 +73,11 @@ extension Backfiller {
 
     /// Reads the pages of one window, and keeps behind each how far it has come.
     private func pages(
-        _ begun: HistoryBookmark,
+        _ begun: (mark: HistoryBookmark, window: HistoryBookmark.Window),
         onlyFailures: Bool,
         _ step: BackfillStep
     ) async throws -> HistoryBookmark {
-        var mark = begun
-        guard let window = mark.window else { preconditionFailure("a walk has a window") }
+        var (mark, window) = begun
         let filter = NotificationHistoryFilter(
             from: window.from,
             to: window.to,

@@ -48,7 +48,7 @@ public struct Inspection: Sendable {
         } catch let refusal as any Refusal {
             verdict = .refused(code: refusal.code, sentence: refusal.sentence)
         } catch {
-            preconditionFailure("reading App Store data fails by a refusal only, not by \(error)")
+            verdict = .refused(code: "unreadable-input", sentence: "This cannot be read: \(error).")
         }
     }
 

@@ -81,8 +81,8 @@ struct CustomerShadow: Sendable {
                 from: start,
                 until: end
             )
-            sum.denied = Milliseconds(sum.denied.count + lockout.total.count)
-            sum.entitled = Milliseconds(sum.entitled.count + lockout.entitled.count)
+            sum.denied = sum.denied + lockout.total
+            sum.entitled = sum.entitled + lockout.entitled
         }
         return sum
     }
@@ -90,8 +90,8 @@ struct CustomerShadow: Sendable {
     /// Over all entitlements.
     var time: Time {
         lockouts.values.reduce(into: Time()) { sum, time in
-            sum.denied = Milliseconds(sum.denied.count + time.denied.count)
-            sum.entitled = Milliseconds(sum.entitled.count + time.entitled.count)
+            sum.denied = sum.denied + time.denied
+            sum.entitled = sum.entitled + time.entitled
         }
     }
 

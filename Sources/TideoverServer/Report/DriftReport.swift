@@ -42,7 +42,7 @@ package struct DriftReport: Hashable, Sendable {
             }
             healers[healing.by, default: 0] += 1
             self.healing.add(length)
-            lockout = Milliseconds(lockout.count + (drift.lockout ?? .zero).count)
+            lockout = lockout + (drift.lockout ?? .zero)
         }
     }
 

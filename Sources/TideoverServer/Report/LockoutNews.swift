@@ -56,7 +56,8 @@ package struct LockoutNews: Hashable, Sendable {
         var denials: [Lockouts.Cause: Int64] = [:]
         for stretch in lockouts.stretches
         where stretch.judge == .ours && stretch.length >= Self.shortest {
-            denials[stretch.cause, default: 0] += stretch.length.count
+            let known = denials[stretch.cause] ?? 0
+            denials[stretch.cause] = known.addingSaturated(stretch.length.count)
         }
         return denials
     }

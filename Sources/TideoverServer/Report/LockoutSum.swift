@@ -70,9 +70,4 @@ extension LockoutSum {
 
 extension Milliseconds {
     var minutes: Double { Double(count) / 60_000 }
-
-    fileprivate static func + (a: Milliseconds, b: Milliseconds) -> Milliseconds {
-        let (sum, overflow) = a.count.addingReportingOverflow(b.count)
-        return Milliseconds(overflow ? .max : sum)
-    }
 }

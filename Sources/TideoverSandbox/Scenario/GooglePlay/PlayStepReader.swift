@@ -198,7 +198,7 @@ extension StepReader {
             throw fault(.whichProduct, reader.node)
         }
         guard subscriptions.contains(where: { $0.id == id }) else {
-            let quantity = try reader.wholeNumber("quantity") ?? 1
+            let quantity = try quantity(reader) ?? 1
             return .buy(product: id, quantity: quantity, payment: payment)
         }
         let addOns = try reader.optional("addOns", readStrings) ?? []
@@ -221,9 +221,18 @@ extension StepReader {
         return .refund(
             product: product,
             reason ?? .remorse,
-            quantity: try reader.wholeNumber("quantity"),
+            quantity: try quantity(reader),
             revokes: try flag("revokes", reader) ?? false
         )
+    }
+
+    /// Few enough that the price of all of them can be written.
+    private func quantity(_ reader: ObjectReader) throws(ScenarioError) -> Int64? {
+        guard let quantity = try reader.wholeNumber("quantity") else { return nil }
+        guard quantity <= 1_000_000 else {
+            throw fault(.expected(.quantity, for: "quantity"), reader.node)
+        }
+        return quantity
     }
 
     private func revocation(
