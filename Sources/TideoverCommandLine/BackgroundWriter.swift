@@ -131,7 +131,6 @@ public final class BackgroundWriter: Sendable {
             nil,
             { context in
                 guard let context else { return nil }
-                pthread_setname_np(pthread_self(), "log-writer")
                 Unmanaged<ThreadBody>.fromOpaque(context).takeRetainedValue().run()
                 return nil
             },
