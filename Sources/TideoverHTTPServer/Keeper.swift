@@ -99,6 +99,8 @@ struct Keeper: ~Copyable {
             case .lost: continue
             case .exhausted: restsUntil = now + Self.pace
             case .connection(let socket, var address, let length):
+                // The one that was closed for it has gone.
+                evictsFrom = now
                 take(socket, &address, length)
             }
         }
@@ -124,7 +126,7 @@ struct Keeper: ~Copyable {
         restsUntil == nil && now >= evictsFrom
     }
 
-    /// Closes one connection if the server is full and another one waits.
+    /// Closes one connection in 64 if the server is full and another one waits.
     ///
     /// Otherwise clients that send nothing would keep everybody else out, until their time is over. The
     /// path of a request that waits is not known yet, so no place can be kept for some of them. The
@@ -139,7 +141,11 @@ struct Keeper: ~Copyable {
                 connection.evictionRank(at: now).map { (rank: $0, connection: connection) }
             }
             .sorted { $0.rank < $1.rank }
-        _ = candidates.first { $0.connection.evict(at: now) }
+        // Several at a time, since finding the first takes a look at all of them.
+        var left = max(1, core.limits.connections / 64)
+        for candidate in candidates where left > 0 {
+            if candidate.connection.evict(at: now) { left -= 1 }
+        }
     }
 
     // MARK: - Looking after connections

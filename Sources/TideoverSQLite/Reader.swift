@@ -372,9 +372,9 @@ final class Reader {
     func keys() throws(StorageError) -> [KeyRecord] { try keyQueries.keys() }
 
     /// What the engine finds wrong with the file; empty when it is sound.
-    func problems() throws(StorageError) -> [String] {
+    func problems(_ check: StaticString = SQL.check) throws(StorageError) -> [String] {
         do {
-            let check = try Statement(SQL.check, on: connection)
+            let check = try Statement(check, on: connection)
             return try check.all { $0.text(0) }.filter { $0 != "ok" }
         } catch {
             // Damage can stop the check itself.

@@ -300,4 +300,6 @@ enum SQL {
         SELECT environment, kind, name, count FROM tally WHERE app = ?1
         """
     static let check: StaticString = "PRAGMA integrity_check"
+    /// Ends with the first problem.
+    static let quickCheck: StaticString = "PRAGMA quick_check(1)"
 }

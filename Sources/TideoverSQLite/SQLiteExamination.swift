@@ -51,7 +51,7 @@ public enum SQLiteExamination: Hashable, Sendable {
         )
         let version = try Migration.version(of: connection)
         do {
-            let faults = try Statement(SQL.quickCheck, on: connection).all { $0.text(0) }
+            let faults = try Statement(SQL.wholeQuickCheck, on: connection).all { $0.text(0) }
                 .filter { $0 != "ok" }
             guard version > 0, faults.isEmpty else {
                 return .read(faults: faults, newestEvidence: [:])
@@ -95,7 +95,7 @@ public enum SQLiteExamination: Hashable, Sendable {
 extension SQL {
     fileprivate static let bookmarksNamed: StaticString =
         "SELECT app, environment, form FROM bookmark WHERE name = ?1"
-    fileprivate static let quickCheck: StaticString = "PRAGMA quick_check"
+    fileprivate static let wholeQuickCheck: StaticString = "PRAGMA quick_check"
     fileprivate static let newestEvidence: StaticString = """
         SELECT environment, max(max(received_at, coalesce(signed_at, received_at)))
         FROM evidence GROUP BY environment

@@ -334,6 +334,18 @@ public final class SQLiteStorage: Storage {
         try readers.read { reader throws(StorageError) in try reader.problems() }
     }
 
+    /// The first thing that a check of the file's structure finds wrong; empty when there is none. It
+    /// reads all of the file, but does not compare indexes with their tables.
+    public func quickProblems() throws(StorageError) -> [String] {
+        try readers.read { reader throws(StorageError) in try reader.problems(SQL.quickCheck) }
+    }
+
+    /// Bytes of the file and of its write-ahead log.
+    public var byteCount: Int64 { DatabaseFile.byteCount(path) + logByteCount }
+
+    /// Bytes of the write-ahead log.
+    public var logByteCount: Int64 { DatabaseFile.byteCount(path + "-wal") }
+
     /// The version of SQLite in use, such as `3.40.1`.
     public static var engineVersion: String { String(cString: sqlite3_libversion()) }
 }

@@ -87,7 +87,12 @@ enum Serve {
         let log: Log = { line in
             output.message(String(decoding: line.json(at: SystemClock.now()), as: UTF8.self))
         }
-        let system = SystemInstruments(startedAt: SystemClock.now(), log: writer)
+        log(check(storage))
+        let system = SystemInstruments(
+            startedAt: SystemClock.now(),
+            log: writer,
+            storage: storage
+        )
         let service: Service
         do {
             service = try Service(
@@ -226,7 +231,40 @@ enum Serve {
         }
     }
 
-    private static func open(_ location: Configuration.StorageLocation) throws -> any Storage {
+    /// A larger database would keep the server from starting for long: reading it takes seconds.
+    private static let mostBytesChecked: Int64 = 256 << 20
+
+    /// Checks the database's structure; what the log says of it. A damaged one is served as far as it
+    /// can be read, since some answers are better than none.
+    private static func check(_ storage: SQLiteStorage) -> LogLine {
+        let bytes = storage.byteCount
+        let size = "\(bytes >> 20) MiB"
+        guard bytes <= mostBytesChecked else {
+            return LogLine(
+                .info,
+                "database not checked",
+                detail: "\(size), more than \(mostBytesChecked >> 20) MiB: it would take long"
+            )
+        }
+        let begin = ContinuousClock.now
+        do {
+            let problems = try storage.quickProblems()
+            let (seconds, attoseconds) = begin.duration(to: .now).components
+            let milliseconds = seconds * 1_000 + attoseconds / 1_000_000_000_000_000
+            guard let first = problems.first else {
+                return LogLine(
+                    .info,
+                    "database checked",
+                    detail: "\(size) in \(milliseconds) ms"
+                )
+            }
+            return LogLine(.error, "database damaged", code: "corrupt", detail: first)
+        } catch {
+            return LogLine(.error, "database not checked", detail: error.description)
+        }
+    }
+
+    private static func open(_ location: Configuration.StorageLocation) throws -> SQLiteStorage {
         guard case .sqlite(let path) = location else { preconditionFailure("only SQLite is read") }
         do {
             return try SQLiteStorage(path: path)

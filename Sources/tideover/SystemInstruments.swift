@@ -3,24 +3,28 @@ import TideoverCommandLine
 import TideoverCore
 import TideoverHTTPServer
 import TideoverLocks
+import TideoverSQLite
 import TideoverServer
 
 /// What the operating system and the socket server tell `/metrics`.
 final class SystemInstruments: Sendable {
     private let startedAt: Instant
     private let log: BackgroundWriter
+    private let storage: SQLiteStorage
     private let server = Locked<HTTPServer?>(nil)
 
-    init(startedAt: Instant, log: BackgroundWriter) {
+    init(startedAt: Instant, log: BackgroundWriter, storage: SQLiteStorage) {
         self.startedAt = startedAt
         self.log = log
+        self.storage = storage
     }
 
     var instruments: Instruments {
         Instruments(
             process: { self.process },
             sockets: { self.server.withLock { $0 }.map { SocketReading($0.statistics) } },
-            droppedLogLines: { self.log.droppedCount }
+            droppedLogLines: { self.log.droppedCount },
+            writeAheadLogBytes: { self.storage.logByteCount }
         )
     }
 

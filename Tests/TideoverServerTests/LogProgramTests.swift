@@ -22,17 +22,22 @@ final class LogProgramTests {
         let file = folder.appending(path: "tideover.json")
         let text = """
             { server: { listen: "127.0.0.1:0" }, storage: "sqlite:x.db",
-              apps: [{ id: "cards", environments: ["simulated"],
+              apps: [{ id: "cards", environments: ["sandbox"],
               products: { "cards.pro.monthly": { entitlements: ["premium"], period: "P1M" } } }] }
             """
         try Data(text.utf8).write(to: file)
+        let made = try Executable.run([
+            "keys", "add", "--kind", "secret", "--app", "cards", "--config", file.path,
+        ])
+        let key = String(made.results.dropLast())
         let running = try ServingExecutable(file.path)
         defer { running.destroy() }
         let client = try HTTPClient(userAgent: "tests")
         let server = client.handler(under: Destination(running.url, addresses: .any))
         let snapshot = Request(
             path: "/v1/apps/cards/customers/anna",
-            query: [QueryItem(name: "environment", value: "simulated")]
+            query: [QueryItem(name: "environment", value: "sandbox")],
+            headers: ["Authorization": "Bearer \(key)"]
         )
         // Each answer is a line of more than a hundred bytes; a pipe holds 65,536.
         for _ in 0..<500 {

@@ -145,7 +145,9 @@ enum MetricsSample {
             var reading = SocketReading()
             reading.connectionsOpen = 7
             return reading
-        }
+        },
+        droppedLogLines: { 3 },
+        writeAheadLogBytes: { 4_096 }
     )
 
     static func live(_ server: TestServer) async throws {

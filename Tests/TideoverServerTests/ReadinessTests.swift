@@ -114,6 +114,49 @@ import TideoverStorage
         #expect(try await server.get("/readyz").status == 200)
         await server.close()
     }
+
+    @Test func `a commit that fails is seen at once, and ready again is who can write`()
+        async throws
+    {
+        let disk = Disk()
+        let server = try TestServer(instruments: disk.instruments, faults: disk.faults)
+        #expect(try await server.get("/readyz").status == 200)
+        disk.isFull = true
+        #expect(try await server.post(Message.purchase("n-1")).status == 503)
+        // The earlier finding would hold for a second.
+        #expect(try await server.get("/readyz").status == 503)
+        disk.isFull = false
+        #expect(try await server.post(Message.purchase("n-1")).status == 200)
+        disk.advance(by: 1_000_000_000)
+        #expect(try await server.get("/readyz").status == 200)
+        await server.close()
+    }
+}
+
+@Suite(.timeLimit(.minutes(5))) struct WriteAheadLogAlarmTests {
+    @Test func `a large log is worth a warning at the bound and at each doubling`() {
+        var alarm = WriteAheadLogAlarm()
+        let bound = WriteAheadLogAlarm.boundBytes
+        let sizes = [0, bound - 1, bound, bound, bound * 2 - 1, bound * 2, bound * 3, 0, bound]
+        #expect(
+            sizes.map { alarm.observed(bytes: $0) }
+                == [false, false, true, false, false, true, false, false, true]
+        )
+    }
+
+    @Test func `a server warns of it in the log`() async throws {
+        let instruments = Instruments(writeAheadLogBytes: { WriteAheadLogAlarm.boundBytes })
+        let server = try TestServer(instruments: instruments)
+        let running = Task { await server.service.run(every: .milliseconds(1)) }
+        while !server.logged.contains(where: { $0.contains("write-ahead log is large") }) {
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        running.cancel()
+        await running.value
+        let sample = "tideover_wal_bytes \(WriteAheadLogAlarm.boundBytes)"
+        #expect(try await server.samples().contains(sample))
+        await server.close()
+    }
 }
 
 /// A disk that can be full, and a clock that stands until moved.

@@ -32,11 +32,16 @@ enum DatabaseFile {
 
     static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
+    /// The size of a file; 0 if there is none.
+    static func byteCount(_ path: String) -> Int64 {
+        var status = stat()
+        return stat(path, &status) == 0 ? Int64(status.st_size) : 0
+    }
+
     /// How a file is read that nobody else has open: what a crash left in the log counts; without one the
     /// file alone is read, and no log is made for it.
     static func quietAccess(to path: String) -> Connection.Access {
-        var log = stat()
-        return stat(path + "-wal", &log) == 0 && log.st_size > 0 ? .readOnly : .frozen
+        byteCount(path + "-wal") > 0 ? .readOnly : .frozen
     }
 
     private static func isFolder(_ path: String) -> Bool {

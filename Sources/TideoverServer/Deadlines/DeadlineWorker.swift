@@ -167,6 +167,7 @@ extension StorageError.Reason {
         switch self {
         case .corrupt, .refused, .engine: true
         case .busy, .full, .readOnly, .notPermitted, .missingFolder, .notAStorage, .locked,
+            .replaced,
             .newerSchema, .olderSchema, .io, .unconfirmed, .closed:
             false
         }

@@ -18,6 +18,7 @@ public struct Service: Sendable {
     /// What was refused or not understood, until it is stored.
     let tallies: TallyBook
     let refusals: RefusalLog
+    private let writeAheadLogAlarm = Locked(WriteAheadLogAlarm())
     /// What was counted since the start, for `/metrics`.
     let metrics: Metrics
     let readiness: Readiness
@@ -72,11 +73,13 @@ public struct Service: Sendable {
             return app
         }
         let agendas = PlayAgendas(of: apps)
+        let readinessState = Locked(ReadinessState())
         let storage = WatchedStorage(
             storage,
             metrics: metrics,
             uptime: instruments.uptime,
-            told: { agendas.note($0) }
+            told: { agendas.note($0) },
+            failed: { readinessState.withLock { $0.commitFailed(at: instruments.uptime()) } }
         )
         self.apps = Dictionary(uniqueKeysWithValues: apps.map { ($0.id, $0) })
         self.storage = storage
@@ -94,7 +97,12 @@ public struct Service: Sendable {
             metrics: metrics,
             log: log
         )
-        readiness = Readiness(storage: storage, uptime: instruments.uptime, log: log)
+        readiness = Readiness(
+            readinessState,
+            storage: storage,
+            uptime: instruments.uptime,
+            log: log
+        )
         tallies = TallyBook(storage: storage, log: log)
         refusals = RefusalLog(log)
         arrivals = try ArrivalBook(of: apps, storage: storage, now: clock())
@@ -169,7 +177,15 @@ public struct Service: Sendable {
         while !Task.isCancelled {
             try? await Task.sleep(for: interval)
             await flushTallies()
+            watchWriteAheadLog()
         }
+    }
+
+    private func watchWriteAheadLog() {
+        guard let bytes = instruments.writeAheadLogBytes(),
+            writeAheadLogAlarm.withLock({ $0.observed(bytes: bytes) })
+        else { return }
+        log(LogLine(.warning, "write-ahead log is large", detail: "\(bytes) bytes"))
     }
 
     /// Has what falls due take effect, until cancelled, by the service's clock. `sleep` rests for so long

@@ -13,19 +13,23 @@ public struct Instruments: Sendable {
     public var sockets: @Sendable () -> SocketReading?
     /// How many lines of the log were dropped because writing them stalled.
     public var droppedLogLines: @Sendable () -> Int
+    /// Bytes of the database's write-ahead log; nil where there is none.
+    public var writeAheadLogBytes: @Sendable () -> Int64?
 
     public init(
         uptime: @escaping @Sendable () -> Int64 = Self.runtimeClock,
         requestID: @escaping @Sendable () -> String = randomID,
         process: @escaping @Sendable () -> ProcessReading? = { nil },
         sockets: @escaping @Sendable () -> SocketReading? = { nil },
-        droppedLogLines: @escaping @Sendable () -> Int = { 0 }
+        droppedLogLines: @escaping @Sendable () -> Int = { 0 },
+        writeAheadLogBytes: @escaping @Sendable () -> Int64? = { nil }
     ) {
         self.uptime = uptime
         self.requestID = requestID
         self.process = process
         self.sockets = sockets
         self.droppedLogLines = droppedLogLines
+        self.writeAheadLogBytes = writeAheadLogBytes
     }
 
     /// The clock of Swift's own runtime, from the first time it was asked.

@@ -19,6 +19,9 @@ struct MetricsRoute {
         replays()
         acknowledgements()
         unclaimed()
+        if let bytes = service.instruments.writeAheadLogBytes() {
+            gauge("wal_bytes", "Size of the database's write-ahead log.", Int(clamping: bytes))
+        }
         counter(
             "log_lines_dropped_total",
             "Lines of the log dropped because standard error did not accept them.",

@@ -37,6 +37,9 @@ package struct ReadinessState {
 
     package mutating func beginDraining() { isDraining = true }
 
+    /// A commit failed for a reason that the next one meets too: not ready until a check succeeds.
+    package mutating func commitFailed(at now: Int64) { finding = (false, now) }
+
     package mutating func checked(isReady: Bool, at now: Int64) {
         finding = (isReady, now)
         checkBegan = nil
@@ -49,13 +52,19 @@ final class Readiness: Sendable {
     private let storage: any Storage
     private let uptime: @Sendable () -> Int64
     private let log: Log
-    private let state = Locked(ReadinessState())
+    private let state: Locked<ReadinessState>
 
     /// No app can have this id: what is counted here stays out of every app's counts.
     private static let place = "_readiness"
     private static let check = Tally(environment: nil, kind: "readiness", name: "checks")
 
-    init(storage: any Storage, uptime: @escaping @Sendable () -> Int64, log: @escaping Log) {
+    init(
+        _ state: Locked<ReadinessState>,
+        storage: any Storage,
+        uptime: @escaping @Sendable () -> Int64,
+        log: @escaping Log
+    ) {
+        self.state = state
         self.storage = storage
         self.uptime = uptime
         self.log = log

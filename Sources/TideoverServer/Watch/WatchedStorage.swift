@@ -8,17 +8,21 @@ struct WatchedStorage: Storage {
     private let uptime: @Sendable () -> Int64
     /// Is told what was committed.
     private let told: @Sendable (Intake) -> Void
+    /// Is called when a commit failed for a reason that the next one meets too.
+    private let failed: @Sendable () -> Void
 
     init(
         _ storage: any Storage,
         metrics: Metrics,
         uptime: @escaping @Sendable () -> Int64,
-        told: @escaping @Sendable (Intake) -> Void = { _ in }
+        told: @escaping @Sendable (Intake) -> Void = { _ in },
+        failed: @escaping @Sendable () -> Void = {}
     ) {
         self.storage = storage
         self.metrics = metrics
         self.uptime = uptime
         self.told = told
+        self.failed = failed
     }
 
     func commit(
@@ -33,6 +37,7 @@ struct WatchedStorage: Storage {
             return outcome
         } catch {
             metrics.committed("failed", nanoseconds: uptime() - begun)
+            if error.reason.isLasting { failed() }
             throw counted(error)
         }
     }
@@ -288,6 +293,16 @@ extension CommitOutcome {
 }
 
 extension StorageError.Reason {
+    /// Whether the next write meets it too, unless something is repaired.
+    fileprivate var isLasting: Bool {
+        switch self {
+        case .full, .readOnly, .notPermitted, .missingFolder, .corrupt, .notAStorage, .locked,
+            .replaced, .io, .unconfirmed, .closed:
+            true
+        case .busy, .refused, .newerSchema, .olderSchema, .engine: false
+        }
+    }
+
     fileprivate var word: String {
         switch self {
         case .busy: "busy"

@@ -1,0 +1,56 @@
+import Foundation
+import Testing
+import TideoverSQLite
+import TideoverStorage
+
+/// What `tideover serve` says of its database when it starts.
+@Suite(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
+final class StartProgramTests {
+    private let folder = FileManager.default.temporaryDirectory.appending(
+        path: "tideover-start-\(UUID().uuidString)"
+    )
+
+    init() throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let text = """
+            { server: { listen: "127.0.0.1:0" }, storage: "sqlite:x.db",
+              apps: [{ id: "cards", environments: ["sandbox"],
+              products: { "cards.pro.monthly": { entitlements: ["premium"], period: "P1M" } } }] }
+            """
+        try Data(text.utf8).write(to: folder.appending(path: "tideover.json"))
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    private func messages() throws -> String {
+        try ServingExecutable(folder.appending(path: "tideover.json").path).stop()
+    }
+
+    @Test func `a sound database is checked, and the log says how long it took`() throws {
+        let messages = try messages()
+        #expect(
+            messages.contains(#""level":"info","event":"database checked","detail":"0 MiB in "#)
+        )
+    }
+
+    @Test func `a damaged one is an error in the log, and served as far as possible`()
+        async throws
+    {
+        let database = folder.appending(path: "x.db")
+        let storage = try SQLiteStorage(path: database.path)
+        // More than fit into the pages that the schema begins with: the last one is theirs.
+        let tallies = (0..<2_000).map { Tally(environment: nil, kind: "k", name: "\($0)") }
+        try await storage.add(
+            Dictionary(uniqueKeysWithValues: tallies.map { ($0, 1) }),
+            app: "cards"
+        )
+        await storage.close()
+        let file = try FileHandle(forUpdating: database)
+        try file.seek(toOffset: try file.seekToEnd() - 4_096)
+        try file.write(contentsOf: Data(repeating: 0xA5, count: 512))
+        try file.close()
+        let running = try ServingExecutable(folder.appending(path: "tideover.json").path)
+        #expect(try await running.get("/healthz").status == 200)
+        #expect(running.stop().contains(#""level":"error","event":"database damaged","#))
+    }
+}
