@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import TideoverHTTP
 import TideoverHTTPClient
+import TideoverTestProcesses
 
 /// `tideover serve` while nobody reads its log.
 @Suite(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TideoverHTTP
 import TideoverSQLite
 import TideoverStorage
 
