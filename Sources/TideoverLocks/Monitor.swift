@@ -1,7 +1,8 @@
 import Glibc
 
 /// A value that one thread at a time may use, and on which threads can wait for a change.
-package final class Monitor<State>: @unchecked Sendable {  // `state` is touched only with the mutex held
+// Unchecked: `state` is touched only with the mutex held.
+package final class Monitor<State>: @unchecked Sendable {
     private var state: State
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let change: UnsafeMutablePointer<pthread_cond_t>

@@ -210,7 +210,7 @@ final class ProgramTests {
             try JSONDocument(Array($0.utf8)).root["detail"]?.string ?? ""
         }
         try #require(details.count == 3)
-        for (detail, words) in zip(details, ["nothing", "neither", "transaction receipt"]) {
+        for (detail, words) in zip(details, ["nothing", "neither", "neither"]) {
             #expect(detail.contains(words))
         }
     }

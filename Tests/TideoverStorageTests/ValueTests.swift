@@ -56,27 +56,6 @@ import TideoverStorage
         )
     }
 
-    @Test func `an intake of mixed environments stops the process`() async {
-        await #expect(processExitsWith: .failure) {
-            let lineage = Lineage(store: .appStore, environment: .sandbox, id: "1")
-            let fact = Fact(
-                lineage: lineage,
-                assertion: .unrecognised(Unrecognised(field: "f", value: "v")),
-                effectiveAt: Instant(millisecondsSince1970: 0),
-                assertedAt: Instant(millisecondsSince1970: 0),
-                learnedAt: Instant(millisecondsSince1970: 0),
-                source: .appStoreNotification,
-                evidence: EvidenceID(hex: "")
-            )
-            _ = Intake(
-                app: "cards",
-                environment: .production,
-                facts: [fact],
-                now: Instant(millisecondsSince1970: 0)
-            )
-        }
-    }
-
     @Test func `evidence is called by its digest`() {
         #expect(
             EvidenceID(of: Array("abc".utf8)).hex

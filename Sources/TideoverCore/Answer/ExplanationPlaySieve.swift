@@ -43,7 +43,10 @@ struct PlaySieve: FactJudge {
         var roles: [Explanation.Role] = []
         if isSaid(now.statement, by: fact) { roles.append(.read) }
         if isBasis(fact) { roles.append(.basis) }
-        if now.state == .inGrace, now.statement?.periodEvidence == fact.evidence {
+        // A read of a hold also proves the grace before it.
+        if now.state == .inGrace || standing.state == .grace,
+            now.statement?.periodEvidence == fact.evidence
+        {
             roles.append(.grace)
         }
         if isFirstFailure(fact) { roles.append(.failure) }

@@ -10,7 +10,7 @@ struct JudgedItem: Sendable {
     let item: DeviceItem
     let outcome: Result<(signed: [UInt8], reading: AppStoreReading), any Error>
 
-    /// - Parameter onlyKnownChains: whether a chain that was not verified before is refused unlooked at.
+    /// With `onlyKnownChains` a chain that was not verified before is refused unlooked at.
     init(
         _ item: DeviceItem,
         _ trust: AppStoreTrust?,

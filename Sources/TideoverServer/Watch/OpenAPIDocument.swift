@@ -2417,8 +2417,8 @@ enum OpenAPIDocument {
                       "no-facts", "pending", "called-off", "unlinked", "not-started", "replaced",
                       "revoked", "prepaid", "cancelled", "in-term", "superseded",
                       "renewed-unseen", "ended-stated", "in-grace", "grace-unstated",
-                      "grace-presumed", "retry-kept", "in-retry", "on-hold", "hold-presumed",
-                      "paused", "resume-due", "not-renewed", "renewal-due", "silent-grace",
+                      "grace-presumed", "retry-kept", "in-retry", "not-renewed", "on-hold",
+                      "hold-presumed", "paused", "resume-due", "renewal-due", "silent-grace",
                       "store-unreachable", "unconfirmed", "expired", "ended"
                     ]
                   },
