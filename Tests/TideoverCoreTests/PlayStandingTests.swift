@@ -286,12 +286,21 @@ import TideoverLives
 
     @Test(arguments: [true, false])
     func `a failure that nobody read of in time makes no paid time of the hold`(isRead: Bool) {
-        var life = isRead ? Self.failing("play.bare") : Self.monthly()
-        life.read(.expired, until: "2026-07-08", at: "2026-07-09", order: "GPA.1", by: .system)
+        let product = isRead ? "play.bare" : "play"
+        var life = isRead ? Self.failing(product) : Self.monthly(product)
+        life.read(
+            .expired,
+            until: "2026-07-08",
+            at: "2026-07-09",
+            product: product,
+            order: "GPA.1",
+            by: .system
+        )
         for day: Instant in ["2026-06-04", "2026-06-20", "2026-07-08"] {
             #expect(!life.standing(day).access, "\(life.told(day))")
         }
         #expect(life.told("2026-07-09") == Self.ended)
+        #expect(life.standing("2026-07-09").accessUntil == (isRead ? "2026-06-03" : Self.end))
     }
 
     @Test func `a new order behind a hold is a payment, whatever the state is by then`() {

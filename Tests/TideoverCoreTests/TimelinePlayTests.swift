@@ -117,9 +117,10 @@ import TideoverLives
             ]
         )
         #expect(
-            life.spans(until: "2026-09-01").dropFirst(2).prefix(2) == [
+            life.spans(until: "2026-09-01").dropFirst(2) == [
                 "2026-06-08 grace billingIssue play renews",
                 "2026-06-10 hold accountHold play renews",
+                "2026-07-10 expired billingError play ends",
             ]
         )
         let issues = life.told(until: "2026-09-01").issues

@@ -90,8 +90,7 @@ struct PlayStatement: Sendable {
     /// When access ends that it states.
     private var accessEnd: Instant {
         switch state {
-        case .active, .cancelled: expiry
-        case .inGrace: graceUntil ?? expiry
+        case .active, .inGrace, .cancelled: expiry
         case .expired, .onHold, .paused, .pending, .pendingCancelled, .unrecognised: stoppedAt
         }
     }
