@@ -80,10 +80,11 @@ public struct AppStoreTrust: Sendable {
     /// refused as untrusted, without a public-key operation.
     package func check(at now: Instant, onlyKnownChains: Bool = false) -> SignatureCheck {
         { compact in
-            let (jws, payload) = try read(compact)
+            let jws = try verifier.read(compact)
             guard !onlyKnownChains || verifier.remembers(jws) else {
                 throw SignatureRefusal.untrustedRoot
             }
+            let payload = try JSONDocument(jws.payload)
             let instant = AppStoreSigning.signedDate(of: payload) ?? now
             let anchor = try verifier.verify(jws, at: instant.millisecondsSince1970)
             guard let authority = authorities[anchor] else {
