@@ -118,7 +118,7 @@ private enum PlainEvidence: CustomStringConvertible {
 
     init(_ body: [UInt8]) {
         let root = PlainJSON.read(body, depth: JSONLimits.inbound.maxDepth)
-        guard case .object? = root else {
+        guard case .object? = root, !Self.isResponseOfRevenueCat(root) else {
             self = .bad
             return
         }
@@ -155,14 +155,41 @@ private enum PlainEvidence: CustomStringConvertible {
         self = isTooMuch ? .tooMany : .pieces(pieces)
     }
 
-    private static func isAsked(_ purchase: PlainJSON) -> Bool {
-        let store = (purchase["store"] ?? purchase["platform"])?.utf8 ?? []
-        let name = String(decoding: store, as: UTF8.self).lowercased()
-        return ["google", "googleplay", "android", "play"].contains(name)
+    private static func isAsked(_ purchase: PlainJSON) -> Bool { store(of: purchase) == "play" }
+
+    /// `apple`, `play` or `other`: by the name of the store, else of the platform, else by the endings
+    /// of the members, else by the form of the token.
+    private static func store(of purchase: PlainJSON) -> String {
+        for member in ["store", "platform"] {
+            let name = purchase[member]?.text.lowercased() ?? ""
+            switch name {
+            case "", "unknown": continue
+            case "apple", "ios", "appstore", "macos", "ipados": return "apple"
+            case "google", "googleplay", "android", "play": return "play"
+            default: return "other"
+            }
+        }
+        for (endings, store) in [
+            (["Amazon"], "other"), (["Android"], "play"), (["IOS", "Ios"], "apple"),
+        ] where purchase.names.contains(where: { name in endings.contains { name.hasSuffix($0) } })
+        {
+            return store
+        }
+        let token = purchase["purchaseToken"]?.utf8 ?? []
+        let isSigned = token.starts(with: "eyJ".utf8) || AppStoreInput(token) != .other
+        return token.isEmpty || isSigned ? "apple" : "play"
+    }
+
+    private static func isResponseOfRevenueCat(_ value: PlainJSON?) -> Bool {
+        guard case .string? = value?["object"] else { return false }
+        if case nil = value?["subscriber"] { return true }
+        return false
     }
 
     private static func text(_ value: PlainJSON) -> (signed: [UInt8]?, refusal: String) {
-        (value.utf8, "not-signed")
+        guard let text = value.utf8 else { return (nil, "not-signed") }
+        return AppStoreInput(text) == .transactionReceipt
+            ? (nil, "transaction-receipt") : (text, "")
     }
 
     private static func answer(_ value: PlainJSON) -> (signed: [UInt8]?, refusal: String) {
@@ -171,15 +198,17 @@ private enum PlainEvidence: CustomStringConvertible {
     }
 
     private static func purchase(_ value: PlainJSON) -> (signed: [UInt8]?, refusal: String) {
-        let store = value["store"] ?? value["platform"]
-        if let name = store?.utf8, name != Array("apple".utf8), name != Array("ios".utf8) {
-            return (nil, "store-not-served")
-        }
+        if isResponseOfRevenueCat(value) { return (nil, "revenuecat-api-v2") }
+        if store(of: value) != "apple" { return (nil, "store-not-served") }
         if value["purchaseState"]?.utf8 == Array("pending".utf8) {
             return (nil, "purchase-pending")
         }
-        for name in ["purchaseToken", "jwsRepresentationIOS", "transactionReceipt"] {
-            if let text = value[name]?.utf8, !text.isEmpty { return (text, "") }
+        for name in [
+            "purchaseToken", "jwsRepresentationIOS", "jwsRepresentationIos", "jwsRepresentation",
+            "verificationResultIOS", "transactionReceipt",
+        ] {
+            guard let member = value[name], member.utf8?.isEmpty == false else { continue }
+            return text(member)
         }
         return (nil, "not-signed")
     }
@@ -191,6 +220,18 @@ extension PlainJSON {
         guard case .object(let members) = self else { return nil }
         return members.first { $0.key.elementsEqual(name.unicodeScalars) }?.value
     }
+
+    /// The names of the members that are not null.
+    fileprivate var names: [String] {
+        guard case .object(let members) = self else { return [] }
+        return members.compactMap { key, value in
+            if case .null = value { return nil }
+            return String(String.UnicodeScalarView(key))
+        }
+    }
+
+    /// The text; empty for anything else.
+    fileprivate var text: String { String(decoding: utf8 ?? [], as: UTF8.self) }
 
     /// The bytes of a text; nil for anything else.
     fileprivate var utf8: [UInt8]? {
@@ -220,6 +261,9 @@ private enum ReconcileSeeds {
         #"{"store":"google","purchaseToken":"abc"}"#,
         #"{"store":"apple","purchaseState":"pending","purchaseToken":"abc"}"#,
         #"{"store":null,"platform":"android"}"#, "7", "{}",
+        #"{"purchaseToken":"abc","dataAndroid":"{}","packageNameAndroid":"a"}"#,
+        #"{"store":"unknown","platform":"ios","verificationResultIOS":"\#(compact)"}"#,
+        #"{"object":"subscription","id":"1"}"#,
     ]
 
     static let words = [
