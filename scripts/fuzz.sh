@@ -16,7 +16,7 @@ work=$PWD/.build/fuzzing
 binary=.build/fuzz/release/TideoverFuzz
 # A smoke run is for CI, which has two cores and other things to do.
 smoke_seconds=3
-canary_seconds=30
+canary_seconds=90
 # The slowest input that is not a fault, in seconds of a busy machine.
 patience=10
 export SWIFT_BACKTRACE=enable=no
