@@ -17,7 +17,7 @@ public struct ClientLimits: Hashable, Sendable {
     }
 }
 
-/// A client whose signed data can be refused, with a budget of its own.
+/// A client that sends signed data, with its own budget of refusals.
 ///
 /// Many clients can share an address, so the budget is separate for each app, each kind of request and
 /// each API key: what one client sends does not use up the budget of another.
@@ -94,7 +94,7 @@ package struct RefusalLedger {
     }
 }
 
-/// Bounds the work for senders whose signed data keeps being refused. Beyond the budget only data
+/// Limits the work for senders of refused signed data. Beyond the budget only data
 /// under a certificate chain that was verified before is looked at, one request at a time: it costs
 /// one signature, and a sender that shares its address with an attacker is still accepted.
 /// What is accepted costs a sender nothing.
