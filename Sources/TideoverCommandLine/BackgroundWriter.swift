@@ -1,4 +1,3 @@
-import Glibc
 import TideoverLocks
 
 /// Lines that wait to be written, up to a number of bytes.
@@ -65,7 +64,8 @@ public final class BackgroundWriter: Sendable {
     ) throws {
         let state = Monitor(State(queue: LineQueue(capacity: capacity)))
         self.state = state
-        try Self.startThread { Self.run(state, sink, notice) }
+        let code = startThread { Self.run(state, sink, notice) }
+        guard code == 0 else { throw ThreadNotStarted(code: code) }
     }
 
     deinit { state.update { $0.isClosing = true } }
@@ -121,34 +121,5 @@ public final class BackgroundWriter: Sendable {
 
         public var message: String { "cannot start a thread: \(SystemError.text(code))" }
         public var exitCode: ExitCode { .unavailable }
-    }
-
-    private static func startThread(_ body: @escaping @Sendable () -> Void) throws {
-        let box = Unmanaged.passRetained(ThreadBody(body))
-        var thread = pthread_t()
-        let code = pthread_create(
-            &thread,
-            nil,
-            { context in
-                guard let context else { return nil }
-                Unmanaged<ThreadBody>.fromOpaque(context).takeRetainedValue().run()
-                return nil
-            },
-            box.toOpaque()
-        )
-        guard code == 0 else {
-            box.release()
-            throw ThreadNotStarted(code: code)
-        }
-        pthread_detach(thread)
-    }
-}
-
-/// Carries what a thread runs into it.
-private final class ThreadBody {
-    let run: @Sendable () -> Void
-
-    init(_ run: @escaping @Sendable () -> Void) {
-        self.run = run
     }
 }

@@ -1,4 +1,3 @@
-import Glibc
 import TideoverLocks
 import TideoverStorage
 
@@ -37,23 +36,12 @@ final class WriterThread {
     }
 
     func start() throws(StorageError) {
-        let context = Unmanaged.passRetained(self)
-        var thread = pthread_t()
-        let code = pthread_create(
-            &thread,
-            nil,
-            { context in
-                guard let context else { return nil }
-                Unmanaged<WriterThread>.fromOpaque(context).takeRetainedValue().run()
-                return nil
-            },
-            context.toOpaque()
-        )
+        // Handed over: whoever starts it does not touch it again.
+        nonisolated(unsafe) let thread = self
+        let code = startThread { thread.run() }
         guard code == 0 else {
-            context.release()
             throw StorageError(errno: code, place: ledger?.connection.place ?? "")
         }
-        pthread_detach(thread)
     }
 
     // MARK: The thread
