@@ -151,15 +151,17 @@ private struct FailureWords {
 struct SurveyRoute {
     let app: App
     let storage: any Storage
+    let longReads: LongReads
 
     func respond(to request: Request) async throws -> Response {
         let environment = try app.environment(askedIn: request)
         let store = try app.store(askedIn: request)
         guard app.stores.contains(store) else { throw Problem.notConfigured(store, app.id) }
         let (app, storage) = (app, storage)
-        let survey = try await onPool {
+        let survey = try await longReads.read(of: app.id) { read in
             var survey = StoreSurvey()
             try storage.eachHolding(app: app.id, environment: environment) {
+                try read.goOn()
                 if $0.lineage.store == store { survey.add($0, app.catalogue) }
             }
             return survey

@@ -59,12 +59,12 @@ struct Replay: Sendable {
         told: (ReplayReport, EvidenceID?) async throws -> Void
     ) async throws -> ReplayReport {
         let findings = Locked(Findings(report: report))
-        try await onPool { try findings.withLock { try begin(&$0) } }
+        try await onQuietThread { _ in try findings.withLock { try begin(&$0) } }
         var place = place
         while true {
             try Task.checkCancellation()
             let (storage, app, environment, after) = (storage, app.id, environment, place)
-            let page = try await onPool {
+            let page = try await onQuietThread { _ in
                 try storage.evidence(
                     app: app,
                     environment: environment,
@@ -72,13 +72,13 @@ struct Replay: Sendable {
                     limit: Self.pageLength
                 )
             }
-            try await onPool { try findings.withLock { try read(page, &$0) } }
+            try await onQuietThread { _ in try findings.withLock { try read(page, &$0) } }
             if apply { try await add(findings.withLock { $0.takeNews() }) }
             place = page.last?.id ?? place
             try await told(findings.withLock { $0.report }, place)
             guard page.count == Self.pageLength else { break }
         }
-        try await onPool { try findings.withLock { try finish(&$0) } }
+        try await onQuietThread { _ in try findings.withLock { try finish(&$0) } }
         if apply { try await derive(findings.withLock { $0.outdated }) }
         return findings.withLock { $0.report }
     }

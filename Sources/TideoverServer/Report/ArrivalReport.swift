@@ -60,17 +60,22 @@ extension ArrivalReport {
         app: String,
         environment: Environment,
         store: Store,
-        in storage: any Storage
+        in storage: any Storage,
+        _ read: LongRead
     ) throws {
         var since: Instant?
         try storage.eachHolding(app: app, environment: environment) { holding in
+            try read.goOn()
             guard holding.lineage.store == store else { return }
             for fact in holding.facts where LearnedChange.Way(fact.source) != nil {
                 since = min(since ?? fact.learnedAt, fact.learnedAt)
             }
         }
         var report = Self(app: app, environment: environment, store: store, since: since)
-        try storage.eachHolding(app: app, environment: environment) { report.add($0) }
+        try storage.eachHolding(app: app, environment: environment) {
+            try read.goOn()
+            report.add($0)
+        }
         self = report
     }
 }

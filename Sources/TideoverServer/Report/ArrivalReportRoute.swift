@@ -9,6 +9,7 @@ struct ArrivalReportRoute {
     let apps: [App]
     let storage: any Storage
     let clock: Clock
+    let longReads: LongReads
 
     func respond() async throws -> Response {
         let now = clock()
@@ -18,12 +19,13 @@ struct ArrivalReportRoute {
                 for store in app.stores {
                     let (id, storage) = (app.id, storage)
                     rows.append(
-                        try await onPool {
+                        try await longReads.read(of: id) { read in
                             try ArrivalReport(
                                 app: id,
                                 environment: environment,
                                 store: store,
-                                in: storage
+                                in: storage,
+                                read
                             )
                         }
                     )

@@ -8,12 +8,15 @@ struct DriftReportRoute {
     let apps: [App]
     let storage: any Storage
     let clock: Clock
+    let longReads: LongReads
 
     func respond() async throws -> Response {
         let storage = storage
         var writer = JSONWriter()
         try await writer.report(of: apps, at: clock()) { app, environment in
-            let report = try await onPool { try DriftReport(app.id, environment, in: storage) }
+            let report = try await longReads.read(of: app.id) { read in
+                try DriftReport(app.id, environment, in: storage, read)
+            }
             return { report.writeFields(to: &$0) }
         }
         return .json(bytes: writer.bytes, headers: ["Cache-Control": "private, no-store"])
@@ -22,11 +25,17 @@ struct DriftReportRoute {
 
 extension DriftReport {
     /// Walks the storage page by page; it blocks its thread.
-    init(_ app: String, _ environment: Environment, in storage: any Storage) throws {
+    init(
+        _ app: String,
+        _ environment: Environment,
+        in storage: any Storage,
+        _ read: LongRead
+    ) throws {
         let pageLength = 200
         var report = Self()
         var last: Drift?
         while true {
+            try read.goOn()
             let page = try storage.drift(
                 app: app,
                 environment: environment,

@@ -9,14 +9,15 @@ struct LockoutReportRoute {
     let apps: [App]
     let storage: any Storage
     let clock: Clock
+    let longReads: LongReads
 
     func respond() async throws -> Response {
         let now = clock()
         let storage = storage
         var writer = JSONWriter()
         try await writer.report(of: apps, at: now) { app, environment in
-            let sum = try await onPool {
-                try LockoutSum(app, environment, until: now, in: storage)
+            let sum = try await longReads.read(of: app.id) { read in
+                try LockoutSum(app, environment, until: now, in: storage, read)
             }
             return { sum.writeFields(to: &$0) }
         }
@@ -30,11 +31,13 @@ extension LockoutSum {
         _ app: App,
         _ environment: Environment,
         until now: Instant,
-        in storage: any Storage
+        in storage: any Storage,
+        _ read: LongRead
     ) throws {
         self.init()
         var sum = self
         try storage.eachHolding(app: app.id, environment: environment) { holding in
+            try read.goOn()
             for entitlement in app.catalogue.entitlements(ofTermsIn: holding.facts) {
                 sum.add(
                     Lockouts(

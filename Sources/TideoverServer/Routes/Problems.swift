@@ -242,6 +242,15 @@ extension Problem {
         retryAfter: 1
     )
 
+    /// 503: a report of the app is being made, and as many wait as may.
+    static let reportsBusy = Problem(
+        "reports-busy",
+        status: 503,
+        title: "Too many reports of this app were asked for at once.",
+        detail: "They are made one after the other.",
+        retryAfter: 30
+    )
+
     /// 429: so many of this sender's notifications were refused that no more are looked at for now.
     static func tooManyRefusals(retryAfter seconds: Int) -> Problem {
         Problem(

@@ -24,6 +24,8 @@ public struct Service: Sendable {
     let readiness: Readiness
     /// What every notification passes before it is verified.
     package let verifications: Gate
+    /// What every report passes before it walks the storage.
+    package let longReads: LongReads
     /// Who sends what is refused again and again.
     let budget: RefusalBudget
     let instruments: Instruments
@@ -91,6 +93,7 @@ public struct Service: Sendable {
         self.metrics = metrics
         self.instruments = instruments
         self.verifications = Gate(verifications)
+        longReads = LongReads(apps: apps.map(\.id))
         budget = RefusalBudget(
             clients,
             uptime: instruments.uptime,
@@ -373,28 +376,34 @@ public struct Service: Sendable {
             ).respond(to: call.request)
         },
         Route("GET", "/v1/apps/{app}/survey", needs: .secret) { service, call in
-            try await SurveyRoute(app: service.app(call["app"]), storage: service.storage)
-                .respond(to: call.request)
+            try await SurveyRoute(
+                app: service.app(call["app"]),
+                storage: service.storage,
+                longReads: service.longReads
+            ).respond(to: call.request)
         },
         Route("GET", "/v1/reports/arrival", needs: .secret) { service, call in
             try await ArrivalReportRoute(
                 apps: service.reportedApps(call),
                 storage: service.storage,
-                clock: service.clock
+                clock: service.clock,
+                longReads: service.longReads
             ).respond()
         },
         Route("GET", "/v1/reports/drift", needs: .secret) { service, call in
             try await DriftReportRoute(
                 apps: service.reportedApps(call),
                 storage: service.storage,
-                clock: service.clock
+                clock: service.clock,
+                longReads: service.longReads
             ).respond()
         },
         Route("GET", "/v1/reports/lockouts", needs: .secret) { service, call in
             try await LockoutReportRoute(
                 apps: service.reportedApps(call),
                 storage: service.storage,
-                clock: service.clock
+                clock: service.clock,
+                longReads: service.longReads
             ).respond()
         },
         Route("GET", "/v1/reports/shadow", needs: .secret) { service, call in

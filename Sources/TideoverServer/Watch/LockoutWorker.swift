@@ -45,9 +45,10 @@ struct LockoutWorker: Sendable {
         let since = try bookmarks.instant(Self.lastLook) ?? now
         if since < now {
             let (app, environment, storage) = (app, environment, storage)
-            let news = try await onPool {
+            let news = try await onQuietThread { read in
                 var news = LockoutNews(since: since, now: now)
                 try storage.eachHolding(app: app.id, environment: environment) {
+                    try read.goOn()
                     news.add($0, of: app)
                 }
                 return news

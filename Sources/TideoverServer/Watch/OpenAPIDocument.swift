@@ -2830,6 +2830,7 @@ enum OpenAPIDocument {
                       "urn:tideover:problem:internal",
                       "urn:tideover:problem:storage-unavailable",
                       "urn:tideover:problem:overloaded",
+                      "urn:tideover:problem:reports-busy",
                       "urn:tideover:problem:draining",
                       "urn:tideover:problem:not-ready",
                       "urn:tideover:problem:interrupted"
