@@ -26,7 +26,14 @@ final class Connection: Sendable {
         var endedIn: ConnectionPhase?
         /// Whether closing now loses nothing: the last request was read and answered whole.
         var isClean = false
+        /// Whether the last answer turned the client away: for its key, its signature, or too much of it.
+        var isRefused = false
         var isOpen = true
+
+        mutating func reply(with response: Response) {
+            phase = ConnectionPhase(.replying, at: .now)
+            isRefused = [401, 403, 429].contains(response.status)
+        }
     }
 
     private struct Exchange {
@@ -195,7 +202,7 @@ extension Connection {
         let (next, isLast) = state.withLock { state in
             let next = state.exchange?.course.startReturned() ?? .close
             switch next {
-            case .send: state.phase = ConnectionPhase(.replying, at: .now)
+            case .send(let response): state.reply(with: response)
             case .suspend:
                 state.exchange?.task = task
                 engine.suspend()
@@ -258,7 +265,7 @@ extension Connection {
                 state.exchange?.course.finish(response) == .sendAndResume
             else { return nil }
             state.exchange?.task = nil
-            state.phase = ConnectionPhase(.replying, at: .now)
+            state.reply(with: response)
             // Without an answer the engine asks again, is told no, and closes.
             _ = exchange.engine.send(response, closing: exchange.isLast || server.isDraining)
             server.willResume()
@@ -294,7 +301,15 @@ extension Connection {
 
     /// When the connection is closed to make room for a new one; nil if it must stay open.
     func evictionRank(at now: ContinuousClock.Instant) -> EvictionRank? {
-        state.withLock { $0.isOpen ? $0.phase.evictionRank(at: now) : nil }
+        state.withLock { Self.evictionRank($0, at: now) }
+    }
+
+    private static func evictionRank(
+        _ state: borrowing State,
+        at now: ContinuousClock.Instant
+    ) -> EvictionRank? {
+        guard state.isOpen else { return nil }
+        return state.phase.evictionRank(at: now, afterRefusal: state.isRefused)
     }
 
     /// Closes the connection to make room for a new one. Returns false if it must stay open, since
@@ -302,7 +317,7 @@ extension Connection {
     func evict(at now: ContinuousClock.Instant) -> Bool {
         state.withLock { state in
             if state.phase.kind == .idle { noticeFirstByte(&state, at: now) }
-            guard state.isOpen, state.phase.evictionRank(at: now) != nil else { return false }
+            guard Self.evictionRank(state, at: now) != nil else { return false }
             Counters.increment(server.counters.connectionsEvicted)
             hangUp(&state, at: now)
             return true

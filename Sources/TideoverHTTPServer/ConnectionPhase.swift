@@ -35,16 +35,22 @@ package struct ConnectionPhase: Hashable {
         return since.duration(to: now) > limit
     }
 
-    /// How early the connection is closed when the server is full; nil if it must stay open.
+    /// How early the connection is closed to make room for another; nil if it must stay open.
     ///
-    /// Idle connections come first, then those that send their request. A client needs a moment to
-    /// send its first bytes, and some time to send a whole request, so young ones stay. A request that
-    /// arrived is always answered.
-    package func evictionRank(at now: ContinuousClock.Instant) -> EvictionRank? {
+    /// Those whose last request was refused come first, at any time between two answers. Then come idle
+    /// ones, then those that send their request. A client needs a moment to send its first bytes, and
+    /// some time to send a whole request, so young ones stay. A request that arrived is always
+    /// answered.
+    package func evictionRank(
+        at now: ContinuousClock.Instant,
+        afterRefusal isRefused: Bool
+    ) -> EvictionRank? {
         let age = since.duration(to: now)
         switch kind {
-        case .idle: return age < .milliseconds(100) ? nil : EvictionRank(group: 0, since: since)
-        case .head, .body: return age < .seconds(1) ? nil : EvictionRank(group: 1, since: since)
+        case .idle where isRefused, .head where isRefused, .body where isRefused:
+            return EvictionRank(group: 0, since: since)
+        case .idle: return age < .milliseconds(100) ? nil : EvictionRank(group: 1, since: since)
+        case .head, .body: return age < .seconds(1) ? nil : EvictionRank(group: 2, since: since)
         case .joining, .answering, .replying, .closing: return nil
         }
     }
@@ -61,7 +67,7 @@ package struct ConnectionPhase: Hashable {
     }
 }
 
-/// An order among connections: the smallest is the first to be closed when the server is full.
+/// An order among connections: the smallest is the first to be closed to make room for another.
 package struct EvictionRank: Hashable, Comparable {
     let group: Int
     let since: ContinuousClock.Instant

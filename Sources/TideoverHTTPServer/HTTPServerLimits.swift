@@ -8,13 +8,14 @@ public struct HTTPServerLimits: Hashable, Sendable {
     public var headBytes = 16 * 1024
     /// Header fields of a request; more are refused with 431.
     public var headFields = 64
-    /// Open connections. For a further one the server closes the connection that has been idle longest,
-    /// or else the one that has been sending its request longest; while handlers work for all of them,
-    /// it waits in the kernel's queue. They are fewer where the system does not let the process open
-    /// 256 files more than that.
+    /// Open connections. For a further one the server closes one whose last request was refused, or else
+    /// the one that has been idle longest, or else the one that has been sending its request longest;
+    /// while handlers work for all of them, it waits in the kernel's queue. They are fewer where the
+    /// system does not let the process open 256 files more than that.
     public var connections = 1024
-    /// Open connections of one address, of IPv6 of one /64; a further one is closed at once. 0 is no
-    /// limit.
+    /// Open connections of one address, of IPv6 of one /64. A further one takes the place of one whose
+    /// last request was refused, or else as of a full server; where there is none, it is closed at
+    /// once. 0 is no limit.
     public var connectionsPerAddress = 64
     /// Where an address stands for many clients, such as a proxy's: the limit of one address does
     /// not hold there.

@@ -109,7 +109,7 @@ struct Keeper: ~Copyable {
     private func take(_ socket: Int32, _ address: inout sockaddr_storage, _ length: socklen_t) {
         let connection = Connection(socket: socket, peer: address.address, server: core)
         Counters.increment(core.counters.connectionsTaken)
-        guard core.add(connection) else {
+        guard core.add(connection, at: .now) else {
             Counters.increment(core.counters.connectionsRefused)
             close(socket)
             return
@@ -136,16 +136,8 @@ struct Keeper: ~Copyable {
         guard !mayTakeConnections else { return evictsFrom = now }
         guard mayMakeRoom(at: now), listener?.hasWaiting == true else { return }
         evictsFrom = now + Self.pace
-        let candidates = core.openConnections
-            .compactMap { connection in
-                connection.evictionRank(at: now).map { (rank: $0, connection: connection) }
-            }
-            .sorted { $0.rank < $1.rank }
         // Several at a time, since finding the first takes a look at all of them.
-        var left = max(1, core.limits.connections / 64)
-        for candidate in candidates where left > 0 {
-            if candidate.connection.evict(at: now) { left -= 1 }
-        }
+        core.evict(max(1, core.limits.connections / 64), of: core.openConnections, at: now)
     }
 
     // MARK: - Looking after connections

@@ -52,9 +52,37 @@ final class ServerCore: Sendable {
 
     var openConnectionCount: Int { connections.withLock { $0.bySocket.count } }
 
-    /// Takes a connection in; false if its client has as many as it may.
-    func add(_ connection: Connection) -> Bool {
-        connections.withLock { $0.add(connection, mostOfClient: limits.connectionsPerAddress) }
+    /// Takes a connection in; false if its client has as many as it may, and none of them gives way.
+    func add(_ connection: Connection, at now: ContinuousClock.Instant) -> Bool {
+        let most = limits.connectionsPerAddress
+        let others = connections.withLock { $0.add(connection, mostOfClient: most) }
+        guard let others else { return true }
+        let gone = evict(1, of: others, at: now)
+        return connections.withLock { connections in
+            // Its place is free before the engine has closed it.
+            for other in gone { connections.forgetClient(of: other) }
+            return connections.add(connection, mostOfClient: most) == nil
+        }
+    }
+
+    /// Closes as many of these connections as are to make room, those first that may best be spared.
+    /// Returns them.
+    @discardableResult func evict(
+        _ count: Int,
+        of connections: [Connection],
+        at now: ContinuousClock.Instant
+    ) -> [Connection] {
+        let candidates =
+            connections
+            .compactMap { connection in
+                connection.evictionRank(at: now).map { (rank: $0, connection: connection) }
+            }
+            .sorted { $0.rank < $1.rank }
+        var gone: [Connection] = []
+        for candidate in candidates where gone.count < count {
+            if candidate.connection.evict(at: now) { gone.append(candidate.connection) }
+        }
+        return gone
     }
 
     func connection(of socket: Int32) -> Connection? {
@@ -93,19 +121,22 @@ final class ServerCore: Sendable {
     }
 }
 
-/// The connections of a server, and how many each client has.
+/// The connections of a server, and which of them count against a client's limit.
 private struct OpenConnections {
     private(set) var bySocket: [Int32: Connection] = [:]
-    private var byClient: [IPNetwork: Int] = [:]
+    private var byClient: [IPNetwork: [Int32: Connection]] = [:]
 
-    mutating func add(_ connection: Connection, mostOfClient most: Int) -> Bool {
-        if let client = connection.client {
-            guard byClient[client, default: 0] < most else { return false }
-            byClient[client, default: 0] += 1
+    /// Returns the client's other connections if they are as many as it may have, else nil.
+    mutating func add(_ connection: Connection, mostOfClient most: Int) -> [Connection]? {
+        if let client = connection.client, let others = byClient[client], others.count >= most {
+            return Array(others.values)
         }
         // The engine may have closed a socket without a word; its number is then used again.
         forgetClient(of: bySocket.updateValue(connection, forKey: connection.socket))
-        return true
+        if let client = connection.client {
+            byClient[client, default: [:]][connection.socket] = connection
+        }
+        return nil
     }
 
     mutating func remove(_ connection: Connection) -> Bool {
@@ -114,8 +145,12 @@ private struct OpenConnections {
         return true
     }
 
-    private mutating func forgetClient(of connection: Connection?) {
-        guard let client = connection?.client, let count = byClient[client] else { return }
-        byClient[client] = count > 1 ? count - 1 : nil
+    /// The connection counts against its client's limit no more.
+    mutating func forgetClient(of connection: Connection?) {
+        guard let connection, let client = connection.client,
+            byClient[client]?[connection.socket] === connection
+        else { return }
+        byClient[client]?[connection.socket] = nil
+        if byClient[client]?.isEmpty == true { byClient[client] = nil }
     }
 }

@@ -30,18 +30,30 @@ import TideoverHTTPServer
     ) {
         let phase = ConnectionPhase(kind, at: Self.start)
         let first = Self.start + .milliseconds(milliseconds ?? 1_000_000_000)
-        #expect(phase.evictionRank(at: first - .nanoseconds(1)) == nil)
-        #expect((phase.evictionRank(at: first) != nil) == (milliseconds != nil))
+        let moment = first - .nanoseconds(1)
+        #expect(phase.evictionRank(at: moment, afterRefusal: false) == nil)
+        #expect(
+            (phase.evictionRank(at: first, afterRefusal: false) != nil) == (milliseconds != nil)
+        )
+        #expect(
+            (phase.evictionRank(at: Self.start, afterRefusal: true) != nil) == (milliseconds != nil)
+        )
     }
 
-    @Test func `idle connections are closed before slow ones, and old ones before young ones`() {
+    @Test func `refused clients are closed before idle ones, idle before slow, old before young`() {
         let later = Self.start + .seconds(5)
         let phases = [
             ConnectionPhase(.idle, at: Self.start), ConnectionPhase(.idle, at: later),
             ConnectionPhase(.body, at: Self.start), ConnectionPhase(.head, at: later),
         ]
-        let ranks = phases.compactMap { $0.evictionRank(at: later + .seconds(5)) }
-        #expect(ranks.count == 4)
+        let refused = ConnectionPhase(.head, at: later)
+            .evictionRank(at: later, afterRefusal: true)
+        let ranks =
+            [refused].compactMap(\.self)
+            + phases.compactMap {
+                $0.evictionRank(at: later + .seconds(5), afterRefusal: false)
+            }
+        #expect(ranks.count == 5)
         #expect(ranks == ranks.sorted())
     }
 }

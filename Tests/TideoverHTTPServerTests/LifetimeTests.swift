@@ -325,17 +325,53 @@ import TideoverLocks
 
     @Test func `connections beyond an address's limit are closed at once`() async throws {
         let limits = limits { $0.connectionsPerAddress = 2 }
-        try await withServer(limits, handler: echo) { server in
+        let (arrived, gate) = (Locked(0), Gate())
+        let handler: Handler = { request in
+            arrived.withLock { $0 += 1 }
+            try await gate.pass()
+            return try await echo(request)
+        }
+        try await withServer(limits, handler: handler) { server in
             try await onThread { [port = server.port] in
                 let clients = try (0..<2).map { _ in try Client(port) }
-                for client in clients {
-                    try client.request("GET /")
-                    #expect(try client.response().status == 200)
-                }
+                for client in clients { try client.request("GET /") }
+                while arrived.withLock({ $0 }) < 2 { usleepABit() }
                 #expect(try Client(port).isEnded())
-                withExtendedLifetime(clients) {}
+                gate.open()
+                for client in clients { #expect(try client.response().status == 200) }
             }
             #expect(server.statistics.connectionsRefused == 1)
+        }
+    }
+
+    @Test func `whoever was refused gives way to others of the same address`() async throws {
+        let limits = limits { $0.connectionsPerAddress = 3 }
+        let handler: Handler = { request in
+            request.path == "/forged" ? Response(status: 401) : try await echo(request)
+        }
+        try await withServer(limits, handler: handler) { server in
+            try await onThread { [port = server.port] in
+                let honest = try Client(port)
+                let forgers = try (0..<2).map { _ in try Client(port) }
+                try honest.request("GET /")
+                #expect(try honest.response().status == 200)
+                for forger in forgers {
+                    try forger.request("GET /forged")
+                    #expect(try forger.response().status == 401)
+                }
+                var others: [Client] = []
+                for forger in forgers {
+                    let other = try Client(port)
+                    others.append(other)
+                    try other.request("GET /")
+                    #expect(try other.response().status == 200)
+                    #expect(forger.isEnded())
+                    try honest.request("GET /")
+                    #expect(try honest.response().status == 200)
+                }
+            }
+            #expect(server.statistics.connectionsRefused == 0)
+            #expect(server.statistics.connectionsEvicted == 2)
         }
     }
 
