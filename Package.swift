@@ -259,7 +259,7 @@ if Context.environment["TIDEOVER_TRIALS"] != nil {
             dependencies: [
                 "TideoverCommandLine", "TideoverCore", "TideoverHTTP", "TideoverHTTPServer",
                 "TideoverJSON", "TideoverLocks", "TideoverSandbox", "TideoverServer",
-                "TideoverSignatures", "TideoverSQLite",
+                "TideoverSignatures", "TideoverSQLite", "TideoverStorage",
             ],
             path: "Trials",
             swiftSettings: settings

@@ -2,8 +2,8 @@ import TideoverCommandLine
 
 /// Trials of the built server from outside: it is killed, starved of space and abused, and then asked
 /// what it lost. It also writes down what the simulated stores say, for others to judge. Not a part of any
-/// product; the scripts `kill-test.sh`, `kill-backfill.sh`, `fault-trials.sh`, `verify-apple.sh` and
-/// `verify-google.sh` run it.
+/// product; the scripts `kill-test.sh`, `kill-backfill.sh`, `fault-trials.sh`, `soak.sh`,
+/// `verify-apple.sh` and `verify-google.sh` run it.
 @main
 enum Trials {
     static func main() async {
@@ -27,7 +27,7 @@ enum Trials {
         ],
         commands: [
             KillCommand.command, BackfillCommand.command, FaultsCommand.command,
-            HastyServer.command, RecordCommand.command, GoogleCommand.command,
+            SoakCommand.command, HastyServer.command, RecordCommand.command, GoogleCommand.command,
         ]
     )
 }

@@ -25,7 +25,7 @@ struct Abuse {
             let wire = try Wire(port)
             _ = try mail.sendNext(over: wire)
             let before = (memory: server.memory.now, descriptors: server.descriptors)
-            let readings = try Prober(Self.questions(mail), at: port).watch {
+            let readings = try Prober(Self.questions(mail)) { try Wire(port) }.watch {
                 try body(port, &mail, &finding)
             }
             judge(readings, &finding)
@@ -110,31 +110,33 @@ struct Crowd {
     /// How long those lasted that the server closed, in seconds.
     private(set) var lives: [Double] = []
     private var members: [Member] = []
+    private let connect: Connect
 
     private struct Member {
         let wire: Wire
         let since: ContinuousClock.Instant
     }
 
-    init(opening: [UInt8] = [], morsel: [UInt8] = []) {
+    init(opening: [UInt8] = [], morsel: [UInt8] = [], connect: @escaping Connect) {
+        self.connect = connect
         self.opening = opening
         self.morsel = morsel
     }
 
     /// Keeps so many connections open for some seconds; whoever is closed comes again.
-    mutating func stay(_ count: Int, at port: Int, seconds: Int) throws {
+    mutating func stay(_ count: Int, seconds: Int) throws {
         let end = ContinuousClock.now + .seconds(seconds)
         while ContinuousClock.now < end {
-            try join(count, at: port)
+            try join(count)
             pause(min(1_000, seconds * 100))
             look()
         }
     }
 
     /// Connects until there are so many.
-    mutating func join(_ count: Int, at port: Int) throws {
+    mutating func join(_ count: Int) throws {
         while members.count < count {
-            let wire = try Wire(port)
+            let wire = try connect()
             if !opening.isEmpty { try wire.send(opening) }
             members.append(Member(wire: wire, since: .now))
         }

@@ -20,12 +20,15 @@ final class Prober: Sendable {
     private static let pace = Duration.milliseconds(10)
     private let readings: [Locked<Reading>]
     private let isOver = Locked(false)
-    private let port: Int
+    private let connect: Connect
+    private let key: String?
     private let questions: [Question]
 
-    init(_ questions: [Question], at port: Int) {
+    /// Questions asked over connections as they are made here, with a key if one is given.
+    init(_ questions: [Question], key: String? = nil, connect: @escaping Connect) {
         self.questions = questions
-        self.port = port
+        self.key = key
+        self.connect = connect
         readings = questions.map { _ in Locked(Reading()) }
     }
 
@@ -40,26 +43,26 @@ final class Prober: Sendable {
     }
 
     private func ask(_ number: Int) {
-        var wire = try? Wire(port)
+        var wire = try? connect()
         var next = ContinuousClock.now
         while !isOver.withLock({ $0 }) {
             let begin = ContinuousClock.now
-            let fault = Self.fault(of: questions[number], over: wire)
+            let fault = fault(of: questions[number], over: wire)
             let duration = begin.duration(to: .now)
             readings[number].withLock { reading in
                 reading.latencies.add(duration)
                 if let fault { reading.wrong.append("\(questions[number].target): \(fault)") }
             }
-            if fault != nil { wire = try? Wire(port) }
+            if fault != nil { wire = try? connect() }
             next = max(next + Self.pace, .now)
             pause(Self.milliseconds(until: next))
         }
     }
 
-    private static func fault(of question: Question, over wire: Wire?) -> String? {
+    private func fault(of question: Question, over wire: Wire?) -> String? {
         guard let wire else { return "no connection" }
         do {
-            let answer = try wire.get(question.target)
+            let answer = try wire.get(question.target, key: key)
             return answer.status == 200 && answer.says(question.words)
                 ? nil : "answered \(answer.status)"
         } catch {

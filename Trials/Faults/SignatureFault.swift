@@ -14,8 +14,8 @@ extension FaultTrial {
         return try Abuse(ground: ground, connections: count, kibibytesEach: 112)
             .run { port, mail, finding in
                 let requests = try Forgeries(of: mail.site).requests
-                let flood = Flood(requests: requests, connections: count)
-                let threads = flood.start(at: port)
+                let flood = Flood(requests: requests, connections: count) { try Wire(port) }
+                let threads = flood.start()
                 let honest = try deliver(&mail, port, seconds: ground.seconds(30, short: 4))
                 flood.stop(threads)
                 let waiting = mail.refused.count
@@ -61,7 +61,7 @@ extension FaultTrial {
 }
 
 /// Notifications that look like those of a store, and are not signed by it.
-private struct Forgeries {
+struct Forgeries {
     /// As they are posted.
     let requests: [[UInt8]]
     private static let count = 32
@@ -125,24 +125,26 @@ private struct Forgeries {
 }
 
 /// Connections that each send a request as soon as the last one is answered, driven by one thread.
-private final class Flood: Sendable {
+final class Flood: Sendable {
     private let requests: [[UInt8]]
     private let connections: Int
+    private let connect: Connect
     private let counts = Locked<[Int: Int]>([:])
     private let isOver = Locked(false)
     /// Stands for a connection that broke.
-    private static let broken = 0
+    static let broken = 0
 
-    init(requests: [[UInt8]], connections: Int) {
+    init(requests: [[UInt8]], connections: Int, connect: @escaping Connect) {
         self.requests = requests
         self.connections = connections
+        self.connect = connect
     }
 
     /// How often each status was answered.
     var answers: [Int: Int] { counts.withLock { $0 } }
 
-    func start(at port: Int) -> Threads {
-        Threads.start(1) { _ in self.run(at: port) }
+    func start() -> Threads {
+        Threads.start(1) { _ in self.run() }
     }
 
     func stop(_ threads: Threads) {
@@ -150,8 +152,8 @@ private final class Flood: Sendable {
         threads.join()
     }
 
-    private func run(at port: Int) {
-        var wires: [Wire?] = (0..<connections).map { _ in try? Wire(port) }
+    private func run() {
+        var wires: [Wire?] = (0..<connections).map { _ in try? connect() }
         var turn = 0
         for wire in wires { send(&turn, over: wire) }
         while !isOver.withLock({ $0 }) {
@@ -161,7 +163,7 @@ private final class Flood: Sendable {
                     counts.withLock { $0[answer.status, default: 0] += 1 }
                 } catch {
                     counts.withLock { $0[Self.broken, default: 0] += 1 }
-                    wires[index] = try? Wire(port)
+                    wires[index] = try? connect()
                 }
                 send(&turn, over: wires[index])
             }

@@ -20,8 +20,8 @@ extension FaultTrial {
             var crowd = Crowd(
                 opening: Array("GET /healthz HTTP/1.1\r\nHost: trial\r\nX-Slow: ".utf8),
                 morsel: [0x61]
-            )
-            try crowd.stay(count, at: port, seconds: ground.seconds(26, short: 3))
+            ) { try Wire(port) }
+            try crowd.stay(count, seconds: ground.seconds(26, short: 3))
             judge(crowd, headSeconds, ground, &finding)
         }
     }
@@ -41,8 +41,8 @@ extension FaultTrial {
             var crowd = Crowd(
                 opening: Array(head.utf8) + [UInt8](repeating: 0x20, count: bodyBytes - 100),
                 morsel: [0x20]
-            )
-            try crowd.stay(count, at: port, seconds: ground.seconds(36, short: 3))
+            ) { try Wire(port) }
+            try crowd.stay(count, seconds: ground.seconds(36, short: 3))
             judge(crowd, bodySeconds, ground, &finding)
         }
     }
@@ -52,9 +52,9 @@ extension FaultTrial {
         summary: "1,000 clients connect and say nothing"
     ) { ground in
         try Abuse(ground: ground, connections: 1_000, kibibytesEach: 80).run { port, _, finding in
-            var crowd = Crowd()
+            var crowd = Crowd { try Wire(port) }
             let begin = ContinuousClock.now
-            try crowd.join(1_000, at: port)
+            try crowd.join(1_000)
             let seconds = ground.seconds(64, short: 3)
             while begin.duration(to: .now) < .seconds(seconds) {
                 pause(500)
@@ -78,13 +78,13 @@ extension FaultTrial {
             port,
             _,
             finding in
-            var crowd = Crowd()
-            try crowd.join(1_000, at: port)
+            var crowd = Crowd { try Wire(port) }
+            try crowd.join(1_000)
             let end = ContinuousClock.now + .seconds(ground.seconds(20, short: 4))
             while ContinuousClock.now < end {
                 pause(500)
                 crowd.look()
-                try crowd.join(1_000, at: port)
+                try crowd.join(1_000)
                 let answer = try? Wire(port, patience: 2).get("/healthz")
                 finding.expect(answer?.status == 200, "a new client gets no answer")
             }

@@ -135,9 +135,9 @@ extension ServerProcess {
     }
 }
 
-/// The beginning of a file, as text; empty if it cannot be read.
+/// The beginning of a file, or what is in a pipe, as text; empty if it cannot be read.
 func text(of path: String, atMost count: Int) -> String {
-    let file = open(path, O_RDONLY | O_CLOEXEC)
+    let file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
     guard file >= 0 else { return "" }
     defer { close(file) }
     var bytes = [UInt8](repeating: 0, count: count)

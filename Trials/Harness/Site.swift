@@ -16,17 +16,27 @@ struct Site: Sendable {
         let key: P256PrivateKey
     }
 
+    /// What a server needs that others than this machine's user can reach.
+    struct Exposure {
+        /// The address it listens on.
+        let address: String
+        /// Opens everything; where there is one, reads and reconciles need a key.
+        let adminKey: String
+    }
+
     let folder: String
     let authority: SandboxAuthority
     let configuration: String
     let database: String
 
-    /// Writes the files; the database may stand in another folder. Without an API the server cannot ask.
+    /// Writes the files; the database may stand in another folder. Without an API the server cannot ask;
+    /// without an exposure it listens on loopback and asks for no key.
     init(
         folder: String,
         database: String? = nil,
         authority: SandboxAuthority? = nil,
-        api: API? = nil
+        api: API? = nil,
+        exposure: Exposure? = nil
     ) throws {
         self.folder = folder
         self.database = database ?? "\(folder)/tideover.db"
@@ -34,27 +44,34 @@ struct Site: Sendable {
         self.authority = try authority ?? SandboxAuthority()
         try writeFile(self.authority.root, to: "\(folder)/root.der")
         if let api { try writeFile(Array(api.key.pem.utf8), to: "\(folder)/key.p8") }
-        try writeFile(Array(Self.text(database: self.database, api).utf8), to: configuration)
+        if let exposure { try writeFile(Array(exposure.adminKey.utf8), to: "\(folder)/admin.key") }
+        let text = Self.text(database: self.database, api, exposure)
+        try writeFile(Array(text.utf8), to: configuration)
     }
 
-    private static func text(database: String, _ api: API?) -> String {
+    private static func text(database: String, _ api: API?, _ exposure: Exposure?) -> String {
         let key = api.map {
             #", issuerId: "\#($0.issuerId)", keyId: "\#($0.keyId)", privateKeyFile: "key.p8""#
         }
         let url = api.map { #", url: "\#($0.url)""# }
+        let listen = "\(exposure?.address ?? Wire.loopback):0"
+        let keyFile = exposure == nil ? "" : #", adminKeyFile: "admin.key""#
+        // An app that only serves a simulated store is read without a key.
+        let environments = exposure == nil ? #""simulated""# : #""sandbox", "simulated""#
         return """
             {
-              server: { listen: "127.0.0.1:0" },
+              server: { listen: "\(listen)"\(keyFile) },
               storage: "sqlite:\(database)",
               apps: [{
                 id: "\(app)",
-                environments: ["simulated"],
+                environments: [\(environments)],
                 appStore: { bundleId: "\(Store.bundleId)"\(key ?? "") },
                 simulatedStore: { root: "root.der"\(url ?? "") },
                 products: {
                   "\(Store.listed)": {
                     entitlements: ["premium"], group: "main", period: "P1M", price: "9.99 USD",
                   },
+                  "\(Store.coins)": { kind: "consumable" },
                 },
               }],
             }

@@ -10,6 +10,8 @@ struct Store: Sendable {
     static let listed = "trials.monthly"
     /// One that the configuration does not know: what is counted of it betrays what was done twice.
     static let unlisted = "trials.unlisted"
+    /// A consumable, which unlocks nothing.
+    static let coins = "trials.coins"
 
     let seed: UInt64
     /// The end of every life, in milliseconds since 1970, and the time between two of its events.
@@ -58,14 +60,42 @@ struct Store: Sendable {
         AppStoreApp(
             bundleId: bundleId,
             environment: environment,
-            products: [product(listed, group: "main"), product(unlisted, group: "other")]
+            products: [product(listed, group: "main"), product(unlisted, group: "other")],
+            oneTimeProducts: [
+                AppStoreOneTimeProduct(id: coins, kind: .consumable, price: price)
+            ]
         )
     }
 
     private static func product(_ id: String, group: String) -> AppStoreProduct {
-        guard let month = StorePeriod(iso: "P1M"), let price = StorePrice("9.99 USD") else {
-            preconditionFailure("a month and a price can be read")
+        guard let month = StorePeriod(iso: "P1M") else {
+            preconditionFailure("a month can be read")
         }
         return AppStoreProduct(id: id, group: group, period: month, price: price)
+    }
+
+    private static var price: StorePrice {
+        guard let price = StorePrice("9.99 USD") else {
+            preconditionFailure("a price can be read")
+        }
+        return price
+    }
+
+    /// The purchase of a consumable by the customer of that token; another number, another purchase.
+    func purchase(_ number: Int, by token: String) -> AppStoreNotification {
+        var random = SeededRandom(seed: seed ^ UInt64(number) &* 0x9E37_79B9_7F4A_7C15)
+        var machine = AppStoreMachine(
+            app: Self.app(in: .sandbox),
+            seed: random.next(),
+            now: end - spacing
+        )
+        do {
+            try machine.register(StoreCustomer(name: "c", appAccountToken: token))
+            let letters = try machine.perform(.buy(product: Self.coins, outsideApp: false), by: "c")
+            precondition(letters.count == 1, "a purchase is told of once")
+            return letters[0]
+        } catch {
+            preconditionFailure("a store sells a consumable to its customer: \(error)")
+        }
     }
 }

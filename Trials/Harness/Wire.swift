@@ -1,6 +1,9 @@
 import Glibc
 import TideoverHTTP
 
+/// How a connection to the server is made.
+typealias Connect = @Sendable () throws -> Wire
+
 /// A connection to the server, byte for byte, so that it can also break HTTP's rules. It blocks; one
 /// thread uses it.
 final class Wire {
@@ -17,8 +20,17 @@ final class Wire {
     let socket: Int32
     private var buffer: [UInt8] = []
 
-    /// Connects to a port of this machine; every wait ends after `patience` seconds.
-    init(_ port: Int, patience: Int = 10) throws(Broken) {
+    /// The address a server of these trials listens on unless told otherwise.
+    static let loopback = "127.0.0.1"
+
+    /// Connects to a port of this machine, at one of its own addresses and from another if one is
+    /// named; every wait ends after `patience` seconds.
+    init(
+        _ port: Int,
+        at address: String = loopback,
+        from source: String? = nil,
+        patience: Int = 10
+    ) throws(Broken) {
         socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var limit = timeval(tv_sec: patience, tv_usec: 0)
         for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
@@ -32,19 +44,28 @@ final class Wire {
             &on,
             socklen_t(MemoryLayout<Int32>.size)
         )
-        guard connect(to: port) == 0 else { throw Self.failure }
+        if let source {
+            let isBound = Self.with(source, port: 0) { Glibc.bind(socket, $0, $1) } == 0
+            guard isBound else { throw Self.failure }
+        }
+        let isConnected = Self.with(address, port: port) { Glibc.connect(socket, $0, $1) } == 0
+        guard isConnected else { throw Self.failure }
     }
 
     deinit { close(socket) }
 
-    private func connect(to port: Int) -> Int32 {
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = in_port_t(port).bigEndian
-        inet_pton(AF_INET, "127.0.0.1", &address.sin_addr)
-        return withUnsafePointer(to: &address) {
+    private static func with(
+        _ address: String,
+        port: Int,
+        _ call: (UnsafePointer<sockaddr>, socklen_t) -> Int32
+    ) -> Int32 {
+        var end = sockaddr_in()
+        end.sin_family = sa_family_t(AF_INET)
+        end.sin_port = in_port_t(port).bigEndian
+        inet_pton(AF_INET, address, &end.sin_addr)
+        return withUnsafePointer(to: &end) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                Glibc.connect(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+                call($0, socklen_t(MemoryLayout<sockaddr_in>.size))
             }
         }
     }
@@ -59,21 +80,31 @@ final class Wire {
 
     // MARK: Whole exchanges
 
-    func get(_ target: String) throws(Broken) -> Response {
-        try send(Self.request("GET", target))
+    func get(_ target: String, key: String? = nil) throws(Broken) -> Response {
+        try send(Self.request("GET", target, key: key))
         return try response()
     }
 
-    func post(_ body: [UInt8], to target: String) throws(Broken) -> Response {
-        try send(Self.request("POST", target, body: body))
+    func post(
+        _ body: [UInt8],
+        to target: String,
+        key: String? = nil
+    ) throws(Broken) -> Response {
+        try send(Self.request("POST", target, body: body, key: key))
         return try response()
     }
 
-    /// A request as HTTP wants it.
-    static func request(_ method: String, _ target: String, body: [UInt8] = []) -> [UInt8] {
-        let fields =
+    /// A request as HTTP wants it, with a key if one is given.
+    static func request(
+        _ method: String,
+        _ target: String,
+        body: [UInt8] = [],
+        key: String? = nil
+    ) -> [UInt8] {
+        var fields =
             body.isEmpty
             ? "" : "Content-Type: application/json\r\nContent-Length: \(body.count)\r\n"
+        if let key { fields += "Authorization: Bearer \(key)\r\n" }
         return Array("\(method) \(target) HTTP/1.1\r\nHost: trial\r\n\(fields)\r\n".utf8) + body
     }
 
