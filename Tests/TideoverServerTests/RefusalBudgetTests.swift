@@ -206,6 +206,29 @@ import TideoverServer
         await server.close()
     }
 
+    @Test(.timeLimit(.minutes(20)))
+    func `however many forgeries wait, one under a known chain from the same address is accepted`()
+        async throws
+    {
+        let server = try server()
+        let first = try Message.purchase("n-1").body(server.store)
+        #expect(try await post(first, from: "192.0.2.2", to: server).status == 200)
+        #expect(try await lookedAt(from: "192.0.2.1", by: server) == 3)
+        let probation = server.service.budget.probation
+        let holder = Holder(probation)
+        let forgeries = (0..<100).map { _ in
+            Task { try await post(Self.forged, from: "192.0.2.1", to: server).status }
+        }
+        try await probation.settles { $0.waiting == 100 }
+        let second = try Message.purchase("n-2").body(server.store)
+        let genuine = Task { try await post(second, from: "192.0.2.1", to: server).status }
+        try await probation.settles { $0.waiting == 101 }
+        try await holder.release()
+        #expect(try await genuine.value == 200)
+        for forgery in forgeries { #expect(try await forgery.value == 429) }
+        await server.close()
+    }
+
     @Test func `refused notifications leave the budget of reconciles untouched`() async throws {
         let server = try server()
         #expect(try await lookedAt(from: "192.0.2.1", by: server) == 3)

@@ -27,7 +27,7 @@ public struct Service: Sendable {
     /// What every report passes before it walks the storage.
     package let longReads: LongReads
     /// Who sends what is refused again and again.
-    let budget: RefusalBudget
+    package let budget: RefusalBudget
     let instruments: Instruments
     /// When notifications arrived.
     let arrivals: ArrivalBook

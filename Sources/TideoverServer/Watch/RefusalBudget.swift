@@ -98,9 +98,10 @@ package struct RefusalLedger {
 /// under a certificate chain that was verified before is looked at, one request at a time: it costs
 /// one signature, and a sender that shares its address with an attacker is still accepted.
 /// What is accepted costs a sender nothing.
-final class RefusalBudget: Sendable {
-    /// Admits the requests of senders beyond their budget.
-    let probation = Gate(WorkLimits(running: 1, waiting: 32))
+package final class RefusalBudget: Sendable {
+    /// Admits the requests of senders beyond their budget. There is room for as many as a server has
+    /// connections, so that those of an attacker keep nobody out who shares its address.
+    package let probation = Gate(WorkLimits(running: 1, waiting: 1_024))
     private let limits: ClientLimits
     private let uptime: @Sendable () -> Int64
     private let ledger: Locked<RefusalLedger>?
