@@ -2,6 +2,8 @@
 # Attacks a server in every known way at once, beside honest clients, and prints what came of it.
 #
 #   scripts/soak.sh [MINUTES] [--purchases N]   an hour unless told otherwise; times are judged
+#   scripts/soak.sh MINUTES ATTACK...           only some of the attacks: purchases, forgeries,
+#                                               public-key, reports, idle, slow, log
 #   scripts/soak.sh MINUTES --short             times are only told
 #
 # The addresses of server and clients are in a network namespace, which ends with the trial; without the

@@ -13,6 +13,21 @@ enum SoakCommand {
         "How many consumables one customer has bought before; 10,000 unless told otherwise",
         as: .integer(in: 1...100_000)
     )
+    private static let customers = Parameter.option(
+        "--customers",
+        "N",
+        "How many others have bought a subscription before; 2,000 unless told otherwise",
+        as: .integer(in: 1...1_000_000)
+    )
+    private static let attacks = Parameter.arguments(
+        "ATTACK",
+        "Which of the attacks; all without one",
+        isRequired: false,
+        as: ValueForm(
+            "an attack: " + SoakAttack.allCases.map(\.rawValue).joined(separator: ", "),
+            choices: SoakAttack.allCases.map(\.rawValue)
+        ) { SoakAttack(rawValue: $0) }
+    )
     private static let ownNetwork = Parameter.flag(
         "--own-network",
         "This process has the addresses 10.99.0.1 to 10.99.0.40 for itself, as scripts/soak.sh makes them"
@@ -29,9 +44,15 @@ enum SoakCommand {
             Example(
                 "TideoverTrials soak 60 --server .build/static/release/tideover",
                 "for an hour, from addresses of loopback"
-            )
+            ),
+            Example(
+                "TideoverTrials soak 1 reports --server .build/static/release/tideover",
+                "what reports do to notifications"
+            ),
         ],
-        parameters: [minutes, purchases, ownNetwork, short, FaultsCommand.server],
+        parameters: [
+            minutes, attacks, purchases, customers, ownNetwork, short, FaultsCommand.server,
+        ],
         notes: [
             "Honest: notifications of eight senders, devices, reads, a customer with many purchases.",
             "Attacks: forgeries, idle and slow connections, a public key misused, reports without end, a "
@@ -44,11 +65,14 @@ enum SoakCommand {
 
     private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
         let folder = try WorkFolder()
+        let chosen = arguments[attacks]
         let trial = SoakTrial(
             server: ServerCommand(program: arguments[FaultsCommand.server]),
             network: arguments[ownNetwork] ? .own : .loopback,
             minutes: arguments[minutes],
+            attacks: Set(chosen.isEmpty ? SoakAttack.allCases : chosen),
             purchases: arguments[purchases] ?? 10_000,
+            customers: arguments[customers] ?? 2_000,
             judgesTimes: !arguments[short],
             tell: { output.message($0) }
         )

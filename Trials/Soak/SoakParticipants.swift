@@ -75,6 +75,35 @@ struct Line {
     }
 }
 
+/// What is sent before the attacks begin.
+enum Preload {
+    /// Over two connections; how many were not accepted.
+    static func run(
+        _ count: Int,
+        as client: Int,
+        _ place: SoakPlace,
+        _ told: @escaping @Sendable (Int) -> Void,
+        send: @escaping @Sendable (_ number: Int, inout Line) -> Bool
+    ) -> Int {
+        let next = Locked(0)
+        let failures = Locked(0)
+        let threads = Threads.start(2) { _ in
+            var line = Line(place.connect(as: client))
+            while true {
+                let number = next.withLock { number in
+                    defer { number += 1 }
+                    return number
+                }
+                guard number < count else { return }
+                if !send(number, &line) { failures.withLock { $0 += 1 } }
+                if number % 500 == 499 { told(number + 1) }
+            }
+        }
+        threads.join()
+        return failures.withLock { $0 }
+    }
+}
+
 // MARK: - Those who must not suffer
 
 /// Senders of true notifications, who send again what was not acknowledged.
@@ -97,6 +126,16 @@ final class HonestSenders: SoakParticipant {
     var acknowledged: [String] { letters.withLock { $0.acknowledged } }
     /// How many were not acknowledged to the end.
     var open: Int { letters.withLock { $0.open } }
+    /// The numbers of lives begun before the attacks.
+    private static let earlier = 10_000_000
+
+    /// The first notifications of so many customers; how many were not accepted.
+    func preload(_ count: Int, told: @escaping @Sendable (Int) -> Void) -> Int {
+        Preload.run(count, as: SoakClients.senders.lowerBound + 1, place, told) { number, line in
+            let letter = self.store.life(Self.earlier + number).letters[0]
+            return self.send(letter, over: &line, Exchanges())
+        }
+    }
 
     func run(_ thread: Int, until stop: StopFlag) {
         let client = SoakClients.senders.lowerBound + thread
@@ -106,21 +145,25 @@ final class HonestSenders: SoakParticipant {
         while !stop.isSet {
             for letter in store.life(number).letters where !stop.isSet {
                 let again = waiting
-                waiting = ([letter] + again.prefix(1)).filter { !send($0, over: &line) }
+                waiting = ([letter] + again.prefix(1)).filter { !send($0, over: &line, exchanges) }
                 waiting += again.dropFirst()
                 stop.wait(Self.pace)
             }
             number += threadCount
         }
         for _ in 0..<Self.lastTries where !waiting.isEmpty {
-            waiting = waiting.filter { !send($0, over: &line) }
+            waiting = waiting.filter { !send($0, over: &line, exchanges) }
             if !waiting.isEmpty { pause(500) }
         }
         let count = waiting.count
         letters.withLock { $0.open += count }
     }
 
-    private func send(_ letter: AppStoreNotification, over line: inout Line) -> Bool {
+    private func send(
+        _ letter: AppStoreNotification,
+        over line: inout Line,
+        _ exchanges: Exchanges
+    ) -> Bool {
         let body = place.site.body(of: letter)
         let answer = line.exchange(exchanges) { try $0.post(body, to: Site.notifications) }
         guard answer?.status == 200 else { return false }
@@ -186,22 +229,9 @@ final class LargeCustomer: SoakParticipant {
 
     /// What was bought before, so many; how many were not accepted.
     func preload(_ count: Int, told: @escaping @Sendable (Int) -> Void) -> Int {
-        let next = Locked(0)
-        let failures = Locked(0)
-        let threads = Threads.start(2) { _ in
-            var line = Line(self.place.connect(as: SoakClients.buyer))
-            while true {
-                let number = next.withLock { number in
-                    defer { number += 1 }
-                    return number
-                }
-                guard number < count else { return }
-                if !self.buy(number, over: &line, Exchanges()) { failures.withLock { $0 += 1 } }
-                if number % 500 == 499 { told(number + 1) }
-            }
+        Preload.run(count, as: SoakClients.buyer, place, told) { number, line in
+            self.buy(number, over: &line, Exchanges())
         }
-        threads.join()
-        return failures.withLock { $0 }
     }
 
     func run(_ thread: Int, until stop: StopFlag) {

@@ -4,14 +4,35 @@ import TideoverSandbox
 import TideoverServer
 import TideoverStorage
 
+/// What can be done to a server during a soak.
+enum SoakAttack: String, CaseIterable, Sendable {
+    /// One customer has bought a great many consumables, and buys on.
+    case purchases
+    /// Forged notifications, from the address of honest clients.
+    case forgeries
+    /// The public key of an app, misused.
+    case publicKey = "public-key"
+    /// Long reports, again and again.
+    case reports
+    /// Connections that say nothing.
+    case idle
+    /// Connections that say hardly anything.
+    case slow
+    /// A log that nobody reads.
+    case log
+}
+
 /// Everything at once: honest senders, devices and reads beside every attack that is known, for as long
 /// as one likes.
 struct SoakTrial {
     let server: ServerCommand
     let network: SoakNetwork
     let minutes: Int
+    let attacks: Set<SoakAttack>
     /// How many consumables one customer has bought before it begins.
     let purchases: Int
+    /// How many others have bought a subscription.
+    let customers: Int
     /// Whether times are judged, or only told.
     let judgesTimes: Bool
     let tell: @Sendable (String) -> Void
@@ -31,11 +52,11 @@ struct SoakTrial {
         let adminKey = APIKey(.admin) { .random(in: .min ... .max) }.text
         let exposure = Site.Exposure(address: network.server, adminKey: adminKey)
         let site = try Site(folder: folder, exposure: exposure)
-        let log = try StalledLog("\(folder)/server.log")
-        defer { log.close() }
+        let log = attacks.contains(.log) ? try StalledLog("\(folder)/server.log") : nil
+        defer { log?.close() }
         let process = try site.start(server)
         let place = try SoakPlace(site, network, port: process.port(), adminKey: adminKey)
-        let cast = try Cast(place)
+        let cast = try Cast(place, attacks)
         var finding = Finding()
         try load(cast, &finding)
         let gauge = Gauge(process, site.database)
@@ -48,6 +69,7 @@ struct SoakTrial {
 
     /// Everybody who takes part.
     private struct Cast {
+        let attacks: Set<SoakAttack>
         let senders: HonestSenders
         let devices: HonestDevices
         let buyer: LargeCustomer
@@ -57,8 +79,9 @@ struct SoakTrial {
         let idle: Loiterers
         let slow: Loiterers
 
-        init(_ place: SoakPlace) throws {
+        init(_ place: SoakPlace, _ attacks: Set<SoakAttack>) throws {
             let now = systemMilliseconds()
+            self.attacks = attacks
             senders = HonestSenders(place, Store(seed: 1, end: now))
             devices = HonestDevices(place, Store(seed: 3, end: now))
             buyer = LargeCustomer(place, Store(seed: 4, end: now))
@@ -75,15 +98,29 @@ struct SoakTrial {
             )
         }
 
-        var honest: [any SoakParticipant] { [senders, devices, buyer] }
-        var attackers: [any SoakParticipant] { [forger, abuser, readers, idle, slow] }
+        var honest: [any SoakParticipant] {
+            attacks.contains(.purchases) ? [senders, devices, buyer] : [senders, devices]
+        }
+
+        var attackers: [any SoakParticipant] {
+            let all: [(SoakAttack, any SoakParticipant)] = [
+                (.forgeries, forger), (.publicKey, abuser), (.reports, readers), (.idle, idle),
+                (.slow, slow),
+            ]
+            return all.filter { attacks.contains($0.0) }.map(\.1)
+        }
+
         var acknowledged: [String] { senders.acknowledged + buyer.acknowledged }
     }
 
     private func load(_ cast: Cast, _ finding: inout Finding) throws {
+        let tell = tell
+        tell("\(customers) customers subscribe")
+        let refused = cast.senders.preload(customers) { tell("    \($0)") }
+        finding.expect(refused == 0, "\(refused) of the first subscriptions were not accepted")
+        guard attacks.contains(.purchases) else { return }
         tell("one customer buys \(purchases) consumables")
         let begin = ContinuousClock.now
-        let tell = tell
         let failures = cast.buyer.preload(purchases) { tell("    \($0)") }
         let seconds = begin.duration(to: .now).components.seconds
         finding.expect(failures == 0, "\(failures) of the first purchases were not accepted")
@@ -254,7 +291,7 @@ struct SoakTrial {
                 "\(reading.latencies.text)", "",
             ])
         }
-        for (name, record) in records {
+        for (name, record) in records where record.count > 0 {
             table.add([
                 .init(name, .strong), "\(record.count)", "\(record.accepted)",
                 "\(record.latencies.text)", "\(record.others)",
