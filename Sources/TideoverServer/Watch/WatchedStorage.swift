@@ -29,12 +29,25 @@ struct WatchedStorage: Storage {
         _ intake: Intake,
         derive: @escaping @Sendable (CustomerLineages) -> Derivation
     ) async throws(StorageError) -> CommitOutcome {
+        guard let outcome = try await commit([intake], derive: derive).first else {
+            preconditionFailure("each intake has an outcome")
+        }
+        return outcome
+    }
+
+    func commit(
+        _ intakes: [Intake],
+        derive: @escaping @Sendable (CustomerLineages) -> Derivation
+    ) async throws(StorageError) -> [CommitOutcome] {
         let begun = uptime()
         do {
-            let outcome = try await storage.commit(intake, derive: derive)
-            metrics.committed(outcome.word, nanoseconds: uptime() - begun)
-            if case .committed = outcome { told(intake) }
-            return outcome
+            let outcomes = try await storage.commit(intakes, derive: derive)
+            let nanoseconds = uptime() - begun
+            for (intake, outcome) in zip(intakes, outcomes) {
+                metrics.committed(outcome.word, nanoseconds: nanoseconds)
+                if case .committed = outcome { told(intake) }
+            }
+            return outcomes
         } catch {
             metrics.committed("failed", nanoseconds: uptime() - begun)
             if error.reason.isLasting { failed() }
