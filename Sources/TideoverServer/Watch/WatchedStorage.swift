@@ -6,6 +6,7 @@ struct WatchedStorage: Storage {
     private let storage: any Storage
     private let metrics: Metrics
     private let uptime: @Sendable () -> Int64
+    private let large: LargeCustomers
     /// Is told what was committed.
     private let told: @Sendable (Intake) -> Void
     /// Is called when a commit failed for a reason that the next one meets too.
@@ -15,12 +16,14 @@ struct WatchedStorage: Storage {
         _ storage: any Storage,
         metrics: Metrics,
         uptime: @escaping @Sendable () -> Int64,
+        log: @escaping Log = { _ in },
         told: @escaping @Sendable (Intake) -> Void = { _ in },
         failed: @escaping @Sendable () -> Void = {}
     ) {
         self.storage = storage
         self.metrics = metrics
         self.uptime = uptime
+        large = LargeCustomers(metrics: metrics, log: log, uptime: uptime)
         self.told = told
         self.failed = failed
     }
@@ -41,7 +44,10 @@ struct WatchedStorage: Storage {
     ) async throws(StorageError) -> [CommitOutcome] {
         let begun = uptime()
         do {
-            let outcomes = try await storage.commit(intakes, derive: derive)
+            let outcomes = try await storage.commit(intakes) { [large] lineages in
+                large.note(lineages)
+                return derive(lineages)
+            }
             let nanoseconds = uptime() - begun
             for (intake, outcome) in zip(intakes, outcomes) {
                 metrics.committed(outcome.word, nanoseconds: nanoseconds)
