@@ -104,7 +104,7 @@ targets += [
     // What every storage is tested with, each by its own tests.
     .target(
         name: "TideoverStorageConformance",
-        dependencies: ["TideoverStorage", "TideoverCore", "TideoverJSON"],
+        dependencies: ["TideoverStorage", "TideoverCore", "TideoverJSON", "TideoverLocks"],
         path: "Tests/TideoverStorageConformance",
         swiftSettings: settings
     ),

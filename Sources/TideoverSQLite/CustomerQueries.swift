@@ -8,6 +8,8 @@ final class CustomerQueries {
     private let facts: Statement
     private let owners: Statement
     private let lineagesOwned: Statement
+    private let lineagesUnsettled: Statement
+    private let settledLineages: Statement
     private let rows: Statement
     private let told: Statement
     private let openDrift: Statement
@@ -21,6 +23,8 @@ final class CustomerQueries {
         facts = try Statement(SQL.facts, on: connection)
         owners = try Statement(SQL.owners, on: connection)
         lineagesOwned = try Statement(SQL.lineagesOwned, on: connection)
+        lineagesUnsettled = try Statement(SQL.lineagesUnsettled, on: connection)
+        settledLineages = try Statement(SQL.settledLineages, on: connection)
         rows = try Statement(SQL.customer, on: connection)
         told = try Statement(SQL.told, on: connection)
         openDrift = try Statement(SQL.openDrift, on: connection)
@@ -104,24 +108,26 @@ final class CustomerQueries {
     }
 
     /// Everything about a customer, of whom nothing need be known. A lineage that `known` has, by its
-    /// key, is not read again.
+    /// key, is not read again. Settled lineages are left out where `isWhole` is false.
     func lineages(
         of key: CustomerKey,
         now: Instant,
+        isWhole: Bool = true,
         reconciledAt: Instant? = nil,
         leastVersion: Int64 = 0,
         known: (String) -> Holding? = { _ in nil }
     ) throws(StorageError) -> CustomerLineages {
         let identity = try identity(of: key)
+        let answer = try row(of: key)
+        let settled = isWhole ? nil : try settled(of: identity, key, answer, now: now)
         var holdings: [Holding] = []
-        for lineage in try lineages(of: identity, key) {
+        for lineage in try lineages(of: identity, key, without: settled) {
             if let holding = known(lineage) {
                 holdings.append(holding)
             } else {
                 holdings.append(try holding(lineage, app: key.app, key.environment))
             }
         }
-        let answer = try row(of: key)
         // Who was never derived was never told of, nor compared with.
         let derived = answer?.key ?? key
         let told = answer == nil ? [] : try told(of: derived)
@@ -131,6 +137,7 @@ final class CustomerQueries {
             aliases: identity.aliases,
             answer: answer,
             holdings: holdings,
+            leftOut: settled?.leftOut,
             told: told,
             openDrift: openDrift,
             leastVersion: leastVersion,
@@ -184,13 +191,62 @@ final class CustomerQueries {
 
     // MARK: Lineages
 
+    /// What is settled of one customer, by a fingerprint and an instant.
+    private struct Settled {
+        let fingerprint: String
+        let until: Instant
+        /// The first by key: it answers for the others.
+        let first: String
+        let leftOut: LeftOut
+    }
+
+    /// What need not be derived from; nil where all must. What is derived now looks back to when the
+    /// answer fell due, or was derived, and no further.
+    private func settled(
+        of identity: CustomerIdentity,
+        _ key: CustomerKey,
+        _ answer: CustomerRow?,
+        now: Instant
+    ) throws(StorageError) -> Settled? {
+        guard let answer, identity.customer == identity.primary else { return nil }
+        let earliest = min(answer.derivedAt, answer.validUntil ?? answer.derivedAt)
+        let until = min(earliest, now - Milliseconds(1))
+        let found = try settledLineages.first(
+            .text(key.app),
+            .text(key.environment.rawValue),
+            .text(identity.primary.text),
+            .text(answer.fingerprint),
+            .instant(until)
+        ) { row throws(StorageError) -> Settled? in
+            guard row.integer(0) > 1 else { return nil }
+            return Settled(
+                fingerprint: answer.fingerprint,
+                until: until,
+                first: row.text(2),
+                leftOut: LeftOut(count: Int(row.integer(0)) - 1, since: row.instant(1))
+            )
+        }
+        return found ?? nil
+    }
+
     /// The keys of the lineages that a customer owns or ever owned, by whatever id, in order.
     private func lineages(
         of identity: CustomerIdentity,
-        _ key: CustomerKey
+        _ key: CustomerKey,
+        without settled: Settled?
     ) throws(StorageError) -> [String] {
         var owned: [String] = []
-        for id in identity.all {
+        if let settled {
+            owned = try lineagesUnsettled.all(
+                .text(key.app),
+                .text(key.environment.rawValue),
+                .text(identity.primary.text),
+                .text(settled.fingerprint),
+                .instant(settled.until),
+                .text(settled.first)
+            ) { $0.text(0) }
+        }
+        for id in settled == nil ? identity.all : identity.aliases.map(\.alias) {
             owned += try lineagesOwned.all(
                 .text(key.app),
                 .text(key.environment.rawValue),

@@ -16,6 +16,8 @@ final class Ledger {
     private let insertFact: Statement
     private let insertName: Statement
     private let insertOwner: Statement
+    private let settle: Statement
+    private let unsettle: Statement
     private let putCustomer: Statement
     private let latestEvent: Statement
     private let insertEvent: Statement
@@ -56,6 +58,8 @@ final class Ledger {
         insertFact = try Statement(SQL.insertFact, on: connection)
         insertName = try Statement(SQL.insertName, on: connection)
         insertOwner = try Statement(SQL.insertOwner, on: connection)
+        settle = try Statement(SQL.settle, on: connection)
+        unsettle = try Statement(SQL.unsettle, on: connection)
         putCustomer = try Statement(SQL.putCustomer, on: connection)
         latestEvent = try Statement(SQL.latestEvent, on: connection)
         insertEvent = try Statement(SQL.insertEvent, on: connection)
@@ -80,30 +84,85 @@ final class Ledger {
         log = LogMeter(connection)
     }
 
-    /// The one door: everything an intake brings, and everything that follows from it.
+    /// The one door: everything that intakes of one app, environment and instant bring, and everything
+    /// that follows from it.
     func commit(
-        _ rows: IntakeRows,
+        _ batch: [IntakeRows],
         derive: (CustomerLineages) -> Derivation
-    ) throws(StorageError) -> CommitOutcome {
+    ) throws(StorageError) -> [CommitOutcome] {
+        var taken: [Taken?] = []
+        for rows in batch { taken.append(try take(rows)) }
+        let kept = taken.compactMap(\.self)
+        var news: AllNews = [:]
+        for taken in kept { news.merge(taken.news) { $1 } }
+        var derived: [CustomerKey: CustomerRow] = [:]
+        var stories = EventOrder()
+        for customer in Set(kept.flatMap(\.concerned)).sorted() {
+            guard let occasion = try occasion(to: customer, kept) else { continue }
+            let (row, events) = try deriveAgain(customer, news, occasion, derive)
+            derived[customer] = row
+            stories.add(events, of: row)
+        }
+        for (event, row) in stories.inOrder { try append(event, of: row, row.derivedAt) }
+        for taken in kept { try add(taken.intake.tallies, app: taken.intake.app) }
+        leases.release(Array(derived.keys))
+        return taken.map { taken in
+            guard let taken else { return .duplicate }
+            return .committed(
+                newFacts: taken.news.values.reduce(0) { $0 + $1.factCount },
+                customers: taken.concerned.compactMap { derived[$0] },
+                rulings: taken.rulings
+            )
+        }
+    }
+
+    /// What one intake brought, and whose answers it concerns.
+    private struct Taken {
+        let intake: Intake
+        let news: AllNews
+        let rulings: [ClaimRuling]
+        let joined: Joined?
+        let concerned: [CustomerKey]
+    }
+
+    /// Stores what an intake brings; nil for a duplicate.
+    private func take(_ rows: IntakeRows) throws(StorageError) -> Taken? {
         if let evidence = rows.evidence {
-            guard try store(evidence, rows.intake) else { return .duplicate }
+            guard try store(evidence, rows.intake) else { return nil }
         }
         let joined = try join(rows.intake)
         var news = try storeNews(rows)
         let rulings = try rule(on: rows.intake, &news)
-        var derived: [CustomerRow] = []
-        var stories = EventOrder()
-        for customer in try concerned(by: news, rows.intake) {
-            let joined = joined?.key == customer ? joined : nil
-            let (row, events) = try deriveAgain(customer, news, rows.intake, joined, derive)
-            derived.append(row)
-            stories.add(events, of: row)
-        }
-        for (event, row) in stories.inOrder { try append(event, of: row, rows.intake.now) }
-        try add(rows.intake.tallies, app: rows.intake.app)
-        leases.release(derived.map(\.key))
-        let newFacts = news.values.reduce(0) { $0 + $1.factCount }
-        return .committed(newFacts: newFacts, customers: derived, rulings: rulings)
+        return Taken(
+            intake: rows.intake,
+            news: news,
+            rulings: rulings,
+            joined: joined,
+            concerned: try concerned(by: news, rows.intake)
+        )
+    }
+
+    /// What a customer is derived again on.
+    private struct Occasion {
+        let now: Instant
+        let reconciledAt: Instant?
+        let leastVersion: Int64
+    }
+
+    private func occasion(
+        to customer: CustomerKey,
+        _ kept: [Taken]
+    ) throws(StorageError) -> Occasion? {
+        guard let now = kept.first?.intake.now else { return nil }
+        var isReconciled = false
+        for key in kept.flatMap(\.intake.reconciled)
+        where try customers.primary(of: key) == customer { isReconciled = true }
+        let joined = kept.compactMap(\.joined).first { $0.key == customer }
+        return Occasion(
+            now: now,
+            reconciledAt: joined?.reconciledAt ?? (isReconciled ? now : nil),
+            leastVersion: joined?.leastVersion ?? 0
+        )
     }
 
     func add(_ counts: [Tally: Int64], app: String) throws(StorageError) {
@@ -233,6 +292,7 @@ final class Ledger {
             if news.contains(where: \.isPurchase) { try mark(lineage, isClaimed: false, intake) }
             return Holding(lineage: lineage, facts: [], owners: [])
         }
+        if !known.isEmpty { try unsettle(lineage.key, intake) }
         // By now the new facts are among those stored.
         let facts = try customers.facts(of: lineage.key, app: intake.app, intake.environment)
         let additions = mayAdd ? known.additions(for: facts, under: intake.transfer) : []
@@ -250,11 +310,20 @@ final class Ledger {
         return Holding(lineage: lineage, facts: facts, owners: owners)
     }
 
+    private func unsettle(_ lineage: String, _ intake: Intake) throws(StorageError) {
+        try unsettle.run(
+            .text(intake.app),
+            .text(intake.environment.rawValue),
+            .text(lineage)
+        )
+    }
+
     private func insert(
         _ entry: OwnershipEntry,
         at position: Int,
         _ intake: Intake
     ) throws(StorageError) {
+        if position > 0 { try unsettle(entry.lineage.key, intake) }
         try insertOwner.run(
             .text(intake.app),
             .text(intake.environment.rawValue),
@@ -286,6 +355,7 @@ final class Ledger {
         _ news: inout AllNews
     ) throws(StorageError) -> [ClaimRuling] {
         guard let ownership = intake.ownership else { return [] }
+        let holders = Holders(customers)
         var rulings: [ClaimRuling] = []
         for claim in ownership.claims {
             var holding = try customers.storedHolding(
@@ -293,9 +363,15 @@ final class Ledger {
                 app: intake.app,
                 intake.environment
             )
-            let holder = try holder(of: holding, intake)
-            let ruling = ownership.rule(claim, holding, holder)
-            try audit.write(AuditEntry(ruling, on: claim, holder: holder?.key.customer), intake)
+            let holder = holding.owners.owner(at: intake.now).map { key(of: $0, intake) }
+            let ruling = try ownership.rule(
+                claim,
+                holding,
+                try holder.map { key throws(StorageError) in
+                    try holders.holder(key, now: intake.now)
+                }
+            )
+            try audit.write(AuditEntry(ruling, on: claim, holder: holder?.customer), intake)
             if case .granted(let entry) = ruling {
                 if holding.owners.isEmpty { try mark(claim.lineage, isClaimed: true, intake) }
                 try insert(entry, at: holding.owners.count, intake)
@@ -304,25 +380,14 @@ final class Ledger {
                     facts: holding.facts,
                     owners: holding.owners + [entry]
                 )
+                holders.forget(key(of: claim.customer, intake))
+                if let holder { holders.replace(holding, of: holder) }
             }
             let factCount = news[claim.lineage.key]?.factCount ?? 0
             news[claim.lineage.key] = News(factCount: factCount, holding: holding)
             rulings.append(ruling)
         }
         return rulings
-    }
-
-    private func holder(
-        of holding: Holding,
-        _ intake: Intake
-    ) throws(StorageError) -> CustomerLineages? {
-        guard let holder = holding.owners.owner(at: intake.now) else { return nil }
-        let key = CustomerKey(
-            app: intake.app,
-            environment: intake.environment,
-            customer: holder
-        )
-        return try customers.lineages(of: key, now: intake.now)
     }
 
     // MARK: Customers
@@ -400,22 +465,25 @@ final class Ledger {
     private func deriveAgain(
         _ customer: CustomerKey,
         _ news: AllNews,
-        _ intake: Intake,
-        _ joined: Joined?,
+        _ occasion: Occasion,
         _ derive: (CustomerLineages) -> Derivation
     ) throws(StorageError) -> (CustomerRow, [Event]) {
-        var isReconciled = false
-        for key in intake.reconciled where try customers.primary(of: key) == customer {
-            isReconciled = true
+        var lineages = try lineages(of: customer, news, occasion, isWhole: false)
+        var derivation = derive(lineages)
+        if derivation.needsAll {
+            lineages = try self.lineages(of: customer, news, occasion, isWhole: true)
+            derivation = derive(lineages)
         }
-        let lineages = try customers.lineages(
-            of: customer,
-            now: intake.now,
-            reconciledAt: joined?.reconciledAt ?? (isReconciled ? intake.now : nil),
-            leastVersion: joined?.leastVersion ?? 0
-        ) { key in news[key]?.holding }
-        let derivation = derive(lineages)
         let row = lineages.row(for: derivation)
+        for settled in derivation.settled {
+            try settle.run(
+                .text(customer.app),
+                .text(customer.environment.rawValue),
+                .text(settled.lineage.key),
+                .text(derivation.fingerprint),
+                .instant(settled.since)
+            )
+        }
         try putCustomer.run(
             .text(customer.app),
             .text(customer.environment.rawValue),
@@ -433,6 +501,21 @@ final class Ledger {
         )
         for drift in derivation.drift { try put(drift, of: customer) }
         return (row, derivation.events)
+    }
+
+    private func lineages(
+        of customer: CustomerKey,
+        _ news: AllNews,
+        _ occasion: Occasion,
+        isWhole: Bool
+    ) throws(StorageError) -> CustomerLineages {
+        try customers.lineages(
+            of: customer,
+            now: occasion.now,
+            isWhole: isWhole,
+            reconciledAt: occasion.reconciledAt,
+            leastVersion: occasion.leastVersion
+        ) { key in news[key]?.holding }
     }
 
     /// Changes what is open, else adds it, unless it is stored or another one is open.
@@ -566,6 +649,30 @@ extension Ledger {
 
     /// How long the log was after the latest commit, in pages.
     var pagesInLog: Int { log.pageCount }
+}
+
+/// Who holds what is claimed in one commit; what they have is read at most once, and only where a
+/// ruling asks for it.
+private final class Holders {
+    private let customers: CustomerQueries
+    private var read: [CustomerKey: CustomerLineages] = [:]
+
+    init(_ customers: CustomerQueries) { self.customers = customers }
+
+    func holder(_ key: CustomerKey, now: Instant) throws(StorageError) -> LineageHolder {
+        LineageHolder(try customers.identity(of: key)) { isWhole throws(StorageError) in
+            if let known = self.read[key], known.leftOut == nil || !isWhole { return known }
+            let lineages = try self.customers.lineages(of: key, now: now, isWhole: isWhole)
+            self.read[key] = lineages
+            return lineages
+        }
+    }
+
+    /// Has what somebody has read again, who was granted a lineage.
+    func forget(_ key: CustomerKey) { read[key] = nil }
+
+    /// Takes note that somebody lost a lineage.
+    func replace(_ holding: Holding, of key: CustomerKey) { read[key]?.replace(holding) }
 }
 
 /// Hears from SQLite how long the write-ahead log is.

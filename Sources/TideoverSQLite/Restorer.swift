@@ -18,6 +18,7 @@ final class Restorer {
     private let insertFact: Statement
     private let insertName: Statement
     private let insertOwner: Statement
+    private let unsettle: Statement
     private let insertUnclaimed: Statement
     private let deleteUnclaimed: Statement
     private let insertAlias: Statement
@@ -39,6 +40,7 @@ final class Restorer {
         insertFact = try Statement(SQL.insertFact, on: connection)
         insertName = try Statement(SQL.insertName, on: connection)
         insertOwner = try Statement(SQL.insertOwner, on: connection)
+        unsettle = try Statement(SQL.unsettle, on: connection)
         insertUnclaimed = try Statement(SQL.insertUnclaimed, on: connection)
         deleteUnclaimed = try Statement(SQL.deleteUnclaimed, on: connection)
         insertAlias = try Statement(SQL.insertAlias, on: connection)
@@ -123,6 +125,7 @@ final class Restorer {
         if owners.isEmpty, row.fact.isPurchase {
             try mark(insertUnclaimed, lineage, place)
         }
+        try mark(unsettle, lineage, place)
         try outdate(owners.map(\.customer), place)
         return .added
     }
@@ -149,6 +152,7 @@ final class Restorer {
             .utf8(entry.form)
         )
         if owners.isEmpty { try mark(deleteUnclaimed, lineage, place) }
+        try mark(unsettle, lineage, place)
         try outdate((owners + [entry]).map(\.customer), place)
         return .added
     }

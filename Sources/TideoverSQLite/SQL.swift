@@ -27,6 +27,26 @@ enum SQL {
         SELECT DISTINCT lineage FROM owner WHERE app = ?1 AND environment = ?2 AND customer = ?3
         ORDER BY lineage
         """
+    /// Without what is settled under a fingerprint by an instant, of which the first stays.
+    static let lineagesUnsettled: StaticString = """
+        SELECT DISTINCT lineage FROM owner WHERE app = ?1 AND environment = ?2 AND customer = ?3
+        AND (settled IS NULL OR settled <> ?4 OR settled_since > ?5 OR lineage = ?6)
+        ORDER BY lineage
+        """
+    static let settledLineages: StaticString = """
+        SELECT count(*), max(settled_since), min(lineage) FROM owner
+        WHERE app = ?1 AND environment = ?2 AND customer = ?3
+        AND settled = ?4 AND settled_since <= ?5
+        """
+    static let settle: StaticString = """
+        UPDATE owner SET settled = ?4, settled_since = ?5
+        WHERE app = ?1 AND environment = ?2 AND lineage = ?3
+        AND (settled IS NULL OR settled <> ?4 OR settled_since <> ?5)
+        """
+    static let unsettle: StaticString = """
+        UPDATE owner SET settled = NULL, settled_since = NULL
+        WHERE app = ?1 AND environment = ?2 AND lineage = ?3 AND settled IS NOT NULL
+        """
     static let customer: StaticString = """
         SELECT version, answer, valid_until, fingerprint, derived_at,
             pass, pass_signer, pass_issued_at, pass_renew_at, reconciled_at, customer

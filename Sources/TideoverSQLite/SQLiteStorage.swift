@@ -107,7 +107,28 @@ public final class SQLiteStorage: Storage {
         _ intake: Intake,
         derive: @escaping @Sendable (CustomerLineages) -> Derivation
     ) async throws(StorageError) -> CommitOutcome {
-        let rows = try IntakeRows(intake, place: path)
+        guard let outcome = try await commit([intake], derive: derive).first else {
+            preconditionFailure("each intake has an outcome")
+        }
+        return outcome
+    }
+
+    public func commit(
+        _ intakes: [Intake],
+        derive: @escaping @Sendable (CustomerLineages) -> Derivation
+    ) async throws(StorageError) -> [CommitOutcome] {
+        guard let first = intakes.first else { return [] }
+        var batch: [IntakeRows] = []
+        for intake in intakes {
+            guard intake.app == first.app, intake.environment == first.environment,
+                intake.now == first.now
+            else {
+                let detail = "the intakes of one commit differ in app, environment or instant"
+                throw StorageError(.refused, place: path, detail: detail)
+            }
+            batch.append(try IntakeRows(intake, place: path))
+        }
+        let rows = batch
         return try await openWriter().write { ledger throws(StorageError) in
             try ledger.commit(rows, derive: derive)
         }

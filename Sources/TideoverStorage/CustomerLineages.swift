@@ -7,8 +7,11 @@ public struct CustomerLineages: Hashable, Sendable {
     public let identity: CustomerIdentity
     /// The answer derived last; nil for a customer never derived.
     public let answer: CustomerRow?
-    /// The lineages the customer owns or ever owned, by whatever id, in the order of their keys.
-    public let holdings: [Holding]
+    /// The lineages the customer owns or ever owned, by whatever id, in the order of their keys;
+    /// without those that were left out.
+    public private(set) var holdings: [Holding]
+    /// The settled lineages that are not among `holdings`; nil where all are.
+    public let leftOut: LeftOut?
     /// The names of the events told of the customer so far, in the order of their commits.
     public let told: [String]
     /// The differences from what a device saw that have not ended, oldest first.
@@ -27,6 +30,7 @@ public struct CustomerLineages: Hashable, Sendable {
         aliases: [CustomerAlias] = [],
         answer: CustomerRow?,
         holdings: [Holding],
+        leftOut: LeftOut? = nil,
         told: [String] = [],
         openDrift: [Drift] = [],
         leastVersion: Int64 = 0,
@@ -39,9 +43,18 @@ public struct CustomerLineages: Hashable, Sendable {
         self.leastVersion = leastVersion
         self.answer = answer
         self.holdings = holdings
+        self.leftOut = leftOut
         self.told = told
         self.openDrift = openDrift
         self.now = now
+    }
+
+    /// Puts a lineage in its place as it now is.
+    package mutating func replace(_ holding: Holding) {
+        guard let place = holdings.firstIndex(where: { $0.lineage == holding.lineage }) else {
+            return
+        }
+        holdings[place] = holding
     }
 
     /// The version of the answer derived last, 0 before the first.
@@ -65,6 +78,31 @@ public struct CustomerLineages: Hashable, Sendable {
             pass: derivation.pass,
             reconciledAt: reconciledAt
         )
+    }
+}
+
+/// Settled lineages that a derivation is not given. The first of all settled ones by key is given:
+/// it answers for them.
+public struct LeftOut: Hashable, Sendable {
+    public let count: Int
+    /// From when on all of them are settled.
+    public let since: Instant
+
+    public init(count: Int, since: Instant) {
+        self.count = count
+        self.since = since
+    }
+}
+
+/// A lineage that can change no answer and no event from an instant on, until something new is
+/// learned of it.
+public struct SettledLineage: Hashable, Sendable {
+    public let lineage: Lineage
+    public let since: Instant
+
+    public init(_ lineage: Lineage, since: Instant) {
+        self.lineage = lineage
+        self.since = since
     }
 }
 
@@ -99,6 +137,12 @@ public struct Derivation: Hashable, Sendable {
     /// Differences from what a device saw: those that ended or of which more is known, then those that
     /// begin. One that has ended is not changed again, and of an entitlement one at most is open.
     public let drift: [Drift]
+    /// The lineages, among those it was derived from, that later derivations under the same
+    /// fingerprint may leave out.
+    public let settled: [SettledLineage]
+    /// Whether it needs the lineages that were left out: then nothing of it is kept, and it is derived
+    /// again from all.
+    public let needsAll: Bool
 
     public init(
         answer: [UInt8],
@@ -106,8 +150,12 @@ public struct Derivation: Hashable, Sendable {
         fingerprint: String,
         events: [Event] = [],
         pass: IssuedPass? = nil,
-        drift: [Drift] = []
+        drift: [Drift] = [],
+        settled: [SettledLineage] = [],
+        needsAll: Bool = false
     ) {
+        self.settled = settled
+        self.needsAll = needsAll
         self.answer = answer
         self.validUntil = validUntil
         self.fingerprint = fingerprint

@@ -154,9 +154,9 @@ public struct Tally: Hashable, Sendable {
 /// Customers' claims to lineages, at most one for each lineage, and the rule that decides them.
 public struct OwnershipClaims: Sendable {
     /// A pure function that runs inside the transaction, on the storage's own thread: from a claim, the
-    /// lineage as it is then stored, and everything its holder has (nil where nobody holds it).
+    /// lineage as it is then stored, and its holder (nil where nobody holds it).
     public typealias Rule =
-        @Sendable (OwnershipClaim, Holding, _ holder: CustomerLineages?) -> ClaimRuling
+        @Sendable (OwnershipClaim, Holding, LineageHolder?) throws(StorageError) -> ClaimRuling
 
     public let claims: [OwnershipClaim]
     public let rule: Rule
@@ -165,6 +165,28 @@ public struct OwnershipClaims: Sendable {
         self.claims = claims
         self.rule = rule
     }
+}
+
+/// Who holds a lineage that is claimed. What else they hold is read only where it is asked for, and
+/// once in a commit.
+public struct LineageHolder {
+    public let identity: CustomerIdentity
+    private let read: (_ isWhole: Bool) throws(StorageError) -> CustomerLineages
+
+    /// `read` returns everything the holder has; without settled lineages unless `isWhole`.
+    public init(
+        _ identity: CustomerIdentity,
+        read: @escaping (_ isWhole: Bool) throws(StorageError) -> CustomerLineages
+    ) {
+        self.identity = identity
+        self.read = read
+    }
+
+    /// What the holder has; settled lineages may be left out.
+    public func lineages() throws(StorageError) -> CustomerLineages { try read(false) }
+
+    /// Everything the holder has.
+    public func allLineages() throws(StorageError) -> CustomerLineages { try read(true) }
 }
 
 /// How a commit ended.

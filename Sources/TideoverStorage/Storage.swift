@@ -17,6 +17,9 @@ public protocol Storage: Sendable {
     /// pure function that runs inside the transaction, on the storage's own thread, once for each.
     /// Claims to lineages are ruled on in between, by facts and owners as they then are, and everyone
     /// who owns or ever owned a lineage claimed is derived again too.
+    /// Lineages that a derivation under the same fingerprint called settled are left out, all but the
+    /// first by key, until something new is learned of them; where `derive` says that it needs all, it
+    /// is called again with all.
     /// Who has aliases is derived once, under the id that they stand for. Whatever changes hands, is
     /// given by hand or refused leaves a line in the audit.
     /// Events are told by their instants, and each customer's in the order they were derived.
@@ -24,6 +27,17 @@ public protocol Storage: Sendable {
         _ intake: Intake,
         derive: @escaping @Sendable (CustomerLineages) -> Derivation
     ) async throws(StorageError) -> CommitOutcome
+
+    /// Commits several intakes as one transaction, in their order: every customer concerned is derived
+    /// once, after the last of them. Evidence known by its dedupe key makes the outcome of its intake
+    /// `duplicate`, and nothing else comes of that one.
+    ///
+    /// - Throws: `refused` also where they are not all of one app, environment and instant; then, as
+    ///   after every other error, nothing of any of them is stored.
+    func commit(
+        _ intakes: [Intake],
+        derive: @escaping @Sendable (CustomerLineages) -> Derivation
+    ) async throws(StorageError) -> [CommitOutcome]
 
     /// A customer's row as last derived; nil for one who was never derived.
     func row(of customer: CustomerKey) throws(StorageError) -> CustomerRow?

@@ -36,6 +36,7 @@ package struct Law: Sendable, CustomStringConvertible {
 
     package static let all = [
         convergence, unknownWords, refund, grace, bound, olderWords, lowerRank, telling, stillness,
+        settling,
     ]
 
     /// A breach of this law by a life, or nil.

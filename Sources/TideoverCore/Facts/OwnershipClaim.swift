@@ -16,12 +16,12 @@ public struct OwnershipClaim: Hashable, Sendable {
 
     /// What becomes of it, given every fact and owner of the lineage known by then.
     /// `holderHasAccess` is asked only where policy makes it matter.
-    public func ruling(
+    public func ruling<Failure: Error>(
         facts: some Sequence<Fact>,
         owners: [OwnershipEntry],
         policy: Policy.Transfer,
-        holderHasAccess: () -> Bool
-    ) -> ClaimRuling {
+        holderHasAccess: () throws(Failure) -> Bool
+    ) throws(Failure) -> ClaimRuling {
         let holder = owners.owner(at: at)
         guard holder != customer else { return .held }
         if let named = [OwnershipEntry].names(in: facts).last, named.customer != customer {
@@ -30,20 +30,20 @@ public struct OwnershipClaim: Hashable, Sendable {
         guard holder != nil else {
             return .granted(entry(.claimed, from: owners.isEmpty ? .distantPast : at))
         }
-        if let objection = objection(to: policy, owners, holderHasAccess) {
+        if let objection = try objection(to: policy, owners, holderHasAccess) {
             return .refused(objection)
         }
         return .granted(entry(.transferred, from: at))
     }
 
-    private func objection(
+    private func objection<Failure: Error>(
         to policy: Policy.Transfer,
         _ owners: [OwnershipEntry],
-        _ holderHasAccess: () -> Bool
-    ) -> ClaimRuling.Objection? {
+        _ holderHasAccess: () throws(Failure) -> Bool
+    ) throws(Failure) -> ClaimRuling.Objection? {
         switch policy {
         case .claim, .keep: return .heldByAnother
-        case .transferIfInactive: return holderHasAccess() ? .holderHasAccess : nil
+        case .transferIfInactive: return try holderHasAccess() ? .holderHasAccess : nil
         case .transfer(let coolDown):
             let moves = owners.filter { $0.why == .transferred }.map(\.from)
             guard let latest = moves.max(), at < latest + coolDown else { return nil }

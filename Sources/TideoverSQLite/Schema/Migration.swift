@@ -8,7 +8,7 @@ package struct Migration: Sendable {
     package let sql: StaticString
 
     package static let all = [
-        first, second, third, fourth, fifth, sixth, seventh, eighth, ninth, tenth,
+        first, second, third, fourth, fifth, sixth, seventh, eighth, ninth, tenth, eleventh,
     ]
 
     /// "tiDv", in the header of every file of ours.

@@ -12,6 +12,7 @@ struct Deriver: Sendable {
     var heard: HeardReport?
 
     func derive(_ lineages: CustomerLineages) -> Derivation {
+        guard mayLeaveOut(lineages) else { return .needingAll(under: app.fingerprint) }
         let record = record(of: lineages)
         let history = record.history
         let now = instant(of: record, now: lineages.now)
@@ -30,8 +31,26 @@ struct Deriver: Sendable {
             events: bodies.corrections(of: news, at: now)
                 + (bodies.happenings(in: news) + changes.events).inOrder,
             pass: pass(on: snapshot, answer, of: history, lineages),
-            drift: drift(lineages, record, history, snapshot)
+            drift: drift(lineages, record, history, snapshot),
+            settled: record.holdings.compactMap { holding in
+                holding.settledSince(for: lineages.identity.primary, record.catalogue).map {
+                    SettledLineage(holding.lineage, since: $0)
+                }
+            }
         )
+    }
+
+    /// Whether what was left out changes nothing: it is settled under this catalogue and policy; no relay
+    /// spoke of a purchase that it could be; and no device tells of an earlier instant.
+    private func mayLeaveOut(_ lineages: CustomerLineages) -> Bool {
+        guard let leftOut = lineages.leftOut else { return true }
+        guard lineages.answer?.fingerprint == app.fingerprint,
+            !lineages.holdings.contains(where: \.isRelayed)
+        else { return false }
+        guard let heard, heard.key == lineages.key, let at = heard.report.conclusion.at else {
+            return true
+        }
+        return at >= leftOut.since
     }
 
     /// The pass that the answer had, while that is good, else a new one. Who cannot sign, such as a
@@ -60,17 +79,19 @@ struct Deriver: Sendable {
     func rule(
         _ claim: OwnershipClaim,
         _ holding: Holding,
-        _ holder: CustomerLineages?
-    ) -> ClaimRuling {
+        _ holder: LineageHolder?
+    ) throws(StorageError) -> ClaimRuling {
         // By another id the customer holds it already.
         if let holder, holder.identity.all.contains(claim.customer) { return .held }
-        return claim.ruling(
+        return try claim.ruling(
             facts: holding.facts,
             owners: holding.owners,
             policy: app.policy.transfer
-        ) {
+        ) { () throws(StorageError) -> Bool in
             guard let holder else { return false }
-            let snapshot = record(of: holder).history.snapshot(at: claim.at)
+            var held = try holder.lineages()
+            if !mayLeaveOut(held) { held = try holder.allLineages() }
+            let snapshot = record(of: held).history.snapshot(at: claim.at)
             return snapshot.entitlements.contains(where: \.standing.access)
         }
     }
@@ -96,5 +117,12 @@ struct Deriver: Sendable {
         let newest = record.holdings.lazy.flatMap { $0.facts.lazy.map(\.assertedAt) }.max()
         guard let newest, newest <= now + Ingest.clockTolerance else { return now }
         return max(now, newest)
+    }
+}
+
+extension Derivation {
+    /// Has it be derived from all lineages.
+    fileprivate static func needingAll(under fingerprint: String) -> Derivation {
+        Derivation(answer: [], validUntil: nil, fingerprint: fingerprint, needsAll: true)
     }
 }

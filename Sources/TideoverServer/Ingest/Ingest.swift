@@ -109,6 +109,35 @@ struct Ingest: Sendable {
         _ reading: AppStoreReading,
         _ evidence: Evidence
     ) async throws(StorageError) -> CommitOutcome {
+        let (intake, unknown) = try intake(of: reading, evidence)
+        let outcome = try await storage.commit(intake, derive: Deriver(app: app).derive)
+        if case .committed = outcome { count(unknown) }
+        return outcome
+    }
+
+    /// What was read of one environment at one instant goes through the one door together, so that
+    /// each customer is derived once.
+    func commit(
+        _ pieces: [(reading: AppStoreReading, evidence: Evidence)]
+    ) async throws(StorageError) -> [CommitOutcome] {
+        var intakes: [Intake] = []
+        var unknowns: [NotUnderstood] = []
+        for piece in pieces {
+            let (intake, unknown) = try intake(of: piece.reading, piece.evidence)
+            intakes.append(intake)
+            unknowns.append(unknown)
+        }
+        let outcomes = try await storage.commit(intakes, derive: Deriver(app: app).derive)
+        for (outcome, unknown) in zip(outcomes, unknowns) where outcome != .duplicate {
+            count(unknown)
+        }
+        return outcomes
+    }
+
+    private func intake(
+        of reading: AppStoreReading,
+        _ evidence: Evidence
+    ) throws(StorageError) -> (Intake, NotUnderstood) {
         let facts = reading.facts(
             learnedAt: evidence.receivedAt,
             source: evidence.source,
@@ -126,9 +155,7 @@ struct Ingest: Sendable {
             tallies: unknown.tallies,
             now: evidence.receivedAt
         )
-        let outcome = try await storage.commit(intake, derive: Deriver(app: app).derive)
-        if case .committed = outcome { count(unknown) }
-        return outcome
+        return (intake, unknown)
     }
 
     private func commit(_ received: Received) async throws -> Response {

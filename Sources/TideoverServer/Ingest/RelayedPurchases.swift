@@ -56,7 +56,7 @@ extension [Holding] {
 
 extension Holding {
     /// Whether a relay alone has spoken of it.
-    fileprivate var isRelayed: Bool {
+    var isRelayed: Bool {
         !facts.isEmpty && facts.allSatisfy { $0.rank == .relayed }
     }
 }
@@ -99,8 +99,8 @@ extension Ingest {
         return OwnershipClaims(claims.values.sorted { $0.lineage < $1.lineage }) {
             claim,
             holding,
-            holder in
-            let ruling = deriver.rule(claim, holding, holder)
+            holder throws(StorageError) in
+            let ruling = try deriver.rule(claim, holding, holder)
             guard outweighed.contains(claim.lineage), case .refused = ruling else { return ruling }
             return .granted(
                 OwnershipEntry(

@@ -69,6 +69,19 @@ struct AcceptedItem: Sendable {
     }
 }
 
+/// A piece of evidence that is believed, and not kept yet.
+struct BelievedItem: Sendable {
+    let item: DeviceItem
+    let reading: AppStoreReading
+    let lineages: [Lineage]
+    let evidence: Evidence
+
+    func kept(as outcome: CommitOutcome) -> KeptItem {
+        let accepted = AcceptedItem(reading, lineages, isKnown: outcome == .duplicate)
+        return KeptItem(item: item, outcome: .success(accepted))
+    }
+}
+
 /// A piece of evidence, and what became of it.
 struct KeptItem: Sendable {
     let item: DeviceItem

@@ -125,24 +125,39 @@ struct ReconcileRoute: Sendable {
         return kept
     }
 
-    /// Together, so that the storage confirms many of them at once.
+    /// In one commit for each environment, so that a customer is derived once and not for each piece.
     private func keepTogether(_ judged: [JudgedItem], at now: Instant) async throws -> [KeptItem] {
-        try await withThrowingTaskGroup(of: KeptItem.self) { group in
-            for item in judged { group.addTask { try await keep(item, at: now) } }
-            return try await group.reduce(into: []) { $0.append($1) }
+        var kept: [KeptItem] = []
+        var believed: [Environment: [BelievedItem]] = [:]
+        for item in judged {
+            do {
+                let piece = try believe(item, at: now)
+                believed[piece.reading.environment, default: []].append(piece)
+            } catch {
+                kept.append(KeptItem(item: item.item, outcome: .failure(error)))
+            }
         }
+        for environment in Environment.allCases {
+            if let pieces = believed[environment] { kept += await keep(pieces) }
+        }
+        return kept
     }
 
-    private func keep(_ judged: JudgedItem, at now: Instant) async throws -> KeptItem {
-        switch judged.outcome {
-        case .failure(let error):
-            return KeptItem(item: judged.item, outcome: .failure(error))
-        case .success(let (signed, reading)):
-            do {
-                return try await keep(judged.item, signed, reading, at: now)
-            } catch let error as StorageError {
-                return KeptItem(item: judged.item, outcome: .failure(error))
+    /// All of it, or where the storage refuses a piece each piece by itself.
+    private func keep(_ pieces: [BelievedItem]) async -> [KeptItem] {
+        do {
+            let outcomes = try await ingest.commit(pieces.map { ($0.reading, $0.evidence) })
+            return zip(pieces, outcomes).map { $0.kept(as: $1) }
+        } catch {
+            var kept: [KeptItem] = []
+            for piece in pieces {
+                guard error.reason == .refused, pieces.count > 1 else {
+                    kept.append(KeptItem(item: piece.item, outcome: .failure(error)))
+                    continue
+                }
+                kept += await keep([piece])
             }
+            return kept
         }
     }
 
@@ -168,21 +183,21 @@ struct ReconcileRoute: Sendable {
         }
     }
 
-    private func keep(
-        _ item: DeviceItem,
-        _ signed: [UInt8],
-        _ reading: AppStoreReading,
-        at now: Instant
-    ) async throws -> KeptItem {
+    private func believe(_ judged: JudgedItem, at now: Instant) throws -> BelievedItem {
+        let (signed, reading) = try judged.outcome.get()
         let lineages = reading.lineages.sorted()
-        if item.kind == .renewalInfo, let lineage = lineages.first, try !isKnown(lineage) {
-            return KeptItem(item: item, outcome: .failure(DeviceRefusal.renewalInfoAlone))
+        if judged.item.kind == .renewalInfo, let lineage = lineages.first,
+            try !isKnown(lineage)
+        {
+            throw DeviceRefusal.renewalInfoAlone
         }
         let source: Source = reading.kind == .receipt ? .appReceipt : .deviceTransaction
-        let evidence = Evidence(signed, of: reading, from: source, at: now)
-        let isKnown = try await ingest.commit(reading, evidence) == .duplicate
-        let accepted = AcceptedItem(reading, lineages, isKnown: isKnown)
-        return KeptItem(item: item, outcome: .success(accepted))
+        return BelievedItem(
+            item: judged.item,
+            reading: reading,
+            lineages: lineages,
+            evidence: Evidence(signed, of: reading, from: source, at: now)
+        )
     }
 
     /// Whether the subscription is known, or what a family shares of it: a renewal info tells neither
@@ -221,8 +236,15 @@ struct ReconcileRoute: Sendable {
         for (environment, lineages) in kept.lineages(answering: answered) {
             let key = CustomerKey(app: app.id, environment: environment, customer: customer)
             let isNews = try kept.isWhole && ingest.storage.row(of: key)?.reconciledAt == nil
-            guard isNews || !lineages.isEmpty else { continue }
-            let claims = lineages.map { OwnershipClaim(lineage: $0, customer: customer, at: now) }
+            let held = try held(lineages, by: key, at: now)
+            for lineage in held {
+                rulings[lineage] = .held
+                ingest.metrics.count(.ownershipClaims, app.id, ClaimRuling.held.code)
+            }
+            let claims = lineages.filter { !held.contains($0) }.map {
+                OwnershipClaim(lineage: $0, customer: customer, at: now)
+            }
+            guard isNews || !claims.isEmpty else { continue }
             let intake = Intake(
                 app: app.id,
                 environment: environment,
@@ -239,6 +261,21 @@ struct ReconcileRoute: Sendable {
             }
         }
         return rulings
+    }
+
+    /// The lineages that the customer holds already, by whatever id: there is nothing to rule on.
+    private func held(
+        _ lineages: some Sequence<Lineage>,
+        by key: CustomerKey,
+        at now: Instant
+    ) throws(StorageError) -> Set<Lineage> {
+        let ids = try ingest.storage.identity(of: key).all
+        var held: Set<Lineage> = []
+        for lineage in lineages {
+            let owners = try ingest.storage.holding(lineage, app: app.id).owners
+            if let owner = owners.owner(at: now), ids.contains(owner) { held.insert(lineage) }
+        }
+        return held
     }
 
     // MARK: Answering

@@ -80,6 +80,7 @@ public struct Service: Sendable {
             storage,
             metrics: metrics,
             uptime: instruments.uptime,
+            log: log,
             told: { agendas.note($0) },
             failed: { readinessState.withLock { $0.commitFailed(at: instruments.uptime()) } }
         )

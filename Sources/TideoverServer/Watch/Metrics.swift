@@ -66,6 +66,11 @@ struct CounterFamily: Hashable, Sendable {
         help: "Commits asked of the storage, by outcome.",
         labels: ["outcome"]
     )
+    static let largeDerivations = CounterFamily(
+        name: "tideover_large_derivations_total",
+        help: "Answers derived from more than 20,000 purchases of one customer.",
+        labels: ["app"]
+    )
     static let storageFailures = CounterFamily(
         name: "tideover_storage_failures_total",
         help: "Reads and writes that the storage failed, by reason.",
@@ -127,7 +132,8 @@ struct CounterFamily: Hashable, Sendable {
         requests, untrustedForwarding, keyRefusals, notifications, refusals, unrecognisedWords,
         unknownProducts,
         deviceItems, ownershipClaims, drift, lockoutTime, sandboxAnswers, commits,
-        storageFailures, deadlineBatches, deadlineEvents, backfills, backfillItems, storeRequests,
+        largeDerivations, storageFailures, deadlineBatches, deadlineEvents, backfills,
+        backfillItems, storeRequests,
         storeClockSkews, silences,
     ]
 }
@@ -194,6 +200,7 @@ final class Metrics: Sendable {
         for outcome in ["committed", "duplicate", "refused", "failed"] {
             count(.notifications, app.id, outcome, by: 0)
         }
+        count(.largeDerivations, app.id, by: 0)
         for outcome in ["committed", "known", "refused", "failed"] {
             count(.deviceItems, app.id, outcome, by: 0)
         }

@@ -6,6 +6,7 @@ struct WatchedStorage: Storage {
     private let storage: any Storage
     private let metrics: Metrics
     private let uptime: @Sendable () -> Int64
+    private let large: LargeCustomers
     /// Is told what was committed.
     private let told: @Sendable (Intake) -> Void
     /// Is called when a commit failed for a reason that the next one meets too.
@@ -15,12 +16,14 @@ struct WatchedStorage: Storage {
         _ storage: any Storage,
         metrics: Metrics,
         uptime: @escaping @Sendable () -> Int64,
+        log: @escaping Log = { _ in },
         told: @escaping @Sendable (Intake) -> Void = { _ in },
         failed: @escaping @Sendable () -> Void = {}
     ) {
         self.storage = storage
         self.metrics = metrics
         self.uptime = uptime
+        large = LargeCustomers(metrics: metrics, log: log, uptime: uptime)
         self.told = told
         self.failed = failed
     }
@@ -29,12 +32,28 @@ struct WatchedStorage: Storage {
         _ intake: Intake,
         derive: @escaping @Sendable (CustomerLineages) -> Derivation
     ) async throws(StorageError) -> CommitOutcome {
+        guard let outcome = try await commit([intake], derive: derive).first else {
+            preconditionFailure("each intake has an outcome")
+        }
+        return outcome
+    }
+
+    func commit(
+        _ intakes: [Intake],
+        derive: @escaping @Sendable (CustomerLineages) -> Derivation
+    ) async throws(StorageError) -> [CommitOutcome] {
         let begun = uptime()
         do {
-            let outcome = try await storage.commit(intake, derive: derive)
-            metrics.committed(outcome.word, nanoseconds: uptime() - begun)
-            if case .committed = outcome { told(intake) }
-            return outcome
+            let outcomes = try await storage.commit(intakes) { [large] lineages in
+                large.note(lineages)
+                return derive(lineages)
+            }
+            let nanoseconds = uptime() - begun
+            for (intake, outcome) in zip(intakes, outcomes) {
+                metrics.committed(outcome.word, nanoseconds: nanoseconds)
+                if case .committed = outcome { told(intake) }
+            }
+            return outcomes
         } catch {
             metrics.committed("failed", nanoseconds: uptime() - begun)
             if error.reason.isLasting { failed() }

@@ -1,0 +1,137 @@
+import TideoverCore
+import TideoverJSON
+
+extension Law {
+    static let settling = Law(
+        name: "settling",
+        sentence: "leaving out settled purchases, all but the first, changes nothing"
+    ) { life, trial in
+        var random = trial.random
+        let purse = Purse(beside: life, &random)
+        let all = purse.record
+        let settled = all.holdings.compactMap { holding in
+            holding.settledSince(for: all.customer, all.catalogue).map { (holding.lineage, $0) }
+        }
+        guard settled.count == purse.plain else {
+            return "\(settled.count) settled purchases where \(purse.plain) are"
+        }
+        guard let first = settled.map(\.0).min(), let since = settled.map(\.1).max() else {
+            return nil
+        }
+        let left = Set(settled.map(\.0)).subtracting([first])
+        let fewer = purse.record { !left.contains($0.lineage) }
+        return all.difference(from: fewer, since: since)
+    }
+}
+
+/// What a customer bought beside a subscription: consumables, and what only looks like them.
+private struct Purse {
+    private let life: Life
+    private var holdings: [CustomerRecord.Holding] = []
+    /// How many of them are settled.
+    private(set) var plain = 0
+
+    private static let anna = CustomerID("anna").unsafelyUnwrapped
+    private static let ben = CustomerID("ben").unsafelyUnwrapped
+
+    init(beside life: Life, _ random: inout SeededRandom) {
+        self.life = life
+        add(life.facts, of: life.lineage)
+        for number in 0..<6 {
+            let id = "\(Int.random(in: 0..<9, using: &random))\(number)5"
+            let days = Int64.random(in: 0..<400, using: &random)
+            let purchase = Life(id, environment: life.lineage.environment)
+            buy(purchase, at: "2026-01-15" + .days(days), &random)
+        }
+    }
+
+    private mutating func buy(
+        _ purchase: Life,
+        at start: Instant,
+        _ random: inout SeededRandom
+    ) {
+        var other = purchase
+        var rank = Rank.store
+        let kind = Int.random(in: 0..<11, using: &random)
+        switch kind {
+        case 0:
+            other.lineage.ownership = .familyShared
+        case 1:
+            rank = .relayed
+        case 2:
+            other.term("x", "lifetime", from: start, to: nil, plan: .nonConsumable)
+        case 3:
+            other.say(.pending(PendingPurchase(id: "p", productId: "coins")), at: start)
+        case 4:
+            other.term("x", "coins", from: start, to: nil, plan: .consumable, revoked: true)
+        default: break
+        }
+        other.term("x", "coins", from: start, to: nil, plan: .consumable, rank: rank)
+        if kind == 5 { other.facts[0].source = .appReceipt }
+        if kind >= 7 { plain += 1 }
+        add(other.facts, of: other.lineage, lost: kind == 6 ? start + .days(1) : nil)
+    }
+
+    private mutating func add(_ facts: [Fact], of lineage: Lineage, lost: Instant? = nil) {
+        let first = OwnershipEntry(
+            lineage: lineage,
+            customer: Self.anna,
+            from: .distantPast,
+            why: .claimed
+        )
+        let second = lost.map {
+            OwnershipEntry(lineage: lineage, customer: Self.ben, from: $0, why: .transferred)
+        }
+        let owners = [first, second].compactMap(\.self)
+        holdings.append(CustomerRecord.Holding(lineage: lineage, facts: facts, owners: owners))
+    }
+
+    var record: CustomerRecord { record { _ in true } }
+
+    func record(of isMeant: (CustomerRecord.Holding) -> Bool) -> CustomerRecord {
+        CustomerRecord(
+            customer: Self.anna,
+            environment: life.lineage.environment,
+            holdings: holdings.filter(isMeant),
+            catalogue: Versioned(life.catalogue),
+            policy: Versioned(life.policy)
+        )
+    }
+}
+
+extension CustomerRecord {
+    private func boundaries(after instant: Instant) -> [Instant] {
+        let all = history.holdings.flatMap { holding in
+            policy.versions.flatMap { holding.history.boundaries(policy: $0.value) }
+        }
+        return Set(all).filter { $0 > instant }.sorted()
+    }
+
+    /// What another record answers or tells otherwise, at this one's boundaries from an instant on:
+    /// those of the purchases that are left out are looked at, too.
+    fileprivate func difference(from other: CustomerRecord, since: Instant) -> String? {
+        let (history, rest) = (history, other.history)
+        let ahead = boundaries(after: since)
+        for instant in [since] + ahead.prefix(60) {
+            let at = "at \(instant.rfc3339)"
+            let (answer, fewer) = (history.snapshot(at: instant), rest.snapshot(at: instant))
+            guard answer == fewer else { return "\(at) the answer differs" }
+            guard answer.validUntil == fewer.validUntil else { return "\(at) it lasts otherwise" }
+            guard
+                history.pass(on: answer, version: 1, issuer: "i", audience: "a").claims
+                    == rest.pass(on: fewer, version: 1, issuer: "i", audience: "a").claims
+            else { return "\(at) the pass differs" }
+        }
+        for until in [since] + ahead.prefix(3) {
+            let at = "by \(until.rfc3339)"
+            let story = CustomerTimeline(self, history, until: until)
+            let fewer = CustomerTimeline(other, rest, until: until)
+            guard story.issues == fewer.issues else { return "\(at) the billing issues differ" }
+            let told = story.transitions.prefix(story.transitions.count / 2).map(\.id) + ["gone"]
+            guard story.news(since: told) == fewer.news(since: told) else {
+                return "\(at) other events are told"
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,192 @@
+import Testing
+import TideoverCore
+import TideoverLocks
+import TideoverStorage
+
+extension StorageLaw {
+    static let settlingLaws: [StorageLaw] = [
+        StorageLaw(
+            "what is settled is left out, all but the first, until something new is learned of it",
+            settledAreLeftOut
+        ),
+        StorageLaw(
+            "what is settled later than the answer before looks back to is not left out",
+            settledLater
+        ),
+        StorageLaw("a derivation that needs all is given all", derivationNeedsAll),
+        StorageLaw("another fingerprint makes what was settled void", otherFingerprint),
+        StorageLaw("a settled lineage that changes hands is given to both", settledChangesHands),
+        StorageLaw("what a holder has follows the claims granted before", holderFollows),
+        StorageLaw("intakes that come together derive a customer once", batchDerivesOnce),
+        StorageLaw("of intakes that come together all are stored, or none", batchIsWhole),
+    ]
+
+    /// What the derivations of one commit were given.
+    private static func given(
+        _ storage: any Storage,
+        _ intakes: [Intake],
+        fingerprint: String = "p1",
+        since: Instant = Sample.day(0),
+        needsAll: Bool = false
+    ) async throws -> [CustomerLineages] {
+        let seen = Locked<[CustomerLineages]>([])
+        _ = try await storage.commit(intakes) { lineages in
+            seen.withLock { $0.append(lineages) }
+            let good = Sample.derive(lineages)
+            return Derivation(
+                answer: good.answer,
+                validUntil: nil,
+                fingerprint: fingerprint,
+                settled: lineages.holdings.map { SettledLineage($0.lineage, since: since) },
+                needsAll: needsAll && lineages.leftOut != nil
+            )
+        }
+        return seen.withLock { $0 }
+    }
+
+    private static func intake(
+        _ ids: [String],
+        _ n: Int64 = 0,
+        token: String? = "anna",
+        now: Instant
+    ) -> Intake {
+        Sample.intake(
+            facts: ids.map { Sample.term(n, of: Sample.lineage($0), token: token) },
+            customers: [Sample.key("anna")],
+            now: now
+        )
+    }
+
+    private static let ids = (1...9).map { "\($0)" }
+
+    private static func settledAreLeftOut(_ storage: any Storage) async throws {
+        let all = try await given(storage, [intake(ids, now: Sample.day(1))])
+        #expect(all.map(\.holdings.count) == [9])
+        #expect(all.map(\.leftOut) == [nil])
+        // Something new of one: it and the first are given.
+        let news = try await given(storage, [intake(["5"], 1, now: Sample.day(31))])
+        #expect(news.map { $0.holdings.map(\.lineage.id) } == [["1", "5"]])
+        #expect(news.map(\.leftOut) == [LeftOut(count: 7, since: Sample.day(0))])
+        #expect(news.first?.holdings.last?.facts.count == 2)
+        // It was settled again.
+        let later = try await given(storage, [intake([], now: Sample.day(32))])
+        #expect(later.map { $0.holdings.map(\.lineage.id) } == [["1"]])
+        // Whoever reads sees all.
+        let read = try storage.lineages(of: Sample.key("anna"), now: Sample.day(32))
+        #expect(read?.holdings.count == 9)
+        #expect(read?.leftOut == nil)
+    }
+
+    private static func settledLater(_ storage: any Storage) async throws {
+        _ = try await given(storage, [intake(ids, now: Sample.day(1))], since: Sample.day(2))
+        let early = try await given(storage, [intake([], now: Sample.day(3))])
+        #expect(early.map(\.holdings.count) == [9])
+        let now = try await given(storage, [intake([], now: Sample.day(4))])
+        #expect(now.map(\.holdings.count) == [1])
+        // A clock that was set back.
+        let back = try await given(storage, [intake([], now: Sample.day(0))])
+        #expect(back.map(\.holdings.count) == [9])
+    }
+
+    private static func derivationNeedsAll(_ storage: any Storage) async throws {
+        _ = try await given(storage, [intake(ids, now: Sample.day(1))])
+        let both = try await given(storage, [intake([], now: Sample.day(2))], needsAll: true)
+        #expect(both.map(\.holdings.count) == [1, 9])
+        let row = try #require(try storage.row(of: Sample.key("anna")))
+        #expect(row.answer == Sample.answer(for: both.last?.holdings ?? []))
+    }
+
+    private static func otherFingerprint(_ storage: any Storage) async throws {
+        _ = try await given(storage, [intake(ids, now: Sample.day(1))])
+        let other = [intake([], now: Sample.day(2))]
+        _ = try await given(storage, other, fingerprint: "p2", needsAll: true)
+        let again = [intake(["3"], 1, now: Sample.day(32))]
+        let back = try await given(storage, again, fingerprint: "p2")
+        #expect(back.map { $0.holdings.map(\.lineage.id) } == [["1", "3"]])
+    }
+
+    private static func settledChangesHands(_ storage: any Storage) async throws {
+        _ = try await given(storage, [intake(ids, now: Sample.day(1))])
+        let moved = Sample.intake(
+            facts: [Sample.term(1, of: Sample.lineage("4"), token: "ben")],
+            now: Sample.day(31)
+        )
+        let both = try await given(storage, [moved])
+        #expect(both.map { $0.holdings.map(\.lineage.id) } == [["1", "4"], ["4"]])
+    }
+
+    private static func holderFollows(_ storage: any Storage) async throws {
+        _ = try await given(storage, [intake(ids, token: "anna", now: Sample.day(1))])
+        let read = Locked<[Int]>([])
+        let claims = ids.map {
+            OwnershipClaim(
+                lineage: Sample.lineage($0),
+                customer: Sample.customer("ben"),
+                at: Sample.day(2)
+            )
+        }
+        let intake = Intake(
+            app: Sample.app,
+            environment: .production,
+            ownership: OwnershipClaims(claims) { claim, _, holder throws(StorageError) in
+                #expect(holder?.identity.customer == Sample.customer("anna"))
+                guard claim.lineage.id > "4", let holder else {
+                    return .refused(.heldByAnother)
+                }
+                let held = try holder.allLineages().holdings
+                #expect(held.count == 9)
+                read.withLock { $0.append(held.filter { $0.owners.count == 2 }.count) }
+                return .granted(
+                    OwnershipEntry(
+                        lineage: claim.lineage,
+                        customer: claim.customer,
+                        from: claim.at,
+                        why: .transferred,
+                        decidedAt: claim.at
+                    )
+                )
+            },
+            now: Sample.day(2)
+        )
+        _ = try await given(storage, [intake])
+        #expect(read.withLock { $0 } == [0, 1, 2, 3, 4])
+    }
+
+    private static func batchDerivesOnce(_ storage: any Storage) async throws {
+        let batch = ids.map { id in
+            Sample.intake(
+                id == "9" ? "n-1" : "n-\(id)",
+                facts: [Sample.term(0, of: Sample.lineage(id), token: "anna")]
+            )
+        }
+        let seen = Locked(0)
+        let outcomes = try await storage.commit(batch) { lineages in
+            seen.withLock { $0 += 1 }
+            return Sample.derive(lineages)
+        }
+        #expect(seen.withLock { $0 } == 1)
+        #expect(outcomes.count == 9)
+        #expect(outcomes.last == .duplicate)
+        let row = try #require(try storage.row(of: Sample.key("anna")))
+        for outcome in outcomes.dropLast() {
+            #expect(outcome == .committed(newFacts: 1, customers: [row]))
+        }
+        #expect(row.version == 1)
+        let held = try storage.lineages(of: Sample.key("anna"), now: Sample.day(2))
+        #expect(held?.holdings.count == 8)
+    }
+
+    private static func batchIsWhole(_ storage: any Storage) async throws {
+        let good = Sample.intake("n-1", facts: [Sample.term(0, token: "anna")])
+        let other = Sample.intake("n-2", .sandbox)
+        await #expect(throws: StorageError.self) {
+            _ = try await storage.commit([good, other], derive: Sample.derive)
+        }
+        await #expect(throws: StorageError.self) {
+            _ = try await storage.commit([good, good], derive: Sample.refused)
+        }
+        #expect(try storage.lineages(of: Sample.key("anna"), now: Sample.day(2)) == nil)
+        #expect(try await storage.commit([], derive: Sample.derive).isEmpty)
+        #expect(try await storage.commit(good, derive: Sample.derive) != .duplicate)
+    }
+}
