@@ -80,6 +80,12 @@ import TideoverStorage
         .changed("a transaction of another environment", 422, "nested-mismatch") {
             $0.transaction?["environment"] = "Production"
         },
+        .changed("a transaction in the renewal info's place", 422, "nested-mismatch") {
+            $0.renewal = $0.transaction
+        },
+        .changed("a renewal info in the transaction's place", 422, "nested-mismatch") {
+            $0.transaction = $0.renewal
+        },
         .changed("a renewal info of another subscription", 422, "nested-mismatch") {
             $0.renewal?["originalTransactionId"] = "1"
         },
