@@ -2760,6 +2760,7 @@ enum OpenAPIDocument {
                       "urn:tideover:problem:wrong-environment",
                       "urn:tideover:problem:nested-mismatch",
                       "urn:tideover:problem:too-old",
+                      "urn:tideover:problem:signer-expired",
                       "urn:tideover:problem:signed-in-the-future",
                       "urn:tideover:problem:push-token-missing",
                       "urn:tideover:problem:push-token-malformed",
