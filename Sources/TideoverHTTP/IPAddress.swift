@@ -163,6 +163,12 @@ public struct IPNetwork: Hashable, Sendable {
         first = Self.cut(address, to: prefixLength)
     }
 
+    /// What is written down of where an address is: 24 bits of IPv4, 48 of IPv6, which many share.
+    public init(around address: IPAddress) {
+        prefixLength = address.isIPv6 ? 48 : 24
+        first = Self.cut(address, to: prefixLength)
+    }
+
     private init(checked bytes: [UInt8], prefixLength: Int) {
         first = IPAddress(checked: bytes)
         self.prefixLength = prefixLength

@@ -23,6 +23,10 @@ public struct LogLine: Sendable {
     public var status: Int?
     /// The request's id, which its answer carries as `X-Request-Id`.
     public var request: String?
+    /// The id of the key that a request presented, never the key.
+    public var key: String?
+    /// The network that a request came from: its sender stays one of many.
+    public var network: String?
     /// How long a request took to answer.
     public var durationMicroseconds: Int64?
 
@@ -37,6 +41,8 @@ public struct LogLine: Sendable {
         route: String? = nil,
         status: Int? = nil,
         request: String? = nil,
+        key: String? = nil,
+        network: String? = nil,
         durationMicroseconds: Int64? = nil
     ) {
         self.level = level
@@ -49,6 +55,8 @@ public struct LogLine: Sendable {
         self.route = route
         self.status = status
         self.request = request
+        self.key = key
+        self.network = network
         self.durationMicroseconds = durationMicroseconds
     }
 
@@ -62,6 +70,7 @@ public struct LogLine: Sendable {
             let texts = [
                 ("app", app), ("environment", environment?.rawValue), ("code", code),
                 ("detail", detail), ("method", method), ("route", route), ("request", request),
+                ("key", key), ("network", network),
             ]
             for (name, value) in texts {
                 if let value { writer.field(name, value) }

@@ -374,6 +374,31 @@ import TideoverJSON
         ) { try FakeStore.read(payload) }
     }
 
+    @Test func `a transaction in the renewal info's place is refused`() {
+        let payload = FakeStore.notification("DID_RENEW", renewalInfo: FakeStore.transaction())
+        let error = AppStoreRefusal.nestedMismatch(
+            part: .renewalInfo,
+            field: "kind",
+            outer: "signedRenewalInfo",
+            inner: "signedTransactionInfo"
+        )
+        #expect(throws: error) { try FakeStore.read(payload) }
+        #expect(error.sentence == "What signedRenewalInfo holds is signedTransactionInfo.")
+    }
+
+    /// Also one that names the app, which would pass for everything else that is compared.
+    @Test func `a renewal info in the transaction's place is refused`() {
+        let renewal = FakeStore.renewalInfo(["bundleId": .string(FakeStore.bundleId)])
+        #expect(
+            throws: AppStoreRefusal.nestedMismatch(
+                part: .transaction,
+                field: "kind",
+                outer: "signedTransactionInfo",
+                inner: "signedRenewalInfo"
+            )
+        ) { try FakeStore.read(FakeStore.notification("DID_RENEW", transaction: renewal)) }
+    }
+
     @Test(arguments: 1...2)
     func `parts that another authority vouches for are refused`(position: Int) {
         var opened = 0

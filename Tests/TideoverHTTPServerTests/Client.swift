@@ -96,6 +96,13 @@ final class Client {
         return count == 0 || count < 0 && errno == ECONNRESET
     }
 
+    /// All that comes until the server ends the connection.
+    func everything() -> String {
+        while (try? fill()) != nil {}
+        defer { buffer = [] }
+        return String(decoding: buffer, as: UTF8.self)
+    }
+
     /// Ends the sending half.
     func finishSending() { shutdown(socket, Int32(SHUT_WR)) }
 

@@ -97,6 +97,36 @@ import TideoverLocks
         }
     }
 
+    /// A pipelined request is not looked at before the answer to the one before it has left, so that a
+    /// client that reads nothing holds one answer and what the system buffers, however much it asks for.
+    @Test func `a client that does not read its answers gets no further ones made`() async throws {
+        let size = 8 << 20
+        let asked = 40
+        let answered = Locked(0)
+        let body = [UInt8](repeating: UInt8(ascii: "x"), count: size)
+        let handler: Handler = { request in
+            if request.path == "/other" { return .text("other") }
+            answered.withLock { $0 += 1 }
+            return Response(body: body)
+        }
+        try await withServer(handler: handler) { server in
+            try await onThread { [port = server.port] in
+                let greedy = try Client(port, receiveBuffer: 64 * 1024)
+                let request = "GET /all HTTP/1.1\r\nHost: x\r\n\r\n"
+                try greedy.send(String(repeating: request, count: asked))
+                for read in 1...4 {
+                    #expect(try greedy.response().body.count == size)
+                    // The one I/O thread answered this after whatever it did for the other.
+                    let other = try Client(port)
+                    try other.request("GET /other")
+                    #expect(try other.response().text == "other")
+                    // One being sent, and one or two within the buffers of the system.
+                    #expect(answered.withLock { $0 } <= read + 3)
+                }
+            }
+        }
+    }
+
     @Test func `HEAD is answered as GET without the body`() async throws {
         try await withServer(handler: echo) { server in
             try await onThread { [port = server.port] in

@@ -6,12 +6,12 @@ import TideoverStorage
 
 /// Who is let in, as a function of the key, the route's need and the app.
 @Suite struct AuthorisationTests {
-    private static let publicKey = Presented.key(Grant(kind: .public, apps: ["cards"]))
-    private static let secretKey = Presented.key(Grant(kind: .secret, apps: ["cards"]))
-    private static let secretForAll = Presented.key(Grant(kind: .secret))
-    private static let adminKey = Presented.key(Grant(kind: .admin))
+    private static let publicKey = Presented.key(Grant(kind: .public, apps: ["cards"]), id: "k1")
+    private static let secretKey = Presented.key(Grant(kind: .secret, apps: ["cards"]), id: "k1")
+    private static let secretForAll = Presented.key(Grant(kind: .secret), id: "k1")
+    private static let adminKey = Presented.key(Grant(kind: .admin), id: "k1")
     /// A list that no admin key should have; it counts for nothing.
-    private static let adminWithApps = Presented.key(Grant(kind: .admin, apps: ["chess"]))
+    private static let adminWithApps = Presented.key(Grant(kind: .admin, apps: ["chess"]), id: "k1")
 
     @Test(
         arguments: [

@@ -173,19 +173,20 @@ import TideoverStorage
 
     // MARK: Never, for certain
 
-    @Test func `an empty reconcile makes sure of never, in its environment alone`() async throws {
+    @Test func `a device with nothing makes sure of never, in its environment alone`() async throws
+    {
         let server = try TestServer()
         let device = Device(server: server)
         #expect(never(try await server.answer("u_42")) == "never unknown")
         let heard = server.now
-        let (status, answer) = try await device.present([:], environment: "sandbox")
+        let (status, answer) = try await device.present(["nothing": true], environment: "sandbox")
         #expect(status == 200)
         #expect(never(answer) == "never confirmed")
         #expect(never(try await server.answer("u_42")) == "never confirmed")
         #expect(never(try await server.answer("u_42", environment: "simulated")) == "never unknown")
         // A second one changes nothing, not the instant either.
         server.set(heard + .days(1))
-        let again = try await device.present([:], environment: "sandbox").answer
+        let again = try await device.present(["nothing": true], environment: "sandbox").answer
         #expect(again["customerVersion"] == answer["customerVersion"])
         #expect(try server.storage.row(of: device.key)?.reconciledAt == heard)
         #expect(try server.storage.outbox(app: "cards", after: nil, limit: 10).isEmpty)
@@ -225,7 +226,8 @@ import TideoverStorage
         let before = server.now
         #expect(try await why()["reconciledAt"] == .null)
         server.set(before + .days(1))
-        _ = try await Device(server: server).present([:], environment: "sandbox")
+        _ = try await Device(server: server)
+            .present(["nothing": true], environment: "sandbox")
         server.set(before + .days(2))
         let answer = try await why()
         #expect(answer["reconciledAt"]?.string == (before + .days(1)).rfc3339)

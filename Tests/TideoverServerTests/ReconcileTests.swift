@@ -252,6 +252,8 @@ import TideoverServer
     @Test(arguments: [
         ("{", 400, "bad-reconcile-request"), ("[]", 400, "bad-reconcile-request"),
         (#"{"transactions": "x"}"#, 400, "bad-reconcile-request"),
+        (#"{"nothing": "yes"}"#, 400, "bad-reconcile-request"),
+        (#"{"nothing": true, "receipts": ["x"]}"#, 400, "bad-reconcile-request"),
     ])
     func `a body that is no evidence is refused`(
         _ body: String,
@@ -279,6 +281,63 @@ import TideoverServer
                     == expected
             )
         }
+        await server.close()
+    }
+
+    @Test func `pieces are counted before any is made`() async throws {
+        // As many as a body can hold.
+        let list = Array((#"{"transactions": [0"# + String(repeating: ",0", count: 131_000)).utf8)
+        let body = list + Array(#"]}"#.utf8)
+        let problem = #expect(throws: Problem.self) { try DeviceEvidence(body) }
+        #expect(problem?.slug == "too-many-items")
+        #expect(problem?.members["found"] == 131_001)
+    }
+
+    // MARK: Nothing
+
+    private func confidence(
+        _ server: TestServer,
+        _ environment: Environment = .sandbox
+    ) async throws -> String {
+        let target = "/v1/apps/cards/customers/u_42?environment=\(environment.rawValue)"
+        let answer = try JSONDocument(try await server.get(target).body).root
+        let premium = answer["entitlements"]?["premium"]
+        return [premium?["state"]?.string, premium?["confidence"]?.string].compactMap(\.self)
+            .joined(separator: " ")
+    }
+
+    @Test(arguments: [
+        "{}", #"{"transactions": []}"#, #"{"nothing": false}"#, #"{"nothing": null}"#,
+        #"{"transactions": [], "renewalInfos": [], "purchases": [], "receipts": []}"#,
+        #"{"device": {"deviceTime": "2026-05-01T10:00:05Z", "entitlements": {}}}"#,
+    ])
+    func `a request that presents nothing shows nothing`(body: String) async throws {
+        let server = try TestServer()
+        let target = "/v1/apps/cards/customers/u_42/reconcile?environment=sandbox"
+        let response = try await server.send("POST", target, body: Array(body.utf8))
+        #expect(response.status == 200)
+        #expect(try await confidence(server) == "never unknown")
+        await server.close()
+    }
+
+    @Test func `a device that says it has nothing is believed for its environment`() async throws {
+        let server = try TestServer()
+        let target = "/v1/apps/cards/customers/u_42/reconcile?environment=sandbox"
+        let body = Array(#"{"nothing": true, "transactions": []}"#.utf8)
+        #expect(try await server.send("POST", target, body: body).status == 200)
+        #expect(try await confidence(server) == "never confirmed")
+        #expect(try await confidence(server, .simulated) == "never unknown")
+        await server.close()
+    }
+
+    @Test func `evidence of one environment shows nothing of another`() async throws {
+        let server = try TestServer()
+        let signed = JSONValue.string(try server.store.sign(transaction(token: TestServer.anna)))
+        let target = "/v1/apps/cards/customers/u_42/reconcile?environment=simulated"
+        let body = JSONValue.object(["transactions": [signed]]).encoded()
+        #expect(try await server.send("POST", target, body: body).status == 200)
+        #expect(try await confidence(server) == "never confirmed")
+        #expect(try await confidence(server, .simulated) == "never unknown")
         await server.close()
     }
 

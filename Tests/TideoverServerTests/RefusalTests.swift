@@ -80,6 +80,12 @@ import TideoverStorage
         .changed("a transaction of another environment", 422, "nested-mismatch") {
             $0.transaction?["environment"] = "Production"
         },
+        .changed("a transaction in the renewal info's place", 422, "nested-mismatch") {
+            $0.renewal = $0.transaction
+        },
+        .changed("a renewal info in the transaction's place", 422, "nested-mismatch") {
+            $0.transaction = $0.renewal
+        },
         .changed("a renewal info of another subscription", 422, "nested-mismatch") {
             $0.renewal?["originalTransactionId"] = "1"
         },
@@ -127,6 +133,43 @@ import TideoverStorage
         #expect(problem["detail"]?.string?.isEmpty == false)
         #expect(try await server.answer() == before)
         #expect(try await server.counts() == ["refusal \(refusal.slug) 1"])
+        await server.close()
+    }
+
+    @Test func `a signer that has expired counts while the store may still be sending`()
+        async throws
+    {
+        let server = try TestServer()
+        func post(_ id: String, _ defect: TestStore.Defect = .shortLived) async throws -> String {
+            let body = try Message.purchase(id).body(
+                server.store,
+                defect: defect,
+                nestedDefect: defect
+            )
+            let response = try await server.post(body)
+            let answer = try JSONDocument(response.body).root
+            let slug = answer["type"]?.string?.split(separator: ":").last.map(String.init)
+            return slug ?? answer["status"]?.string ?? "none"
+        }
+        // Two days after its end, but a retry of what was sent in its time.
+        server.set(Message.start + .days(5))
+        #expect(try await post("n-1") == "committed")
+        server.set(Message.start + .days(7) + .hours(1))
+        #expect(try await post("n-2") == "signer-expired")
+        #expect(try await post("n-1") == "duplicate")
+        #expect(try await post("n-2", .none) == "committed")
+        #expect(try await server.counts().contains("refusal signer-expired 1"))
+        await server.close()
+    }
+
+    @Test func `an expired signer says nothing against a notification that is not so old`()
+        async throws
+    {
+        let server = try TestServer()
+        server.set(Message.start + .days(7) + .hours(1))
+        let late = Message.purchase("n-1", signed: Message.start + .days(2))
+        let body = try late.body(server.store, defect: .shortLived, nestedDefect: .shortLived)
+        #expect(try await server.post(body).status == 200)
         await server.close()
     }
 

@@ -20,29 +20,30 @@ import TideoverServer
     @Test(arguments: [
         (
             "GET", "/healthz",
-            #""method":"GET","route":"/healthz","request":"r1","status":200,"durationMs":2.0}"#
+            #""method":"GET","route":"/healthz","request":"r1","key":"configured","status":200,"#
+                + #""durationMs":2.0}"#
         ),
         (
             "GET", "/v1/apps/cards/customers/u_42?environment=sandbox",
             #""app":"cards","environment":"sandbox","method":"GET","#
-                + #""route":"/v1/apps/{app}/customers/{customer}","request":"r1","status":200,"#
-                + #""durationMs":2.0}"#
+                + #""route":"/v1/apps/{app}/customers/{customer}","request":"r1","#
+                + #""key":"configured","status":200,"durationMs":2.0}"#
         ),
         (
             "GET", "/v1/apps/other/customers/u_42",
             #""code":"unknown-app","method":"GET","route":"/v1/apps/{app}/customers/{customer}","#
-                + #""request":"r1","status":404,"durationMs":2.0}"#
+                + #""request":"r1","key":"configured","status":404,"durationMs":2.0}"#
         ),
         (
             "DELETE", "/v1/apps/cards/customers/u_42",
             #""app":"cards","code":"method-not-allowed","method":"DELETE","#
-                + #""route":"/v1/apps/{app}/customers/{customer}","request":"r1","status":405,"#
-                + #""durationMs":2.0}"#
+                + #""route":"/v1/apps/{app}/customers/{customer}","request":"r1","#
+                + #""key":"configured","status":405,"durationMs":2.0}"#
         ),
         (
             "BREW", "/tea",
-            #""code":"not-found","method":"other","route":"none","request":"r1","status":404,"#
-                + #""durationMs":2.0}"#
+            #""code":"not-found","method":"other","route":"none","request":"r1","#
+                + #""key":"configured","status":404,"durationMs":2.0}"#
         ),
     ])
     func `a request is one line`(method: String, target: String, line: String) async throws {
@@ -70,6 +71,50 @@ import TideoverServer
             #expect(lines.contains { $0.contains(#""route":"\#(route.template)""#) })
             await server.close()
         }
+    }
+
+    static let senders: [(peer: String?, forwarded: String?, network: String?)] = [
+        ("192.0.2.77", nil, "192.0.2.0/24"), ("::ffff:192.0.2.77", nil, "192.0.2.0/24"),
+        ("2001:db8:1:2::9", nil, "2001:db8:1::/48"),
+        ("192.0.2.77", "198.51.100.9", "192.0.2.0/24"),
+        ("10.0.0.7", "203.0.113.200, 10.0.0.8", "203.0.113.0/24"), (nil, "203.0.113.200", nil),
+    ]
+
+    @Test(arguments: senders)
+    func `a request's line names the sender's network, and never the address`(
+        peer: String?,
+        forwarded: String?,
+        network: String?
+    ) async throws {
+        let proxies = TrustedProxies([try #require(IPNetwork("10.0.0.0/8"))])
+        let server = try TestServer(clients: ClientLimits(trustedProxies: proxies))
+        var request = Request(path: "/healthz", peer: peer)
+        request.headers["X-Forwarded-For"] = forwarded
+        _ = try await server.service.handler(request)
+        let line = try #require(server.logged.last { $0.contains(#""event":"request""#) })
+        #expect(try JSONDocument(line).root["network"]?.string == network)
+        #expect(!line.contains(".77") && !line.contains(".200") && !line.contains("::9"))
+        await server.close()
+    }
+
+    @Test func `a request's line names the key that opened it, and never the key`() async throws {
+        let server = try TestServer()
+        let body = Array(#"{"kind": "secret", "apps": ["cards"], "name": "back end"}"#.utf8)
+        let made = try JSONDocument(try await server.send("POST", "/v1/keys", body: body).body).root
+        let key = try #require(made["key"]?.string)
+        let id = try #require(made["id"]?.string)
+        let target = "/v1/apps/cards/customers/u_42?environment=sandbox"
+        let cases: [(String?, String?)] = [
+            ("Bearer \(key)", id), ("Bearer \(key)x", nil), (nil, nil),
+        ]
+        for (presented, named) in cases {
+            let headers: Headers = presented.map { ["Authorization": $0] } ?? [:]
+            _ = try await server.ask("GET", target, headers: headers)
+            let line = try #require(server.logged.last)
+            #expect(try JSONDocument(line).root["key"]?.string == named)
+            #expect(!line.contains(key))
+        }
+        await server.close()
     }
 
     @Test func `what happened to a notification is told under the request's id`() async throws {

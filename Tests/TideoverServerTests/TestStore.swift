@@ -10,6 +10,8 @@ struct TestStore {
     enum Defect: CaseIterable {
         case none, unknownRoot, leafWithoutMarker, intermediateWithoutMarker, twoCertificates
         case fourCertificates, expired
+        /// Good until three days after `Message.start`.
+        case shortLived
     }
 
     let root: [UInt8]
@@ -31,6 +33,7 @@ struct TestStore {
             .twoCertificates: Array(good.dropLast()),
             .fourCertificates: good + [root.certificate],
             .expired: try Self.chain(root, key, leafUntil: "2021-01-01"),
+            .shortLived: try Self.chain(root, key, leafUntil: Message.start + .days(3)),
         ]
         self.root = root.certificate
     }

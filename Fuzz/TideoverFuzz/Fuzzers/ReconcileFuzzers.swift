@@ -152,7 +152,15 @@ private enum PlainEvidence: CustomStringConvertible {
             }
         }
         let isTooMuch = pieces.count > 32 || pieces.count(where: \.isAsked) > 16
-        self = isTooMuch ? .tooMany : .pieces(pieces)
+        if isTooMuch {
+            self = .tooMany
+            return
+        }
+        switch root?["nothing"] {
+        case nil, .null?, .bool(false)?: self = .pieces(pieces)
+        case .bool(true)?: self = pieces.isEmpty ? .pieces([]) : .bad
+        default: self = .bad
+        }
     }
 
     private static func isAsked(_ purchase: PlainJSON) -> Bool { store(of: purchase) == "play" }
@@ -251,7 +259,8 @@ private enum ReconcileSeeds {
         #"{"transactions":null,"purchases":[\#(purchases.joined(separator: ","))]}"#,
         #"{"transactions":[\#(Array(repeating: "0", count: 32).joined(separator: ","))]}"#,
         #"{"transactions":[\#(Array(repeating: "0", count: 20).joined(separator: ","))],"receipts":[\#(Array(repeating: "\"a\"", count: 13).joined(separator: ","))]}"#,
-        #"{"transactions":{}}"#, "[]",
+        #"{"transactions":{}}"#, "[]", #"{"nothing":true,"receipts":[]}"#,
+        #"{"nothing":true,"receipts":[""]}"#,
     ]
 
     static let purchases = [
@@ -271,6 +280,6 @@ private enum ReconcileSeeds {
         "\"receiptAnswers\":[", "\"latest_receipt\":\"", "\"status\":0", "\"purchaseToken\":\"",
         "\"jwsRepresentationIOS\":\"", "\"transactionReceipt\":\"", "\"store\":\"apple\"",
         "\"platform\":\"ios\"", "\"purchaseState\":\"pending\"", "\"purchaseState\":\"purchased\"",
-        "MII", "eyJ",
+        "MII", "eyJ", "\"nothing\":true",
     ]
 }

@@ -83,6 +83,8 @@ struct Envelope {
     ) throws -> WireFields {
         let inner = try check(jws)
         try Self.agree(part, "authority", authority.name, inner.authority.name)
+        let found = part.stranger(in: inner.payload.root)
+        try Self.agree(part, "kind", part.rawValue, found ?? part.rawValue)
         return try WireFields(inner.payload.root, path: part.rawValue)
     }
 
@@ -96,6 +98,25 @@ struct Envelope {
             throw .nestedMismatch(part: part, field: field, outer: outer, inner: inner)
         }
     }
+}
+
+extension SignedPart {
+    /// What stands in this part's place, by a member that no payload of this part has; nil if no member
+    /// shows that it is something else. All of them are signed alike, and many members are shared: a
+    /// transaction in a renewal info's place would state a renewal that nobody ever signed.
+    fileprivate func stranger(in payload: JSONNode) -> String? {
+        for (member, kind) in Self.tellingMembers where payload[member] != nil {
+            if kind != rawValue { return kind }
+        }
+        return nil
+    }
+
+    private static let tellingMembers = [
+        ("notificationType", "notification"), ("notificationUUID", "notification"),
+        ("transactionId", transaction.rawValue), ("autoRenewStatus", renewalInfo.rawValue),
+        ("autoRenewProductId", renewalInfo.rawValue), ("receiptType", appTransaction.rawValue),
+        ("receiptCreationDate", appTransaction.rawValue),
+    ]
 }
 
 extension Authority {

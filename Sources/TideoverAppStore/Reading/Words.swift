@@ -83,6 +83,9 @@ extension AppStoreRefusal: CustomStringConvertible {
         _ outer: String?,
         _ inner: String?
     ) -> String {
+        if field == "kind" {
+            return "What \(part.rawValue) holds is \(inner ?? "something else")."
+        }
         let general = "The \(field) of \(part.rawValue) is not that of what surrounds it"
         guard field == "bundleId" || field == "environment" else { return general + "." }
         return general + ": \(inner ?? "none") instead of \(outer ?? "none")."

@@ -37,6 +37,8 @@ struct ScenarioDevice: Codable, Sendable {
         if visit.presents {
             report["transactions"] = .array(seen.map(\.signedTransaction))
             report["renewalInfos"] = .array(seen.compactMap(\.signedRenewalInfo))
+            // Who looked elsewhere, or never, does not know.
+            if seen.isEmpty, !isElsewhere, lookedAt != nil { report["nothing"] = true }
         }
         return report
     }

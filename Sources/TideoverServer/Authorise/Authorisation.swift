@@ -46,7 +46,13 @@ package enum Presented: Hashable, Sendable {
     case nothing
     /// Something that is no key, or not one that opens anything: revoked and unheard of are one.
     case unknown
-    case key(Grant)
+    /// One that opens something, and its id.
+    case key(Grant, id: String)
+
+    /// The id of a key that opens something.
+    var keyID: String? {
+        if case .key(_, let id) = self { id } else { nil }
+    }
 }
 
 extension Need {
@@ -63,7 +69,7 @@ extension Need {
         switch presented {
         case .nothing: return isRehearsal && self != .admin ? nil : .keyMissing
         case .unknown: return .keyUnknown
-        case .key(let grant):
+        case .key(let grant, _):
             let isAllowed = kinds.contains(grant.kind) && grant.opens(app: app)
             return isAllowed ? nil : .keyNotAllowed(self)
         }
@@ -87,12 +93,13 @@ extension KeyTable {
     func judge(_ request: Request) -> Presented {
         guard let token = request.bearerToken else { return .nothing }
         guard token.utf8.count <= APIKey.mostBytes else { return .unknown }
-        return grant(for: KeyDigest(of: token)).map(Presented.key) ?? .unknown
+        guard let key = key(of: KeyDigest(of: token)) else { return .unknown }
+        return .key(key.grant, id: key.id)
     }
 
     /// What the key of a request that was let in is called: its name, else its id; for a request that
     /// needed none, that.
     func name(of request: Request) -> String {
-        request.bearerToken.flatMap { name(for: KeyDigest(of: $0)) } ?? "nobody in particular"
+        request.bearerToken.flatMap { key(of: KeyDigest(of: $0))?.name } ?? "nobody in particular"
     }
 }

@@ -2,8 +2,9 @@ package import TideoverStorage
 
 /// The keys that a server knows, held in memory, so that a read is authorised where it arrives.
 package struct KeyTable: Sendable {
-    private struct Usable: Sendable {
-        let digest: KeyDigest
+    struct Usable: Sendable {
+        fileprivate let digest: KeyDigest
+        let id: String
         let grant: Grant
         /// What people call it.
         let name: String
@@ -11,6 +12,8 @@ package struct KeyTable: Sendable {
 
     /// What the admin key of the configuration is called, which has no name.
     static let configuredName = "admin key of the configuration"
+    /// What stands for its id.
+    static let configuredID = "configured"
 
     private var records: [String: KeyRecord] = [:]
     private var usable: [Usable] = []
@@ -34,18 +37,9 @@ package struct KeyTable: Sendable {
         sift()
     }
 
-    /// What opens whatever has this digest; every key is compared, found or not.
-    func grant(for digest: KeyDigest) -> Grant? {
-        usable.reduce(Grant?.none) { found, key in
-            key.digest.isSame(as: digest) ? key.grant : found
-        }
-    }
-
-    /// What the key of this digest is called; nil where it opens nothing.
-    func name(for digest: KeyDigest) -> String? {
-        usable.reduce(String?.none) { found, key in
-            key.digest.isSame(as: digest) ? key.name : found
-        }
+    /// The key of this digest, nil where it opens nothing; every key is compared, found or not.
+    func key(of digest: KeyDigest) -> Usable? {
+        usable.reduce(Usable?.none) { found, key in key.digest.isSame(as: digest) ? key : found }
     }
 
     /// Whether the configuration's admin key was stored too, and revoked there: then it opens nothing.
@@ -65,6 +59,7 @@ package struct KeyTable: Sendable {
         usable = records.values.filter { $0.revokedAt == nil }.map { record in
             Usable(
                 digest: KeyDigest(record.digest),
+                id: record.id,
                 grant: Grant(kind: record.kind, apps: record.apps),
                 name: record.name.isEmpty ? record.id : record.name
             )
@@ -73,6 +68,7 @@ package struct KeyTable: Sendable {
             usable.append(
                 Usable(
                     digest: configured,
+                    id: Self.configuredID,
                     grant: Grant(kind: .admin),
                     name: Self.configuredName
                 )

@@ -76,16 +76,20 @@ public struct AppStoreTrust: Sendable {
     }
 
     /// The signature check that the reader of App Store data is given. What carries no date of its
-    /// own is checked at `now`. With `onlyKnownChains` a chain that no document was verified by so far is
+    /// own is checked at `now`, and so is everything with `validNow`. With `onlyKnownChains` a chain that no document was verified by so far is
     /// refused as untrusted, without a public-key operation.
-    package func check(at now: Instant, onlyKnownChains: Bool = false) -> SignatureCheck {
+    package func check(
+        at now: Instant,
+        onlyKnownChains: Bool = false,
+        validNow: Bool = false
+    ) -> SignatureCheck {
         { compact in
             let jws = try verifier.read(compact)
             guard !onlyKnownChains || verifier.remembers(jws) else {
                 throw SignatureRefusal.untrustedRoot
             }
             let payload = try JSONDocument(jws.payload)
-            let instant = AppStoreSigning.signedDate(of: payload) ?? now
+            let instant = validNow ? now : AppStoreSigning.signedDate(of: payload) ?? now
             let anchor = try verifier.verify(jws, at: instant.millisecondsSince1970)
             guard let authority = authorities[anchor] else {
                 preconditionFailure("an anchor that verified is one of those configured")

@@ -2,6 +2,7 @@ import TideoverAppStore
 import TideoverCore
 import TideoverHTTP
 import TideoverJSON
+import TideoverSignatures
 import TideoverStorage
 
 /// Takes in App Store Server Notifications: verified, read into facts, committed, then answered.
@@ -20,6 +21,9 @@ struct Ingest: Sendable {
     static let clockTolerance = Milliseconds.minutes(5)
     /// How far back the App Store itself can repeat a notification, and a week.
     static let mostAge = Milliseconds.days(187)
+    /// How long the App Store goes on sending a notification that is not answered 200, 157 hours after
+    /// the first time, and half a day.
+    static let longestRepeat = Milliseconds.days(7)
 
     func respond(to request: Request) async throws -> Response {
         guard let trust = app.appStore else { throw Problem.appStoreNotConfigured(app.id) }
@@ -52,7 +56,14 @@ struct Ingest: Sendable {
         do {
             // Verification costs most of a notification: it leaves the thread that reads sockets.
             let received = try await onPool {
-                try Self.verify(body, trust, at: now, onlyKnownChains: objection != nil)
+                let received = try Self.verify(
+                    body,
+                    trust,
+                    at: now,
+                    onlyKnownChains: objection != nil
+                )
+                try judgeSigner(of: received, trust, at: now)
+                return received
             }
             try judgeDate(of: received.reading, at: now)
             return received
@@ -101,6 +112,39 @@ struct Ingest: Sendable {
             return
         }
         throw .tooOld
+    }
+
+    /// Whoever has the key of an expired certificate could date a message back into its time. So what
+    /// comes under one counts while the App Store may still be sending it, and later if it is known.
+    private func judgeSigner(
+        of received: Received,
+        _ trust: AppStoreTrust,
+        at now: Instant
+    ) throws {
+        let reading = received.reading
+        guard reading.environment != .simulated, reading.signedAt < now - Self.longestRepeat,
+            reading.signedAt >= now - Self.mostAge
+        else { return }
+        do {
+            _ = try AppStoreReader(app: trust.identity).readNotification(
+                body: received.evidence.bytes,
+                check: trust.check(at: now, validNow: true)
+            )
+        } catch SignatureRefusal.certificateNotValidAt {
+            guard try isKnown(received) else { throw Problem.signerExpired }
+        }
+    }
+
+    private func isKnown(_ received: Received) throws(StorageError) -> Bool {
+        let key = received.evidence.dedupeKey
+        // Between a key and itself without its last character stand as many as differ in that alone.
+        return try storage.evidence(
+            app: app.id,
+            environment: received.reading.environment,
+            keyed: "notification:",
+            after: String(key.dropLast()),
+            limit: 32
+        ).contains { $0.dedupeKey == key }
     }
 
     /// What was read goes through the one door with its evidence; what it holds that is not understood

@@ -14,13 +14,16 @@ package struct DeviceEvidence: Sendable {
     /// Transactions, then renewal infos, purchase objects, receipts and answers of verifyReceipt, each
     /// in the order given.
     package let items: [DeviceItem]
+    /// Whether the device says that it asked its store and has nothing to present.
+    package let saysNothing: Bool
     /// What the device concluded by itself, to be compared; nil where it does not say.
     let conclusion: DeviceConclusion?
 
     /// Reads `{"transactions": ["eyJ..."], "renewalInfos": ["eyJ..."], "purchases": [{...}], "receipts":
     /// ["MII..."], "receiptAnswers": [{...}]}`, each of them optional, and `{"device": {...}}` as
     /// `DeviceConclusion` has it. Purchases are objects of OpenIAP (react-native-iap, expo-iap) as they
-    /// are, its active subscriptions included; receipts are those of StoreKit 1 in base64.
+    /// are, its active subscriptions included; receipts are those of StoreKit 1 in base64. A device
+    /// that has none of these says `{"nothing": true}`; without pieces and without that it says nothing.
     ///
     /// - Throws: `bad-reconcile-request`, `too-many-items`.
     package init(_ body: [UInt8]) throws(Problem) {
@@ -36,23 +39,49 @@ package struct DeviceEvidence: Sendable {
         guard !RevenueCatSubscriber.isAPIv2Response(root) else {
             throw .badReconcileRequest(DeviceRefusal.revenueCatResponse.sentence)
         }
+        let lists = try Self.lists(in: root)
         var items: [DeviceItem] = []
-        for (kind, name) in DeviceItem.Kind.members {
-            guard let list = root[name], !list.isNull else { continue }
-            guard list.kind == .array else {
-                throw .badReconcileRequest("`\(name)` is a list.")
-            }
+        for (kind, list) in lists {
             for (index, node) in list.elements.enumerated() {
                 items.append(DeviceItem(kind, index, node, position: items.count))
             }
         }
-        guard items.count <= Self.mostItems else { throw .tooManyItems(found: items.count) }
         let questions = items.count { $0.presented != nil }
         guard questions <= Self.mostQuestions else {
             throw .tooManyPurchases(found: questions)
         }
         self.items = items
+        saysNothing = try Self.saysNothing(in: root, beside: items.count)
         conclusion = try Self.conclusion(in: root)
+    }
+
+    /// The lists of pieces, no more than one request may carry: counted before any piece is made.
+    private static func lists(
+        in root: JSONNode
+    ) throws(Problem) -> [(kind: DeviceItem.Kind, list: JSONNode)] {
+        var lists: [(kind: DeviceItem.Kind, list: JSONNode)] = []
+        for (kind, name) in DeviceItem.Kind.members {
+            guard let list = root[name], !list.isNull else { continue }
+            guard list.kind == .array else { throw .badReconcileRequest("`\(name)` is a list.") }
+            lists.append((kind, list))
+        }
+        let count = lists.reduce(0) { $0 + $1.list.count }
+        guard count <= mostItems else { throw .tooManyItems(found: count) }
+        return lists
+    }
+
+    private static func saysNothing(
+        in root: JSONNode,
+        beside count: Int
+    ) throws(Problem) -> Bool {
+        guard let node = root["nothing"], !node.isNull else { return false }
+        guard let saysNothing = node.bool else {
+            throw .badReconcileRequest("`nothing` is true or false.")
+        }
+        guard !saysNothing || count == 0 else {
+            throw .badReconcileRequest("`nothing` is true, but \(count) pieces are presented.")
+        }
+        return saysNothing
     }
 
     private static func conclusion(

@@ -169,6 +169,8 @@ extension ClaimRuling {
 /// Everything that one request presented.
 struct KeptEvidence: Sendable {
     let items: [KeptItem]
+    /// Whether the device said that it has nothing to present.
+    let saysNothing: Bool
 
     private var accepted: [AcceptedItem] {
         items.compactMap { try? $0.outcome.get() }
@@ -189,8 +191,14 @@ struct KeptEvidence: Sendable {
             .sorted { $0.0.rawValue < $1.0.rawValue }
     }
 
-    /// Whether nothing was refused: then what the device has in hand is known.
-    var isWhole: Bool { items.count == accepted.count }
+    /// Whether it is known what the device has in hand in an environment: something of it was
+    /// presented, or the device said that there is nothing, and nothing at all was refused. A request
+    /// that merely carries nothing could be anybody's, and shows nothing.
+    func isWhole(in environment: Environment) -> Bool {
+        let accepted = accepted
+        guard accepted.count == items.count else { return false }
+        return saysNothing || accepted.contains { $0.environment == environment }
+    }
 
     /// Why something that is believed is not kept.
     var storageError: StorageError? { items.lazy.compactMap(\.storageError).first }

@@ -35,7 +35,8 @@ struct ReconcileRoute: Sendable {
         let asked = evidence.items.filter { isAsked && $0.presented != nil }
         let kept = KeptEvidence(
             items: (try await keep(judged, at: now) + ask(asked, from: request))
-                .sorted { $0.item.position < $1.item.position }
+                .sorted { $0.item.position < $1.item.position },
+            saysNothing: evidence.saysNothing
         )
         let environment = wanted ?? kept.environment ?? app.usualEnvironment
         let rulings = try await telling(kept) {
@@ -225,7 +226,7 @@ struct ReconcileRoute: Sendable {
     // MARK: Claiming
 
     /// Claims every lineage presented for the customer, in each environment by itself. In the same
-    /// commit the customer is known to have been reconciled, if the device had nothing that was refused.
+    /// commit the customer is known to have been reconciled, if the evidence is whole.
     private func claim(
         _ kept: KeptEvidence,
         for customer: CustomerID,
@@ -235,7 +236,8 @@ struct ReconcileRoute: Sendable {
         var rulings: [Lineage: ClaimRuling] = [:]
         for (environment, lineages) in kept.lineages(answering: answered) {
             let key = CustomerKey(app: app.id, environment: environment, customer: customer)
-            let isNews = try kept.isWhole && ingest.storage.row(of: key)?.reconciledAt == nil
+            let isWhole = kept.isWhole(in: environment)
+            let isNews = try isWhole && ingest.storage.row(of: key)?.reconciledAt == nil
             let held = try held(lineages, by: key, at: now)
             for lineage in held {
                 rulings[lineage] = .held

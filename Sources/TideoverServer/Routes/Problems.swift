@@ -225,6 +225,14 @@ extension Problem {
         detail: "The App Store repeats notifications for days and lists them for 180 days."
     )
 
+    static let signerExpired = Problem(
+        "signer-expired",
+        status: 410,
+        title: "The signing certificate has expired.",
+        detail: "The App Store no longer repeats a notification this old, and its certificate is "
+            + "not valid today. Run `tideover backfill`: what the App Store lists is accepted."
+    )
+
     /// 503: storage failed, the store tries again and nothing is lost.
     static let storageUnavailable = Problem(
         "storage-unavailable",

@@ -50,15 +50,18 @@ package struct Route: Sendable {
 package struct Call: Sendable {
     let request: Request
     let id: String
+    /// The key that came with it, judged once.
+    let presented: Presented
     /// The route that answers; one of the path where none takes the method, nil where there is none.
     let route: Route?
     /// What the path answers, where it does not answer the request's method.
     let otherMethods: [String]
     private let parameters: [String: String]
 
-    init(_ request: Request, id: String, among routes: [Route]) {
+    init(_ request: Request, id: String, presented: Presented, among routes: [Route]) {
         self.request = request
         self.id = id
+        self.presented = presented
         let segments = request.segments ?? []
         var found: (route: Route, parameters: [String: String])?
         var others: [String] = []

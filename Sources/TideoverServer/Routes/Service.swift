@@ -515,10 +515,9 @@ public struct Service: Sendable {
     /// Before anything else is told, such as whether there is an app of that name.
     private func authorise(_ call: Call, _ need: Need) throws(Problem) {
         guard need != .nothing else { return }
-        let presented = keys.withLock { $0.judge(call.request) }
         let isRehearsal = call.appID.flatMap { apps[$0]?.isRehearsal } ?? false
         if let objection = need.objection(
-            to: presented,
+            to: call.presented,
             app: call.appID,
             isRehearsal: isRehearsal
         ) {
@@ -598,7 +597,7 @@ public struct Service: Sendable {
     /// The app that a report was asked about, else all that the key opens, in the order of their ids.
     private func reportedApps(_ call: Call) throws -> [App] {
         if let id = call.appID { return [try app(id)] }
-        guard case .key(let grant) = keys.withLock({ $0.judge(call.request) }) else { return [] }
+        guard case .key(let grant, _) = call.presented else { return [] }
         return apps.values.filter { grant.opens(app: $0.id) }.sorted { $0.id < $1.id }
     }
 

@@ -139,7 +139,7 @@ enum OpenAPIDocument {
                 "tags": ["customers"],
                 "operationId": "reconcile",
                 "summary": "What a device has in hand goes in, what the customer may use comes out",
-                "description": "Each piece of evidence is believed or refused by itself; Google Play is asked about what was bought there. What is accepted is durable before the answer goes out, so that its transaction may be finished, and the lineages it speaks of are claimed for the customer. The answer is that of the environment asked about, else of the newest evidence accepted, else of production. More than 32 pieces are presented in several requests, in any order; to present one again changes nothing. Once nothing was refused, also of nothing at all, a customer without purchases is `never` for certain.",
+                "description": "Each piece of evidence is believed or refused by itself; Google Play is asked about what was bought there. What is accepted is durable before the answer goes out, so that its transaction may be finished, and the lineages it speaks of are claimed for the customer. The answer is that of the environment asked about, else of the newest evidence accepted, else of production. More than 32 pieces are presented in several requests, in any order; to present one again changes nothing. Once something was presented and nothing was refused, or the device said `nothing`, a customer without purchases is `never` for certain.",
                 "security": [{ "key": ["public"] }],
                 "parameters": [
                   { "$ref": "#/components/parameters/app" },
@@ -1684,6 +1684,10 @@ enum OpenAPIDocument {
                     "type": "array", "items": { "type": "object" },
                     "description": "Answers of verifyReceipt as they are; the receipt in `latest_receipt` is what is believed"
                   },
+                  "nothing": {
+                    "type": "boolean", "default": false,
+                    "description": "The device asked its store and has nothing to present: true only beside no pieces. A request without pieces and without this leaves `never` as uncertain as it was"
+                  },
                   "device": { "$ref": "#/components/schemas/DeviceConclusion" }
                 }
               },
@@ -2756,6 +2760,7 @@ enum OpenAPIDocument {
                       "urn:tideover:problem:wrong-environment",
                       "urn:tideover:problem:nested-mismatch",
                       "urn:tideover:problem:too-old",
+                      "urn:tideover:problem:signer-expired",
                       "urn:tideover:problem:signed-in-the-future",
                       "urn:tideover:problem:push-token-missing",
                       "urn:tideover:problem:push-token-malformed",

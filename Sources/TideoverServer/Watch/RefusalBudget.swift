@@ -144,6 +144,12 @@ package final class RefusalBudget: Sendable {
         )
     }
 
+    /// The network that a request came from, by the address that trusted proxies name; nil where no socket
+    /// was involved.
+    func network(of request: Request) -> String? {
+        limits.trustedProxies.client(of: request).map { "\(IPNetwork(around: $0))" }
+    }
+
     /// Counts `X-Forwarded-For` from a peer that is no trusted proxy, and warns once an hour: either
     /// `server.trustedProxies` lacks the operator's own proxy, and all clients share its budget, or a
     /// client claims an address.

@@ -1,11 +1,17 @@
 import TideoverCore
 import TideoverHTTP
+import TideoverLocks
 
 /// Every request, watched: an id, an answer whatever happens, counts, and a line in the log.
 extension Service {
     func answer(_ request: Request) async -> Response {
         let begun = instruments.uptime()
-        let call = Call(request, id: instruments.requestID(), among: Self.routes)
+        let call = Call(
+            request,
+            id: instruments.requestID(),
+            presented: keys.withLock { $0.judge(request) },
+            among: Self.routes
+        )
         var response: Response
         var code: String?
         do {
@@ -18,8 +24,11 @@ extension Service {
         response.headers["X-Request-Id"] = call.id
         let taken = instruments.uptime() - begun
         metrics.answered(call, status: response.status, nanoseconds: taken)
-        let line = call.line(status: response.status, code: code, nanoseconds: taken, apps: apps)
-        if isWorthALine(line) { log(line) }
+        var line = call.line(status: response.status, code: code, nanoseconds: taken, apps: apps)
+        if isWorthALine(line) {
+            line.network = budget.network(of: request)
+            log(line)
+        }
         return response
     }
 
@@ -78,6 +87,7 @@ extension Call {
             route: template,
             status: status,
             request: id,
+            key: presented.keyID,
             durationMicroseconds: nanoseconds / 1_000
         )
     }
