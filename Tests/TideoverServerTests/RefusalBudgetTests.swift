@@ -355,7 +355,7 @@ import TideoverServer
 }
 
 /// A clock that stands where a test sets it, in nanoseconds.
-private final class Uptime: Sendable {
+final class Uptime: Sendable {
     private let state = Locked<Int64>(5_000_000_000)
 
     var nanoseconds: Int64 {

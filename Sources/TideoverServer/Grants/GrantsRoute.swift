@@ -29,6 +29,7 @@ struct GrantsRoute: Sendable {
 
     func give(_ request: Request, customer: String) async throws -> Response {
         let key = try customerKey(request, customer)
+        guard key.customer.isWritable else { throw Problem.badCustomer }
         let now = clock()
         let wish = try GrantWish(request.body, app.catalogue, at: now)
         let name = try IdempotencyKey.read(request)

@@ -20,7 +20,7 @@ struct AliasesRoute: Sendable {
     }
 
     func declare(_ request: Request, customer: String) async throws -> Response {
-        guard let customer = CustomerID(customer) else { throw Problem.badCustomer }
+        let customer = try CustomerID.writable(customer)
         let wish = try AliasWish(request.body)
         let now = clock()
         let isNew = try await onPool { try judge(wish, of: customer, at: now) }
@@ -103,6 +103,7 @@ struct AliasWish: Hashable, Sendable {
         else {
             throw .badAlias("`alias` is the other id; the members are it and `why`, and no others.")
         }
+        guard alias.isWritable else { throw .badCustomer }
         self.alias = alias
         why = root["why"] == nil ? "" : try GrantWish.why(root)
     }

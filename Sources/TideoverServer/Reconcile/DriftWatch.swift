@@ -10,6 +10,9 @@ struct DriftWatch: Sendable {
 
     /// How much of a customer's drift is looked at: what is open, and what has just ended.
     private static let mostDrift = 50
+    /// How many differences may begin for a customer in an hour; a device that changes its mind all the
+    /// time finds no more.
+    private static let mostInAnHour = 8
 
     private var app: App { ingest.app }
 
@@ -19,11 +22,13 @@ struct DriftWatch: Sendable {
     func hear(
         _ conclusion: DeviceConclusion?,
         of key: CustomerKey,
+        from changer: Sender?,
         _ rulings: [Lineage: ClaimRuling],
         at now: Instant
     ) async throws -> [Drift] {
         guard let conclusion else { return try recent(key, since: now) }
-        try await commit(try report(conclusion, key, rulings, at: now), key, at: now)
+        let report = try report(conclusion, key, rulings, at: now)
+        try await commit(report, key, from: changer, at: now)
         let found = try recent(key, since: now)
         for drift in found where drift.openedAt == now {
             ingest.metrics.count(.drift, app.id, drift.direction.rawValue, drift.cause.rawValue)
@@ -60,11 +65,19 @@ struct DriftWatch: Sendable {
     }
 
     /// Commits a report that changes something; most agree, and cost a read.
-    private func commit(_ report: DeviceReport, _ key: CustomerKey, at now: Instant) async throws {
+    private func commit(
+        _ report: DeviceReport,
+        _ key: CustomerKey,
+        from changer: Sender?,
+        at now: Instant
+    ) async throws {
         let heard = HeardReport(key: key, report: report)
         let known = try ingest.storage.knownLineages(of: key, now: now)
         let foreseen = Deriver(app: app, issuesPasses: false, heard: heard).derive(known)
         guard !foreseen.drift.isEmpty else { return }
+        guard try mayChange(foreseen.drift, of: key, from: changer, at: now) else {
+            return ingest.metrics.count(.unheardReports, app.id)
+        }
         let intake = Intake(
             app: app.id,
             environment: key.environment,
@@ -73,6 +86,23 @@ struct DriftWatch: Sendable {
         )
         let deriver = Deriver(app: app, heard: heard)
         _ = try await ingest.storage.commit(intake, derive: deriver.derive)
+    }
+
+    /// What a device says proves nothing, so that no more than so much of it is kept.
+    private func mayChange(
+        _ drift: [Drift],
+        of key: CustomerKey,
+        from changer: Sender?,
+        at now: Instant
+    ) throws(StorageError) -> Bool {
+        guard ingest.budget.objection(to: changer) == nil else { return false }
+        if drift.contains(where: { $0.openedAt == now }) {
+            let begun = try ingest.storage.drift(of: key, limit: Self.mostInAnHour)
+                .count { $0.openedAt > now - .hours(1) }
+            guard begun < Self.mostInAnHour else { return false }
+        }
+        ingest.budget.charge(changer)
+        return true
     }
 
     // MARK: Whose the purchases are

@@ -200,6 +200,9 @@ struct KeptEvidence: Sendable {
         return saysNothing || accepted.contains { $0.environment == environment }
     }
 
+    /// Whether something was believed that had not arrived before.
+    var isNew: Bool { accepted.contains { !$0.isKnown } }
+
     /// Why something that is believed is not kept.
     var storageError: StorageError? { items.lazy.compactMap(\.storageError).first }
 

@@ -20,7 +20,7 @@ struct ReconcileRoute: Sendable {
     private var app: App { ingest.app }
 
     func respond(to request: Request, customer: String) async throws -> Response {
-        guard let customer = CustomerID(customer) else { throw Problem.badCustomer }
+        let customer = try CustomerID.writable(customer)
         guard app.appStore != nil || app.googlePlay != nil else {
             throw Problem.appStoreNotConfigured(app.id)
         }
@@ -39,8 +39,9 @@ struct ReconcileRoute: Sendable {
             saysNothing: evidence.saysNothing
         )
         let environment = wanted ?? kept.environment ?? app.usualEnvironment
+        let changer = ingest.budget.sender(of: request, to: app.id, for: .change)
         let rulings = try await telling(kept) {
-            try await claim(kept, for: customer, answering: environment, at: now)
+            try await claim(kept, for: customer, from: changer, answering: environment, at: now)
         }
         let key = CustomerKey(app: app.id, environment: environment, customer: customer)
         let drift = try await DriftWatch(
@@ -48,7 +49,7 @@ struct ReconcileRoute: Sendable {
             backfillers: backfillers,
             upkeeps: upkeeps
         )
-        .hear(evidence.conclusion, of: key, rulings, at: now)
+        .hear(evidence.conclusion, of: key, from: changer, rulings, at: now)
         let snapshot = try await SnapshotRoute(
             app: app,
             storage: ingest.storage,
@@ -227,9 +228,13 @@ struct ReconcileRoute: Sendable {
 
     /// Claims every lineage presented for the customer, in each environment by itself. In the same
     /// commit the customer is known to have been reconciled, if the evidence is whole.
+    ///
+    /// - Throws: `too-many-changes` where nothing presented was new, and the sender has had too much of
+    ///   that kind kept; `StorageError`.
     private func claim(
         _ kept: KeptEvidence,
         for customer: CustomerID,
+        from changer: Sender?,
         answering answered: Environment,
         at now: Instant
     ) async throws -> [Lineage: ClaimRuling] {
@@ -247,6 +252,10 @@ struct ReconcileRoute: Sendable {
                 OwnershipClaim(lineage: $0, customer: customer, at: now)
             }
             guard isNews || !claims.isEmpty else { continue }
+            if !kept.isNew {
+                if let objection = ingest.budget.objection(to: changer) { throw objection }
+                for _ in 0..<max(1, claims.count) { ingest.budget.charge(changer) }
+            }
             let intake = Intake(
                 app: app.id,
                 environment: environment,

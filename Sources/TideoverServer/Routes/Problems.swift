@@ -69,7 +69,8 @@ extension Problem {
         "bad-customer",
         status: 400,
         title: "This is not a customer id.",
-        detail: "A customer id is not empty, and not the all-zero UUID that stands for nobody."
+        detail: "A customer id is not empty, not the all-zero UUID that stands for nobody, and not "
+            + "longer than \(CustomerID.longest) bytes of UTF-8."
     )
 
     static func unknownEnvironment(_ asked: String) -> Problem {
@@ -266,6 +267,18 @@ extension Problem {
             status: 429,
             title: "Too many notifications from this address were refused.",
             detail: "This one was not looked at.",
+            retryAfter: seconds
+        )
+    }
+
+    /// 429: so much of what this sender presents would be kept, and shows no new purchase.
+    static func tooManyChanges(retryAfter seconds: Int) -> Problem {
+        Problem(
+            "too-many-changes",
+            status: 429,
+            title: "Too many changes without a new purchase came from this address.",
+            detail: "Nothing was changed by this one. A purchase that is not known yet is always "
+                + "taken.",
             retryAfter: seconds
         )
     }

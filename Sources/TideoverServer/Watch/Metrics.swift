@@ -82,6 +82,11 @@ struct CounterFamily: Hashable, Sendable {
         help: "Requests with X-Forwarded-For from a peer that is no trusted proxy.",
         labels: []
     )
+    static let unheardReports = CounterFamily(
+        name: "tideover_device_reports_dropped_total",
+        help: "Conclusions of devices that were not kept: too many from one address or customer.",
+        labels: ["app"]
+    )
     static let keyRefusals = CounterFamily(
         name: "tideover_key_refusals_total",
         help: "Requests refused for the key they present or lack, by the code of the problem.",
@@ -129,7 +134,8 @@ struct CounterFamily: Hashable, Sendable {
     )
 
     static let all = [
-        requests, untrustedForwarding, keyRefusals, notifications, refusals, unrecognisedWords,
+        requests, untrustedForwarding, unheardReports, keyRefusals, notifications, refusals,
+        unrecognisedWords,
         unknownProducts,
         deviceItems, ownershipClaims, drift, lockoutTime, sandboxAnswers, commits,
         largeDerivations, storageFailures, deadlineBatches, deadlineEvents, backfills,
@@ -219,6 +225,7 @@ final class Metrics: Sendable {
             count(.sandboxAnswers, app.id, ruling.rawValue, by: 0)
         }
         for outcome in ["committed", "duplicate", "failed"] { count(.commits, outcome, by: 0) }
+        count(.unheardReports, app.id, by: 0)
         count(.unknownProducts, app.id, by: 0)
         for outcome in ["committed", "failed"] { count(.deadlineBatches, outcome, by: 0) }
         count(.deadlineEvents, app.id, ChangeEvents.kind, by: 0)

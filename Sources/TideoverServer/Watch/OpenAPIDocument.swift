@@ -2824,6 +2824,7 @@ enum OpenAPIDocument {
                       "urn:tideover:problem:bad-instant",
                       "urn:tideover:problem:bad-cursor",
                       "urn:tideover:problem:bad-limit",
+                      "urn:tideover:problem:too-many-changes",
                       "urn:tideover:problem:too-many-refusals",
                       "urn:tideover:problem:malformed-request",
                       "urn:tideover:problem:request-too-slow",

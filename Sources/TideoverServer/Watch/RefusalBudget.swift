@@ -17,7 +17,8 @@ public struct ClientLimits: Hashable, Sendable {
     }
 }
 
-/// A client that sends signed data, with its own budget of refusals.
+/// A client that sends signed data, with its own budget of refusals and of changes without a new
+/// purchase.
 ///
 /// Many clients can share an address, so the budget is separate for each app, each kind of request and
 /// each API key: what one client sends does not use up the budget of another.
@@ -25,6 +26,8 @@ package struct Sender: Hashable, Sendable {
     package enum Purpose: Hashable, Sendable {
         case notification
         case reconcile
+        /// To have something kept that shows no new purchase.
+        case change
     }
 
     package let app: String
@@ -182,7 +185,9 @@ package final class RefusalBudget: Sendable {
         guard let sender,
             let wait = ledger?.withLock({ $0.wait(of: sender, at: uptime()) })
         else { return nil }
-        return .tooManyRefusals(retryAfter: Int((wait + 999_999_999) / 1_000_000_000))
+        let seconds = Int((wait + 999_999_999) / 1_000_000_000)
+        return sender.purpose == .change
+            ? .tooManyChanges(retryAfter: seconds) : .tooManyRefusals(retryAfter: seconds)
     }
 
     /// Runs the verification of a request: behind `gate`, or on probation while the sender is beyond its
