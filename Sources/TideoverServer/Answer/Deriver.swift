@@ -13,9 +13,11 @@ struct Deriver: Sendable {
 
     func derive(_ lineages: CustomerLineages) -> Derivation {
         guard mayLeaveOut(lineages) else { return .needingAll(under: app.fingerprint) }
-        let record = record(of: lineages)
+        let whole = record(of: lineages)
+        let now = instant(of: whole, now: lineages.now)
+        let settled = settled(in: whole)
+        let record = whole.leavingOut(settled, by: horizon(of: lineages))
         let history = record.history
-        let now = instant(of: record, now: lineages.now)
         // What was told of stays told of when a clock is set back.
         let until = max(now, lineages.answer?.derivedAt ?? now)
         let news = CustomerTimeline(record, history, until: until).news(since: lineages.told)
@@ -32,12 +34,29 @@ struct Deriver: Sendable {
                 + (bodies.happenings(in: news) + changes.events).inOrder,
             pass: pass(on: snapshot, answer, of: history, lineages),
             drift: drift(lineages, record, history, snapshot),
-            settled: record.holdings.compactMap { holding in
-                holding.settledSince(for: lineages.identity.primary, record.catalogue).map {
-                    SettledLineage(holding.lineage, since: $0)
-                }
-            }
+            settled: settled
         )
+    }
+
+    private func settled(in record: CustomerRecord) -> [SettledLineage] {
+        guard record.customer == record.identity.primary else { return [] }
+        return record.holdings.compactMap { holding in
+            holding.settledSince(for: record.customer, record.catalogue).map {
+                SettledLineage(holding.lineage, since: $0)
+            }
+        }
+    }
+
+    /// How far back a derivation looks: to when the answer fell due or was derived, to before what was
+    /// just learned where drift is judged, and to the instant that a device tells of.
+    private func horizon(of lineages: CustomerLineages) -> Instant {
+        let answer = lineages.answer
+        let looked = [lineages.now, answer?.derivedAt, answer?.validUntil].compactMap(\.self)
+        let earliest = looked.min() ?? lineages.now
+        let report = heard.flatMap { $0.key == lineages.key ? $0.report : nil }
+        guard report != nil || !lineages.openDrift.isEmpty else { return earliest }
+        let before = min(earliest, lineages.now - Milliseconds(1))
+        return min(before, report?.conclusion.at ?? before)
     }
 
     /// Whether what was left out changes nothing: it is settled under this catalogue and policy; no relay
@@ -117,6 +136,25 @@ struct Deriver: Sendable {
         let newest = record.holdings.lazy.flatMap { $0.facts.lazy.map(\.assertedAt) }.max()
         guard let newest, newest <= now + Ingest.clockTolerance else { return now }
         return max(now, newest)
+    }
+}
+
+extension CustomerRecord {
+    /// Without what is settled by an instant, all but the first by key: it answers for the others.
+    fileprivate func leavingOut(_ settled: [SettledLineage], by horizon: Instant) -> CustomerRecord
+    {
+        let old = settled.filter { $0.since <= horizon }.map(\.lineage)
+        guard old.count > 1, let first = old.min() else { return self }
+        let left = Set(old).subtracting([first])
+        return CustomerRecord(
+            customer: customer,
+            aliases: identity.aliases,
+            environment: environment,
+            holdings: holdings.filter { !left.contains($0.lineage) },
+            catalogue: catalogue,
+            policy: policy,
+            reconciledAt: reconciledAt
+        )
     }
 }
 
