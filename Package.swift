@@ -204,7 +204,14 @@ targets += [
         ],
         // The demo's scenario travels inside the executable.
         resources: [.embedInCode("Story/a-year-of-subscribers.json5")],
-        swiftSettings: settings
+        swiftSettings: settings,
+        // Every symbol is bound at the start, and the table of them is read-only from then on.
+        // `-z` has no safe spelling here; it concerns this program only, not the libraries.
+        linkerSettings: [
+            .unsafeFlags([
+                "-Xlinker", "-z", "-Xlinker", "relro", "-Xlinker", "-z", "-Xlinker", "now",
+            ])
+        ]
     ),
     // A back end with the usual mistakes, for rehearsals to find.
     .executableTarget(

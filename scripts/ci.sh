@@ -141,6 +141,7 @@ laws() {
 
 smoke() {
     ls -l "$server"
+    scripts/check-program.sh "$server"
     "$server" --version
     "$server" demo --no-serve
     "$server" sandbox run Scenarios/*.json5

@@ -6,6 +6,9 @@
 #
 # Nothing is built when both are given, by TIDEOVER_BINARY and TIDEOVER_TRIALS_BINARY.
 
+# What trials write are keys too, and the server refuses those that others may open.
+umask 077
+
 # A release build of one product. Both have the same modules, which are compiled once: but only where
 # the manifest is the same, hence the variable.
 trial_build() {

@@ -63,8 +63,13 @@ struct BackEndVisit {
     private static let headers = Parameter.repeatedOption(
         "--header",
         "FIELD",
-        "A header field for questions, such as 'Authorization: Bearer ...'",
+        "A header field for questions; one with a secret goes into --header-file",
         as: ValueForm("a header field such as 'Name: value'") { Headers.Field(line: $0) }
+    )
+    private static let headerFile = Parameter.option(
+        "--header-file",
+        "FILE",
+        "Header fields for questions, one a line, such as 'Authorization: Bearer ...'"
     )
     private static let wait = Parameter.option(
         "--wait",
@@ -75,8 +80,8 @@ struct BackEndVisit {
     )
     /// What of the command line is about the back end.
     static let parameters: [any DeclaredParameter] = [
-        url, deliver, deliverGoogle, pull, pushAudience, pushEmail, readBack, access, headers, wait,
-        AuthorityFolder.option, WallPace.month,
+        url, deliver, deliverGoogle, pull, pushAudience, pushEmail, readBack, access, headers,
+        headerFile, wait, AuthorityFolder.option, WallPace.month,
     ]
 
     /// Has every run meet customers that the back end has not met before.
@@ -116,7 +121,7 @@ struct BackEndVisit {
         backEnd.googlePlay.isPushedTo = !arguments[Self.pull]
         backEnd.googlePlay.audience = arguments[Self.pushAudience]
         backEnd.googlePlay.email = arguments[Self.pushEmail]
-        backEnd.readHeaders = Headers(arguments[Self.headers])
+        backEnd.readHeaders = try Self.readHeaders(arguments)
         backEnd.access = arguments[Self.access]
         let wait = arguments[Self.wait]
         // Only a cancelled command is not waited for, and it ends anyway.
@@ -224,7 +229,37 @@ struct BackEndVisit {
     }
 }
 
+extension BackEndVisit {
+    /// The header fields of questions. Whoever lists the processes of a machine sees their arguments, so
+    /// that a secret is taken from a file only; a refusal does not repeat it.
+    private static func readHeaders(_ arguments: Arguments) throws -> Headers {
+        let given = arguments[headers]
+        if let field = given.first(where: \.isSecret) {
+            throw CommandFailure(
+                .usage,
+                "--header \(field.name): a secret is visible to every user as an argument\n"
+                    + "Write the line into a file that only you can read, and name it with --header-file."
+            )
+        }
+        guard let path = arguments[headerFile] else { return Headers(given) }
+        let text = String(decoding: try FileInput.read(path, atMost: 1 << 16), as: UTF8.self)
+        let lines = text.split(whereSeparator: \.isNewline).map(String.init)
+        let fields = lines.compactMap(Headers.Field.init(line:))
+        guard fields.count == lines.count else {
+            throw CommandFailure(.data, "\(path): a line is no header field such as 'Name: value'")
+        }
+        return Headers(given + fields)
+    }
+}
+
 extension Headers.Field {
+    /// Whether its name says that the value opens something.
+    fileprivate var isSecret: Bool {
+        let name = name.lowercased()
+        let words = ["authorization", "cookie", "key", "token", "secret", "password"]
+        return words.contains { name.contains($0) }
+    }
+
     /// A field as one writes it in a line: a name, a colon, a value.
     init?(line: String) {
         guard let colon = line.firstIndex(of: ":"), colon != line.startIndex else { return nil }

@@ -59,6 +59,29 @@ enum ConfigurationFile {
         }
     }
 
+    /// Refuses files with secrets that others than their owner may open, unless the configuration allows
+    /// them. A file that is not there is for whoever opens it to report.
+    static func requireClosedSecrets(of configuration: Configuration) throws(CommandFailure) {
+        guard !configuration.server.allowsReadableSecrets else { return }
+        let files = configuration.secretFiles { path in
+            let bytes = (try? readFile(path)) ?? []
+            return String(decoding: bytes, as: UTF8.self).contains("PRIVATE KEY")
+        }
+        let open = files.compactMap { file -> String? in
+            guard case .readable(let rights) = SystemReadings.file(file.path), rights & 0o077 != 0
+            else { return nil }
+            let mode = "0" + String(rights, radix: 8)
+            return "\(file.key): \(file.path) has mode \(mode) and holds a secret"
+        }
+        guard !open.isEmpty else { return }
+        throw CommandFailure(
+            .configuration,
+            open.joined(separator: "\n")
+                + "\nOnly the owner may have access: chmod go= FILE. Where modes are not yours to set, "
+                + "set server.allowReadableSecrets to true."
+        )
+    }
+
     /// The admin key that a server accepts and commands present; nil if the configuration names none.
     static func adminKey(of configuration: Configuration) throws(CommandFailure) -> APIKey? {
         do {

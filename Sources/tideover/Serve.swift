@@ -67,6 +67,7 @@ enum Serve {
         let stop = StopSignal()
         let path = arguments[ConfigurationFile.required]
         let configuration = try ConfigurationFile.load(path, arguments, telling: output)
+        try ConfigurationFile.requireClosedSecrets(of: configuration)
         let passes = try ConfigurationFile.passes(of: configuration)
         let followed = try await follow(arguments[clock], configuration, path)
         let adminKey = try ConfigurationFile.adminKey(of: configuration)

@@ -132,7 +132,7 @@ import TideoverStorage
 
     @Test(arguments: [
         (FileReading.missing, Finding.Verdict.warning), (.unreadable, .warning),
-        (.readable(rights: 0o600), .ok), (.readable(rights: 0o640), .ok),
+        (.readable(rights: 0o600), .ok), (.readable(rights: 0o640), .warning),
         (.readable(rights: 0o644), .warning), (.readable(rights: 0o602), .warning),
     ])
     func `a secret is closed to other users`(reading: FileReading, verdict: Finding.Verdict) {

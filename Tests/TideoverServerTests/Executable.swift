@@ -83,3 +83,11 @@ final class ServingExecutable {
         return messages
     }
 }
+
+extension Data {
+    /// Writes a file as a secret is kept: the server refuses one that others may open.
+    func writeSecret(to url: URL, rights: Int = 0o600) throws {
+        try write(to: url)
+        try FileManager.default.setAttributes([.posixPermissions: rights], ofItemAtPath: url.path)
+    }
+}

@@ -165,7 +165,7 @@ import TideoverTestProcesses
         try await tell(server)
         await server.storage.close()
         let keyFile = server.folder.appending(path: "admin.key")
-        try Data(TestServer.adminKey.text.utf8).write(to: keyFile)
+        try Data(TestServer.adminKey.text.utf8).writeSecret(to: keyFile)
         let options = ["--as-known-at", "2026-06-03T10:00:00Z"] + options
         let alone = try explain(server, keyFile: "admin.key", options)
         #expect(alone.code == 0, "\(alone.messages)")

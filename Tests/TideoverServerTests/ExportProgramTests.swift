@@ -17,7 +17,7 @@ final class ExportProgramTests {
     init() throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let key = APIKey(.admin) { .random(in: .min ... .max) }
-        try Data("\(key.text)\n".utf8).write(to: folder.appending(path: "admin.key"))
+        try Data("\(key.text)\n".utf8).writeSecret(to: folder.appending(path: "admin.key"))
     }
 
     deinit { try? FileManager.default.removeItem(at: folder) }

@@ -31,7 +31,7 @@ final class KeysProgramTests {
             """
         try Data(text.utf8).write(to: file)
         let key = APIKey(.admin) { .random(in: .min ... .max) }
-        try Data("\(key.text)\n".utf8).write(to: folder.appending(path: "admin.key"))
+        try Data("\(key.text)\n".utf8).writeSecret(to: folder.appending(path: "admin.key"))
         return file.path
     }
 
@@ -136,12 +136,34 @@ final class KeysProgramTests {
         #expect(examined.results.contains("make one with `(umask 077;"))
     }
 
+    @Test(arguments: [(0o600, true), (0o400, true), (0o640, false), (0o604, false), (0o660, false)])
+    func `a secret that others may open is refused unless it is allowed`(
+        rights: Int,
+        isClosed: Bool
+    ) throws {
+        let path = try configuration(withAdminKey: true)
+        let file = folder.appending(path: "admin.key")
+        try FileManager.default.setAttributes([.posixPermissions: rights], ofItemAtPath: file.path)
+        guard !isClosed else {
+            _ = try ServingExecutable(path).stop()
+            return
+        }
+        let said = try Executable.run(["serve", "--config", path])
+        #expect(said.code == 78)
+        let mode = "0" + String(rights, radix: 8)
+        #expect(said.messages.contains("server.adminKeyFile: \(file.path) has mode \(mode)"))
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        let allowing = text.replacing("{ listen:", with: "{ allowReadableSecrets: true, listen:")
+        try Data(allowing.utf8).write(to: URL(filePath: path))
+        _ = try ServingExecutable(path).stop()
+    }
+
     @Test func `a key for passes is made, taken by the server, and told to devices`() async throws {
         let file = folder.appending(path: "pass-key.pem")
         let made = try keys("pass")
         #expect(made.code == 0, "\(made.messages)")
         let key = try Ed25519PrivateKey(pem: made.results)
-        try Data(made.results.utf8).write(to: file)
+        try Data(made.results.utf8).writeSecret(to: file)
         let path = try configuration(withAdminKey: true, #"pass: { keyFile: "pass-key.pem" }"#)
         let running = try ServingExecutable(path)
         let told = try await running.get("/v1/apps/cards/pass-keys")

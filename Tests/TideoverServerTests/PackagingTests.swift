@@ -54,6 +54,26 @@ import TideoverTestProcesses
         return line.matches(of: /"([^"]*)"/).map { String($0.output.1) }
     }
 
+    @Test func `neither an image nor a commit takes keys and databases along`() throws {
+        let secrets = ["*.p8", "*.pem", "*.key", "*service-account*.json"]
+        let ignored = try text(".gitignore").split(separator: "\n").map(String.init)
+        for pattern in secrets + ["*.db", "*.db-wal"] { #expect(ignored.contains(pattern)) }
+        let images = try ["Packaging/Dockerfile.dockerignore", ".dockerignore"].map(text)
+        #expect(images[0] == images[1])
+        let left = images[0].split(separator: "\n").map(String.init)
+        for pattern in secrets + ["*.db*"] { #expect(left.contains("**/\(pattern)")) }
+    }
+
+    /// What `readelf -lW` and `readelf -dW` would say, without binutils.
+    @Test(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
+    func `the program binds everything at its start and cannot be rewritten`() throws {
+        let program = try ProgramImage(FileHandle(forReadingFrom: Executable.url))
+        #expect(program.isPositionIndependent)
+        #expect(program.hasRelocationReadOnly)
+        #expect(program.bindsNow)
+        #expect(!program.hasExecutableStack)
+    }
+
     @Test func `it has the time to stop that the page for operators asks for`() throws {
         let seconds = try #require(try unit("TimeoutStopSec").first)
         #expect(try text("docs/operating.md").contains("Give it \(seconds) seconds"))
@@ -141,5 +161,50 @@ private enum SystemdAnalyze {
     static func verify(_ unit: String, _ path: String) throws -> String {
         let said = try ChildProcess.run([path, "verify", unit])
         return "\(said.code)\(said.results)\(said.messages)"
+    }
+}
+
+/// What the head of a 64-bit ELF file says of how it is loaded.
+/// https://refspecs.linuxfoundation.org/elf/gabi4+/contents.html
+private struct ProgramImage {
+    private(set) var isPositionIndependent = false
+    private(set) var hasRelocationReadOnly = false
+    private(set) var bindsNow = false
+    private(set) var hasExecutableStack = true
+
+    init(_ file: FileHandle) throws {
+        func read(_ count: Int, at offset: UInt64) throws -> [UInt8] {
+            try file.seek(toOffset: offset)
+            return Array(try #require(try file.read(upToCount: count)))
+        }
+        func number(_ bytes: [UInt8], _ offset: Int, _ size: Int) -> UInt64 {
+            bytes[offset..<offset + size].reversed().reduce(0) { $0 << 8 | UInt64($1) }
+        }
+        let head = try read(64, at: 0)
+        try #require(head.starts(with: [0x7F, 0x45, 0x4C, 0x46, 2, 1]))
+        isPositionIndependent = number(head, 16, 2) == 3
+        let size = Int(number(head, 54, 2))
+        for index in 0..<Int(number(head, 56, 2)) {
+            let segment = try read(size, at: number(head, 32, 8) + UInt64(index * size))
+            switch number(segment, 0, 4) {
+            case 0x6474_E552: hasRelocationReadOnly = true
+            case 0x6474_E551: hasExecutableStack = number(segment, 4, 4) & 1 == 1
+            case 2:
+                let entries = try read(
+                    Int(number(segment, 32, 8)),
+                    at: number(segment, 8, 8)
+                )
+                for entry in stride(from: 0, to: entries.count - 15, by: 16) {
+                    let value = number(entries, entry + 8, 8)
+                    switch number(entries, entry, 8) {
+                    case 24: bindsNow = true
+                    case 30 where value & 8 != 0: bindsNow = true
+                    case 0x6FFF_FFFB where value & 1 != 0: bindsNow = true
+                    default: break
+                    }
+                }
+            default: break
+            }
+        }
     }
 }

@@ -26,7 +26,7 @@ final class ReplayProgramTests {
         let store = try TestStore()
         try Data(store.root).write(to: folder.appending(path: "root.der"))
         let key = APIKey(.admin) { .random(in: .min ... .max) }
-        try Data("\(key.text)\n".utf8).write(to: folder.appending(path: "admin.key"))
+        try Data("\(key.text)\n".utf8).writeSecret(to: folder.appending(path: "admin.key"))
         let file = folder.appending(path: "tideover.json")
         let text = """
             { server: { listen: "127.0.0.1:0", adminKeyFile: "admin.key" }, storage: "sqlite:x.db",

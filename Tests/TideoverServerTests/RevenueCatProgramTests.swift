@@ -21,8 +21,8 @@ final class RevenueCatProgramTests {
 
     private func configuration() throws -> String {
         let key = APIKey(.admin) { .random(in: .min ... .max) }
-        try Data("\(key.text)\n".utf8).write(to: folder.appending(path: "admin.key"))
-        try Data("Bearer of the dashboard\n".utf8).write(to: folder.appending(path: "rc.txt"))
+        try Data("\(key.text)\n".utf8).writeSecret(to: folder.appending(path: "admin.key"))
+        try Data("Bearer of the dashboard\n".utf8).writeSecret(to: folder.appending(path: "rc.txt"))
         let file = folder.appending(path: "tideover.json")
         let text = """
             { server: { listen: "127.0.0.1:0", adminKeyFile: "admin.key" }, storage: "sqlite:x.db",

@@ -120,7 +120,7 @@ import TideoverSignatures
 
     @Test func `secrets are looked at, not read`() async throws {
         _ = try write("very-secret", to: "open.txt", rights: 0o644)
-        _ = try write("very-secret", to: "closed.txt", rights: 0o640)
+        _ = try write("very-secret", to: "closed.txt", rights: 0o400)
         let hooks = [("open.txt", "[]"), ("closed.txt", #"["10.0.0.0/8"]"#), ("none.txt", "[]")].map
         {
             #"{ url: "https://example.com", secretFile: "\#($0.0)", allowNetworks: \#($0.1) }"#
@@ -135,7 +135,7 @@ import TideoverSignatures
                 "secret-file webhooks[2].secretFile warning",
             ]
         )
-        #expect(text.contains("chmod o= \(folder.path)/open.txt".replacing("/", with: #"/"#)))
+        #expect(text.contains("chmod go= \(folder.path)/open.txt".replacing("/", with: #"/"#)))
         #expect(!text.contains("very-secret"))
         #expect(
             findings.filter { $0.hasPrefix("allowed-networks") }

@@ -124,9 +124,27 @@ import TideoverSandbox
         #expect(!FileManager.default.fileExists(atPath: new))
     }
 
+    @Test(arguments: ["Authorization: Bearer s3cr3t", "x-api-key: s3cr3t", "Cookie: a=s3cr3t"])
+    func `a secret is taken from a file, never from an argument`(field: String) async throws {
+        let path = try file("a.json5", steps: #", steps: [{ do: "subscribe" }]"#)
+        let target = ["run", path, "--target", "http://127.0.0.1:1"]
+        let (code, output) = await run(target + ["--header", field])
+        #expect(code == .usage)
+        #expect(output.messages.captured.contains("--header-file"))
+        #expect(!output.messages.captured.contains("s3cr3t"))
+        let fields = folder.appending(path: "fields.txt").path
+        try Data("\(field)\nA: b\n".utf8).write(to: URL(filePath: fields))
+        let (taken, said) = await run(target + ["--header-file", fields])
+        #expect(taken != .usage && taken != .data)
+        #expect(!said.messages.captured.contains("s3cr3t"))
+        try Data("no field\n".utf8).write(to: URL(filePath: fields))
+        #expect(await run(target + ["--header-file", fields]).0 == .data)
+    }
+
     @Test(
         arguments: [
             ["--access", "premium"], ["--deliver", "/notifications"], ["--header", "A: b"],
+            ["--header-file", "none"],
             ["--pull"], ["--wait", "0"], ["--month", "30s"], ["--authority", "none"],
             ["--salt", "1"], ["--store-listen", "127.0.0.1:0"],
         ]

@@ -113,6 +113,43 @@ import Testing
         #expect(found("| `TideoverCore/A.swift` | 2 | a |", "| `B.swift` | 1 | a |").count == 1)
     }
 
+    @Test func `a threat that nothing shows is found, and a test that is not there`() {
+        func faults(_ change: (String) -> String?) -> [String] {
+            let sections = ThreatPage.ids.map { id in
+                "### \(id): a threat\n\nText.\n\n" + (change(id) ?? "- `trials here`") + "\n"
+            }
+            let page = SourceFile(path: "docs/threats.md", text: sections.joined())
+            return ThreatPage.faults(in: page) { $0 == "trials here" }
+        }
+        #expect(faults { _ in nil } == [])
+        #expect(faults { $0 == "D5" ? "Nothing to attack yet: no webhooks." : nil } == [])
+        #expect(faults { $0 == "D5" ? "No test." : nil }.count == 1)
+        #expect(faults { $0 == "S1" ? "- `trials gone`" : nil }.count == 1)
+        let one = SourceFile(path: "docs/threats.md", text: "### S1: a threat\n- `trials here`\n")
+        #expect(ThreatPage.faults(in: one) { _ in true }.count == 1)
+    }
+
+    @Test func `what a threat names is looked for in the tree`() {
+        let files = [
+            SourceFile(
+                path: "Tests/TideoverCoreTests/A.swift",
+                text: "@Suite struct AgeTests {\n    @Test func `one is young`() {}\n}"
+            ),
+            SourceFile(path: "Trials/Faults/B.swift", text: "name: \"flood\","),
+            SourceFile(path: "Fuzz/TideoverFuzz/C.swift", text: "= Fuzzer(\n        \"json\","),
+            SourceFile(path: "scripts/laws.sh", text: ""),
+        ]
+        for name in [
+            "TideoverCoreTests.AgeTests/one is young", "trials flood", "scripts/fuzz.sh json",
+            "scripts/laws.sh",
+        ] { #expect(ThreatPage.exists(name, in: files), "\(name)") }
+        for name in [
+            "TideoverCoreTests.AgeTests/one is old", "TideoverCoreTests.OldTests/one is young",
+            "TideoverTests.AgeTests/one is young", "trials drought", "scripts/fuzz.sh xml",
+            "scripts/lawns.sh", "one is young",
+        ] { #expect(!ThreatPage.exists(name, in: files), "\(name)") }
+    }
+
     @Test func `a lock that the thread sanitizer does not see is found`() {
         #expect(HouseRules.invisibleLocks(file("let count = Mutex(0)")).count == 1)
         #expect(HouseRules.invisibleLocks(file("let count: Mutex<Int>")).count == 1)

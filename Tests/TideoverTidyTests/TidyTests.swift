@@ -74,6 +74,12 @@ import Testing
         #expect(HouseRules.undrawnModules(text, modules: SourceTree.modules) == [])
     }
 
+    @Test func `every threat has something in the tree that shows what stands against it`() throws {
+        let page = try #require(SourceTree.file("docs/threats.md"))
+        let faults = ThreatPage.faults(in: page) { ThreatPage.exists($0, in: SourceTree.files) }
+        #expect(faults == [])
+    }
+
     @Test func `every link inside the project leads somewhere`() {
         let documents = SourceTree.files.filter {
             $0.path.hasSuffix(".md") && (!$0.path.contains("/") || $0.path.hasPrefix("docs/"))

@@ -51,6 +51,8 @@ extension Configuration {
         /// The file with a key of kind admin that is accepted without being stored, and that commands
         /// present; nil if there is none.
         public let adminKeyFile: String?
+        /// Whether it starts although others than the owner of a file with a secret may open it.
+        public let allowsReadableSecrets: Bool
         /// How long it goes on serving once it is told to stop, while `/readyz` says that it will.
         public let drain: Milliseconds
 
@@ -61,6 +63,7 @@ extension Configuration {
             trustedProxies: TrustedProxies = TrustedProxies(),
             limits: Limits = Limits(),
             adminKeyFile: String? = nil,
+            allowsReadableSecrets: Bool = false,
             drain: Milliseconds = .zero
         ) {
             self.listen = listen
@@ -68,6 +71,7 @@ extension Configuration {
             self.trustedProxies = trustedProxies
             self.limits = limits
             self.adminKeyFile = adminKeyFile
+            self.allowsReadableSecrets = allowsReadableSecrets
             self.drain = drain
         }
     }

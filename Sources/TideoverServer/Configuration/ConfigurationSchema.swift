@@ -15,6 +15,7 @@ extension ConfigurationSection {
             default: "\(ListenAddress.standard)"
         )
         let adminKeyFile = value("adminKeyFile", .fileName)
+        let allowsReadableSecrets = value("allowReadableSecrets", .yesOrNo, default: "false")
         let publicURL = value("publicURL", .webAddress)
         let proxies = list("trustedProxies", of: .network, default: [])
         if proxies.contains(where: { $0.prefixLength == 0 }) {
@@ -29,6 +30,7 @@ extension ConfigurationSection {
             trustedProxies: TrustedProxies(proxies),
             limits: limits,
             adminKeyFile: adminKeyFile.map(folder.path(of:)),
+            allowsReadableSecrets: allowsReadableSecrets,
             drain: drain
         )
     }

@@ -94,13 +94,14 @@ extension Finding {
                 advice: "Run this as the user who runs the server; if he may not either, give him "
                     + "the file."
             )
-        case .readable(let rights) where rights & 0o007 != 0:
+        case .readable(let rights) where rights & 0o077 != 0:
             return Finding(
                 .secretFile,
                 of: key,
                 .warning,
-                "\(path) is open to every user of this machine",
-                advice: "chmod o= \(path)"
+                "\(path) is open to other users of this machine",
+                advice: "chmod go= \(path); the server refuses to start with it unless "
+                    + "server.allowReadableSecrets is true."
             )
         case .readable:
             return Finding(.secretFile, of: key, .ok, "\(path) is closed to other users")

@@ -1,0 +1,31 @@
+extension Configuration {
+    /// A file with a secret, and the key of the configuration that names it.
+    public struct SecretFile: Hashable, Sendable {
+        public let key: String
+        public let path: String
+    }
+
+    /// Every file with a secret that a server of this configuration opens. Among `pass.otherKeyFiles`
+    /// can be public keys, which are no secrets: `isPrivateKey` tells.
+    public func secretFiles(isPrivateKey: (String) -> Bool) -> [SecretFile] {
+        var files: [SecretFile] = []
+        func add(_ key: String, _ path: String?) {
+            if let path { files.append(SecretFile(key: key, path: path)) }
+        }
+        add("server.adminKeyFile", server.adminKeyFile)
+        add("pass.keyFile", pass?.keyFile)
+        for path in pass?.otherKeyFiles ?? [] where isPrivateKey(path) {
+            add("pass.otherKeyFiles", path)
+        }
+        for app in apps {
+            let place = "\(app.id): "
+            add("\(place)appStore.privateKeyFile", app.appStore?.apiKey?.privateKeyFile)
+            add("\(place)googlePlay.serviceAccountFile", app.googlePlay?.serviceAccountFile)
+            let relay = app.revenueCat
+            add("\(place)revenueCat.webhookAuthorizationFile", relay?.webhookAuthorizationFile)
+            add("\(place)revenueCat.signatureSecretFile", relay?.signatureSecretFile)
+            add("\(place)revenueCat.apiKeyFile", relay?.apiKeyFile)
+        }
+        return files
+    }
+}
