@@ -104,16 +104,6 @@ public final class SQLiteStorage: Storage {
     // MARK: Writing
 
     public func commit(
-        _ intake: Intake,
-        derive: @escaping @Sendable (CustomerLineages) -> Derivation
-    ) async throws(StorageError) -> CommitOutcome {
-        guard let outcome = try await commit([intake], derive: derive).first else {
-            preconditionFailure("each intake has an outcome")
-        }
-        return outcome
-    }
-
-    public func commit(
         _ intakes: [Intake],
         derive: @escaping @Sendable (CustomerLineages) -> Derivation
     ) async throws(StorageError) -> [CommitOutcome] {

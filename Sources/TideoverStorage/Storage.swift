@@ -9,12 +9,15 @@ public import TideoverCore
 /// Reads are synchronous, so that a request can be answered on the thread it arrived on. They see
 /// every commit that has returned, never a part of one, and wait at most a moment for a free reader.
 public protocol Storage: Sendable {
-    /// Commits evidence, facts, ownership, derived rows, drift, events and counts as one transaction.
+    /// Commits evidence, facts, ownership, derived rows, drift, events and counts of several intakes as
+    /// one transaction, in their order. The outcomes are in that order too.
     ///
-    /// Evidence known by its dedupe key makes the outcome `duplicate`, and nothing else happens.
-    /// Otherwise every customer who owns or ever owned a lineage of which something new was learned,
-    /// and every one of `intake.customers` and `intake.reconciled`, is derived again from what is then stored: `derive` is a
-    /// pure function that runs inside the transaction, on the storage's own thread, once for each.
+    /// Evidence known by its dedupe key makes the outcome of its intake `duplicate`, and nothing else
+    /// comes of that intake.
+    /// After the last intake every customer who owns or ever owned a lineage of which something new was
+    /// learned, and every one of their `customers` and `reconciled`, is derived again from what is then
+    /// stored: `derive` is a pure function that runs inside the transaction, on the storage's own
+    /// thread, once for each.
     /// Claims to lineages are ruled on in between, by facts and owners as they then are, and everyone
     /// who owns or ever owned a lineage claimed is derived again too.
     /// Lineages that a derivation under the same fingerprint called settled are left out, all but the
@@ -23,14 +26,6 @@ public protocol Storage: Sendable {
     /// Who has aliases is derived once, under the id that they stand for. Whatever changes hands, is
     /// given by hand or refused leaves a line in the audit.
     /// Events are told by their instants, and each customer's in the order they were derived.
-    func commit(
-        _ intake: Intake,
-        derive: @escaping @Sendable (CustomerLineages) -> Derivation
-    ) async throws(StorageError) -> CommitOutcome
-
-    /// Commits several intakes as one transaction, in their order: every customer concerned is derived
-    /// once, after the last of them. Evidence known by its dedupe key makes the outcome of its intake
-    /// `duplicate`, and nothing else comes of that one.
     ///
     /// - Throws: `refused` also where they are not all of one app, environment and instant; then, as
     ///   after every other error, nothing of any of them is stored.
@@ -210,4 +205,17 @@ public protocol Storage: Sendable {
     /// Finishes what was asked before, and lets go of files and locks. What is asked afterwards is
     /// refused as `closed`; closing again does nothing.
     func close() async
+}
+
+extension Storage {
+    /// Commits one intake as a transaction of its own.
+    public func commit(
+        _ intake: Intake,
+        derive: @escaping @Sendable (CustomerLineages) -> Derivation
+    ) async throws(StorageError) -> CommitOutcome {
+        guard let outcome = try await commit([intake], derive: derive).first else {
+            preconditionFailure("each intake has an outcome")
+        }
+        return outcome
+    }
 }

@@ -72,11 +72,13 @@ enum Host {
 /// A storage that derives answers as any does, and keeps nothing.
 struct ForgetfulStorage: Storage {
     func commit(
-        _ intake: Intake,
+        _ intakes: [Intake],
         derive: @escaping @Sendable (CustomerLineages) -> Derivation
-    ) async throws(StorageError) -> CommitOutcome {
-        let rows = intake.lineages.map { $0.row(for: derive($0)) }
-        return .committed(newFacts: intake.facts.count, customers: rows)
+    ) async throws(StorageError) -> [CommitOutcome] {
+        intakes.map { intake in
+            let rows = intake.lineages.map { $0.row(for: derive($0)) }
+            return .committed(newFacts: intake.facts.count, customers: rows)
+        }
     }
 
     func row(of customer: CustomerKey) throws(StorageError) -> CustomerRow? { nil }

@@ -29,16 +29,6 @@ struct WatchedStorage: Storage {
     }
 
     func commit(
-        _ intake: Intake,
-        derive: @escaping @Sendable (CustomerLineages) -> Derivation
-    ) async throws(StorageError) -> CommitOutcome {
-        guard let outcome = try await commit([intake], derive: derive).first else {
-            preconditionFailure("each intake has an outcome")
-        }
-        return outcome
-    }
-
-    func commit(
         _ intakes: [Intake],
         derive: @escaping @Sendable (CustomerLineages) -> Derivation
     ) async throws(StorageError) -> [CommitOutcome] {
