@@ -255,7 +255,9 @@ extension ScenarioPlay {
         if let googlePlay, scenario.googlePlay?.takes(customer.name) ?? false {
             // Its conclusions are the App Store's.
             body["device"] = nil
-            body["purchases"] = await googlePlay.purchases(of: customer.name)
+            let purchases = await googlePlay.purchases(of: customer.name)
+            body["purchases"] = .array(purchases)
+            if !purchases.isEmpty { body["nothing"] = nil }
         }
         let request = target.reconciliation(
             of: dial.dated(JSONValue.object(body)).encoded(),

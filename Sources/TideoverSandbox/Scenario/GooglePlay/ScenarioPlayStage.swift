@@ -67,12 +67,10 @@ struct ScenarioPlayStage: Sendable {
     }
 
     /// What a device presents of what the customer has bought.
-    func purchases(of customer: String) async -> JSONValue {
-        .array(
-            await store.tokens(of: customer).map { token in
-                ["store": "google", "purchaseToken": .string(token)]
-            }
-        )
+    func purchases(of customer: String) async -> [JSONValue] {
+        await store.tokens(of: customer).map { token in
+            ["store": "google", "purchaseToken": .string(token)]
+        }
     }
 
     // MARK: Doing
