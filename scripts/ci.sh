@@ -134,6 +134,18 @@ release() {
     trial_build TideoverCoreBenchmarks
 }
 
+# The release build and the fuzzers', side by side: each keeps one core busy for most of its time.
+optimized_builds() {
+    local log=$logs/fuzzers-build.log fuzzers
+    scripts/fuzz.sh build >"$log" 2>&1 &
+    fuzzers=$!
+    release
+    wait "$fuzzers" || {
+        cat "$log" >&2
+        return 1
+    }
+}
+
 # Half of what it tries by itself.
 laws() {
     .build/static/release/TideoverLaws try --seeds 3350
@@ -190,8 +202,8 @@ full)
     step "tests under the thread sanitizer" sanitized_tests thread
     step "tests under the address sanitizer" sanitized_tests address
     step "faults that the conformance tables find" scripts/mutation-check.sh --first 3
+    step "release build, and that of the fuzzers" optimized_builds
     step "smoke of the fuzzers" scripts/fuzz.sh smoke
-    step "release build" release
     step "smoke of the release build" smoke
     step "the simulated Google, judged by Google's library" judged scripts/verify-google.sh
     step "the simulated App Store, judged by Apple's library" judged scripts/verify-apple.sh

@@ -3,9 +3,10 @@
 #
 #   scripts/fuzz.sh smoke                       every fuzzer some seconds, and the canaries, which must be found
 #   scripts/fuzz.sh NAME SECONDS [FOLDER...]    one fuzzer; inputs in the folders are tried too
-#   scripts/fuzz.sh all SECONDS                 every fuzzer, one after the other
+#   scripts/fuzz.sh all SECONDS                 every fuzzer, one for each core at a time
 #   scripts/fuzz.sh NAME FILE                   one input again, such as one that was found
 #   scripts/fuzz.sh list                        the names
+#   scripts/fuzz.sh build                       only builds, for what is run afterwards
 #
 # The exit code is 1 if anything was found. Found inputs stay in .build/fuzzing/found/NAME, what is worth
 # starting from the next time in .build/fuzzing/NAME/corpus. docs/fuzzing.md tells more.
@@ -84,18 +85,30 @@ canaries() {
     canary canary-memory '^SUMMARY: AddressSanitizer: heap-buffer-overflow'
 }
 
+# One for each core at a time.
 fuzz_all() {
-    local seconds=$1 name failed=0
+    local seconds=$1 name failed=0 running=0 most
+    most=$(nproc)
     while read -r name; do
-        case $name in
-        canary-*) ;;
-        *) fuzz "$name" "$seconds" || failed=1 ;;
-        esac
+        case $name in canary-*) continue ;; esac
+        if [ "$running" -ge "$most" ]; then
+            wait -n || failed=1
+            running=$((running - 1))
+        fi
+        fuzz "$name" "$seconds" &
+        running=$((running + 1))
     done < <(names)
+    while [ "$running" -gt 0 ]; do
+        wait -n || failed=1
+        running=$((running - 1))
+    done
     return $failed
 }
 
 case ${1:-} in
+build)
+    build
+    ;;
 smoke)
     build
     canaries
