@@ -135,7 +135,7 @@ struct Errand {
 
     // MARK: The storage
 
-    private static func noDatabase(_ file: String) -> CommandFailure {
+    static func noDatabase(_ file: String) -> CommandFailure {
         CommandFailure(
             .noInput,
             "there is no database at \(file)\n`tideover serve` makes it when it first starts."

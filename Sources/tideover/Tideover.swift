@@ -30,9 +30,9 @@ enum Tideover {
         ],
         commands: [
             Demo.command, Sandbox.command, Serve.command, Inspect.command, Explain.command,
-            CustomerLife.command, GiveAccess.command, Unclaimed.command, Backfill.command,
-            Replay.command, Export.command, Import.command, Report.command, Keys.command,
-            Config.command, Doctor.command, Conformance.command,
+            CustomerLife.command, GiveAccess.command, Unclaimed.command,
+            Backfill.command, Replay.command, Export.command, Import.command, Backup.command,
+            Report.command, Keys.command, Config.command, Doctor.command, Conformance.command,
         ]
     )
 }

@@ -1,0 +1,106 @@
+import CTideoverSQLite
+import Glibc
+public import TideoverStorage
+
+/// Copies a database into one new file, also while a server has it open.
+///
+/// The copy is of one instant: what was committed before it began is in it, what is committed meanwhile
+/// is not. The server goes on reading and writing; its write-ahead log is not begun anew until the copy
+/// is made, so that it grows by what is written meanwhile.
+public enum SQLiteBackup {
+    /// Pages copied between two reports of progress: four megabytes.
+    private static let slice: Int32 = 1_024
+
+    /// Copies the database at `path` to `target`, checks the copy to its last page, and only then gives it
+    /// its name.
+    ///
+    /// - Parameters:
+    ///   - path: the database, which a server may have open.
+    ///   - target: a file that does not exist yet; its owner alone can open it.
+    ///   - told: called with the number of bytes copied so far.
+    /// - Returns: the size of the copy in bytes.
+    /// - Throws: `missing` where there is no database; `refused` where the target is there; `corrupt` for
+    ///   a copy that does not pass the check; `notAStorage`, `missingFolder`, `notPermitted`, `full` or `io`.
+    public static func copy(
+        _ path: String,
+        to target: String,
+        told: (_ bytes: Int64) -> Void = { _ in }
+    ) throws(StorageError) -> Int64 {
+        let path = try DatabaseFile.resolve(path)
+        guard DatabaseFile.exists(path) else { throw StorageError(errno: ENOENT, place: path) }
+        guard !DatabaseFile.exists(target) else {
+            throw StorageError(.refused, place: target, detail: "there is a file of this name")
+        }
+        let unfinished = target + ".unfinished"
+        let descriptor = open(unfinished, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw StorageError(errno: errno, place: unfinished) }
+        defer {
+            close(descriptor)
+            unlink(unfinished)
+        }
+        guard fchmod(descriptor, 0o600) == 0 else {
+            throw StorageError(errno: errno, place: unfinished)
+        }
+        try fill(unfinished, from: path, told)
+        try check(unfinished)
+        guard fsync(descriptor) == 0, link(unfinished, target) == 0 else {
+            throw StorageError(errno: errno, place: target)
+        }
+        try syncFolder(of: target)
+        return DatabaseFile.byteCount(target)
+    }
+
+    private static func fill(
+        _ target: String,
+        from path: String,
+        _ told: (Int64) -> Void
+    ) throws(StorageError) {
+        // While no server has the database, none can begin to write it without this.
+        let lock = try? LockFile(reading: path)
+        let access = lock == nil ? Connection.Access.readOnly : DatabaseFile.quietAccess(to: path)
+        let source = try Connection(path: path, access: access, busyTimeout: 5_000)
+        let copy = try Connection(path: target, access: .readWrite, busyTimeout: 0)
+        _ = try Migration.version(of: source)
+        // The copy has a name only when it is whole: until then nothing need be on the disk.
+        try copy.execute("PRAGMA synchronous = OFF")
+        // One reading for all slices, so that what is written meanwhile does not begin it anew.
+        try source.execute(SQL.beginReading)
+        _ = try source.integer("SELECT count(*) FROM sqlite_schema")
+        let pageSize = try source.integer("PRAGMA page_size") ?? 0
+        guard let backup = sqlite3_backup_init(copy.handle, "main", source.handle, "main") else {
+            throw copy.error(sqlite3_errcode(copy.handle))
+        }
+        var code = SQLITE_OK
+        while code == SQLITE_OK {
+            code = sqlite3_backup_step(backup, slice)
+            let pages = sqlite3_backup_pagecount(backup) - sqlite3_backup_remaining(backup)
+            told(Int64(pages) * pageSize)
+        }
+        let ending = sqlite3_backup_finish(backup)
+        guard code == SQLITE_DONE, ending == SQLITE_OK else {
+            throw copy.error(code == SQLITE_DONE ? ending : code)
+        }
+        try source.execute(SQL.commit)
+        withExtendedLifetime(lock) {}
+    }
+
+    private static func check(_ file: String) throws(StorageError) {
+        let copy = try Connection(path: file, access: .frozen, busyTimeout: 0)
+        let faults = try Statement(SQL.check, on: copy).all { $0.text(0) }.filter { $0 != "ok" }
+        if let fault = faults.first {
+            throw StorageError(
+                .corrupt,
+                place: file,
+                detail: "the copy does not pass the check: \(fault)"
+            )
+        }
+    }
+
+    private static func syncFolder(of file: String) throws(StorageError) {
+        let folder = file.lastIndex(of: "/").map { String(file[...$0]) } ?? "."
+        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw StorageError(errno: errno, place: folder) }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw StorageError(errno: errno, place: folder) }
+    }
+}
