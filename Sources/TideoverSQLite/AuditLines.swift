@@ -6,6 +6,10 @@ import TideoverStorage
 final class AuditLines {
     private let latest: Statement
     private let insert: Statement
+    private let named: Statement
+    private let namedBetween: Statement
+    private let change: Statement
+    private let place: String
     private let random: @Sendable () -> UInt64
 
     init(
@@ -14,16 +18,73 @@ final class AuditLines {
     ) throws(StorageError) {
         latest = try Statement(SQL.latestAudit, on: connection)
         insert = try Statement(SQL.insertAudit, on: connection)
+        named = try Statement(SQL.auditNamed, on: connection)
+        namedBetween = try Statement(SQL.auditNamedBetween, on: connection)
+        change = try Statement(SQL.changeAudit, on: connection)
+        place = connection.place
         self.random = random
     }
 
-    /// Writes a line, if there is one; under a name that is known it is left out.
+    /// Writes a line, if there is one; under a name that is known it is left out. Refused claims to one
+    /// purchase are counted once there are many.
     func write(_ entry: AuditEntry?, _ intake: Intake) throws(StorageError) {
         guard let entry else { return }
-        let former = try latest.first(.text(intake.app)) { EventID($0.text(0)) }
-        let id = EventID.next(after: former ?? nil, at: intake.now, random: random())
+        guard let refusals = entry.refusals, try isNews(entry, intake) else {
+            return try insert(entry, intake)
+        }
+        let known = try namedBetween.first(
+            .text(intake.app),
+            .text(intake.environment.rawValue),
+            .text(refusals.after),
+            .text(refusals.before),
+            .integer(Int64(AuditEntry.mostRefusals))
+        ) { Int($0.integer(0)) }
+        guard let known, known >= AuditEntry.mostRefusals else { return try insert(entry, intake) }
+        if try !countOne(more: entry.counted, intake) { try insert(entry.counted, intake) }
+    }
+
+    private func isNews(_ entry: AuditEntry, _ intake: Intake) throws(StorageError) -> Bool {
+        guard let name = entry.name else { return true }
+        return try find(name, intake) == nil
+    }
+
+    private func find(
+        _ name: String,
+        _ intake: Intake
+    ) throws(StorageError) -> (id: String, form: [UInt8])? {
+        try named.first(
+            .text(intake.app),
+            .text(intake.environment.rawValue),
+            .text(name)
+        ) { ($0.text(0), $0.bytes(1)) }
+    }
+
+    /// False where there is no such line yet.
+    private func countOne(more entry: AuditEntry, _ intake: Intake) throws(StorageError) -> Bool {
+        guard let name = entry.name, let found = try find(name, intake) else { return false }
+        guard let document = try? JSONDocument(found.form, limits: .local),
+            var line = AuditEntry(json: document.root)
+        else {
+            throw StorageError(
+                .corrupt,
+                place: place,
+                detail: "a line of the audit cannot be read"
+            )
+        }
+        line.count += 1
+        try change.run(.text(intake.app), .text(found.id), .utf8(form(of: line)))
+        return true
+    }
+
+    private func form(of entry: AuditEntry) -> [UInt8] {
         var writer = JSONWriter()
         writer.object { entry.writeFields(to: &$0) }
+        return writer.bytes
+    }
+
+    private func insert(_ entry: AuditEntry, _ intake: Intake) throws(StorageError) {
+        let former = try latest.first(.text(intake.app)) { EventID($0.text(0)) }
+        let id = EventID.next(after: former ?? nil, at: intake.now, random: random())
         try insert.run(
             .text(intake.app),
             .text(id.description),
@@ -31,7 +92,7 @@ final class AuditLines {
             .text(entry.customer.text),
             entry.other.map { .text($0.text) } ?? .null,
             entry.name.map { .text($0) } ?? .null,
-            .utf8(writer.bytes)
+            .utf8(form(of: entry))
         )
     }
 }

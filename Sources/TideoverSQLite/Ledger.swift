@@ -33,7 +33,11 @@ final class Ledger {
     private let putBookmark: Statement
     private let insertKey: Statement
     private let revokeKey: Statement
+    private let idle: Statement
+    private let unidle: Statement
     private let restorer: Restorer
+    /// Made when first something is let go of.
+    private var remover: Remover?
 
     private let beginTransaction: Statement
     private let commitTransaction: Statement
@@ -75,6 +79,8 @@ final class Ledger {
         putBookmark = try Statement(SQL.putBookmark, on: connection)
         insertKey = try Statement(SQL.insertKey, on: connection)
         revokeKey = try Statement(SQL.revokeKey, on: connection)
+        idle = try Statement(SQL.idle, on: connection)
+        unidle = try Statement(SQL.unidle, on: connection)
         restorer = try Restorer(connection, customers)
         beginTransaction = try Statement(SQL.begin, on: connection)
         commitTransaction = try Statement(SQL.commit, on: connection)
@@ -132,6 +138,15 @@ final class Ledger {
         }
         let joined = try join(rows.intake)
         var news = try storeNews(rows)
+        if news.isEmpty, let evidence = rows.evidence?.evidence {
+            try idle.run(
+                .text(rows.intake.app),
+                .text(rows.intake.environment.rawValue),
+                .text(evidence.dedupeKey),
+                .instant(rows.intake.now),
+                rows.intake.facts.first.map { .text($0.lineage.key) } ?? .null
+            )
+        }
         let rulings = try rule(on: rows.intake, &news)
         return Taken(
             intake: rows.intake,
@@ -194,6 +209,31 @@ final class Ledger {
         var restored: [Restored] = []
         for row in rows { restored.append(try restorer.restore(row, restoration)) }
         return restored
+    }
+
+    func prune(_ order: PruneOrder) throws(StorageError) -> Pruned {
+        try openRemover().prune(order)
+    }
+
+    /// What is deleted is overwritten in the file, so that nobody finds it there.
+    func erase(_ erasure: Erasure) throws(StorageError) -> Erased? {
+        try connection.execute("PRAGMA secure_delete = ON")
+        do {
+            let erased = try openRemover().erase(erasure)
+            try connection.execute("PRAGMA secure_delete = OFF")
+            if erased != nil { leases.release([erasure.customer]) }
+            return erased
+        } catch {
+            try connection.execute("PRAGMA secure_delete = OFF")
+            throw error
+        }
+    }
+
+    private func openRemover() throws(StorageError) -> Remover {
+        if let remover { return remover }
+        let made = try Remover(connection, customers)
+        remover = made
+        return made
     }
 
     func add(_ key: KeyRecord) throws(StorageError) {
@@ -268,6 +308,13 @@ final class Ledger {
             .utf8(row.form)
         )
         guard inserted == 1 else { return false }
+        if intake.evidence == nil {
+            try unidle.run(
+                .text(intake.app),
+                .text(row.fact.evidence.hex),
+                .text(intake.environment.rawValue)
+            )
+        }
         for name in row.fact.names {
             try insertName.run(
                 .text(intake.app),

@@ -160,6 +160,17 @@ enum SQL {
         INSERT INTO audit (app, id, environment, customer, other, name, form)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO NOTHING
         """
+    static let auditNamed: StaticString = """
+        SELECT id, form FROM audit WHERE app = ?1 AND environment = ?2 AND name = ?3
+        """
+    static let auditNamedBetween: StaticString = """
+        SELECT count(*) FROM
+            (SELECT 1 FROM audit
+            WHERE app = ?1 AND environment = ?2 AND name > ?3 AND name < ?4 LIMIT ?5) AS some
+        """
+    static let changeAudit: StaticString = """
+        UPDATE audit SET form = ?3 WHERE app = ?1 AND id = ?2
+        """
     static let insertUnclaimed: StaticString = """
         INSERT INTO unclaimed (app, environment, lineage) VALUES (?1, ?2, ?3)
         ON CONFLICT (app, environment, lineage) DO NOTHING
@@ -186,6 +197,111 @@ enum SQL {
     static let putBookmark: StaticString = """
         INSERT INTO bookmark (app, environment, name, form) VALUES (?1, ?2, ?3, ?4)
         ON CONFLICT (app, environment, name) DO UPDATE SET form = excluded.form
+        """
+
+    // MARK: Letting go
+
+    static let idle: StaticString = """
+        UPDATE evidence SET idle_since = ?4, idle_lineage = ?5
+        WHERE app = ?1 AND environment = ?2 AND dedupe_key = ?3
+        """
+    /// Of a piece that a fact was read from after all.
+    static let unidle: StaticString = """
+        UPDATE evidence SET idle_since = NULL, idle_lineage = NULL
+        WHERE app = ?1 AND id = ?2 AND environment = ?3 AND idle_since IS NOT NULL
+        """
+    static let pruneEvidence: StaticString = """
+        DELETE FROM evidence WHERE rowid IN
+            (SELECT rowid FROM evidence
+            WHERE app = ?1 AND environment = ?2 AND idle_since < ?3
+            ORDER BY idle_since LIMIT ?4)
+        """
+    static let pruneDrift: StaticString = """
+        DELETE FROM drift WHERE (app, environment, customer, id) IN
+            (SELECT app, environment, customer, id FROM drift
+            WHERE app = ?1 AND environment = ?2 AND healed_at < ?3
+            ORDER BY healed_at LIMIT ?4)
+        """
+    /// The latest line stays: ids rise from it. So does the latest event.
+    static let pruneAudit: StaticString = """
+        DELETE FROM audit WHERE app = ?1 AND id IN
+            (SELECT id FROM audit
+            WHERE app = ?1 AND environment = ?2 AND id < ?3
+            AND id < (SELECT max(id) FROM audit WHERE app = ?1)
+            ORDER BY id LIMIT ?4)
+        """
+    static let pruneEvents: StaticString = """
+        DELETE FROM outbox WHERE app = ?1 AND id IN
+            (SELECT id FROM outbox
+            WHERE app = ?1 AND environment = ?2 AND id < ?3
+            AND id < (SELECT max(id) FROM outbox WHERE app = ?1)
+            ORDER BY id LIMIT ?4)
+        """
+    static let customersAfter: StaticString = """
+        SELECT customer FROM customer WHERE app = ?1 AND environment = ?2 AND customer > ?3
+        ORDER BY customer LIMIT ?4
+        """
+    static let pruneCustomer: StaticString = """
+        DELETE FROM customer
+        WHERE app = ?1 AND environment = ?2 AND customer = ?3 AND derived_at < ?4
+        AND NOT EXISTS (SELECT 1 FROM owner AS o
+            WHERE o.app = ?1 AND o.environment = ?2 AND o.customer = ?3)
+        AND NOT EXISTS (SELECT 1 FROM alias AS a
+            WHERE a.app = ?1 AND a.environment = ?2 AND a.customer = ?3)
+        AND NOT EXISTS (SELECT 1 FROM told AS t
+            WHERE t.app = ?1 AND t.environment = ?2 AND t.customer = ?3)
+        AND NOT EXISTS (SELECT 1 FROM drift AS d
+            WHERE d.app = ?1 AND d.environment = ?2 AND d.customer = ?3)
+        """
+    static let eraseFacts: StaticString = """
+        DELETE FROM fact WHERE app = ?1 AND environment = ?2 AND lineage = ?3
+        """
+    static let eraseOwners: StaticString = """
+        DELETE FROM owner WHERE app = ?1 AND environment = ?2 AND lineage = ?3
+        """
+    static let eraseName: StaticString = """
+        DELETE FROM purchase_name
+        WHERE app = ?1 AND environment = ?2 AND lineage = ?3 AND kind = ?4 AND name = ?5
+        """
+    static let eraseIdle: StaticString = """
+        DELETE FROM evidence
+        WHERE app = ?1 AND environment = ?2 AND idle_lineage = ?3 AND idle_since IS NOT NULL
+        """
+    static let eraseEvidence: StaticString = """
+        DELETE FROM evidence WHERE app = ?1 AND id = ?2 AND environment = ?3
+        """
+    static let eraseTold: StaticString = """
+        DELETE FROM told WHERE app = ?1 AND environment = ?2 AND customer = ?3
+        """
+    static let eraseDrift: StaticString = """
+        DELETE FROM drift WHERE app = ?1 AND environment = ?2 AND customer = ?3
+        """
+    static let eraseAliases: StaticString = """
+        DELETE FROM alias WHERE app = ?1 AND environment = ?2 AND customer = ?3
+        """
+    static let eraseEvent: StaticString = """
+        DELETE FROM outbox
+        WHERE app = ?1 AND environment = ?2 AND customer = ?3 AND id = ?4
+        AND id < (SELECT max(id) FROM outbox WHERE app = ?1)
+        """
+    static let disguiseEvent: StaticString = """
+        UPDATE outbox SET customer = ?5, body = json_set(body, '$.customer', ?5)
+        WHERE app = ?1 AND environment = ?2 AND customer = ?3 AND id = ?4
+        """
+    static let auditNaming: StaticString = """
+        SELECT id, form FROM audit
+        WHERE app = ?1 AND environment = ?2 AND customer = ?3
+        UNION
+        SELECT id, form FROM audit
+        WHERE app = ?1 AND environment = ?2 AND other = ?3
+        """
+    static let eraseAudit: StaticString = """
+        DELETE FROM audit WHERE app = ?1 AND id = ?2
+        AND id < (SELECT max(id) FROM audit WHERE app = ?1)
+        """
+    static let rewriteAudit: StaticString = """
+        UPDATE audit SET customer = ?3, other = ?4, name = NULL, form = ?5
+        WHERE app = ?1 AND id = ?2
         """
 
     // MARK: Everything, record by record

@@ -153,6 +153,14 @@ public final class SQLiteStorage: Storage {
         }
     }
 
+    public func prune(_ order: PruneOrder) async throws(StorageError) -> Pruned {
+        try await openWriter().write { ledger throws(StorageError) in try ledger.prune(order) }
+    }
+
+    public func erase(_ erasure: Erasure) async throws(StorageError) -> Erased? {
+        try await openWriter().write { ledger throws(StorageError) in try ledger.erase(erasure) }
+    }
+
     public func add(_ key: KeyRecord) async throws(StorageError) {
         try await openWriter().write { ledger throws(StorageError) in try ledger.add(key) }
     }

@@ -20,6 +20,11 @@ public struct AuditEntry: Hashable, Sendable {
     public var at: Instant
     /// Nil for what may be written any number of times; under a name it is written once.
     public var name: String?
+    /// How often it happened: more than once only for claims of others to one purchase, which are told
+    /// one by one up to `mostRefusals` and then counted.
+    public var count: Int
+    /// How many ids that were refused one purchase have a line each.
+    public static let mostRefusals = 8
 
     public init(
         _ kind: Kind,
@@ -30,7 +35,8 @@ public struct AuditEntry: Hashable, Sendable {
         by: String? = nil,
         why: String,
         at: Instant,
-        name: String? = nil
+        name: String? = nil,
+        count: Int = 1
     ) {
         self.kind = kind
         self.customer = customer
@@ -41,6 +47,7 @@ public struct AuditEntry: Hashable, Sendable {
         self.why = why
         self.at = at
         self.name = name
+        self.count = count
     }
 
     /// What happened.
@@ -191,6 +198,7 @@ extension AuditEntry {
         writer.field("actor", actor.rawValue)
         writer.field("by", by)
         writer.field("why", why)
+        writer.field("count", count)
     }
 
     /// Reads what `writeFields` wrote, but for the name; nil for anything else.
@@ -209,7 +217,28 @@ extension AuditEntry {
             actor: actor,
             by: node["by"]?.string,
             why: why,
-            at: at
+            at: at,
+            count: node["count"]?.int64.map(Int.init(clamping:)) ?? 1
         )
+    }
+}
+
+// MARK: - Claims of many
+
+extension AuditEntry {
+    /// The names of all lines about refused claims to this one's purchase lie between these; nil where
+    /// this is no such line.
+    package var refusals: (after: String, before: String)? {
+        guard kind == .claimRefused, let lineage else { return nil }
+        return ("claim\n\(lineage)\n", "claim\n\(lineage)\u{0B}")
+    }
+
+    /// The line that counts refused claims to a purchase once there were many.
+    package var counted: AuditEntry {
+        var line = self
+        line.name = lineage.map { "claim\n\($0)" }
+        line.why =
+            "Further ids presented the purchase and did not get it; this is the first of them."
+        return line
     }
 }

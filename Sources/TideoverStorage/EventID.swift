@@ -25,6 +25,12 @@ public struct EventID: Hashable, Sendable, Comparable {
         )
     }
 
+    /// Before every id that was given at an instant or later, if the clock was never set back.
+    package static func earliest(at instant: Instant) -> EventID {
+        let clock = min(max(instant.millisecondsSince1970, 0), Int64(maximumMilliseconds))
+        return EventID(milliseconds: UInt64(clock), counter: 0, random: 0)
+    }
+
     /// Half of what 48 bits hold (the year 6429), so that counting on never overflows them.
     private static let maximumMilliseconds: UInt64 = 1 << 47
     private static let maximumCounter: UInt64 = 0xFFF

@@ -180,6 +180,17 @@ public protocol Storage: Sendable {
         now: Instant
     ) async throws(StorageError) -> [Restored]
 
+    /// Lets go of rows by their age, one batch in one transaction. Nobody is derived again.
+    func prune(_ order: PruneOrder) async throws(StorageError) -> Pruned
+
+    /// Forgets a customer in one transaction: the answer, aliases, events and differences, and of the
+    /// purchases that nobody else ever owned the facts, owners, names and evidence. Nobody is derived
+    /// again. The latest event of the app stays, under the pseudonym, since ids of events rise from it.
+    ///
+    /// - Returns: what went; nil where a fact names evidence that the erasure does not know, so that it
+    ///   has to be found again. Then nothing has changed.
+    func erase(_ erasure: Erasure) async throws(StorageError) -> Erased?
+
     /// What a bookmark says, as JSON text; nil where none was kept.
     func bookmark(_ key: BookmarkKey) throws(StorageError) -> [UInt8]?
 

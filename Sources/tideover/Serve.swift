@@ -135,7 +135,10 @@ enum Serve {
         }
         system.watch(server)
         let following = Task { await followed?.run(telling: output) }
+        let pruning = Task { await service.prune(keeping: configuration.retention) }
         await serve(service, on: server, until: stop, draining: configuration.server.drain, output)
+        pruning.cancel()
+        await pruning.value
         following.cancel()
         await following.value
         system.watch(nil)

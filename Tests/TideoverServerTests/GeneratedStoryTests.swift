@@ -28,6 +28,14 @@ import TideoverServer
         #expect(verdict.quietAnswers >= (kind == .appStore ? 6 : 3))
     }
 
+    /// With purchases of Google Play that nothing but the device tells of.
+    @Test(arguments: [3, 34] as [UInt64])
+    func `a device that has purchases of one store presents them`(seed: UInt64) async throws {
+        let verdict = try await verdict(.generated(seed: seed, of: .googlePlay))
+        #expect(verdict.faults == [])
+        #expect(verdict.lockoutMinutes == 0)
+    }
+
     @Test(arguments: StoryKind.allCases)
     func `while something goes wrong the stores are asked, and that goes wrong too`(
         kind: StoryKind

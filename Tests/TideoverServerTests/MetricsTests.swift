@@ -203,6 +203,7 @@ enum Promtool {
             googlePlay: TestPlay().trust(asksStore: true)
         )
         try await MetricsSample.live(server)
+        await server.service.pruneNow(keeping: Configuration.Retention())
         disk.isFull = true
         _ = try await server.get("/readyz")
         let text = String(decoding: try await server.get("/metrics").body, as: UTF8.self)

@@ -102,6 +102,36 @@ final class OwnershipProgramTests {
         #expect(unknown.messages.contains("premium"))
     }
 
+    @Test func `a customer is erased once somebody is sure`() async throws {
+        let path = try await configuration()
+        let place = ["--app", "cards", "--environment", "simulated", "--config", path]
+        let given = try Executable.run(
+            ["grant", "u_42", "--entitlement", "premium", "--days", "7", "--why", "outage"] + place
+        )
+        #expect(given.code == 0, "\(given.messages)")
+        let unsure = try Executable.run(["erase", "u_42"] + place)
+        #expect(unsure.code == 2)
+        #expect(unsure.messages.contains("--yes"))
+        let copy = folder.appending(path: "copy.db").path
+        let kept = try run("backup", copy, "--config", path)
+        #expect(kept.code == 0, "\(kept.messages)")
+        #expect(kept.results.contains("checked"))
+        #expect(try run("backup", copy, "--config", path).code == 73)
+        let gone = try run("erase", "u_42", "--yes", "--app", "cards", "--config", path)
+        #expect(gone.code == 0, "\(gone.messages)")
+        #expect(gone.results.hasPrefix("erased: 1 purchases"))
+        let why = try Executable.run(["explain", "u_42"] + place)
+        #expect(!why.results.contains("outage"))
+        // The copy is a database as it is.
+        try FileManager.default.removeItem(at: folder.appending(path: "x.db"))
+        try FileManager.default.moveItem(
+            atPath: copy,
+            toPath: folder.appending(path: "x.db").path
+        )
+        let back = try Executable.run(["explain", "u_42"] + place)
+        #expect(back.results.contains("outage"), "\(back.messages)")
+    }
+
     @Test func `what nobody claimed is listed`() async throws {
         let path = try await configuration()
         let place = ["--app", "cards", "--environment", "simulated", "--config", path]

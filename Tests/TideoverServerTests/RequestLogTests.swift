@@ -35,8 +35,8 @@ import TideoverServer
                 + #""request":"r1","key":"configured","status":404,"durationMs":2.0}"#
         ),
         (
-            "DELETE", "/v1/apps/cards/customers/u_42",
-            #""app":"cards","code":"method-not-allowed","method":"DELETE","#
+            "PATCH", "/v1/apps/cards/customers/u_42",
+            #""app":"cards","code":"method-not-allowed","method":"PATCH","#
                 + #""route":"/v1/apps/{app}/customers/{customer}","request":"r1","#
                 + #""key":"configured","status":405,"durationMs":2.0}"#
         ),

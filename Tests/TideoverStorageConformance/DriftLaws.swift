@@ -111,7 +111,7 @@ extension StorageLaw {
         )
     }
 
-    private static func store(
+    static func store(
         _ drift: [Drift],
         for key: CustomerKey,
         in storage: any Storage,

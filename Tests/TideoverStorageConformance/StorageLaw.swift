@@ -36,7 +36,7 @@ public struct StorageLaw: Sendable, CustomTestStringConvertible {
     public static let all =
         commitLaws + customerLaws + eventLaws + evidenceLaws + concurrencyLaws + keyLaws
         + walkLaws
-        + dueLaws + driftLaws + ownershipLaws + recordLaws + settlingLaws
+        + dueLaws + driftLaws + ownershipLaws + recordLaws + settlingLaws + retentionLaws
 }
 
 /// A place where a storage can be opened, closed and opened again.

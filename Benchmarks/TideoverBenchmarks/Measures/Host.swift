@@ -81,6 +81,12 @@ struct ForgetfulStorage: Storage {
         }
     }
 
+    func prune(_ order: PruneOrder) async throws(StorageError) -> Pruned {
+        Pruned(count: 0, next: nil)
+    }
+
+    func erase(_ erasure: Erasure) async throws(StorageError) -> Erased? { Erased() }
+
     func row(of customer: CustomerKey) throws(StorageError) -> CustomerRow? { nil }
 
     func claimDue(_ order: DueOrder) async throws(StorageError) -> [DueClaim] { [] }

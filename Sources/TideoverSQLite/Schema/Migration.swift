@@ -9,6 +9,7 @@ package struct Migration: Sendable {
 
     package static let all = [
         first, second, third, fourth, fifth, sixth, seventh, eighth, ninth, tenth, eleventh,
+        twelfth,
     ]
 
     /// "tiDv", in the header of every file of ours.

@@ -23,6 +23,12 @@ struct EventsRoute: Sendable {
 
     private func page(after: EventID?, _ limit: Int) throws -> [UInt8] {
         let found = try storage.outbox(app: app.id, after: after, limit: limit + 1)
+        // Events are removed from the oldest on, and the latest never is.
+        if let after, let oldest = try storage.outbox(app: app.id, after: nil, limit: 1).first,
+            after < oldest.id
+        {
+            throw Problem.eventsRemoved("after")
+        }
         let page = found.prefix(limit)
         var writer = JSONWriter()
         writer.object { writer in

@@ -11,6 +11,8 @@ public struct Configuration: Hashable, Sendable {
     public let storage: StorageLocation
     /// The apps in the order of the file; their ids differ.
     public let apps: [App]
+    /// How long is kept what no answer is derived from.
+    public let retention: Retention
     /// Who signs passes; nil if none are issued.
     public let pass: Pass?
     /// What is set but has no effect, or looks like a slip: one sentence each.
@@ -21,12 +23,14 @@ public struct Configuration: Hashable, Sendable {
         server: Server,
         storage: StorageLocation,
         apps: [App],
+        retention: Retention = Retention(),
         pass: Pass? = nil,
         notices: [String] = []
     ) {
         self.server = server
         self.storage = storage
         self.apps = apps
+        self.retention = retention
         self.pass = pass
         self.notices = notices
     }
@@ -98,7 +102,45 @@ extension Configuration {
     }
 }
 
+/// How long something is kept.
+public struct KeepingTime: Hashable, Sendable {
+    /// Nil for ever.
+    public let length: Milliseconds?
+
+    public init(_ length: Milliseconds?) { self.length = length }
+
+    public static let forever = KeepingTime(nil)
+}
+
 extension Configuration {
+    /// How long is kept what no answer is derived from: by kind, since it arrived or ended.
+    public struct Retention: Hashable, Sendable {
+        /// Evidence that told nothing new.
+        public let evidence: KeepingTime
+        /// Differences from what devices saw, once they have ended.
+        public let drift: KeepingTime
+        /// Lines of the audit.
+        public let audit: KeepingTime
+        /// Events.
+        public let told: KeepingTime
+        /// Ids of customers of whom nothing is known.
+        public let customers: KeepingTime
+
+        public init(
+            evidence: KeepingTime = KeepingTime(.days(181)),
+            drift: KeepingTime = KeepingTime(.days(400)),
+            audit: KeepingTime = .forever,
+            told: KeepingTime = .forever,
+            customers: KeepingTime = KeepingTime(.days(90))
+        ) {
+            self.evidence = evidence
+            self.drift = drift
+            self.audit = audit
+            self.told = told
+            self.customers = customers
+        }
+    }
+
     /// Who signs the passes that devices trust offline.
     public struct Pass: Hashable, Sendable {
         /// The name that passes carry and devices expect.

@@ -190,6 +190,17 @@ extension ConfigurationForm<Milliseconds> {
     static var duration: Self { Self(expectation: .duration) { Milliseconds(text: $0) } }
 }
 
+extension ConfigurationForm<KeepingTime> {
+    /// `forever`, or a length of time that is not too short for anybody.
+    static func keepingTime(atLeastDays days: Int64) -> Self {
+        Self(expectation: .keepingTime(atLeastDays: days)) { text in
+            if text == "forever" { return .forever }
+            guard let length = Milliseconds(text: text), length >= .days(days) else { return nil }
+            return KeepingTime(length)
+        }
+    }
+}
+
 extension ConfigurationForm<Policy.BillingRetry> {
     static var billingRetry: Self {
         Self(expectation: .billingRetry) { Policy.BillingRetry(text: $0) }

@@ -74,6 +74,7 @@ extension ConfigurationReading {
         let folder = ConfigurationFolder(ofFile: file)
         let server = root.section("server").readServer(in: folder)
         let storage = root.value("storage", .storage, default: "sqlite:tideover.db")
+        let retention = root.section("retention").readRetention()
         let apps = root.readApps(in: folder, readFile)
         let pass = root.section("pass").readPass(in: folder)
         root.readWebhooks()
@@ -83,6 +84,7 @@ extension ConfigurationReading {
             server: server,
             storage: storage.resolved(in: folder),
             apps: apps,
+            retention: retention,
             pass: pass,
             notices: notices.map(\.description)
         )

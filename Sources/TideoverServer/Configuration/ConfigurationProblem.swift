@@ -79,6 +79,7 @@ public struct ConfigurationProblem: Error, Hashable, Sendable {
         case bundleId, appAppleId, packageName, pubSubSubscription, fileName
         case entitlements, period, price
         case duration, billingRetry, transfer
+        case keepingTime(atLeastDays: Int64)
         case count(through: Int)
         case oneOf([String])
     }

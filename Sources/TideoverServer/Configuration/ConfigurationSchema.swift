@@ -53,6 +53,18 @@ extension ConfigurationSection {
         return limits
     }
 
+    func readRetention() -> Configuration.Retention {
+        let retention = Configuration.Retention(
+            evidence: value("evidence", .keepingTime(atLeastDays: 30), default: "181d"),
+            drift: value("drift", .keepingTime(atLeastDays: 7), default: "400d"),
+            audit: value("audit", .keepingTime(atLeastDays: 30), default: "forever"),
+            told: value("told", .keepingTime(atLeastDays: 30), default: "forever"),
+            customers: value("customers", .keepingTime(atLeastDays: 7), default: "90d")
+        )
+        close()
+        return retention
+    }
+
     /// The apps with their ids settled first, since variables address an app by its id.
     func readApps(
         in folder: ConfigurationFolder,

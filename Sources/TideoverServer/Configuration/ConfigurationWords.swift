@@ -135,6 +135,7 @@ extension ConfigurationProblem.Expectation: CustomStringConvertible {
         case .entitlements: "a list of at least one entitlement"
         case .period: "a period of ISO 8601, such as `P1M` or `P14D`"
         case .price: "an amount and its currency, such as `9.99 USD`"
+        case .keepingTime(let days): "`forever`, or at least `\(days)d`"
         case .duration: "a length of time, such as `30m`, `24h` or `3d`"
         case .billingRetry: "`suspend`, or `keep` and a length of time, such as `keep 7d`"
         case .transfer:

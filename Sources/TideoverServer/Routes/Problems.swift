@@ -260,6 +260,25 @@ extension Problem {
         retryAfter: 30
     )
 
+    static let customerChanging = Problem(
+        "customer-changing",
+        status: 503,
+        title: "Something new is learned of the customer all the time.",
+        detail: "Not all is erased. Send the request again.",
+        retryAfter: 10
+    )
+
+    /// 410: events behind the one that was named were removed, so that a page would leave some out.
+    static func eventsRemoved(_ name: String) -> Problem {
+        Problem(
+            "events-removed",
+            status: 410,
+            title: "Events behind this one are not kept any more.",
+            detail: "Go on without `\(name)`, from the oldest event that is kept, and read the "
+                + "answers of customers anew: `retention.told` tells for how long events are kept."
+        )
+    }
+
     /// 429: so many of this sender's notifications were refused that no more are looked at for now.
     static func tooManyRefusals(retryAfter seconds: Int) -> Problem {
         Problem(

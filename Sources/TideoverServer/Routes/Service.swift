@@ -491,7 +491,23 @@ public struct Service: Sendable {
         Route("DELETE", "/v1/keys/{id}", needs: .admin) { service, call in
             try await service.keysRoutes(call).revoke(call["id"])
         },
+        Route("DELETE", "/v1/apps/{app}/customers/{customer}", needs: .admin) { service, call in
+            try await service.eraseRoute(call).respond(
+                to: call.request,
+                customer: call["customer"]
+            )
+        },
     ]
+
+    private func eraseRoute(_ call: Call) throws -> EraseRoute {
+        EraseRoute(
+            app: try app(call["app"]),
+            storage: storage,
+            clock: clock,
+            random: random,
+            reports: longReads
+        )
+    }
 
     func respond(to call: Call) async throws -> Response {
         guard let route = call.route else { throw Problem.notFound }

@@ -120,6 +120,12 @@ struct CounterFamily: Hashable, Sendable {
         labels: ["app", "operation", "outcome"]
     )
 
+    static let pruned = CounterFamily(
+        name: "tideover_pruned_rows_total",
+        help: "Rows removed because they are older than `retention` keeps them, by kind.",
+        labels: ["app", "kind"]
+    )
+
     static let storeClockSkews = CounterFamily(
         name: "tideover_store_clock_skews_total",
         help: "Responses of Google Play dated more than five minutes from our clock.",
@@ -140,7 +146,7 @@ struct CounterFamily: Hashable, Sendable {
         deviceItems, ownershipClaims, drift, lockoutTime, sandboxAnswers, commits,
         largeDerivations, storageFailures, deadlineBatches, deadlineEvents, backfills,
         backfillItems, storeRequests,
-        storeClockSkews, silences,
+        storeClockSkews, silences, pruned,
     ]
 }
 

@@ -73,6 +73,37 @@ enum OpenAPIDocument {
                   "404": { "$ref": "#/components/responses/problem" },
                   "503": { "$ref": "#/components/responses/tryAgain" }
                 }
+              },
+              "delete": {
+                "tags": ["customers"],
+                "operationId": "eraseCustomer",
+                "summary": "Forget a customer for good",
+                "description": "By any id, and all of them, in every environment unless one is named: purchases that nobody else ever owned with the messages that told of them, the answer, aliases, events, differences and lines of the audit. One who is not known is answered in the same way. What the store tells from then on is kept again.",
+                "security": [{ "key": ["admin"] }],
+                "parameters": [
+                  { "$ref": "#/components/parameters/app" },
+                  { "$ref": "#/components/parameters/customer" },
+                  {
+                    "name": "environment",
+                    "in": "query",
+                    "description": "Only in this one; the app must be served in it",
+                    "schema": { "type": "string", "enum": ["production", "sandbox", "simulated"] }
+                  }
+                ],
+                "responses": {
+                  "200": {
+                    "description": "How much went, and what had to stay",
+                    "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
+                    "content": {
+                      "application/json": { "schema": { "$ref": "#/components/schemas/Erased" } }
+                    }
+                  },
+                  "400": { "$ref": "#/components/responses/problem" },
+                  "401": { "$ref": "#/components/responses/unauthorised" },
+                  "403": { "$ref": "#/components/responses/problem" },
+                  "404": { "$ref": "#/components/responses/problem" },
+                  "503": { "$ref": "#/components/responses/tryAgain" }
+                }
               }
             },
             "/v1/apps/{app}/pass-keys": {
@@ -585,6 +616,7 @@ enum OpenAPIDocument {
                   "401": { "$ref": "#/components/responses/unauthorised" },
                   "403": { "$ref": "#/components/responses/problem" },
                   "404": { "$ref": "#/components/responses/problem" },
+                  "410": { "$ref": "#/components/responses/problem" },
                   "503": { "$ref": "#/components/responses/tryAgain" }
                 }
               }
@@ -1450,6 +1482,40 @@ enum OpenAPIDocument {
                   "notAfter": { "$ref": "#/components/schemas/Instant" }
                 }
               },
+              "Erased": {
+                "type": "object",
+                "required": ["app", "customer", "environments", "erased", "kept"],
+                "properties": {
+                  "app": { "type": "string" },
+                  "customer": { "type": "string" },
+                  "environments": {
+                    "type": "array",
+                    "items": { "type": "string", "enum": ["production", "sandbox", "simulated"] }
+                  },
+                  "erased": {
+                    "type": "object",
+                    "required": ["purchases", "facts", "evidence", "events", "drift", "audit"],
+                    "properties": {
+                      "purchases": { "type": "integer", "minimum": 0 },
+                      "facts": { "type": "integer", "minimum": 0 },
+                      "evidence": { "type": "integer", "minimum": 0 },
+                      "events": { "type": "integer", "minimum": 0 },
+                      "drift": { "type": "integer", "minimum": 0 },
+                      "audit": { "type": "integer", "minimum": 0 }
+                    }
+                  },
+                  "kept": {
+                    "type": "object",
+                    "required": ["purchases"],
+                    "properties": {
+                      "purchases": {
+                        "type": "integer", "minimum": 0,
+                        "description": "Purchases that another customer owned too"
+                      }
+                    }
+                  }
+                }
+              },
               "PassKeys": {
                 "type": "object",
                 "required": ["keys"],
@@ -1630,7 +1696,7 @@ enum OpenAPIDocument {
                       "type": "object",
                       "required": [
                         "id", "environment", "kind", "at", "customer", "other", "lineage", "actor", "by",
-                        "why"
+                        "why", "count"
                       ],
                       "properties": {
                         "id": { "type": "string", "format": "uuid" },
@@ -1652,7 +1718,11 @@ enum OpenAPIDocument {
                         "lineage": { "type": ["string", "null"] },
                         "actor": { "type": "string", "enum": ["customer", "store", "operator"] },
                         "by": { "type": ["string", "null"], "description": "The operator's key, by name" },
-                        "why": { "type": "string" }
+                        "why": { "type": "string" },
+                        "count": {
+                          "type": "integer", "minimum": 1,
+                          "description": "How often: of ids that were refused one purchase, those after the eighth are counted in one line"
+                        }
                       }
                     }
                   },
@@ -2823,6 +2893,7 @@ enum OpenAPIDocument {
                       "urn:tideover:problem:environment-not-served",
                       "urn:tideover:problem:bad-instant",
                       "urn:tideover:problem:bad-cursor",
+                      "urn:tideover:problem:events-removed",
                       "urn:tideover:problem:bad-limit",
                       "urn:tideover:problem:too-many-changes",
                       "urn:tideover:problem:too-many-refusals",
@@ -2837,6 +2908,7 @@ enum OpenAPIDocument {
                       "urn:tideover:problem:storage-unavailable",
                       "urn:tideover:problem:overloaded",
                       "urn:tideover:problem:reports-busy",
+                      "urn:tideover:problem:customer-changing",
                       "urn:tideover:problem:draining",
                       "urn:tideover:problem:not-ready",
                       "urn:tideover:problem:interrupted"

@@ -78,6 +78,22 @@ struct WatchedStorage: Storage {
         }
     }
 
+    func prune(_ order: PruneOrder) async throws(StorageError) -> Pruned {
+        do {
+            return try await storage.prune(order)
+        } catch {
+            throw counted(error)
+        }
+    }
+
+    func erase(_ erasure: Erasure) async throws(StorageError) -> Erased? {
+        do {
+            return try await storage.erase(erasure)
+        } catch {
+            throw counted(error)
+        }
+    }
+
     func add(_ key: KeyRecord) async throws(StorageError) {
         do {
             try await storage.add(key)

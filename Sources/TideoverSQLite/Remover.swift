@@ -1,0 +1,258 @@
+import TideoverCore
+import TideoverJSON
+import TideoverStorage
+
+/// Lets go of what is old, and of what concerns a customer, through the connection that writes.
+final class Remover {
+    private let connection: Connection
+    private let customers: CustomerQueries
+    private let pruneEvidence: Statement
+    private let pruneDrift: Statement
+    private let pruneAudit: Statement
+    private let pruneEvents: Statement
+    private let customersAfter: Statement
+    private let pruneCustomer: Statement
+    private let forgetCustomer: Statement
+    private let deleteUnclaimed: Statement
+    private let eraseFacts: Statement
+    private let eraseOwners: Statement
+    private let eraseName: Statement
+    private let eraseIdle: Statement
+    private let eraseEvidence: Statement
+    private let eraseTold: Statement
+    private let eraseDrift: Statement
+    private let eraseAliases: Statement
+    private let eraseEvent: Statement
+    private let disguiseEvent: Statement
+    private let auditNaming: Statement
+    private let eraseAudit: Statement
+    private let rewriteAudit: Statement
+
+    init(_ connection: Connection, _ customers: CustomerQueries) throws(StorageError) {
+        self.connection = connection
+        self.customers = customers
+        pruneEvidence = try Statement(SQL.pruneEvidence, on: connection)
+        pruneDrift = try Statement(SQL.pruneDrift, on: connection)
+        pruneAudit = try Statement(SQL.pruneAudit, on: connection)
+        pruneEvents = try Statement(SQL.pruneEvents, on: connection)
+        customersAfter = try Statement(SQL.customersAfter, on: connection)
+        pruneCustomer = try Statement(SQL.pruneCustomer, on: connection)
+        forgetCustomer = try Statement(SQL.forgetCustomer, on: connection)
+        deleteUnclaimed = try Statement(SQL.deleteUnclaimed, on: connection)
+        eraseFacts = try Statement(SQL.eraseFacts, on: connection)
+        eraseOwners = try Statement(SQL.eraseOwners, on: connection)
+        eraseName = try Statement(SQL.eraseName, on: connection)
+        eraseIdle = try Statement(SQL.eraseIdle, on: connection)
+        eraseEvidence = try Statement(SQL.eraseEvidence, on: connection)
+        eraseTold = try Statement(SQL.eraseTold, on: connection)
+        eraseDrift = try Statement(SQL.eraseDrift, on: connection)
+        eraseAliases = try Statement(SQL.eraseAliases, on: connection)
+        eraseEvent = try Statement(SQL.eraseEvent, on: connection)
+        disguiseEvent = try Statement(SQL.disguiseEvent, on: connection)
+        auditNaming = try Statement(SQL.auditNaming, on: connection)
+        eraseAudit = try Statement(SQL.eraseAudit, on: connection)
+        rewriteAudit = try Statement(SQL.rewriteAudit, on: connection)
+    }
+
+    // MARK: By age
+
+    func prune(_ order: PruneOrder) throws(StorageError) -> Pruned {
+        let limit = SQLValue.integer(Int64(max(1, order.limit)))
+        let app = SQLValue.text(order.app)
+        let environment = SQLValue.text(order.environment.rawValue)
+        let before = SQLValue.instant(order.before)
+        let earliest = SQLValue.text(EventID.earliest(at: order.before).description)
+        let count: Int
+        switch order.kind {
+        case .evidence: count = try pruneEvidence.run(app, environment, before, limit)
+        case .drift: count = try pruneDrift.run(app, environment, before, limit)
+        case .audit: count = try pruneAudit.run(app, environment, earliest, limit)
+        case .told: count = try pruneEvents.run(app, environment, earliest, limit)
+        case .customers: return try pruneCustomers(order)
+        }
+        return Pruned(count: count, next: count < order.limit ? nil : "")
+    }
+
+    private func pruneCustomers(_ order: PruneOrder) throws(StorageError) -> Pruned {
+        let page = try customersAfter.all(
+            .text(order.app),
+            .text(order.environment.rawValue),
+            .text(order.place),
+            .integer(Int64(max(1, order.limit)))
+        ) { $0.text(0) }
+        var count = 0
+        for customer in page {
+            count += try pruneCustomer.run(
+                .text(order.app),
+                .text(order.environment.rawValue),
+                .text(customer),
+                .instant(order.before)
+            )
+        }
+        return Pruned(count: count, next: page.count < order.limit ? nil : page.last)
+    }
+
+    // MARK: By customer
+
+    func erase(_ erasure: Erasure) throws(StorageError) -> Erased? {
+        let identity = try customers.identity(of: erasure.customer)
+        let ids = Set(identity.all)
+        let own = erasure.customer
+        let holdings = try customers.lineages(of: own, now: .distantPast).holdings
+        let exclusive = holdings.filter { $0.owners.allSatisfy { ids.contains($0.customer) } }
+        let named = Set(exclusive.flatMap(\.facts).map(\.evidence))
+        guard named.isSubset(of: erasure.known) else { return nil }
+        var erased = Erased()
+        erased.purchases = exclusive.count
+        erased.shared = holdings.count - exclusive.count
+        for holding in exclusive { try erase(holding, own, &erased) }
+        for evidence in erasure.exclusive where named.contains(evidence) {
+            erased.evidence += try eraseEvidence.run(
+                .text(own.app),
+                .text(evidence.hex),
+                .text(own.environment.rawValue)
+            )
+        }
+        let lines = AuditRule(
+            ids: ids,
+            held: Set(holdings.map(\.lineage.key)),
+            gone: Set(exclusive.map(\.lineage.key)),
+            pseudonym: erasure.pseudonym
+        )
+        for id in identity.all {
+            let key = CustomerKey(app: own.app, environment: own.environment, customer: id)
+            try eraseAudit(naming: key, lines, &erased)
+            try erase(key, erasure, &erased)
+        }
+        return erased
+    }
+
+    private func erase(
+        _ holding: Holding,
+        _ own: CustomerKey,
+        _ erased: inout Erased
+    ) throws(StorageError) {
+        let app = SQLValue.text(own.app)
+        let environment = SQLValue.text(own.environment.rawValue)
+        let lineage = SQLValue.text(holding.lineage.key)
+        erased.evidence += try eraseIdle.run(app, environment, lineage)
+        erased.facts += try eraseFacts.run(app, environment, lineage)
+        try eraseOwners.run(app, environment, lineage)
+        try deleteUnclaimed.run(app, environment, lineage)
+        for name in Set(holding.facts.flatMap(\.names)) {
+            try eraseName.run(app, environment, lineage, .text(name.kind), .text(name.text))
+        }
+    }
+
+    private func erase(
+        _ key: CustomerKey,
+        _ erasure: Erasure,
+        _ erased: inout Erased
+    ) throws(StorageError) {
+        let app = SQLValue.text(key.app)
+        let environment = SQLValue.text(key.environment.rawValue)
+        let customer = SQLValue.text(key.customer.text)
+        for event in erasure.events {
+            let id = SQLValue.text(event.description)
+            let removed = try eraseEvent.run(app, environment, customer, id)
+            let pseudonym = SQLValue.text(erasure.pseudonym.text)
+            erased.events += removed
+            guard removed == 0 else { continue }
+            erased.events += try disguiseEvent.run(app, environment, customer, id, pseudonym)
+        }
+        try eraseTold.run(app, environment, customer)
+        erased.drift += try eraseDrift.run(app, environment, customer)
+        try eraseAliases.run(app, environment, customer)
+        try forgetCustomer.run(app, environment, customer)
+    }
+
+    private func eraseAudit(
+        naming key: CustomerKey,
+        _ rule: AuditRule,
+        _ erased: inout Erased
+    ) throws(StorageError) {
+        let app = SQLValue.text(key.app)
+        let lines = try auditNaming.all(
+            app,
+            .text(key.environment.rawValue),
+            .text(key.customer.text)
+        ) { ($0.text(0), $0.bytes(1)) }
+        for (id, form) in lines {
+            guard let document = try? JSONDocument(form, limits: .local),
+                let entry = AuditEntry(json: document.root)
+            else { throw unreadable }
+            switch rule.fate(of: entry) {
+            case .stays: continue
+            case .goes(let left):
+                // The latest line stays in any case.
+                if try eraseAudit.run(app, .text(id)) == 0 { try rewrite(id, as: left, app) }
+            case .becomes(let left): try rewrite(id, as: left, app)
+            }
+            erased.audit += 1
+        }
+    }
+
+    private func rewrite(
+        _ id: String,
+        as entry: AuditEntry,
+        _ app: SQLValue
+    ) throws(StorageError) {
+        var writer = JSONWriter()
+        writer.object { entry.writeFields(to: &$0) }
+        try rewriteAudit.run(
+            app,
+            .text(id),
+            .text(entry.customer.text),
+            entry.other.map { .text($0.text) } ?? .null,
+            .utf8(writer.bytes)
+        )
+    }
+
+    private var unreadable: StorageError {
+        StorageError(
+            .corrupt,
+            place: connection.place,
+            detail: "a line of the audit cannot be read"
+        )
+    }
+}
+
+/// What becomes of lines of the audit that name a customer who is to be forgotten.
+private struct AuditRule {
+    let ids: Set<CustomerID>
+    /// The lineages that the customer owns or ever owned.
+    let held: Set<String>
+    /// Those of them that nobody else ever owned.
+    let gone: Set<String>
+    let pseudonym: CustomerID
+
+    enum Fate {
+        case stays
+        /// What is left of it if it cannot go.
+        case goes(AuditEntry)
+        case becomes(AuditEntry)
+    }
+
+    func fate(of entry: AuditEntry) -> Fate {
+        guard let lineage = entry.lineage else {
+            let isOwn = ids.contains(entry.customer) && entry.other.map(ids.contains) ?? true
+            return isOwn ? .goes(blank(entry)) : .stays
+        }
+        if gone.contains(lineage) { return .goes(blank(entry)) }
+        // What another one owned too stays theirs.
+        guard !held.contains(lineage), ids.contains(entry.customer) else { return .stays }
+        var disguised = entry
+        disguised.customer = pseudonym
+        return .becomes(disguised)
+    }
+
+    private func blank(_ entry: AuditEntry) -> AuditEntry {
+        var blank = entry
+        blank.customer = pseudonym
+        blank.other = nil
+        blank.lineage = nil
+        blank.by = nil
+        blank.why = ""
+        return blank
+    }
+}

@@ -1,0 +1,134 @@
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+import TideoverStorage
+
+/// Answers `DELETE /v1/apps/{app}/customers/{customer}`: forgets a customer by all their ids, in every
+/// environment or the one asked for. `docs/privacy.md` tells what goes, what stays and why.
+struct EraseRoute: Sendable {
+    let app: App
+    let storage: any Storage
+    let clock: Clock
+    let random: @Sendable () -> UInt64
+    let reports: LongReads
+
+    /// How often what is to go is looked for again because something was learned meanwhile.
+    private static let mostTries = 5
+
+    func respond(to request: Request, customer: String) async throws -> Response {
+        guard let customer = CustomerID(customer) else { throw Problem.badCustomer }
+        var environments = app.environments
+        if request.queryValue("environment") != nil {
+            environments = [try app.environment(askedIn: request)]
+        }
+        var erased = Erased()
+        for environment in environments {
+            erased += try await erase(
+                CustomerKey(app: app.id, environment: environment, customer: customer)
+            )
+        }
+        return .json(headers: ["Cache-Control": "private, no-store"]) { writer in
+            writer.field("app", app.id)
+            writer.field("customer", customer.text)
+            writer.key("environments")
+            writer.array { writer in
+                for environment in environments { writer.value(environment.rawValue) }
+            }
+            writer.key("erased")
+            writer.object { writer in
+                writer.field("purchases", erased.purchases)
+                writer.field("facts", erased.facts)
+                writer.field("evidence", erased.evidence)
+                writer.field("events", erased.events)
+                writer.field("drift", erased.drift)
+                writer.field("audit", erased.audit)
+            }
+            writer.key("kept")
+            writer.object { $0.field("purchases", erased.shared) }
+        }
+    }
+
+    private func erase(_ key: CustomerKey) async throws -> Erased {
+        for _ in 0..<Self.mostTries {
+            let erasure = try await reports.read(of: app.id) { read in
+                try self.erasure(of: key, read)
+            }
+            if let erased = try await storage.erase(erasure) { return erased }
+        }
+        throw Problem.customerChanging
+    }
+
+    /// What is to go; it blocks its thread.
+    private func erasure(of key: CustomerKey, _ read: LongRead) throws -> Erasure {
+        let ids = Set(try storage.identity(of: key).all)
+        let holdings = try storage.knownLineages(of: key, now: clock()).holdings
+        let own = holdings.filter { $0.owners.allSatisfy { ids.contains($0.customer) } }
+        let going = Set(own.map(\.lineage))
+        let known = Set(own.flatMap(\.facts).map(\.evidence))
+        var exclusive: Set<EvidenceID> = []
+        for evidence in known {
+            try read.goOn()
+            if try tellsOnly(of: going, evidence, key.environment) { exclusive.insert(evidence) }
+        }
+        return Erasure(
+            key,
+            known: known,
+            exclusive: exclusive,
+            events: try events(of: ids, key, read),
+            pseudonym: pseudonym
+        )
+    }
+
+    /// Whether a piece of evidence tells of no other purchase. What cannot be read any more proves
+    /// nothing to anybody.
+    private func tellsOnly(
+        of lineages: Set<Lineage>,
+        _ id: EvidenceID,
+        _ environment: Environment
+    ) throws -> Bool {
+        guard let piece = try storage.evidence(id, app: app.id) else { return false }
+        let replay = Replay(
+            app: app,
+            environment: environment,
+            storage: storage,
+            clock: clock,
+            apply: false
+        )
+        guard let facts = try? replay.facts(in: piece) else { return true }
+        return facts.allSatisfy { lineages.contains($0.lineage) }
+    }
+
+    /// The events of a customer among all of the app's.
+    private func events(
+        of ids: Set<CustomerID>,
+        _ key: CustomerKey,
+        _ read: LongRead
+    ) throws -> [EventID] {
+        var found: [EventID] = []
+        var last: EventID?
+        while true {
+            try read.goOn()
+            let page = try storage.outbox(
+                app: app.id,
+                after: last,
+                limit: EventsRoute.greatestLimit
+            )
+            for event in page
+            where event.customer.environment == key.environment
+                && ids.contains(event.customer.customer)
+            {
+                found.append(event.id)
+            }
+            guard page.count == EventsRoute.greatestLimit else { return found }
+            last = page.last?.id
+        }
+    }
+
+    private var pseudonym: CustomerID {
+        let bytes = (0..<2).flatMap { _ in withUnsafeBytes(of: random()) { Array($0) } }
+        guard let id = CustomerID("erased-" + Hexadecimal.text(bytes)) else {
+            preconditionFailure("a pseudonym is a customer id")
+        }
+        return id
+    }
+}

@@ -1,0 +1,125 @@
+import TideoverCore
+import TideoverStorage
+
+/// Lets go of what is older than the configuration keeps it, in small transactions with rests between
+/// them, so that nobody waits for it.
+struct RetentionWorker: Sendable {
+    let apps: [App]
+    let retention: Configuration.Retention
+    let storage: any Storage
+    let clock: Clock
+    let metrics: Metrics
+    let log: Log
+
+    /// How often it looks.
+    static let interval = Duration.seconds(3_600)
+    /// How long it rests between two batches.
+    private static let rest = Duration.milliseconds(100)
+    private static let batch = 256
+
+    /// Works until cancelled, which `sleep` tells by throwing.
+    func run(sleep: Sleep) async {
+        while !Task.isCancelled {
+            do {
+                // Whoever starts a server has other things to do first.
+                try await sleep(.seconds(60))
+                await prune(sleep: sleep)
+                try await sleep(Self.interval)
+            } catch { break }
+        }
+    }
+
+    /// Lets go of all that is old by now; what fails is told, and tried again with the next look.
+    func prune(sleep: Sleep) async {
+        for app in apps {
+            for environment in app.environments {
+                for kind in PruneOrder.Kind.allCases {
+                    guard let length = retention[kind].length else { continue }
+                    await prune(kind, app.id, environment, clock() - length, sleep)
+                }
+            }
+        }
+    }
+
+    private func prune(
+        _ kind: PruneOrder.Kind,
+        _ app: String,
+        _ environment: Environment,
+        _ before: Instant,
+        _ sleep: Sleep
+    ) async {
+        var place: String? = ""
+        var count = 0
+        do {
+            while let from = place, !Task.isCancelled {
+                let pruned = try await storage.prune(
+                    PruneOrder(
+                        kind,
+                        app: app,
+                        environment: environment,
+                        before: before,
+                        place: from,
+                        limit: Self.batch
+                    )
+                )
+                count += pruned.count
+                metrics.count(.pruned, app, kind.rawValue, by: pruned.count)
+                place = pruned.next
+                if place != nil { try await sleep(Self.rest) }
+            }
+        } catch {
+            guard let error = error as? StorageError else { return }
+            let detail = error.description
+            log(LogLine(.error, "old rows not removed", app: app, code: "storage", detail: detail))
+        }
+        guard count > 0 else { return }
+        log(
+            LogLine(
+                .info,
+                "old rows removed",
+                app: app,
+                environment: environment,
+                code: kind.rawValue,
+                detail: "\(count) rows"
+            )
+        )
+    }
+}
+
+extension Configuration.Retention {
+    subscript(_ kind: PruneOrder.Kind) -> KeepingTime {
+        switch kind {
+        case .evidence: evidence
+        case .drift: drift
+        case .audit: audit
+        case .told: told
+        case .customers: customers
+        }
+    }
+}
+
+extension Service {
+    /// Lets go of what is older than it is to be kept, until cancelled.
+    public func prune(
+        keeping retention: Configuration.Retention,
+        sleep: @escaping Sleep = { try await Task.sleep(for: $0) }
+    ) async {
+        await retentionWorker(retention).run(sleep: sleep)
+    }
+
+    /// Lets go of what is old by now.
+    package func pruneNow(keeping retention: Configuration.Retention) async {
+        await retentionWorker(retention).prune { _ in }
+    }
+
+    private func retentionWorker(_ retention: Configuration.Retention) -> RetentionWorker {
+        RetentionWorker(
+            apps: apps.values.sorted { $0.id < $1.id },
+            retention: retention,
+            storage: storage,
+            clock: clock,
+            metrics: metrics,
+            log: log
+        )
+    }
+}

@@ -1,0 +1,77 @@
+import TideoverCommandLine
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+import TideoverServer
+
+/// `tideover erase`: forgets a customer.
+enum Erase {
+    private static let isSure = Parameter.flag("--yes", "Erase: nothing brings it back")
+    private static let environment = Parameter.option(
+        "--environment",
+        "NAME",
+        "production, sandbox or simulated, unless all of them",
+        as: ValueForm<NamedEnvironment>.choice
+    )
+    private static let json = Parameter.flag("--json", "Write one JSON object")
+
+    static let command = Command(
+        "erase",
+        summary: "forget a customer for good",
+        examples: [
+            Example(
+                "tideover erase u_42 --app cards --yes --config tideover.json",
+                "what is stored of u_42, by all ids"
+            )
+        ],
+        parameters: [
+            CustomerQuestion.customer, AppErrand.app, isSure,
+            ConfigurationFile.required, environment, Errand.server, json,
+        ],
+        notes: [
+            "Purchases, the messages that told of them, answers, events and the audit go. A purchase that "
+                + "another customer owned too stays. Backups, exports and the store's own books are not "
+                + "touched, and what the store tells from then on is kept again. docs/privacy.md tells more.",
+            Errand.note,
+        ],
+        run: run
+    )
+
+    private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
+        guard arguments[isSure] else {
+            throw CommandFailure(
+                .usage,
+                "nothing was erased: --yes is missing\n"
+                    + "Nothing brings it back. `tideover explain` shows what is stored, and "
+                    + "`tideover backup` keeps a copy of it all."
+            )
+        }
+        let asked = try AppErrand(arguments, output)
+        let customer = PercentEncoding.encode(arguments[CustomerQuestion.customer].text)
+        var query: [QueryItem] = []
+        if let named = arguments[environment] {
+            let environment = try asked.app.served(named.environment)
+            query.append(QueryItem(name: "environment", value: environment.rawValue))
+        }
+        let request = Request(
+            method: "DELETE",
+            path: "/v1/apps/\(asked.app.id)/customers/\(customer)",
+            query: query
+        )
+        let answer = try await asked.errand.run(request)
+        if arguments[json] {
+            output.write(JSONValue(answer).encoded(pretty: true) + [UInt8(ascii: "\n")])
+            return .success
+        }
+        func count(_ name: String) -> Int64 { answer["erased"]?[name]?.int64 ?? 0 }
+        output.print(
+            "erased: \(count("purchases")) purchases with \(count("facts")) facts and "
+                + "\(count("evidence")) pieces of evidence, \(count("events")) events, "
+                + "\(count("drift")) differences of devices, \(count("audit")) lines of the audit"
+        )
+        if let kept = answer["kept"]?["purchases"]?.int64, kept > 0 {
+            output.print("kept: \(kept) purchases that another customer owned too")
+        }
+        return .success
+    }
+}

@@ -1,0 +1,148 @@
+import Foundation
+import Testing
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+import TideoverSQLite
+import TideoverServer
+import TideoverStorage
+
+/// A customer who is forgotten, and what is let go of by its age.
+@Suite struct EraseTests {
+    private static let path = "/v1/apps/cards/customers/"
+
+    private func erase(_ customer: String, at server: TestServer) async throws -> JSONNode {
+        let target = Self.path + customer
+        let response = try await server.send("DELETE", target)
+        #expect(response.status == 200)
+        return try JSONDocument(response.body).root
+    }
+
+    /// Everything that stands in the files of the database.
+    private func bytes(of server: TestServer) throws -> Data {
+        try ["", "-wal"].reduce(into: Data()) { all, suffix in
+            let file = server.folder.appending(path: "tideover.db\(suffix)")
+            if FileManager.default.fileExists(atPath: file.path) {
+                all += try Data(contentsOf: file)
+            }
+        }
+    }
+
+    @Test func `who is erased is nobody, and stands nowhere in the files`() async throws {
+        let server = try TestServer()
+        let calls = OwnershipCalls(server: server)
+        #expect(try await server.post(.purchase()).status == 200)
+        let customer = "customer-who-asks-to-be-forgotten"
+        try await calls.present(customer, calls.transaction("77"))
+        _ = try await calls.post("customers/\(customer)/aliases", ["alias": "forgotten-phone"])
+        _ = try await calls.post(
+            "customers/forgotten-phone/grants",
+            ["entitlement": "premium", "days": 7, "why": "sorry"]
+        )
+        let answer = try await erase("forgotten-phone", at: server)
+        #expect(answer["customer"]?.string == "forgotten-phone")
+        #expect(answer["erased"]?["purchases"]?.int64 == 2)
+        #expect(answer["kept"]?["purchases"]?.int64 == 0)
+        for id in [customer, "forgotten-phone"] {
+            let snapshot = try await calls.get("customers/\(id)")
+            #expect(snapshot["entitlements"]?["premium"]?["state"]?.string == "never")
+            #expect(try await calls.audit("customers/\(id)/audit") == [])
+        }
+        // Everybody else is who they were.
+        let anna = try await calls.get("customers/\(TestServer.anna)")
+        #expect(anna["entitlements"]?["premium"]?["state"]?.string == "active")
+        let again = try await erase(customer, at: server)
+        #expect(again["erased"]?["purchases"]?.int64 == 0)
+        await server.storage.close()
+        let left = try bytes(of: server)
+        #expect(left.range(of: Data(TestServer.anna.utf8)) != nil)
+        for id in [customer, "forgotten-phone", "appStore:77"] {
+            #expect(left.range(of: Data(id.utf8)) == nil, "\(id)")
+        }
+        await server.close()
+    }
+
+    @Test func `a purchase that moved stays with whoever has it now`() async throws {
+        let server = try TestServer(policy: Policy(transfer: .transfer(coolDown: .zero)))
+        let calls = OwnershipCalls(server: server)
+        try await calls.present("u_1", calls.transaction())
+        server.set(server.now + .days(1))
+        try await calls.present("u_2", calls.transaction())
+        let answer = try await erase("u_1", at: server)
+        #expect(answer["erased"]?["purchases"]?.int64 == 0)
+        #expect(answer["kept"]?["purchases"]?.int64 == 1)
+        let holder = try await calls.get("customers/u_2")
+        #expect(holder["entitlements"]?["premium"]?["state"]?.string == "active")
+        await server.close()
+    }
+
+    @Test func `only the operator erases`() async throws {
+        let server = try TestServer()
+        #expect(try await server.post(.purchase()).status == 200)
+        let made = try await server.send(
+            "POST",
+            "/v1/keys",
+            body: Array(#"{"kind": "secret", "apps": ["cards"]}"#.utf8)
+        )
+        let key = try #require(try JSONDocument(made.body).root["key"]?.string)
+        let response = try await server.service.handler(
+            Request(
+                method: "DELETE",
+                path: Self.path + TestServer.anna,
+                query: [QueryItem(name: "environment", value: "sandbox")],
+                headers: ["Authorization": "Bearer \(key)"]
+            )
+        )
+        #expect(response.status == 403)
+        let calls = OwnershipCalls(server: server)
+        let anna = try await calls.get("customers/\(TestServer.anna)")
+        #expect(anna["entitlements"]?["premium"]?["state"]?.string == "active")
+        await server.close()
+    }
+
+    @Test func `what is old goes, and the answers stay`() async throws {
+        let server = try TestServer()
+        let calls = OwnershipCalls(server: server)
+        #expect(try await server.post(.purchase()).status == 200)
+        _ = try await calls.post("customers/made-up/reconcile", ["nothing": true])
+        let key = try #require(CustomerID("made-up"))
+        let row = CustomerKey(app: "cards", environment: .sandbox, customer: key)
+        let before = try await calls.get("customers/\(TestServer.anna)")
+        #expect(try server.storage.row(of: row) != nil)
+        server.set(server.now + .days(20))
+        await server.service.pruneNow(keeping: Configuration.Retention())
+        #expect(try server.storage.row(of: row) != nil)
+        let short = Configuration.Retention(customers: KeepingTime(.days(19)))
+        await server.service.pruneNow(keeping: short)
+        #expect(try server.storage.row(of: row) == nil)
+        let metrics = try await server.get("/metrics")
+        let text = String(decoding: metrics.body, as: UTF8.self)
+        let line = #"tideover_pruned_rows_total{app="cards",kind="customers"} 1"#
+        #expect(text.contains(line))
+        #expect(server.logged.contains { $0.contains("old rows removed") })
+        let after = try await calls.get("customers/\(TestServer.anna)")
+        #expect(after["entitlements"] == before["entitlements"])
+        await server.close()
+    }
+
+    @Test func `whoever reads events behind a removed one is told so`() async throws {
+        let server = try TestServer()
+        #expect(try await server.post(.purchase()).status == 200)
+        let calls = OwnershipCalls(server: server)
+        let first = try await calls.get("events")["next"]?.string
+        server.set(server.now + .days(40))
+        _ = await server.service.meetDueDeadlines()
+        let last = try #require(try await calls.get("events")["next"]?.string)
+        #expect(first != last)
+        let short = Configuration.Retention(told: KeepingTime(.days(30)))
+        await server.service.pruneNow(keeping: short)
+        let target = "/v1/apps/cards/events?after="
+        let gone = try await server.get(target + (try #require(first)))
+        #expect(gone.status == 410)
+        let type = try JSONDocument(gone.body).root["type"]?.string
+        #expect(type == "urn:tideover:problem:events-removed")
+        #expect(try await server.get(target + last).status == 200)
+        #expect(try await server.get("/v1/apps/cards/events").status == 200)
+        await server.close()
+    }
+}

@@ -1,0 +1,305 @@
+import Testing
+import TideoverCore
+import TideoverStorage
+
+extension StorageLaw {
+    static let retentionLaws: [StorageLaw] = [
+        StorageLaw("evidence that told nothing new goes by its age, and proof stays", idleGoes),
+        StorageLaw("evidence that a fact is read from later stays", readLaterStays),
+        StorageLaw("drift that has ended goes by its age, and open drift stays", endedDriftGoes),
+        StorageLaw("old events go from the oldest on, and none is told again", oldEventsGo),
+        StorageLaw("old lines of the audit go, and the latest stays", oldAuditGoes),
+        StorageLaw("customers of whom nothing is known go by their age", unknownGo),
+        StorageLaw("who is erased leaves nothing, and nobody else loses anything", eraseIsWhole),
+        StorageLaw(
+            "what another one owned too stays, and so does the rest of their story",
+            sharedStays
+        ),
+        StorageLaw("who is erased while something is learned is erased by nobody", staleErasure),
+        StorageLaw("of many who claim one purchase in vain most are counted", claimsAreCounted),
+    ]
+
+    private static func prune(
+        _ kind: PruneOrder.Kind,
+        before: Instant,
+        limit: Int = 100,
+        in storage: any Storage
+    ) async throws -> Int {
+        var count = 0
+        var place: String? = ""
+        while let from = place {
+            let pruned = try await storage.prune(
+                PruneOrder(
+                    kind,
+                    app: Sample.app,
+                    environment: .production,
+                    before: before,
+                    place: from,
+                    limit: limit
+                )
+            )
+            count += pruned.count
+            place = pruned.next
+        }
+        return count
+    }
+
+    private static func kept(_ storage: any Storage) throws -> [String] {
+        try storage.evidence(app: Sample.app, environment: .production, after: nil, limit: 99)
+            .map(\.dedupeKey).sorted()
+    }
+
+    // MARK: By age
+
+    private static func idleGoes(_ storage: any Storage) async throws {
+        let fact = Sample.term(0, token: "anna", evidence: Sample.evidence("proof").id)
+        for (name, facts, day) in [
+            ("proof", [fact], 1), ("again", [fact], 2), ("ping", [], 3), ("late", [fact], 9),
+        ] as [(String, [Fact], Int64)] {
+            let intake = Sample.intake(name, facts: facts, now: Sample.day(day))
+            _ = try await storage.commit(intake, derive: Sample.derive)
+        }
+        #expect(try await prune(.evidence, before: Sample.day(2), in: storage) == 0)
+        #expect(try await prune(.evidence, before: Sample.day(9), limit: 1, in: storage) == 2)
+        #expect(try kept(storage) == ["late", "proof"])
+        // It is a message like any other when it comes again.
+        let again = Sample.intake("again", facts: [fact], now: Sample.day(10))
+        let outcome = try await storage.commit(again, derive: Sample.derive)
+        #expect(outcome == .committed(newFacts: 0, customers: []))
+    }
+
+    private static func readLaterStays(_ storage: any Storage) async throws {
+        let message = Sample.intake("early", now: Sample.day(1))
+        _ = try await storage.commit(message, derive: Sample.derive)
+        let fact = Sample.term(0, token: "anna", evidence: Sample.evidence("early").id)
+        let read = Sample.intake(facts: [fact], now: Sample.day(2))
+        _ = try await storage.commit(read, derive: Sample.derive)
+        #expect(try await prune(.evidence, before: Sample.day(9), in: storage) == 0)
+        #expect(try kept(storage) == ["early"])
+    }
+
+    private static func endedDriftGoes(_ storage: any Storage) async throws {
+        let key = Sample.key("u_1")
+        var ended = Sample.drift("u_1", openedAt: Sample.day(1))
+        ended.healing = Drift.Healing(at: Sample.day(2), by: .notification, access: true)
+        let open = Sample.drift("u_1", "extra", openedAt: Sample.day(1))
+        try await store([ended, open], for: key, in: storage)
+        #expect(try await prune(.drift, before: Sample.day(2), in: storage) == 0)
+        #expect(try await prune(.drift, before: Sample.day(3), in: storage) == 1)
+        #expect(try storage.drift(of: key, limit: 9) == [open])
+    }
+
+    private static func oldEventsGo(_ storage: any Storage) async throws {
+        func tell(_ name: String, _ day: Int64) async throws {
+            let key = Sample.key("anna")
+            let intake = Sample.intake(customers: [key], now: Sample.day(day))
+            _ = try await storage.commit(intake) { lineages in
+                let event = Event(name: name, kind: "told", at: lineages.now, body: [0x7B, 0x7D])
+                return Derivation(
+                    answer: [0x7B, 0x7D],
+                    validUntil: nil,
+                    fingerprint: "p1",
+                    events: [event]
+                )
+            }
+        }
+        for day in 1...4 { try await tell("e\(day)", Int64(day)) }
+        #expect(try await prune(.told, before: Sample.day(3), limit: 1, in: storage) == 2)
+        func days() throws -> [Instant] {
+            try storage.outbox(app: Sample.app, after: nil, limit: 9).map(\.event.at)
+        }
+        #expect(try days() == [Sample.day(3), Sample.day(4)])
+        try await tell("e1", 5)
+        #expect(try days().count == 2)
+        // Ids rise from the latest.
+        #expect(try await prune(.told, before: Sample.day(900), in: storage) == 1)
+        #expect(try days() == [Sample.day(4)])
+    }
+
+    private static func oldAuditGoes(_ storage: any Storage) async throws {
+        for day in 1...3 {
+            let alias = CustomerAlias(
+                alias: Sample.customer("phone-\(day)"),
+                customer: Sample.customer("anna"),
+                from: Sample.day(Int64(day)),
+                by: "k"
+            )
+            let intake = Intake(
+                app: Sample.app,
+                environment: .production,
+                alias: alias,
+                now: Sample.day(Int64(day))
+            )
+            _ = try await storage.commit(intake, derive: Sample.derive)
+        }
+        func days() throws -> [Instant] {
+            try storage.audit(app: Sample.app, customer: nil, after: nil, limit: 9).map(\.entry.at)
+        }
+        #expect(try await prune(.audit, before: Sample.day(2), in: storage) == 1)
+        #expect(try days() == [Sample.day(2), Sample.day(3)])
+        #expect(try await prune(.audit, before: Sample.day(900), in: storage) == 1)
+        #expect(try days() == [Sample.day(3)])
+    }
+
+    private static func unknownGo(_ storage: any Storage) async throws {
+        let bought = Sample.intake(facts: [Sample.term(0, token: "anna")], now: Sample.day(1))
+        _ = try await storage.commit(bought, derive: Sample.derive)
+        let asked = ["a", "b", "c", "z"].map { Sample.key($0) }
+        for (key, day) in zip(asked, [1, 1, 5, 1] as [Int64]) {
+            let intake = Sample.intake(customers: [key], now: Sample.day(day))
+            _ = try await storage.commit(intake, derive: Sample.derive)
+        }
+        let drift = Sample.drift("z", openedAt: Sample.day(1))
+        try await store([drift], for: Sample.key("z"), in: storage)
+        #expect(try await prune(.customers, before: Sample.day(4), limit: 1, in: storage) == 2)
+        for key in asked.prefix(2) { #expect(try storage.row(of: key) == nil) }
+        for key in asked.dropFirst(2) + [Sample.key("anna")] {
+            #expect(try storage.row(of: key) != nil)
+        }
+    }
+
+    // MARK: By customer
+
+    private static func erasure(
+        of customer: String,
+        known: [Evidence],
+        in storage: any Storage
+    ) throws -> Erasure {
+        let ids = Set(try storage.identity(of: Sample.key(customer)).all)
+        let events = try storage.outbox(app: Sample.app, after: nil, limit: 99)
+            .filter { ids.contains($0.customer.customer) }
+        let pieces = Set(known.map(\.id))
+        return Erasure(
+            Sample.key(customer),
+            known: pieces,
+            exclusive: pieces,
+            events: events.map(\.id),
+            pseudonym: Sample.customer("erased-1")
+        )
+    }
+
+    /// Anna, who has a phone, and Ben bought something each; something was told again of each.
+    private static func live(_ storage: any Storage) async throws {
+        for (customer, id) in [("anna", "1"), ("phone", "2"), ("ben", "3")] {
+            let fact = Sample.term(
+                0,
+                of: Sample.lineage(id),
+                token: customer,
+                evidence: Sample.evidence("proof-\(id)").id
+            )
+            for name in ["proof-\(id)", "again-\(id)"] {
+                let intake = Sample.intake(name, facts: [fact])
+                _ = try await storage.commit(intake, derive: Sample.derive)
+            }
+            let drift = Sample.drift(customer, openedAt: Sample.day(1))
+            try await store([drift], for: Sample.key(customer), in: storage)
+        }
+        let alias = CustomerAlias(
+            alias: Sample.customer("phone"),
+            customer: Sample.customer("anna"),
+            from: Sample.day(2),
+            by: "k"
+        )
+        let intake = Intake(
+            app: Sample.app,
+            environment: .production,
+            alias: alias,
+            now: Sample.day(2)
+        )
+        _ = try await storage.commit(intake, derive: Sample.derive)
+    }
+
+    private static func eraseIsWhole(_ storage: any Storage) async throws {
+        try await live(storage)
+        let ben = try storage.lineages(of: Sample.key("ben"), now: Sample.day(3))
+        let known = [Sample.evidence("proof-1"), Sample.evidence("proof-2")]
+        let order = try erasure(of: "phone", known: known, in: storage)
+        let erased = try #require(try await storage.erase(order))
+        #expect(erased.purchases == 2)
+        #expect(erased.shared == 0)
+        #expect(erased.facts == 2)
+        #expect(erased.evidence == 4)
+        #expect(erased.events == 3)
+        #expect(erased.audit == 1)
+        for customer in ["anna", "phone"] {
+            let key = Sample.key(customer)
+            #expect(try storage.lineages(of: key, now: Sample.day(3)) == nil)
+            #expect(try storage.identity(of: key).aliases == [])
+            #expect(try storage.drift(of: key, limit: 9) == [])
+        }
+        #expect(try kept(storage) == ["again-3", "proof-3"])
+        for id in ["1", "2"] {
+            #expect(try storage.holding(Sample.lineage(id), app: Sample.app).facts == [])
+        }
+        // Of the latest event and line the place is left.
+        let left = try storage.outbox(app: Sample.app, after: nil, limit: 99)
+        #expect(left.map(\.customer) == [Sample.key("ben"), Sample.key("erased-1")])
+        let audit = try storage.audit(app: Sample.app, customer: nil, after: nil, limit: 9)
+        #expect(audit.map(\.entry.customer) == [Sample.customer("erased-1")])
+        #expect(audit.map(\.entry.other) == [nil])
+        #expect(try storage.lineages(of: Sample.key("ben"), now: Sample.day(3)) == ben)
+        // Who is not known is erased in the same way.
+        let again = try erasure(of: "anna", known: [], in: storage)
+        #expect(try await storage.erase(again) == Erased())
+        // What is told from now on is news.
+        let fact = Sample.term(0, of: Sample.lineage("1"), token: "anna")
+        let back = try await storage.commit(Sample.intake(facts: [fact]), derive: Sample.derive)
+        #expect(back.rows.map(\.key) == [Sample.key("anna")])
+    }
+
+    private static func sharedStays(_ storage: any Storage) async throws {
+        let lineage = Sample.lineage("1")
+        for (n, customer) in ["anna", "ben"].enumerated() {
+            let fact = Sample.term(
+                Int64(n),
+                of: lineage,
+                token: customer,
+                evidence: Sample.evidence("n-\(n)").id
+            )
+            let intake = Sample.intake("n-\(n)", facts: [fact], now: Sample.day(30 * Int64(n) + 1))
+            _ = try await storage.commit(intake, derive: Sample.derive)
+        }
+        let holding = try storage.holding(lineage, app: Sample.app)
+        let order = try erasure(of: "anna", known: [], in: storage)
+        let erased = try #require(try await storage.erase(order))
+        #expect(erased.purchases == 0)
+        #expect(erased.shared == 1)
+        #expect(erased.audit == 0)
+        #expect(try storage.row(of: Sample.key("anna")) == nil)
+        #expect(try storage.holding(lineage, app: Sample.app) == holding)
+        #expect(try kept(storage) == ["n-0", "n-1"])
+        let audit = try storage.audit(app: Sample.app, customer: nil, after: nil, limit: 9)
+        #expect(audit.map(\.entry.kind) == [.transferred])
+    }
+
+    private static func staleErasure(_ storage: any Storage) async throws {
+        try await live(storage)
+        let before = try storage.lineages(of: Sample.key("anna"), now: Sample.day(3))
+        let order = try erasure(of: "anna", known: [Sample.evidence("proof-1")], in: storage)
+        #expect(try await storage.erase(order) == nil)
+        #expect(try storage.lineages(of: Sample.key("anna"), now: Sample.day(3)) == before)
+    }
+
+    private static func claimsAreCounted(_ storage: any Storage) async throws {
+        let lineage = Sample.lineage("1")
+        let fact = Sample.term(0, of: lineage, token: "anna")
+        _ = try await storage.commit(Sample.intake(facts: [fact]), derive: Sample.derive)
+        for number in [1, 1, 2, 3, 4, 5, 6, 7, 8, 8, 9, 10, 11, 1] {
+            let claim = OwnershipClaim(
+                lineage: lineage,
+                customer: Sample.customer("u_\(number)"),
+                at: Sample.day(2)
+            )
+            let intake = Intake(
+                app: Sample.app,
+                environment: .production,
+                ownership: OwnershipClaims([claim]) { _, _, _ in .refused(.heldByAnother) },
+                now: Sample.day(2)
+            )
+            _ = try await storage.commit(intake, derive: Sample.derive)
+        }
+        let lines = try storage.audit(app: Sample.app, customer: nil, after: nil, limit: 99)
+        #expect(lines.map(\.entry.customer.text) == (1...9).map { "u_\($0)" })
+        #expect(lines.map(\.entry.count) == [1, 1, 1, 1, 1, 1, 1, 1, 3])
+    }
+}
