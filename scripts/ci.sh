@@ -203,7 +203,7 @@ full)
     step "tests under the address sanitizer" sanitized_tests address
     step "faults that the conformance tables find" scripts/mutation-check.sh --first 3
     step "release build, and that of the fuzzers" optimized_builds
-    step "smoke of the fuzzers" scripts/fuzz.sh smoke
+    step "smoke of the fuzzers" scripts/fuzz.sh smoke --built
     step "smoke of the release build" smoke
     step "the simulated Google, judged by Google's library" judged scripts/verify-google.sh
     step "the simulated App Store, judged by Apple's library" judged scripts/verify-apple.sh

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Fuzzes what reads bytes from outside.
 #
-#   scripts/fuzz.sh smoke                       every fuzzer some seconds, and the canaries, which must be found
+#   scripts/fuzz.sh smoke [--built]             every fuzzer some seconds, and the canaries, which must be found
 #   scripts/fuzz.sh NAME SECONDS [FOLDER...]    one fuzzer; inputs in the folders are tried too
 #   scripts/fuzz.sh all SECONDS                 every fuzzer, one for each core at a time
 #   scripts/fuzz.sh NAME FILE                   one input again, such as one that was found
 #   scripts/fuzz.sh list                        the names
-#   scripts/fuzz.sh build                       only builds, for what is run afterwards
+#   scripts/fuzz.sh build                       only builds, for `smoke --built` afterwards
 #
 # The exit code is 1 if anything was found. Found inputs stay in .build/fuzzing/found/NAME, what is worth
 # starting from the next time in .build/fuzzing/NAME/corpus. docs/fuzzing.md tells more.
@@ -110,7 +110,8 @@ build)
     build
     ;;
 smoke)
-    build
+    # A second build compiles it all again, although nothing has changed.
+    [ "${2:-}" = --built ] || build
     canaries
     fuzz_all $smoke_seconds
     ;;
