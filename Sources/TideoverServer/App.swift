@@ -51,7 +51,7 @@ public struct App: Sendable {
         self.backfill = backfill
         self.silence = silence
         self.passes = passes
-        fingerprint = Self.fingerprint(of: catalogue, policy)
+        fingerprint = Self.fingerprint(of: catalogue, policy, googlePlay?.packageName)
     }
 
     /// The stores that it sells on.
@@ -65,12 +65,17 @@ public struct App: Sendable {
     /// Raised when a rule of standing or the form of an answer changes.
     private static let answerRevision = 10
 
-    private static func fingerprint(of catalogue: Catalogue, _ policy: Policy) -> String {
+    private static func fingerprint(
+        of catalogue: Catalogue,
+        _ policy: Policy,
+        _ package: String?
+    ) -> String {
         var writer = JSONWriter()
         writer.array { writer in
             writer.value(answerRevision)
             catalogue.write(to: &writer)
             policy.write(to: &writer)
+            if let package { writer.value(package) }
         }
         return Hexadecimal.text(SHA256.hash(writer.bytes).prefix(8))
     }

@@ -22,7 +22,8 @@ import TideoverLives
     static func history(
         _ lives: [Life],
         policy: Policy = Policy(),
-        catalogue: Catalogue = catalogue
+        catalogue: Catalogue = catalogue,
+        package: String? = nil
     ) -> CustomerHistory {
         let priced = lives.map { life in
             var life = life
@@ -41,8 +42,9 @@ import TideoverLives
                 )
                 return OwnedHistory(history: life.history, owners: [entry])
             },
-            catalogue: catalogue,
-            policy: policy
+            catalogue: Versioned(catalogue),
+            policy: Versioned(policy),
+            googlePlayPackage: package
         )
     }
 
@@ -300,10 +302,7 @@ import TideoverLives
         "https://play.google.com/store/account/subscriptions?sku=play&package=com.example.cards"
 
     private func playGuidance(_ life: Life, at instant: Instant) throws -> Guidance {
-        let snapshot = Self.history([life]).snapshot(
-            at: instant,
-            shown: Presentation(googlePlayPackage: "com.example.cards")
-        )
+        let snapshot = Self.history([life], package: "com.example.cards").snapshot(at: instant)
         return try #require(snapshot["premium"]).guidance
     }
 
@@ -314,10 +313,8 @@ import TideoverLives
         let guidance = try playGuidance(life, at: "2026-06-10")
         #expect(guidance.advice?.kind == .fixPayment)
         #expect(guidance.advice?.url == Self.playPage)
-        let prompt = Self.history([life]).snapshot(
-            at: "2026-06-10",
-            shown: Presentation(googlePlayPackage: "com.example.cards")
-        ).prompt
+        let prompt = Self.history([life], package: "com.example.cards")
+            .snapshot(at: "2026-06-10").prompt
         #expect(prompt?.kind == .hard)
         #expect(prompt?.action.url == Self.playPage)
     }

@@ -50,6 +50,23 @@ struct PlayIngestTests {
         await server.close()
     }
 
+    @Test func `a failed payment is mended on the subscription's own page`() async throws {
+        let play = TestPlay()
+        let server = try TestServer(googlePlay: play.trust())
+        play.answer("token-1", TestPlay.subscription("ON_HOLD", until: "2026-05-01T10:00:03Z"))
+        #expect(try await push(server, TestPlay.notice(5)) == (200, "committed"))
+        let target = "/v1/apps/cards/customers/\(TestServer.anna)?environment=sandbox"
+        let snapshot = try JSONDocument(try await server.get(target).body).root
+        let page =
+            "https://play.google.com/store/account/subscriptions"
+            + "?sku=cards.pro.monthly&package=com.example.cards"
+        let entitlement = snapshot["entitlements"]?["premium"]
+        #expect(entitlement?["advice"]?["kind"]?.string == "fixPayment")
+        #expect(entitlement?["advice"]?["url"]?.string == page)
+        #expect(snapshot["prompt"]?["action"]?["url"]?.string == page)
+        await server.close()
+    }
+
     @Test func `a message delivered again changes nothing`() async throws {
         let play = TestPlay()
         let server = try TestServer(googlePlay: play.trust())

@@ -8,6 +8,8 @@ public struct CustomerRecord: Sendable {
     public let policy: Versioned<Policy>
     /// When a device first presented all that it had; nil where none did.
     public let reconciledAt: Instant?
+    /// The app's package name on Google Play, for links to its subscriptions; nil where it is not known.
+    public let googlePlayPackage: String?
 
     /// One lineage with all that was said of it, and all who ever owned it.
     public struct Holding: Sendable {
@@ -30,9 +32,11 @@ public struct CustomerRecord: Sendable {
         holdings: [Holding],
         catalogue: Versioned<Catalogue>,
         policy: Versioned<Policy>,
-        reconciledAt: Instant? = nil
+        reconciledAt: Instant? = nil,
+        googlePlayPackage: String? = nil
     ) {
         self.reconciledAt = reconciledAt
+        self.googlePlayPackage = googlePlayPackage
         identity = CustomerIdentity(customer, aliases: aliases)
         self.environment = environment
         self.holdings = holdings
@@ -58,7 +62,8 @@ public struct CustomerRecord: Sendable {
             holdings: known,
             catalogue: catalogue.asKnown(at: instant),
             policy: policy.asKnown(at: instant),
-            reconciledAt: reconciledAt.flatMap { $0 <= instant ? $0 : nil }
+            reconciledAt: reconciledAt.flatMap { $0 <= instant ? $0 : nil },
+            googlePlayPackage: googlePlayPackage
         )
     }
 
@@ -80,7 +85,8 @@ public struct CustomerRecord: Sendable {
             },
             catalogue: catalogue,
             policy: policy,
-            reconciledAt: reconciledAt
+            reconciledAt: reconciledAt,
+            googlePlayPackage: googlePlayPackage
         )
     }
 

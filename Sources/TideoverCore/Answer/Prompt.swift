@@ -28,15 +28,12 @@ public struct Prompt: Hashable, Sendable {
     }
 }
 
-/// How an answer is shown to its customer: by which app, and after which prompts.
+/// How an answer is shown to its customer: after which prompts.
 public struct Presentation: Hashable, Sendable {
-    /// The app's package name on Google Play, for links to its subscriptions.
-    public var googlePlayPackage: String?
     /// When prompts were shown to the customer before, in any order.
     public var exposures: [Instant]
 
-    public init(googlePlayPackage: String? = nil, exposures: [Instant] = []) {
-        self.googlePlayPackage = googlePlayPackage
+    public init(exposures: [Instant] = []) {
         self.exposures = exposures
     }
 }
@@ -71,7 +68,7 @@ extension CustomerHistory {
         let counsel = counsel(on: entitlement, at: instant)
         guard let (kind, standing) = counsel.advice, kind == .fixPayment,
             let history = history(of: standing),
-            let url = StoreLink.payment(for: standing, package: presentation.googlePlayPackage)
+            let url = StoreLink.payment(for: standing, package: googlePlayPackage)
         else { return nil }
         let isKept = counsel.standings.contains(where: \.access)
         let screen: Screen = isKept ? .grace(until: standing.graceUntil) : .hold

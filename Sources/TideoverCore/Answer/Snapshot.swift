@@ -19,6 +19,8 @@ public struct CustomerHistory: Sendable {
     public let policy: Versioned<Policy>
     /// When a device first presented all that it had; nil where none did.
     public let reconciledAt: Instant?
+    /// The app's package name on Google Play, for links to its subscriptions; nil where it is not known.
+    public let googlePlayPackage: String?
 
     /// Holdings of other environments are left out: environments are never mixed.
     public init(
@@ -28,8 +30,10 @@ public struct CustomerHistory: Sendable {
         holdings: [OwnedHistory],
         catalogue: Versioned<Catalogue>,
         policy: Versioned<Policy>,
-        reconciledAt: Instant? = nil
+        reconciledAt: Instant? = nil,
+        googlePlayPackage: String? = nil
     ) {
+        self.googlePlayPackage = googlePlayPackage
         identity = CustomerIdentity(customer, aliases: aliases)
         self.environment = environment
         self.reconciledAt = reconciledAt
@@ -55,7 +59,7 @@ public struct CustomerHistory: Sendable {
                 accessUntil: unbrokenAccess(to: name, at: instant, from: standing),
                 nextChange: nextChange(of: name, among: ahead, from: standing),
                 pending: pending(for: name, at: instant),
-                guidance: guidance(on: name, standing, at: instant, presentation)
+                guidance: guidance(on: name, standing, at: instant)
             )
         }
         let prompting = prompting(at: instant, presentation)

@@ -36,11 +36,10 @@ extension CustomerHistory {
     func guidance(
         on entitlement: String,
         _ standing: Standing,
-        at instant: Instant,
-        _ presentation: Presentation
+        at instant: Instant
     ) -> Guidance {
         let counsel = counsel(on: entitlement, at: instant)
-        let package = presentation.googlePlayPackage
+        let package = googlePlayPackage
         let advice = advice(on: entitlement, by: counsel, at: instant, package: package)
         let trialOffer = trialOffer(for: entitlement, at: instant)
         let charges = counsel.charging(in: catalogue.value(at: instant)).compactMap { standing in

@@ -140,7 +140,8 @@ extension CustomerRecord {
             holdings: holdings,
             catalogue: catalogue ?? self.catalogue,
             policy: policy ?? self.policy,
-            reconciledAt: reconciledAt
+            reconciledAt: reconciledAt,
+            googlePlayPackage: googlePlayPackage
         )
     }
 

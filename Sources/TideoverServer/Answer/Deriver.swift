@@ -126,7 +126,8 @@ struct Deriver: Sendable {
             },
             catalogue: Versioned(app.catalogue),
             policy: Versioned(app.policy),
-            reconciledAt: lineages.reconciledAt
+            reconciledAt: lineages.reconciledAt,
+            googlePlayPackage: app.googlePlay?.packageName
         )
     }
 
@@ -153,7 +154,8 @@ extension CustomerRecord {
             holdings: holdings.filter { !left.contains($0.lineage) },
             catalogue: catalogue,
             policy: policy,
-            reconciledAt: reconciledAt
+            reconciledAt: reconciledAt,
+            googlePlayPackage: googlePlayPackage
         )
     }
 }

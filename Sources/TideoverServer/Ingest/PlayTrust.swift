@@ -8,6 +8,8 @@ import TideoverStorage
 /// Whom one app believes about Google Play: who may push, and how the store is asked.
 public struct PlayTrust: Sendable {
     public let identity: PlayIdentity
+    /// The app's name on Google Play.
+    var packageName: String { identity.packageName }
     /// Nil where nothing is pushed.
     let pushes: PushGuard?
     /// Nil where no credentials are configured: then nobody can ask.
