@@ -11,6 +11,7 @@ import TideoverJSON
         let subtype: String?
         let kinds: [String]
         var notice: Condition.Notice?
+        var lapse: Outlook.Lapse?
         var transaction: JSONObject? = FakeStore.transaction()
         var renewalInfo: JSONObject? = FakeStore.renewalInfo()
         var outer: JSONObject = [:]
@@ -47,12 +48,15 @@ import TideoverJSON
     }
 
     static let failures: [Announcement] = [
-        ("DID_FAIL_TO_RENEW", "GRACE_PERIOD", .failedToRenewInGrace),
-        ("DID_FAIL_TO_RENEW", nil, .failedToRenew), ("GRACE_PERIOD_EXPIRED", nil, .graceExpired),
-        ("EXPIRED", "VOLUNTARY", .expired), ("EXPIRED", "BILLING_RETRY", .expired),
-        ("EXPIRED", "PRICE_INCREASE", .expired), ("EXPIRED", "PRODUCT_NOT_FOR_SALE", .expired),
-        ("EXPIRED", nil, .expired),
-    ].map { Announcement(type: $0, subtype: $1, kinds: subscription, notice: $2) }
+        ("DID_FAIL_TO_RENEW", "GRACE_PERIOD", .failedToRenewInGrace, nil),
+        ("DID_FAIL_TO_RENEW", nil, .failedToRenew, nil),
+        ("GRACE_PERIOD_EXPIRED", nil, .graceExpired, nil),
+        ("EXPIRED", "VOLUNTARY", .expired, .cancelled),
+        ("EXPIRED", "BILLING_RETRY", .expired, .billingError),
+        ("EXPIRED", "PRICE_INCREASE", .expired, .priceIncrease),
+        ("EXPIRED", "PRODUCT_NOT_FOR_SALE", .expired, .productUnavailable),
+        ("EXPIRED", nil, .expired, nil),
+    ].map { Announcement(type: $0, subtype: $1, kinds: subscription, notice: $2, lapse: $3) }
 
     static let takenBack = FakeStore.transaction(["revocationDate": .integer(FakeStore.start + 500)]
     )
@@ -137,6 +141,7 @@ import TideoverJSON
             let expected = Condition(
                 status: .active,
                 notice: announcement.notice,
+                lapse: announcement.lapse,
                 renewalDate: end
             )
             #expect(facts.conditions == [expected])

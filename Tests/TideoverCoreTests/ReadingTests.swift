@@ -57,7 +57,7 @@ import TideoverLives
         expectTurn(life, at: "2026-06-05", from: Self.inGrace, to: Self.inTerm)
     }
 
-    @Test func `a failure announced before the old end does not delay its recovery`() {
+    @Test func `a failure announced before the old end keeps its grace until the recovery`() {
         var life = StandingTests.monthly()
         life.outlook(
             end: Self.end,
@@ -66,8 +66,8 @@ import TideoverLives
             grace: Self.grace
         )
         life.term("2", from: Self.end, to: "2026-07-01", signed: "2026-06-09")
-        expectTurn(life, at: Self.end, from: Self.inTerm, to: Self.inTerm)
-        #expect(life.standing(Self.end).accessUntil == "2026-07-01")
+        expectTurn(life, at: Self.end, from: Self.inTerm, to: Self.inGrace)
+        expectTurn(life, at: "2026-06-09", from: Self.inGrace, to: Self.inTerm)
     }
 
     @Test func `a new purchase after a lapse counts from its purchase date however late we hear`() {
@@ -132,7 +132,7 @@ import TideoverLives
         life.outlook(end: "2027-05-10", signed: "2026-05-10", product: "yearly")
         expectTurn(life, at: "2026-05-10", from: Self.inTerm, to: Self.unseen)
         #expect(life.standing("2026-05-10").productId == "yearly")
-        expectTurn(life, at: "2027-05-10", from: Self.unseen, to: Self.due)
+        expectTurn(life, at: "2027-05-10", from: Self.unseen, to: Self.unconfirmed)
     }
 
     @Test func `a cancellation date of an old receipt that is an upgrade refunds nothing`() {

@@ -111,7 +111,7 @@ package struct GeneratedLife {
 
     /// One thing that happens to a subscription; false when it has lapsed.
     private mutating func live(_ random: inout SeededRandom) -> Bool {
-        switch Int.random(in: 0..<14, using: &random) {
+        switch Int.random(in: 0..<16, using: &random) {
         case 0: return cancel()
         case 1: return refund(reversed: false, &random)
         case 2: return refund(reversed: true, &random)
@@ -123,6 +123,8 @@ package struct GeneratedLife {
         case 8: return upgrade(&random)
         case 9: return downgrade(&random)
         case 10, 11: return extend(&random)
+        case 12: return extendCancelled(&random)
+        case 13: return recoverFromUndatedGrace(&random)
         default: return renew(early: .hours(Int64.random(in: 0...7, using: &random)), &random)
         }
     }
@@ -145,7 +147,8 @@ package struct GeneratedLife {
         guard product != "yearly", let instant = later(.days(2)) else {
             return renew(early: .zero, &random)
         }
-        let flagged = instant + .hours(Int64.random(in: 0...20, using: &random))
+        // A device may hand the flagged copy over weeks later.
+        let flagged = instant + .hours(Int64.random(in: 0...500, using: &random))
         say(signed: flagged, upgraded: true)
         product = "yearly"
         start(from: instant, signed: instant, origin: .purchase, &random)
@@ -169,6 +172,20 @@ package struct GeneratedLife {
         outlook(signed: instant)
         life.condition(.active, end: end, signed: instant)
         return true
+    }
+
+    /// The store extends what was cancelled: the customer keeps the days and is still leaving.
+    private mutating func extendCancelled(_ random: inout SeededRandom) -> Bool {
+        guard let cancelled = later(.days(2)), cancelled + .days(2) < end else {
+            return renew(early: .zero, &random)
+        }
+        outlook(signed: cancelled, renews: false)
+        life.condition(.active, end: end, signed: cancelled)
+        end = end + .days(Int64.random(in: 1...30, using: &random))
+        say(signed: cancelled + .days(1))
+        lapse(at: end, .cancelled)
+        truth.append((end, nil))
+        return false
     }
 
     private mutating func refund(reversed: Bool, _ random: inout SeededRandom) -> Bool {
@@ -213,7 +230,7 @@ package struct GeneratedLife {
         _ random: inout SeededRandom
     ) -> Bool {
         let (failed, grace) = (end, end + .days(16))
-        fail(grace: grace)
+        fail(grace: grace, &random)
         if recovering {
             // Back-dated: the term starts at the old end, before the failure was announced.
             let back = failed + .days(Int64.random(in: 1...15, using: &random))
@@ -226,22 +243,36 @@ package struct GeneratedLife {
         return recoverLate(after: grace, &random)
     }
 
+    /// The store says grace and names no date, which the rules assume to last three days.
+    private mutating func recoverFromUndatedGrace(_ random: inout SeededRandom) -> Bool {
+        let failed = end
+        next = product
+        outlook(signed: failed)
+        life.condition(.grace, notice: .failedToRenewInGrace, end: failed, signed: failed)
+        let back = failed + .hours(Int64.random(in: 1...60, using: &random))
+        start(from: failed, signed: back, origin: .renewal, &random)
+        return true
+    }
+
     private mutating func failWithoutGrace(_ random: inout SeededRandom) -> Bool {
-        fail(grace: nil)
+        fail(grace: nil, &random)
         truth.append((end, nil))
         return recoverLate(after: end, &random)
     }
 
-    /// Two words with the same date: they must not depend on the order we hear them in.
-    private mutating func fail(grace: Instant?) {
+    /// Two words with the same date: they must not depend on the order we hear them in. The store may warn
+    /// of a failure some hours before the end.
+    private mutating func fail(grace: Instant?, _ random: inout SeededRandom) {
         // The product that failed is still the one that ran.
         next = product
-        outlook(signed: end, retrying: true, grace: grace)
+        let warned = max(end - .hours(Int64.random(in: 0...20, using: &random)), latest)
+        let signed = Bool.random(using: &random) ? min(warned, end) : end
+        outlook(signed: signed, retrying: true, grace: grace)
         life.condition(
             grace == nil ? .retry : .grace,
             notice: grace == nil ? .failedToRenew : .failedToRenewInGrace,
             end: end,
-            signed: end
+            signed: signed
         )
     }
 
@@ -259,7 +290,7 @@ package struct GeneratedLife {
     }
 
     private mutating func cancelInGrace(_ random: inout SeededRandom) -> Bool {
-        fail(grace: end + .days(16))
+        fail(grace: end + .days(16), &random)
         let instant = end + .hours(Int64.random(in: 1...380, using: &random))
         truth.append((instant, nil))
         guard Bool.random(using: &random) else {
@@ -272,7 +303,7 @@ package struct GeneratedLife {
     }
 
     private mutating func cancelInRetry(_ random: inout SeededRandom) -> Bool {
-        fail(grace: nil)
+        fail(grace: nil, &random)
         truth.append((end, nil))
         lapse(at: end + .hours(Int64.random(in: 1...1000, using: &random)), .cancelled)
         return false

@@ -35,8 +35,8 @@ package struct Law: Sendable, CustomStringConvertible {
     }
 
     package static let all = [
-        convergence, unknownWords, refund, grace, bound, olderWords, lowerRank, telling, stillness,
-        settling,
+        convergence, unknownWords, refund, grace, bound, coverage, told, unbroken, olderWords,
+        lowerRank, telling, stillness, settling,
     ]
 
     /// A breach of this law by a life, or nil.

@@ -220,6 +220,9 @@ extension Life {
             case .playSubscription(let read)
             where isSaid || read.startedAt.map { $0 <= instant } ?? false:
                 return read.items.map(\.expiresAt)
+            // Three days of grace are assumed where the store names no date.
+            case .condition(let condition) where isSaid && condition.status == .grace:
+                return [condition.renewalDate.map { $0 + .days(3) - policy.renewalLeeway }]
             // It gives no date: the catalogue's month is assumed, from a due date two days off at most.
             case .playNotice where isSaid: return [fact.assertedAt + .days(33)]
             default: return []

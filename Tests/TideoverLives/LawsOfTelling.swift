@@ -148,13 +148,7 @@ extension Life {
         _ answers: [Standing],
         _ trial: Law.Trial
     ) -> String? {
-        let customer = CustomerHistory(
-            customer: holder,
-            environment: lineage.environment,
-            holdings: [OwnedHistory(history: history, owners: [possession])],
-            catalogue: catalogue,
-            policy: policy
-        )
+        let customer = customerHistory(of: history)
         var random = trial.random
         for _ in 0..<2 {
             let position = Int.random(in: probes.indices, using: &random)
@@ -172,7 +166,20 @@ extension Life {
     }
 }
 
+extension Life {
+    /// A customer who holds this lineage and no other.
+    func customerHistory(of history: LineageHistory) -> CustomerHistory {
+        CustomerHistory(
+            customer: holder,
+            environment: lineage.environment,
+            holdings: [OwnedHistory(history: history, owners: [possession])],
+            catalogue: catalogue,
+            policy: policy
+        )
+    }
+}
+
 extension Law.Trial {
     /// Asking at every boundary of a life costs many times what the other laws do together.
-    fileprivate var isOneInTen: Bool { seed.isMultiple(of: 10) }
+    var isOneInTen: Bool { seed.isMultiple(of: 10) }
 }

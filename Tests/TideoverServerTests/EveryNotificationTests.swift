@@ -47,8 +47,12 @@ import TideoverStorage
 
     /// Types that announce a state by themselves.
     static let announcing: [Case] =
-        ["VOLUNTARY", "BILLING_RETRY", "PRICE_INCREASE", "PRODUCT_NOT_FOR_SALE", nil].map {
-            Case(type: "EXPIRED", subtype: $0, standing: "expired ended none")
+        [
+            ("VOLUNTARY", "cancelled"), ("BILLING_RETRY", "billingError"),
+            ("PRICE_INCREASE", "priceIncrease"), ("PRODUCT_NOT_FOR_SALE", "productUnavailable"),
+            (nil, "ended"),
+        ].map { subtype, reason in
+            Case(type: "EXPIRED", subtype: subtype, standing: "expired \(reason) none")
         } + [
             Case(type: "DID_FAIL_TO_RENEW", standing: "hold billingRetry none"),
             Case(

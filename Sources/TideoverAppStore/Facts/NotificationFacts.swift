@@ -17,10 +17,29 @@ extension AppStoreNotification {
         }
     }
 
+    /// Why the subscription ended, by the subtype that EXPIRED comes with.
+    /// https://developer.apple.com/documentation/appstoreservernotifications/subtype
+    private var lapse: Outlook.Lapse? {
+        guard notificationType?.known == .expired else { return nil }
+        switch subtype?.known {
+        case .voluntary: return .cancelled
+        case .billingRetry: return .billingError
+        case .priceIncrease: return .priceIncrease
+        case .productNotForSale: return .productUnavailable
+        default: return nil
+        }
+    }
+
     /// The store's word for the subscription's state, for the term that ends at a renewal date. A
-    /// status that is not known is no word at all: it must not displace an older one that is.
+    /// status that is not known is no word at all: it must not displace an older one that is. Where
+    /// none is stated, SUBSCRIBED says that the subscription is active.
     func condition(renewalDate: Instant?) -> Condition? {
-        Condition(data?.status, notice, renewalDate)
+        if data?.status == nil, notificationType?.known == .subscribed {
+            return Condition(status: .active, renewalDate: renewalDate)
+        }
+        var condition = Condition(data?.status, notice, renewalDate)
+        condition?.lapse = lapse
+        return condition
     }
 
     /// The words in it that this version does not know.

@@ -53,11 +53,17 @@ public struct CustomerHistory: Sendable {
         let ahead = boundaries(after: instant)
         let entitlements = catalogue.value(at: instant).entitlements.map { name in
             let standing = best(of: name, at: instant)
+            let nextChange = nextChange(of: name, among: ahead, from: standing)
             return Snapshot.Entitlement(
                 name: name,
                 standing: standing,
-                accessUntil: unbrokenAccess(to: name, at: instant, from: standing),
-                nextChange: nextChange(of: name, among: ahead, from: standing),
+                accessUntil: accessEnd(
+                    of: name,
+                    at: instant,
+                    from: standing,
+                    ahead: ahead.drop { $0 < nextChange ?? .distantFuture }
+                ),
+                nextChange: nextChange,
                 pending: pending(for: name, at: instant),
                 guidance: guidance(on: name, standing, at: instant)
             )
@@ -97,6 +103,21 @@ public struct CustomerHistory: Sendable {
                 catalogue: catalogue
             )
         }
+    }
+
+    /// The end of unbroken access from an instant on; nil is for ever. For an instant in the past that is
+    /// as known now: what was revoked since ended there. `ahead` are the instants from the next change
+    /// on.
+    private func accessEnd(
+        of entitlement: String,
+        at instant: Instant,
+        from standing: Standing,
+        ahead: ArraySlice<Instant>
+    ) -> Instant? {
+        let until = unbrokenAccess(to: entitlement, at: instant, from: standing)
+        guard standing.access else { return until }
+        let known = ahead.prefix { $0 < until ?? .distantFuture }
+        return known.first { !best(of: entitlement, at: $0).access } ?? until
     }
 
     /// The end of unbroken confirmed access over all lineages; nil is for ever.

@@ -337,12 +337,20 @@ public struct Condition: Hashable, Sendable {
     public var status: Status?
     /// What the message itself announces, where that is a state.
     public var notice: Notice?
+    /// Why the subscription ended, where a notice of its end names that.
+    public var lapse: Outlook.Lapse?
     /// The end of the term it speaks of, from the renewal info beside it.
     public var renewalDate: Instant?
 
-    public init(status: Status? = nil, notice: Notice? = nil, renewalDate: Instant? = nil) {
+    public init(
+        status: Status? = nil,
+        notice: Notice? = nil,
+        lapse: Outlook.Lapse? = nil,
+        renewalDate: Instant? = nil
+    ) {
         self.status = status
         self.notice = notice
+        self.lapse = lapse
         self.renewalDate = renewalDate
     }
 

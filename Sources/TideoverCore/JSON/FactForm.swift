@@ -300,6 +300,7 @@ extension Condition {
     func writeFields(to writer: inout JSONWriter) {
         writer.said("status", status?.word)
         writer.said("notice", notice?.rawValue)
+        writer.said("lapse", lapse?.word)
         writer.said("renewalDate", renewalDate)
     }
 
@@ -307,6 +308,7 @@ extension Condition {
         Condition(
             status: try node.optional("status", Field.open),
             notice: try node.optional("notice", Field.word),
+            lapse: try node.optional("lapse", Field.open),
             renewalDate: try node.optional("renewalDate", Field.instant)
         )
     }

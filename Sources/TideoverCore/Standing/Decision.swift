@@ -56,8 +56,7 @@ extension LineageHistory {
         policy: Policy,
         where isMeant: (Standing) -> Bool
     ) -> (standing: Standing, ground: Ground)? {
-        let now = Situation(history: self, instant: instant, policy: policy)
-        let standing = TermRule.standing(now)
+        let (standing, now) = Situation.decide(self, at: instant, policy: policy)
         return isMeant(standing) ? (standing, .term(now)) : nil
     }
 
@@ -135,8 +134,14 @@ extension LineageHistory {
         let before = terms.last {
             $0.effectiveStart <= instant && unlocks($0, entitlement, catalogue)
         }
+        let present = standing
         var standing = notEntitled(standing)
         guard let before else { return standing }
+        // A change of product that is only assumed denies nothing for certain.
+        if present.access, present.confidence == .presumed {
+            standing.confidence = .presumed
+            standing.asksStore = present.asksStore
+        }
         standing.state = .expired
         standing.reason = .changedProduct
         standing.productId = before.term.productId

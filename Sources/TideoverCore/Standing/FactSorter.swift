@@ -11,6 +11,8 @@ struct FactSorter {
     var grants: [Word<Grant>] = []
     var pendings: [Word<PendingPurchase>] = []
     var purchases = PlayPurchases()
+    /// Notifications by which the subscription is active.
+    private var activeNotices: Set<EvidenceID> = []
     /// When receipts were made that list the purchase, each with all of its renewals until then.
     var receipts: Set<Instant> = []
 
@@ -28,6 +30,9 @@ struct FactSorter {
             // A word that we do not know must not displace an older one that we do.
             guard let known = condition.known else { return }
             conditions.append(Word(known, of: fact))
+            if known.status == .active, fact.source == .appStoreNotification {
+                activeNotices.insert(fact.evidence)
+            }
         case .revocation(let revocation): revocations.append(Word(revocation, of: fact))
         case .reversal(let reversal): reversals.append(Word(reversal, of: fact))
         case .grant(let grant): grants.append(Word(grant, of: fact))
@@ -56,7 +61,7 @@ struct FactSorter {
         attachRevocations(to: &records, names)
         findUpgrades(in: &records, names)
         let ends = EndIndex(records)
-        var unseenEnds = EndIndex([])
+        var unseenEnds = EndIndex()
         var unseen = bindOutlooks(to: &records, ends, filing: &unseenEnds)
         bindConditions(to: &records, ends, and: &unseen, unseenEnds)
         for position in records.indices {
@@ -88,8 +93,11 @@ struct FactSorter {
                 firstTold: first,
                 effectiveStart: complete.value.start
             )
-            record.cleanSignings = words.filter { !$0.value.isRevoked && $0.rank == newest.rank }
+            let clean = words.filter { !$0.value.isRevoked && $0.rank == newest.rank }
+            record.cleanSignings = clean.map(\.assertedAt)
+            record.cleanNotices = clean.filter { activeNotices.contains($0.evidence) }
                 .map(\.assertedAt)
+            record.formerEnds = Set(words.compactMap(\.value.end).filter { $0 != record.end })
             record.plannedGrace =
                 catalogue.value(at: complete.value.start)[complete.value.productId]?.grace
             record.entitlement = grants.last { $0.value.key == key }?.value.entitlement
@@ -178,7 +186,16 @@ struct FactSorter {
         filing unseenEnds: inout EndIndex
     ) -> [TermDraft] {
         var unseen: [TermDraft] = []
+        let formerEnds = EndIndex(former: records)
         for word in outlooks {
+            let renewalDate = word.value.renewalDate
+            if let renewalDate, ends.nearest(to: renewalDate) == nil,
+                let position = formerEnds.nearest(to: renewalDate)
+            {
+                let kept = word.value.withoutFailure(endingAt: records[position].end)
+                records[position].outlooks.append(Word(kept, like: word))
+                continue
+            }
             let target = target(
                 renewalDate: word.value.renewalDate,
                 assertedAt: word.assertedAt,
@@ -230,9 +247,9 @@ struct FactSorter {
     }
 
     /// What a word speaks of: the term that ends at its renewal date; without one, the newest term
-    /// asserted by then, or for a failing word the newest that had ended by then. A failing word
-    /// that names an end we do not know speaks of a term we have not seen, unless a known term was
-    /// still running.
+    /// asserted by then. The store announces a failure up to a day ahead: otherwise a failing word that
+    /// names no known end speaks of the newest term that had ended by then, or, where it names an end
+    /// and no known term was still running, of a term we have not seen.
     private func target(
         renewalDate: Instant?,
         assertedAt: Instant,
@@ -248,7 +265,7 @@ struct FactSorter {
             guard isFailing && isRunning else { return .unseenTerm(end: renewalDate) }
         }
         let position = records.lastIndex {
-            isFailing ? ($0.end ?? .distantFuture) <= assertedAt : $0.firstAsserted <= assertedAt
+            $0.firstAsserted <= assertedAt && (!isFailing || $0.isDue(at: assertedAt))
         }
         return position.map(Target.term) ?? .nothing
     }
@@ -345,18 +362,21 @@ struct FactSorter {
 
     // MARK: Effective start
 
-    /// A recovery in grace keeps the old cycle: the new term's purchase date lies before the
-    /// failure was announced. It counts from when it was first told of, so that the billing issue
-    /// the customer lived through is not erased; never before the old end, never beyond grace.
+    /// The longest billing grace period that the App Store offers.
+    private static let longestGrace = Milliseconds.days(28)
+
+    /// A recovery in grace keeps the old cycle: the new term's purchase date is the old end. It counts
+    /// from when it was first told of, so that the billing issue the customer lived through is not
+    /// erased; never before the old end, never beyond grace, or the longest grace where none was stated.
     private func moveEffectiveStarts(of records: inout [TermDraft], _ ends: EndIndex) {
         for position in records.indices {
             let start = records[position].term.start
             guard let before = ends.nearest(to: start), before != position,
                 let oldEnd = records[before].end, let failure = records[before].failure.first,
-                failure >= oldEnd, failure < records[position].firstTold
+                failure < records[position].firstTold
             else { continue }
             let graceEnd = records[before].grace?.value.graceEnd
-            let told = min(records[position].firstTold, graceEnd ?? .distantFuture)
+            let told = min(records[position].firstTold, graceEnd ?? oldEnd + Self.longestGrace)
             records[position].effectiveStart = max(told, oldEnd)
         }
     }
@@ -367,11 +387,19 @@ private struct EndIndex {
     /// By their ends.
     private var terms: [(end: Instant, position: Int)] = []
 
+    init() {}
+
     init(_ records: [TermDraft]) {
-        for (position, record) in records.enumerated() {
-            if let end = record.end { terms.append((end, position)) }
-        }
-        terms.sort { $0 < $1 }
+        self.init(records.enumerated().compactMap { at, record in record.end.map { ($0, at) } })
+    }
+
+    /// By the ends that the terms had before an extension moved them.
+    init(former records: [TermDraft]) {
+        self.init(records.enumerated().flatMap { at, record in record.formerEnds.map { ($0, at) } })
+    }
+
+    private init(_ ends: [(end: Instant, position: Int)]) {
+        terms = ends.sorted { $0 < $1 }
     }
 
     mutating func add(_ end: Instant, at position: Int) {

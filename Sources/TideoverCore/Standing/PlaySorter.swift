@@ -56,6 +56,21 @@ struct PlaySorter {
         let said = Set(reads.keys).union(notices.keys).sorted()
             .map { (token: $0, sayings: sayings(of: $0)) }.filter { !$0.sayings.isEmpty }
         guard !said.isEmpty else { return nil }
+        let starts = Dictionary(
+            uniqueKeysWithValues: said.map { token, sayings in
+                (token, sayings.map { $0.startedAt ?? $0.said }.min() ?? .distantFuture)
+            }
+        )
+        let counted = said.map { token, sayings in
+            (token: token, sayings: sayings.map { $0.withoutStart(before: starts) })
+        }
+        return history(of: counted, pace)
+    }
+
+    private func history(
+        of said: [(token: PlayToken, sayings: [PlaySaying])],
+        _ pace: Pace
+    ) -> PlayHistory {
         let retiredFrom = retirements(by: said)
         var ledger = PlayLedger(catalogue: catalogue, pace: pace)
         let records = said.map { token, sayings in
@@ -220,6 +235,18 @@ struct PlaySaying: Sendable {
         guard items.isEmpty else { return }
         items = previous?.items ?? [PlayItem(productId: "", expiresAt: nil, plan: .unstated)]
         basis = previous.map { $0.basis + [$0.word.evidence] } ?? []
+    }
+
+    /// The store does not document from when the start of a replacement counts: one that is no later than
+    /// that of the token in whose place it came is the chain's, and says nothing of when the customer
+    /// changed.
+    func withoutStart(before starts: [PlayToken: Instant]) -> PlaySaying {
+        guard let replaces, let former = starts[replaces], let own = startedAt, own <= former else {
+            return self
+        }
+        var saying = self
+        saying.startedAt = nil
+        return saying
     }
 
     /// What a bare notification changes, by the documented effect of its kind; nil where that is

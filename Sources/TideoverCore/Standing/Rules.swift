@@ -133,13 +133,15 @@ struct TermRule: Sendable {
     private static let whileItRuns: [TermRule] = [
         TermRule(id: .revoked) { $0.revoked() },
         TermRule(id: .inTerm) { now in
-            guard let term = now.term, now.isRunning, !term.isUnseen, !now.isUpgradedAway else {
-                return nil
-            }
+            guard let term = now.term, now.isRunning, !term.isUnseen, !now.isUpgradedAway,
+                now.taken == nil
+            else { return nil }
             return now.access(.inTerm, .active, now.reasonOfTerm, until: term.end)
         },
         TermRule(id: .superseded) { now in
-            guard let term = now.term, now.isRunning, now.isUpgradedAway else { return nil }
+            guard let term = now.term, now.isRunning, now.isUpgradedAway, now.taken == nil else {
+                return nil
+            }
             return now.access(
                 .superseded,
                 .active,
@@ -161,9 +163,9 @@ struct TermRule: Sendable {
                     product: now.nextProduct
                 )
             }
-            guard let term = now.term, term.isUnseen, now.isRunning, !now.hasFailed else {
-                return nil
-            }
+            guard let term = now.term, term.isUnseen, now.isRunning, !now.hasFailed,
+                now.lapse == nil
+            else { return nil }
             return now.access(
                 .renewedUnseen,
                 .active,

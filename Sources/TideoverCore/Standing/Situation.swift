@@ -10,19 +10,50 @@ struct Situation {
     let condition: Word<Condition>?
     /// Who said by now that its payment failed; nil if nobody did.
     let failed: Rank?
+    /// Since when and why the term is taken back; nil if it is not.
+    let taken: TermRecord.TakenBack?
 
     /// The App Store retries a failed payment for this long from the end of the term.
     static let retry = Milliseconds.days(60)
 
     init(history: LineageHistory, instant: Instant, policy: Policy) {
+        self.init(history, instant, policy, history.governingBoughtTerm(at: instant))
+    }
+
+    private init(
+        _ history: LineageHistory,
+        _ instant: Instant,
+        _ policy: Policy,
+        _ term: TermRecord?
+    ) {
         self.history = history
         self.instant = instant
         self.policy = policy
-        let term = history.governingBoughtTerm(at: instant)
         self.term = term
         outlook = term?.outlooks.newest(by: instant)
         condition = term?.conditions.newest(by: instant)
         failed = term?.failure.rank(by: instant)
+        taken = term?.takenBack(at: instant, pace: history.pace)
+    }
+
+    /// The answer at an instant, and what it was decided on.
+    static func decide(
+        _ history: LineageHistory,
+        at instant: Instant,
+        policy: Policy
+    ) -> (standing: Standing, now: Situation) {
+        let now = Situation(history: history, instant: instant, policy: policy)
+        let standing = TermRule.standing(now)
+        return now.covered(instead: standing) ?? (standing, now)
+    }
+
+    /// The answer where the governing term gives no access and a transaction signed later covers the
+    /// instant: a recovery that kept the old cycle was paid from the old end on.
+    func covered(instead standing: Standing) -> (standing: Standing, now: Situation)? {
+        guard !standing.access, let term = history.coveringTerm(at: instant) else { return nil }
+        let covered = Situation(history, instant, policy, term)
+        let answer = TermRule.standing(covered)
+        return answer.access ? (answer, covered) : nil
     }
 
     // MARK: What holds now
@@ -112,8 +143,10 @@ struct Situation {
         return end + history.pace.scale(grace.length(from: end))
     }
 
+    /// A term that we have not seen has no leeway of its own.
     var leewayEnd: Instant? {
         guard let term, let end = term.end else { return nil }
+        guard !term.isUnseen else { return end }
         let fifth = Milliseconds(max(0, (end - term.term.start).count / 5))
         return end + min(history.pace.scale(policy.renewalLeeway), fifth)
     }
@@ -128,17 +161,23 @@ struct Situation {
 
     /// When access ended: with the term, with its grace, or where the store's word cut grace short.
     var lastAccess: Instant? {
+        if let term, term.isUnseen, lapse != nil, let outlook {
+            return min(term.end ?? outlook.assertedAt, outlook.assertedAt)
+        }
         guard let term, let end = term.end, let graceEnd else { return term?.end }
         return max(end, min(graceEnd, term.graceCut(by: instant) ?? graceEnd))
     }
 
     /// The start of a renewal announced before it begins, when the term in between is unseen: from
-    /// the old end until then every word in hand says that it was paid.
+    /// the old end until then every word in hand says that it was paid. What was announced since the
+    /// old term was taken back counts in the same way.
     var announcedStart: Instant? {
-        guard let term, let end = term.end, end <= instant else { return nil }
+        guard let term, let end = term.end, min(end, taken?.since ?? end) <= instant else {
+            return nil
+        }
         return history.announcements.next(
             after: instant,
-            toldSince: term.firstFailure ?? .distantPast
+            toldSince: max(term.firstFailure ?? .distantPast, taken?.since ?? .distantPast)
         )
     }
 
@@ -155,14 +194,15 @@ struct Situation {
     }
 
     /// Why the store says it lapsed. A reason that we do not know says nothing: it must not revoke.
-    private var lapse: Outlook.Lapse? {
+    var lapse: Outlook.Lapse? {
         guard let lapse = outlook?.value.lapse, lapse.unrecognisedValue == nil else { return nil }
         return lapse
     }
 
-    /// The expiration intent first; from auto-renew being off only when there is none.
+    /// The expiration intent first, then what the word for the end itself names; from auto-renew being off
+    /// only when there is neither.
     var reasonOfEnd: Reason {
-        switch lapse {
+        switch lapse ?? condition?.value.lapse {
         case .cancelled: .cancelled
         case .billingError: .billingError
         case .priceIncrease: .priceIncrease
@@ -232,9 +272,10 @@ struct Situation {
         _ rule: Rule.ID,
         _ reason: Reason,
         at end: Instant?,
-        by rank: Rank? = nil
+        by rank: Rank? = nil,
+        asks: Bool = false
     ) -> Standing {
-        standing(rule, .expired, reason, until: end, by: rank)
+        standing(rule, .expired, reason, until: end, by: rank, asks: asks)
     }
 
     /// What rests on a word below the store's own is presumed.
@@ -281,11 +322,12 @@ struct Situation {
 
     /// The answer where the term is taken back.
     func revoked() -> Standing? {
-        guard let taken = term?.takenBack(at: instant, pace: history.pace) else { return nil }
+        guard let taken, announcedStart == nil else { return nil }
         let isFamily = history.lineage.ownership == .familyShared
         let bareReason: Reason = isFamily ? .familyAccessRemoved : .revoked
         let reason = taken.cause?.reason ?? bareReason
-        return expired(.revoked, reason, at: taken.since, by: taken.rank)
+        let isDoubted = term?.isRevocationDoubted(at: instant) ?? false
+        return expired(.revoked, reason, at: taken.since, by: taken.rank, asks: isDoubted)
     }
 
     private var trial: Trial? {
@@ -313,8 +355,15 @@ extension LineageHistory {
         guard let told = newestUnseen(at: instant, after: seen) else { return seen }
         guard let seen else { return told }
         let isOver = (seen.end ?? .distantFuture) <= instant
-        let isUpgraded = seen.upgradedAt.map { $0 <= instant } ?? false
-        return isOver || isUpgraded || wasTakenBack(seen, before: told, at: instant) ? told : seen
+        return isOver || wasLeft(seen, for: told, at: instant) ? told : seen
+    }
+
+    /// The term that covers an instant although it counts only from a later one.
+    func coveringTerm(at instant: Instant) -> TermRecord? {
+        begunTerms(by: instant).last {
+            $0.rank == .store && $0.term.start <= instant && instant < $0.effectiveStart
+                && instant < ($0.end ?? .distantFuture)
+        }
     }
 
     private func newestSeen(at instant: Instant) -> TermRecord? {
@@ -363,11 +412,27 @@ extension LineageHistory {
         at instant: Instant
     ) -> Bool {
         guard let seen else { return true }
-        if let upgradedAt = seen.upgradedAt, upgradedAt <= instant {
-            return told + Self.sameEnvelope >= upgradedAt
+        guard told >= seen.begun else { return false }
+        if let end = record.end, let seenEnd = seen.end, end > seenEnd + Self.sameEnd {
+            return true
         }
-        guard let end = record.end, let seenEnd = seen.end else { return false }
-        return told >= seen.begun && end > seenEnd + Self.sameEnd
+        return wasLeft(seen, for: record, at: instant)
+    }
+
+    /// Whether a term was upgraded away or taken back, and the store has told of another one that took its
+    /// place: of another product at any time since the first began, however late the flag or the refund
+    /// was signed; of the same product only since, because before it was the same term.
+    private func wasLeft(
+        _ seen: TermRecord,
+        for told: TermRecord,
+        at instant: Instant
+    ) -> Bool {
+        let upgraded = seen.upgradedAt.flatMap { $0 <= instant ? $0 - Self.sameEnvelope : nil }
+        let left = [upgraded, seen.takenBack(at: instant, pace: pace)?.since]
+        guard let left = left.compactMap(\.self).min() else { return false }
+        let isOther = told.term.productId != seen.term.productId && !told.term.productId.isEmpty
+        let since = isOther && told.rank >= seen.rank ? min(left, seen.begun) : left
+        return told.outlooks.contains { $0.assertedAt >= since && $0.assertedAt <= instant }
     }
 
     /// Whether a term that began after the store spoke of this one started before its end.
@@ -376,14 +441,5 @@ extension LineageHistory {
             $0.begun > told && $0.effectiveStart <= instant
                 && $0.term.start < record.end ?? .distantFuture
         }
-    }
-
-    private func wasTakenBack(
-        _ seen: TermRecord,
-        before told: TermRecord,
-        at instant: Instant
-    ) -> Bool {
-        guard let taken = seen.takenBack(at: instant, pace: pace) else { return false }
-        return told.outlooks.contains { $0.assertedAt >= taken.since && $0.assertedAt <= instant }
     }
 }

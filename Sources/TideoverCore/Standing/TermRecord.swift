@@ -73,6 +73,8 @@ struct TermDraft: Sendable {
     var effectiveStart: Instant
     /// When the customer upgraded away from it.
     var upgradedAt: Instant?
+    /// Ends that older words on the term state, from before the store moved it.
+    var formerEnds: Set<Instant> = []
     /// Words bound to this term, oldest first.
     var outlooks: [Word<Outlook>] = []
     var conditions: [Word<Condition>] = []
@@ -81,6 +83,8 @@ struct TermDraft: Sendable {
     var reversals: [Instant] = []
     /// When the term was signed without a revocation.
     var cleanSignings: [Instant] = []
+    /// Those of them in a notification by which the subscription is active.
+    var cleanNotices: [Instant] = []
     /// The billing grace that the catalogue names for its product.
     var plannedGrace: Period?
 
@@ -91,6 +95,14 @@ struct TermDraft: Sendable {
 
     var term: Term { word.value }
     var rank: Rank { word.rank }
+
+    /// Whether it is over, or so near to its end that the store may announce a failure of its renewal: a
+    /// day, and of a short term a fifth.
+    func isDue(at instant: Instant) -> Bool {
+        guard let end else { return false }
+        let fifth = Milliseconds(max(0, (end - term.start).count / 5))
+        return end - min(.days(1), fifth) <= instant
+    }
 
     /// Finds what the words come to, so that no rule has to look for it again.
     mutating func settle() {
@@ -144,6 +156,8 @@ final class TermRecord: Sendable {
     let reversals: [Instant]
     /// When the term was signed without a revocation.
     let cleanSignings: [Instant]
+    /// Those of them in a notification by which the subscription is active.
+    let cleanNotices: [Instant]
     /// The billing grace that the catalogue names for its product.
     let plannedGrace: Period?
     let failure: Failure
@@ -168,6 +182,7 @@ final class TermRecord: Sendable {
         revocations = draft.revocations
         reversals = draft.reversals
         cleanSignings = draft.cleanSignings
+        cleanNotices = draft.cleanNotices
         plannedGrace = draft.plannedGrace
         failure = draft.failure
         grace = draft.grace
@@ -202,9 +217,10 @@ final class TermRecord: Sendable {
 
     /// The revocation in force at an instant.
     ///
-    /// A revocation acts from its own date. It is undone by a refund reversal, and by a signing
-    /// without it made at least an hour (at the lineage's pace) after the last signing that carried
-    /// it: a stale read right after a refund must not give access back.
+    /// A revocation acts from its own date. It is undone by a refund reversal, by a later notification
+    /// of an active subscription without it, and by another signing without it made at least an hour
+    /// (at the lineage's pace) after the last one before that carried it: a stale read right after a
+    /// refund must not give access back. What was undone once stays so, whatever carries it later.
     func revocation(at instant: Instant, pace: Pace) -> Revocation? {
         guard let newest = newestRevocation(at: instant) else { return nil }
         return undone(newest.value, at: instant, pace: pace) == nil ? newest.value : nil
@@ -227,27 +243,48 @@ final class TermRecord: Sendable {
 
     /// When a revocation was undone, looking back from an instant.
     private func undone(_ revocation: Revocation, at instant: Instant, pace: Pace) -> Instant? {
-        let reversal = reversals.last { $0 <= instant && $0 >= revocation.date }
-        if let reversal { return reversal }
-        let lastCarried = revocations.last { $0.assertedAt <= instant }?.assertedAt
-        guard let lastCarried else { return nil }
+        let reversal = reversals.first { $0 <= instant && $0 >= revocation.date }
+        // Oldest first, as all words are.
+        let carried = revocations.filter { $0.value.date == revocation.date }.map(\.assertedAt)
         let wait = pace.scale(.hours(1))
-        return cleanSignings.first { $0 <= instant && $0 >= lastCarried + wait }
+        let notice = cleanNotices.first { notice in
+            notice <= instant && carried.first.map { $0 < notice } ?? false
+        }
+        let signing = cleanSignings.first { signing in
+            signing <= instant
+                && carried.last { $0 <= signing }.map { $0 + wait <= signing } ?? false
+        }
+        return [reversal, notice, signing].compactMap(\.self).min()
+    }
+
+    /// Whether the newest signing by an instant is without the revocation, too soon to undo it.
+    func isRevocationDoubted(at instant: Instant) -> Bool {
+        guard let carried = revocations.last(where: { $0.assertedAt <= instant })?.assertedAt else {
+            return false
+        }
+        return cleanSignings.contains { $0 > carried && $0 <= instant }
     }
 
     /// Since when and why the term is taken back at an instant: by a revocation, or by the store's
-    /// bare word for one, which names no cause and counts while nothing newer undid it.
-    func takenBack(
-        at instant: Instant,
-        pace: Pace
-    ) -> (since: Instant, cause: Revocation.Cause?, rank: Rank)? {
+    /// bare word for one, which names no cause and counts while nothing newer undid it. A word beside a
+    /// revocation means that one.
+    func takenBack(at instant: Instant, pace: Pace) -> TakenBack? {
         if let revocation = revocation(at: instant, pace: pace) {
-            return (revocation.date, revocation.cause, rank)
+            return TakenBack(since: revocation.date, cause: revocation.cause, rank: rank)
         }
         guard let word = conditions.newest(by: instant), word.value.status == .revoked,
+            !revocations.contains(where: { $0.evidence == word.evidence }),
             !isUndone(word.assertedAt, by: instant, pace: pace)
         else { return nil }
-        return (word.assertedAt, nil, word.rank)
+        return TakenBack(since: word.assertedAt, cause: nil, rank: word.rank)
+    }
+
+    /// That a term is taken back: since when, why, and who says so.
+    struct TakenBack: Sendable {
+        let since: Instant
+        /// Nil where the store's word names none.
+        let cause: Revocation.Cause?
+        let rank: Rank
     }
 
     /// When the last revocation before an instant was undone.
@@ -282,6 +319,19 @@ extension Outlook {
         if isRetrying == true || lapse == .billingError { return true }
         guard let graceEnd, let end = renewalDate ?? termEnd else { return false }
         return graceEnd > end
+    }
+}
+
+extension Outlook {
+    /// What it said of renewal, for a term whose end was moved since: that holds until a newer word; what it
+    /// said of a failure was about the end that it named.
+    func withoutFailure(endingAt end: Instant?) -> Outlook {
+        var outlook = self
+        outlook.renewalDate = end
+        outlook.isRetrying = nil
+        outlook.graceEnd = nil
+        outlook.lapse = nil
+        return outlook
     }
 }
 

@@ -25,6 +25,8 @@ struct Step: Sendable {
     let standing: Standing
     /// The term that governs.
     let term: TermRecord?
+    /// The answer where a transaction signed later covers the time, although no access was given then.
+    var covered: Standing?
 
     var phase: Phase {
         switch term?.term.plan {
@@ -58,12 +60,15 @@ struct LineageSteps: Sendable {
         let instants = Self.changes(of: history, catalogue, policy)
         guard let addOns = history.play?.addOns else {
             all = instants.map { instant in
-                let now = Situation(
-                    history: history,
-                    instant: instant,
-                    policy: policy.value(at: instant)
+                let policy = policy.value(at: instant)
+                let now = Situation(history: history, instant: instant, policy: policy)
+                let standing = TermRule.standing(now)
+                return Step(
+                    from: instant,
+                    standing: standing,
+                    term: now.term,
+                    covered: now.covered(instead: standing)?.standing
                 )
-                return Step(from: instant, standing: TermRule.standing(now), term: now.term)
             }
             return
         }
@@ -102,7 +107,7 @@ struct LineageSteps: Sendable {
                 return Answer(from: step.from, standing: standing(of: entitlement, at: step.from))
             }
             let standing = history.narrowed(
-                step.standing,
+                step.covered ?? step.standing,
                 to: entitlement,
                 at: step.from,
                 catalogue.value(at: step.from)
