@@ -61,4 +61,33 @@ import TideoverServer
         #expect(alarms(server) == [])
         await server.close()
     }
+
+    @Test func `a payer denied while Google Play could not be asked is reported and raised`()
+        async throws
+    {
+        let play = TestPlay()
+        let server = try TestServer(googlePlay: play.trust())
+        await look(server)
+        play.answer("token-1", TestPlay.subscription("ACTIVE", until: "2026-06-01T10:00:00Z"))
+        let bought = try TestPlay.push(TestPlay.notice(4), messageId: "1", at: server.now)
+        #expect(try await server.service.handler(bought).status == 200)
+        let asked: Instant = "2026-06-27T10:00:00Z"
+        server.set(asked)
+        play.set(asked)
+        play.answer("token-1", TestPlay.subscription("ACTIVE", until: "2026-07-01T10:00:00Z"))
+        let renewed = try TestPlay.push(TestPlay.notice(2), messageId: "2", at: asked)
+        #expect(try await server.service.handler(renewed).status == 200)
+        let report = try await server.get("/v1/reports/lockouts?app=cards")
+        let rows = try #require(JSONDocument(report.body).root["rows"]).elements
+        let row = rows.first { $0["environment"]?.string == "sandbox" }
+        // Two days after the end were presumed; the purchase was heard of five seconds late.
+        let minutes = Double(24 * 24 * 60) + 5.0 / 60
+        #expect(row?["purchases"]?.int64 == 1)
+        #expect(row?["ours"]?["minutes"]?.double == minutes)
+        #expect(row?["ours"]?["causes"]?["saidLater"]?.double == minutes)
+        #expect(row?["expiryCheck"]?["minutes"]?.double == minutes + 2 * 24 * 60)
+        await look(server)
+        #expect(alarms(server).count == 1)
+        await server.close()
+    }
 }

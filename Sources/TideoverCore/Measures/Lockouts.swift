@@ -155,11 +155,8 @@ private struct Bench {
     }
 
     private static func newestEnd(_ facts: [Fact], _ court: Court) -> Instant {
-        let ends = facts.compactMap { fact -> Instant? in
-            guard case .term(let term) = fact.assertion, !term.isRevoked,
-                court.catalogue.unlocks(term.productId, court.entitlement)
-            else { return nil }
-            return term.end ?? .distantFuture
+        let ends = facts.flatMap { court.catalogue.sold(in: $0) }.compactMap { sold in
+            court.catalogue.unlocks(sold.productId, court.entitlement) ? sold.end : nil
         }
         return ends.max() ?? .distantPast
     }
@@ -182,6 +179,33 @@ private struct Bench {
             case .expiryCheck, .relay:
                 (judge, truth.state == .grace ? .grace : wasHeard ? .judgement : cause)
             }
+        }
+    }
+}
+
+extension Catalogue {
+    /// What the products unlock that the facts of a purchase name, by name.
+    package func entitlements(namedIn facts: [Fact]) -> [String] {
+        let products = Set(facts.flatMap { sold(in: $0) }.map(\.productId))
+        return Set(products.flatMap { self[$0]?.entitlements ?? [] }).sorted()
+    }
+
+    /// What a fact says was sold, and its end: the distant future for what has none, nil where what is
+    /// said gives no time.
+    fileprivate func sold(in fact: Fact) -> [(productId: String, end: Instant?)] {
+        switch fact.assertion {
+        case .term(let term):
+            return [(term.productId, term.isRevoked ? nil : term.end ?? .distantFuture)]
+        case .outlook(let outlook):
+            return outlook.productId.map { [($0, nil)] } ?? []
+        case .playSubscription(let read):
+            return read.items.map { (id(of: $0), $0.expiresAt) }
+        case .playPurchase(let read):
+            let isPaid = read.state == .purchased
+            return read.items.map { ($0.productId, isPaid ? .distantFuture : nil) }
+        case .playNotice(let notice):
+            return notice.productId.map { [($0, nil)] } ?? []
+        default: return []
         }
     }
 }

@@ -24,7 +24,7 @@ package struct LockoutNews: Hashable, Sendable {
         }
         let former = holding.facts.filter { $0.learnedAt <= since }
         var isLonger = false
-        for entitlement in app.catalogue.entitlements(ofTermsIn: holding.facts) {
+        for entitlement in app.catalogue.entitlements(namedIn: holding.facts) {
             let before = denials(former, holding.lineage, entitlement, until: since, app)
             let after = denials(holding.facts, holding.lineage, entitlement, until: now, app)
             for (cause, length) in after {

@@ -38,7 +38,7 @@ extension LockoutSum {
         var sum = self
         try storage.eachHolding(app: app.id, environment: environment) { holding in
             try read.goOn()
-            for entitlement in app.catalogue.entitlements(ofTermsIn: holding.facts) {
+            for entitlement in app.catalogue.entitlements(namedIn: holding.facts) {
                 sum.add(
                     Lockouts(
                         lineage: holding.lineage,
@@ -52,16 +52,5 @@ extension LockoutSum {
             }
         }
         self = sum
-    }
-}
-
-extension Catalogue {
-    /// What the products of a purchase unlock, by name.
-    func entitlements(ofTermsIn facts: [Fact]) -> [String] {
-        var names: Set<String> = []
-        for case .term(let term) in facts.map(\.assertion) {
-            names.formUnion(self[term.productId]?.entitlements ?? [])
-        }
-        return names.sorted()
     }
 }

@@ -33,6 +33,62 @@ import TideoverCore
         #expect(lockouts.total(.ours) == .days(2))
     }
 
+    @Test func `a renewal that was lost counts for all the time that its transaction covers`() {
+        // Grace without a date is presumed for three days; the recovery is only signed on day 55.
+        let lockouts = month.condition(.grace, of: 30, said: 30).term(30, 60, said: 55)
+            .lockouts(until: 60)
+        #expect(lockouts.total(.ours) == .days(22))
+        #expect(lockouts.total(.ours, .saidLater) == .days(22))
+        // As known now, the days presumed are covered by the store's own word only from the fourth on.
+        #expect(lockouts.entitled == .days(57))
+    }
+
+    @Test func `a purchase on Google Play counts as one on the App Store does`() {
+        let lineage = Lineage(store: .googlePlay, environment: .production, id: "g")
+        let token = PlayToken("g")
+        func read(_ said: Int64, until end: Int64, _ order: String) -> Fact {
+            let item = PlayItem(
+                productId: Diary.monthly,
+                expiresAt: Diary.day(end),
+                plan: .autoRenewing(isOn: true),
+                orderId: order
+            )
+            let subscription = PlaySubscription(
+                token: token,
+                askedAt: Diary.day(said),
+                state: .active,
+                items: [item],
+                startedAt: Diary.day(0)
+            )
+            return Fact(
+                lineage: lineage,
+                assertion: .playSubscription(subscription),
+                effectiveAt: Diary.day(said),
+                assertedAt: Diary.day(said),
+                learnedAt: Diary.day(said),
+                source: .playAPI,
+                evidence: EvidenceID(hex: "\(said)")
+            )
+        }
+        let facts = [read(0, until: 31, "GPA.1"), read(57, until: 59, "GPA.1..0")]
+        #expect(Diary.catalogue.entitlements(namedIn: facts) == ["premium"])
+        let lockouts = Lockouts(
+            lineage: lineage,
+            facts: facts,
+            entitlement: "premium",
+            until: Diary.day(59),
+            catalogue: Diary.catalogue,
+            policy: Policy()
+        )
+        // Two days after the end are presumed.
+        #expect(
+            told(lockouts) == [
+                "expiryCheck judgement 31-33", "expiryCheck saidLater 33-57",
+                "ours saidLater 33-57",
+            ]
+        )
+    }
+
     @Test func `a relay that is silent denies by itself`() {
         let lockouts = month.term(0, 30, rank: .relayed).term(30, 60).lockouts(until: 60)
         #expect(lockouts.total(.ours) == .zero)
