@@ -63,6 +63,8 @@ import TideoverServer
         let path = "/v1/reports/\(report)?app=cards"
         let waiting = (0..<4).map { _ in Task { try await server.get(path) } }
         try await gate.settles { $0.waiting == 4 }
+        let waits = #"tideover_reports_waiting{app="cards"} 4"#
+        #expect(try await server.samples().contains(waits))
 
         let putOff = try await server.get(path)
         #expect(putOff.status == 503)

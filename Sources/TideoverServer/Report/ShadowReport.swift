@@ -17,7 +17,8 @@ struct ShadowReport: Sendable {
         after: CustomerID?,
         limit: Int,
         at now: Instant,
-        in storage: any Storage
+        in storage: any Storage,
+        _ read: LongRead
     ) throws {
         var groups: [(customer: CustomerID, answers: [KeptAnswer])] = []
         var place = after.map(RelayedAnswer.place(behind:))
@@ -30,6 +31,7 @@ struct ShadowReport: Sendable {
                 after: place,
                 limit: pageLength
             )
+            try read.goOn()
             for piece in page {
                 guard let customer = RelayedAnswer.customer(in: piece.dedupeKey) else { continue }
                 if groups.last?.customer != customer {
@@ -46,6 +48,7 @@ struct ShadowReport: Sendable {
         more = groups.count > limit
         last = groups.prefix(limit).last?.customer
         customers = try groups.prefix(limit).compactMap { customer, answers in
+            try read.goOn()
             let key = CustomerKey(app: app.id, environment: environment, customer: customer)
             return CustomerShadow(answers, try storage.knownLineages(of: key, now: now), of: app)
         }

@@ -9,6 +9,7 @@ struct ShadowReportRoute: Sendable {
     let app: App
     let storage: any Storage
     let clock: Clock
+    let longReads: LongReads
 
     func respond(to request: Request) async throws -> Response {
         guard app.revenueCat != nil else { throw Problem.revenueCatNotConfigured(app.id) }
@@ -16,8 +17,16 @@ struct ShadowReportRoute: Sendable {
         let limit = try request.limit("limit")
         let after = request.queryValue("after").flatMap { CustomerID($0) }
         let (app, storage, now) = (app, storage, clock())
-        let report = try await onPool {
-            try ShadowReport(app, environment, after: after, limit: limit, at: now, in: storage)
+        let report = try await longReads.read(of: app.id) { read in
+            try ShadowReport(
+                app,
+                environment,
+                after: after,
+                limit: limit,
+                at: now,
+                in: storage,
+                read
+            )
         }
         return .json(headers: ["Cache-Control": "private, no-store"]) { writer in
             writer.field("asOf", now.rfc3339)

@@ -573,7 +573,12 @@ public struct Service: Sendable {
     }
 
     private func shadowRoute(_ app: String) throws -> ShadowReportRoute {
-        ShadowReportRoute(app: try self.app(app), storage: storage, clock: clock)
+        ShadowReportRoute(
+            app: try self.app(app),
+            storage: storage,
+            clock: clock,
+            longReads: longReads
+        )
     }
 
     private func grantsRoute(_ call: Call) throws -> GrantsRoute {

@@ -101,9 +101,9 @@ final class PlayUpkeep: Sendable {
     /// - Throws: `StorageError`, or `CancellationError`.
     func begin() async throws {
         let (storage, app, environment) = (ingest.storage, app.id, environment)
-        try await onPool {
+        try await onQuietThread { read in
             try storage.eachHolding(app: app, environment: environment) { holding in
-                try Task.checkCancellation()
+                try read.goOn()
                 guard holding.lineage.store == .googlePlay else { return }
                 try self.schedule(holding, notBefore: .distantPast)
             }

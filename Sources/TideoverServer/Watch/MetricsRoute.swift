@@ -14,6 +14,7 @@ struct MetricsRoute {
     consuming func respond() -> Response {
         counted()
         verification()
+        reports()
         deadlines()
         silence()
         replays()
@@ -96,6 +97,31 @@ struct MetricsRoute {
             .counter,
             "Public-key operations spent on chains of certificates that were not remembered.",
             chains.map { ($0.0, Double($0.1.operations)) }
+        )
+    }
+
+    /// Reports that walk the storage, one at a time for each app.
+    private mutating func reports() {
+        let readings = service.apps.keys.sorted().map { id in
+            (labels: [("app", id)], reading: service.longReads[id].reading)
+        }
+        text.family(
+            "tideover_reports_running",
+            .gauge,
+            "Reports being made now, at most one for each app.",
+            readings.map { ($0.labels, Double($0.reading.running)) }
+        )
+        text.family(
+            "tideover_reports_waiting",
+            .gauge,
+            "Reports waiting to be made.",
+            readings.map { ($0.labels, Double($0.reading.waiting)) }
+        )
+        text.family(
+            "tideover_reports_turned_away_total",
+            .counter,
+            "Reports answered 503 because too many were waiting.",
+            readings.map { ($0.labels, Double($0.reading.turnedAway)) }
         )
     }
 

@@ -128,9 +128,10 @@ struct SilenceWorker: Sendable {
 
     private func firstRenewalDue(after instant: Instant) async throws -> Instant? {
         let (storage, app, environment, store) = (storage, app.id, environment, store)
-        return try await onPool {
+        return try await onQuietThread { read in
             var first: Instant?
             try storage.eachHolding(app: app, environment: environment) { holding in
+                try read.goOn()
                 guard holding.lineage.store == store,
                     let due = holding.renewalsDue(after: instant).min()
                 else { return }
