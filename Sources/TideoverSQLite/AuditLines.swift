@@ -25,8 +25,8 @@ final class AuditLines {
         self.random = random
     }
 
-    /// Writes a line, if there is one; under a name that is known it is left out. Refused claims to one
-    /// purchase are counted once there are many.
+    /// Writes an entry, unless its name exists. Counts refused claims of one purchase once there are
+    /// many.
     func write(_ entry: AuditEntry?, _ intake: Intake) throws(StorageError) {
         guard let entry else { return }
         guard let refusals = entry.refusals, try isNews(entry, intake) else {
@@ -59,7 +59,7 @@ final class AuditLines {
         ) { ($0.text(0), $0.bytes(1)) }
     }
 
-    /// False where there is no such line yet.
+    /// Increments the counter of an entry; false if there is none.
     private func countOne(more entry: AuditEntry, _ intake: Intake) throws(StorageError) -> Bool {
         guard let name = entry.name, let found = try find(name, intake) else { return false }
         guard let document = try? JSONDocument(found.form, limits: .local),

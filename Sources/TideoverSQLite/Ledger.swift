@@ -215,7 +215,7 @@ final class Ledger {
         try openRemover().prune(order)
     }
 
-    /// What is deleted is overwritten in the file, so that nobody finds it there.
+    /// Overwrites deleted content with zeros in the file.
     func erase(_ erasure: Erasure) throws(StorageError) -> Erased? {
         try connection.execute("PRAGMA secure_delete = ON")
         do {

@@ -2,7 +2,7 @@ import TideoverCore
 import TideoverJSON
 import TideoverStorage
 
-/// Lets go of what is old, and of what concerns a customer, through the connection that writes.
+/// Removes old rows, and the rows of a customer, through the writing connection.
 final class Remover {
     private let connection: Connection
     private let customers: CustomerQueries
@@ -184,7 +184,7 @@ final class Remover {
             switch rule.fate(of: entry) {
             case .stays: continue
             case .goes(let left):
-                // The latest line stays in any case.
+                // The latest line always remains: later ids are derived from it.
                 if try eraseAudit.run(app, .text(id)) == 0 { try rewrite(id, as: left, app) }
             case .becomes(let left): try rewrite(id, as: left, app)
             }
@@ -217,18 +217,18 @@ final class Remover {
     }
 }
 
-/// What becomes of lines of the audit that name a customer who is to be forgotten.
+/// Decides which audit lines of an erased customer are removed or rewritten.
 private struct AuditRule {
     let ids: Set<CustomerID>
-    /// The lineages that the customer owns or ever owned.
+    /// The lineages that the customer owns or once owned.
     let held: Set<String>
-    /// Those of them that nobody else ever owned.
+    /// Those that no other customer ever owned.
     let gone: Set<String>
     let pseudonym: CustomerID
 
     enum Fate {
         case stays
-        /// What is left of it if it cannot go.
+        /// The line without the customer, for when it cannot be removed.
         case goes(AuditEntry)
         case becomes(AuditEntry)
     }
@@ -239,7 +239,7 @@ private struct AuditRule {
             return isOwn ? .goes(blank(entry)) : .stays
         }
         if gone.contains(lineage) { return .goes(blank(entry)) }
-        // What another one owned too stays theirs.
+        // Lines of a purchase that another customer owned too remain.
         guard !held.contains(lineage), ids.contains(entry.customer) else { return .stays }
         var disguised = entry
         disguised.customer = pseudonym

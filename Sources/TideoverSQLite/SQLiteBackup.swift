@@ -2,11 +2,10 @@ import CTideoverSQLite
 import Glibc
 public import TideoverStorage
 
-/// Copies a database into one new file, also while a server has it open.
+/// Copies a database into a new file, also while a server has it open.
 ///
-/// The copy is of one instant: what was committed before it began is in it, what is committed meanwhile
-/// is not. The server goes on reading and writing; its write-ahead log is not begun anew until the copy
-/// is made, so that it grows by what is written meanwhile.
+/// The copy contains every transaction that was committed before it started, and no later one. The
+/// server continues to read and write; its write-ahead log grows until the copy is complete.
 public enum SQLiteBackup {
     /// Pages copied between two reports of progress: four megabytes.
     private static let slice: Int32 = 1_024

@@ -20,10 +20,9 @@ public struct AuditEntry: Hashable, Sendable {
     public var at: Instant
     /// Nil for what may be written any number of times; under a name it is written once.
     public var name: String?
-    /// How often it happened: more than once only for claims of others to one purchase, which are told
-    /// one by one up to `mostRefusals` and then counted.
+    /// The number of occurrences. Refused claims of one purchase beyond `mostRefusals` share one entry.
     public var count: Int
-    /// How many ids that were refused one purchase have a line each.
+    /// The number of refused claims of one purchase that have an entry each.
     public static let mostRefusals = 8
 
     public init(

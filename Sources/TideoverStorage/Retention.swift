@@ -1,31 +1,30 @@
 public import TideoverCore
 
-/// Asks a storage to let go of rows of one kind that are older than an instant, a batch at a time.
+/// Requests the removal of one batch of rows of a kind that are older than an instant.
 public struct PruneOrder: Sendable {
-    /// What can be let go of by its age alone, since no answer is derived from it.
+    /// Data that no answer is derived from, so that it can be removed by its age.
     public enum Kind: String, Sendable, CaseIterable {
-        /// Evidence of which no stored fact was read: messages that told nothing new. What proves a
-        /// fact stays for as long as the fact does.
+        /// Evidence that contained no new fact. Evidence that proves a fact is stored as long as the
+        /// fact.
         case evidence
-        /// Differences from what devices saw that have ended.
+        /// Differences between a device and the server that have ended.
         case drift
         /// Lines of the audit.
         case audit
-        /// Events. The names of those that a customer was told of stay, so that none is told again.
+        /// Events. The names of delivered events remain, so that none is delivered again.
         case told
-        /// Customers without a purchase, an alias, an event or a difference: ids of which nothing is
-        /// known.
+        /// Customers without a purchase, an alias, an event or a difference.
         case customers
     }
 
     public let kind: Kind
     public let app: String
     public let environment: Environment
-    /// What happened at this instant or later stays.
+    /// Rows of this instant or later remain.
     public let before: Instant
-    /// Where the batch before ended; empty for the first.
+    /// `Pruned.next` of the previous batch; empty for the first.
     public let place: String
-    /// How many rows are looked at.
+    /// The maximum number of rows to examine.
     public let limit: Int
 
     public init(
@@ -45,11 +44,11 @@ public struct PruneOrder: Sendable {
     }
 }
 
-/// What came of a batch.
+/// The result of one batch.
 public struct Pruned: Hashable, Sendable {
-    /// How many rows went.
+    /// The number of removed rows.
     public let count: Int
-    /// Where to go on; nil at the end.
+    /// The place of the next batch; nil after the last.
     public let next: String?
 
     public init(count: Int, next: String?) {
@@ -58,17 +57,17 @@ public struct Pruned: Hashable, Sendable {
     }
 }
 
-/// What is to be forgotten of a customer, as whoever asks has found it.
+/// The data of a customer to erase, as read before the erasure.
 public struct Erasure: Sendable {
-    /// The customer, by any id.
+    /// Any id of the customer.
     public let customer: CustomerKey
-    /// The evidence that the facts of the customer's own purchases name, as far as it is known.
+    /// The evidence of the facts of the customer's own purchases, at the time of reading.
     public let known: Set<EvidenceID>
-    /// Of that evidence, what tells of nothing else.
+    /// Of that evidence, the pieces that concern no other purchase.
     public let exclusive: Set<EvidenceID>
-    /// The events that tell of the customer.
+    /// The customer's events.
     public let events: [EventID]
-    /// Stands in the place of the customer's id where a row has to stay: nobody's id.
+    /// A random id that replaces the customer's where a row must remain.
     public let pseudonym: CustomerID
 
     public init(
@@ -86,11 +85,11 @@ public struct Erasure: Sendable {
     }
 }
 
-/// How much was forgotten of a customer.
+/// The numbers of rows that an erasure removed.
 public struct Erased: Hashable, Sendable {
     /// Purchases that nobody else ever owned.
     public var purchases = 0
-    /// Purchases that another customer owned too, which stay.
+    /// Purchases that another customer owned too, which remain.
     public var shared = 0
     public var facts = 0
     public var evidence = 0

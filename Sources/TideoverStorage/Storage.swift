@@ -180,15 +180,16 @@ public protocol Storage: Sendable {
         now: Instant
     ) async throws(StorageError) -> [Restored]
 
-    /// Lets go of rows by their age, one batch in one transaction. Nobody is derived again.
+    /// Removes one batch of old rows in one transaction. Derives no answers.
     func prune(_ order: PruneOrder) async throws(StorageError) -> Pruned
 
-    /// Forgets a customer in one transaction: the answer, aliases, events and differences, and of the
-    /// purchases that nobody else ever owned the facts, owners, names and evidence. Nobody is derived
-    /// again. The latest event of the app stays, under the pseudonym, since ids of events rise from it.
+    /// Erases a customer in one transaction: the answer, aliases, events and differences, and the
+    /// facts, owners, names and evidence of purchases that no other customer ever owned. Derives no
+    /// answers. The latest event of the app remains, under the pseudonym, because later ids are
+    /// derived from it.
     ///
-    /// - Returns: what went; nil where a fact names evidence that the erasure does not know, so that it
-    ///   has to be found again. Then nothing has changed.
+    /// - Returns: the numbers of removed rows; nil, with no change, if a fact refers to evidence that
+    ///   the erasure does not list. Read the customer again and retry.
     func erase(_ erasure: Erasure) async throws(StorageError) -> Erased?
 
     /// What a bookmark says, as JSON text; nil where none was kept.

@@ -8,12 +8,12 @@ import TideoverStorage
 enum Backup {
     private static let file = Parameter.argument(
         "FILE",
-        "Where to write the copy; a file that is there is left alone"
+        "Where to write the copy; an existing file is never replaced"
     )
 
     static let command = Command(
         "backup",
-        summary: "copy the database while the server goes on",
+        summary: "copy the database, also while the server runs",
         examples: [
             Example(
                 "tideover backup /backups/tideover-$(date +%F).db --config tideover.json",
@@ -22,12 +22,10 @@ enum Backup {
         ],
         parameters: [file, ConfigurationFile.required],
         notes: [
-            "The copy is of the instant at which it began. It is checked to its last page before it gets "
-                + "its name, only its owner can open it, and it is a database as it is: name it in the "
-                + "configuration to serve from it. Keys that sign passes and the configuration are files "
-                + "of their own.",
-            "The exit code is 65 when the copy does not pass the check, so that the database itself is "
-                + "damaged.",
+            "The copy contains everything that was committed before it started. It is checked before it "
+                + "gets its name, and only its owner can open it. To restore it, name it in the "
+                + "configuration. Copy the configuration and the pass keys separately.",
+            "The exit code is 65 if the copy does not pass the check: the database is damaged.",
         ],
         run: run
     )
@@ -46,7 +44,7 @@ enum Backup {
         guard access(target, F_OK) != 0 else {
             throw CommandFailure(
                 .cannotCreate,
-                "\(TextLayout.visible(target)) is there already, and a copy replaces nothing\n"
+                "\(TextLayout.visible(target)) exists already\n"
                     + "Name another file, or remove that one."
             )
         }

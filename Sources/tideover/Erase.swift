@@ -4,9 +4,9 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverServer
 
-/// `tideover erase`: forgets a customer.
+/// `tideover erase`: erases a customer.
 enum Erase {
-    private static let isSure = Parameter.flag("--yes", "Erase: nothing brings it back")
+    private static let isSure = Parameter.flag("--yes", "Confirm: this cannot be undone")
     private static let environment = Parameter.option(
         "--environment",
         "NAME",
@@ -17,11 +17,11 @@ enum Erase {
 
     static let command = Command(
         "erase",
-        summary: "forget a customer for good",
+        summary: "erase a customer permanently",
         examples: [
             Example(
                 "tideover erase u_42 --app cards --yes --config tideover.json",
-                "what is stored of u_42, by all ids"
+                "the data of u_42, by all ids"
             )
         ],
         parameters: [
@@ -29,9 +29,9 @@ enum Erase {
             ConfigurationFile.required, environment, Errand.server, json,
         ],
         notes: [
-            "Purchases, the messages that told of them, answers, events and the audit go. A purchase that "
-                + "another customer owned too stays. Backups, exports and the store's own books are not "
-                + "touched, and what the store tells from then on is kept again. docs/privacy.md tells more.",
+            "This removes purchases with their evidence, answers, events and audit lines. A purchase that "
+                + "another customer owned too remains. Backups, exports and the store's own data are not "
+                + "changed, and new messages from the store are stored again. See docs/privacy.md.",
             Errand.note,
         ],
         run: run
@@ -42,8 +42,8 @@ enum Erase {
             throw CommandFailure(
                 .usage,
                 "nothing was erased: --yes is missing\n"
-                    + "Nothing brings it back. `tideover explain` shows what is stored, and "
-                    + "`tideover backup` keeps a copy of it all."
+                    + "This cannot be undone. `tideover explain` shows what is stored; "
+                    + "`tideover backup` copies the database."
             )
         }
         let asked = try AppErrand(arguments, output)

@@ -31,8 +31,8 @@ extension AppStoreNotification {
     }
 
     /// The store's word for the subscription's state, for the term that ends at a renewal date. A
-    /// status that is not known is no word at all: it must not displace an older one that is. Where
-    /// none is stated, SUBSCRIBED says that the subscription is active.
+    /// status that is not known is no word at all: it must not displace an older one that is. Without
+    /// a status, SUBSCRIBED means active.
     func condition(renewalDate: Instant?) -> Condition? {
         if data?.status == nil, notificationType?.known == .subscribed {
             return Condition(status: .active, renewalDate: renewalDate)

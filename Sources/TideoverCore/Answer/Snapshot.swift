@@ -105,9 +105,8 @@ public struct CustomerHistory: Sendable {
         }
     }
 
-    /// The end of unbroken access from an instant on; nil is for ever. For an instant in the past that is
-    /// as known now: what was revoked since ended there. `ahead` are the instants from the next change
-    /// on.
+    /// The end of unbroken access from an instant on, as known now; nil is for ever. `ahead` contains
+    /// the boundaries from the next change on.
     private func accessEnd(
         of entitlement: String,
         at instant: Instant,

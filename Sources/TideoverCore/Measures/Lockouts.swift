@@ -184,14 +184,14 @@ private struct Bench {
 }
 
 extension Catalogue {
-    /// What the products unlock that the facts of a purchase name, by name.
+    /// The entitlements of all products in the facts of a purchase, by name.
     package func entitlements(namedIn facts: [Fact]) -> [String] {
         let products = Set(facts.flatMap { sold(in: $0) }.map(\.productId))
         return Set(products.flatMap { self[$0]?.entitlements ?? [] }).sorted()
     }
 
-    /// What a fact says was sold, and its end: the distant future for what has none, nil where what is
-    /// said gives no time.
+    /// The products in a fact, each with its end: the distant future for a lifetime, nil if the fact
+    /// states no end.
     fileprivate func sold(in fact: Fact) -> [(productId: String, end: Instant?)] {
         switch fact.assertion {
         case .term(let term):

@@ -247,9 +247,9 @@ struct FactSorter {
     }
 
     /// What a word speaks of: the term that ends at its renewal date; without one, the newest term
-    /// asserted by then. The store announces a failure up to a day ahead: otherwise a failing word that
-    /// names no known end speaks of the newest term that had ended by then, or, where it names an end
-    /// and no known term was still running, of a term we have not seen.
+    /// asserted by then. A failing word without a known end binds to the newest term that was over by
+    /// then or near its end, because the store announces a failure up to a day ahead. If it names an
+    /// end and no known term was running, it binds to an unseen term.
     private func target(
         renewalDate: Instant?,
         assertedAt: Instant,
@@ -366,8 +366,8 @@ struct FactSorter {
     private static let longestGrace = Milliseconds.days(28)
 
     /// A recovery in grace keeps the old cycle: the new term's purchase date is the old end. It counts
-    /// from when it was first told of, so that the billing issue the customer lived through is not
-    /// erased; never before the old end, never beyond grace, or the longest grace where none was stated.
+    /// from its first report, so that the billing issue remains in the history; never before the old
+    /// end, never after grace, or the longest grace if none was stated.
     private func moveEffectiveStarts(of records: inout [TermDraft], _ ends: EndIndex) {
         for position in records.indices {
             let start = records[position].term.start

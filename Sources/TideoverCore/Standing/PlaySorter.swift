@@ -237,9 +237,8 @@ struct PlaySaying: Sendable {
         basis = previous.map { $0.basis + [$0.word.evidence] } ?? []
     }
 
-    /// The store does not document from when the start of a replacement counts: one that is no later than
-    /// that of the token in whose place it came is the chain's, and says nothing of when the customer
-    /// changed.
+    /// Removes a start that is not after that of the replaced token. Google does not document the
+    /// `startTime` of a replacement; such a start is the chain's, not that of the change.
     func withoutStart(before starts: [PlayToken: Instant]) -> PlaySaying {
         guard let replaces, let former = starts[replaces], let own = startedAt, own <= former else {
             return self

@@ -10,7 +10,7 @@ struct Situation {
     let condition: Word<Condition>?
     /// Who said by now that its payment failed; nil if nobody did.
     let failed: Rank?
-    /// Since when and why the term is taken back; nil if it is not.
+    /// The revocation in force; nil if there is none.
     let taken: TermRecord.TakenBack?
 
     /// The App Store retries a failed payment for this long from the end of the term.
@@ -47,8 +47,8 @@ struct Situation {
         return now.covered(instead: standing) ?? (standing, now)
     }
 
-    /// The answer where the governing term gives no access and a transaction signed later covers the
-    /// instant: a recovery that kept the old cycle was paid from the old end on.
+    /// The answer of a transaction signed later that covers the instant, if the governing term gives
+    /// no access. A recovery that keeps the old cycle is paid from the old end on.
     func covered(instead standing: Standing) -> (standing: Standing, now: Situation)? {
         guard !standing.access, let term = history.coveringTerm(at: instant) else { return nil }
         let covered = Situation(history, instant, policy, term)
@@ -169,8 +169,8 @@ struct Situation {
     }
 
     /// The start of a renewal announced before it begins, when the term in between is unseen: from
-    /// the old end until then every word in hand says that it was paid. What was announced since the
-    /// old term was taken back counts in the same way.
+    /// the old end until then every word in hand says that it was paid. A renewal announced after the
+    /// old term was revoked counts in the same way.
     var announcedStart: Instant? {
         guard let term, let end = term.end, min(end, taken?.since ?? end) <= instant else {
             return nil
@@ -199,8 +199,8 @@ struct Situation {
         return lapse
     }
 
-    /// The expiration intent first, then what the word for the end itself names; from auto-renew being off
-    /// only when there is neither.
+    /// The expiration intent, else the reason in the EXPIRED notification, else whether auto-renew is
+    /// off.
     var reasonOfEnd: Reason {
         switch lapse ?? condition?.value.lapse {
         case .cancelled: .cancelled
@@ -358,7 +358,7 @@ extension LineageHistory {
         return isOver || wasLeft(seen, for: told, at: instant) ? told : seen
     }
 
-    /// The term that covers an instant although it counts only from a later one.
+    /// The term that covers an instant before its effective start.
     func coveringTerm(at instant: Instant) -> TermRecord? {
         begunTerms(by: instant).last {
             $0.rank == .store && $0.term.start <= instant && instant < $0.effectiveStart
@@ -419,9 +419,9 @@ extension LineageHistory {
         return wasLeft(seen, for: record, at: instant)
     }
 
-    /// Whether a term was upgraded away or taken back, and the store has told of another one that took its
-    /// place: of another product at any time since the first began, however late the flag or the refund
-    /// was signed; of the same product only since, because before it was the same term.
+    /// Whether a term was upgraded away or revoked, and an outlook reports its successor. An outlook of
+    /// another product counts from the start of the term, however late the flag or the refund was
+    /// signed. One of the same product counts only after that: before, it was about this term.
     private func wasLeft(
         _ seen: TermRecord,
         for told: TermRecord,

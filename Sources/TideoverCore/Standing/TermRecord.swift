@@ -73,7 +73,7 @@ struct TermDraft: Sendable {
     var effectiveStart: Instant
     /// When the customer upgraded away from it.
     var upgradedAt: Instant?
-    /// Ends that older words on the term state, from before the store moved it.
+    /// Ends that older words state; the store has moved the end since.
     var formerEnds: Set<Instant> = []
     /// Words bound to this term, oldest first.
     var outlooks: [Word<Outlook>] = []
@@ -96,8 +96,8 @@ struct TermDraft: Sendable {
     var term: Term { word.value }
     var rank: Rank { word.rank }
 
-    /// Whether it is over, or so near to its end that the store may announce a failure of its renewal: a
-    /// day, and of a short term a fifth.
+    /// Whether the term is over, or near enough to its end for an early billing failure: within a day
+    /// and a fifth of its length.
     func isDue(at instant: Instant) -> Bool {
         guard let end else { return false }
         let fifth = Milliseconds(max(0, (end - term.start).count / 5))
@@ -218,9 +218,9 @@ final class TermRecord: Sendable {
     /// The revocation in force at an instant.
     ///
     /// A revocation acts from its own date. It is undone by a refund reversal, by a later notification
-    /// of an active subscription without it, and by another signing without it made at least an hour
-    /// (at the lineage's pace) after the last one before that carried it: a stale read right after a
-    /// refund must not give access back. What was undone once stays so, whatever carries it later.
+    /// of an active subscription without it, and by a read without it at least an hour (at the
+    /// lineage's pace) after the last one that carried it: a stale read right after a refund must not
+    /// restore access. The same date does not revoke again.
     func revocation(at instant: Instant, pace: Pace) -> Revocation? {
         guard let newest = newestRevocation(at: instant) else { return nil }
         return undone(newest.value, at: instant, pace: pace) == nil ? newest.value : nil
@@ -257,7 +257,7 @@ final class TermRecord: Sendable {
         return [reversal, notice, signing].compactMap(\.self).min()
     }
 
-    /// Whether the newest signing by an instant is without the revocation, too soon to undo it.
+    /// Whether a later signing lacks the revocation, too soon to undo it.
     func isRevocationDoubted(at instant: Instant) -> Bool {
         guard let carried = revocations.last(where: { $0.assertedAt <= instant })?.assertedAt else {
             return false
@@ -266,8 +266,8 @@ final class TermRecord: Sendable {
     }
 
     /// Since when and why the term is taken back at an instant: by a revocation, or by the store's
-    /// bare word for one, which names no cause and counts while nothing newer undid it. A word beside a
-    /// revocation means that one.
+    /// bare word for one, which names no cause and counts while nothing newer undid it. A status in the
+    /// same evidence as a revocation is about that revocation.
     func takenBack(at instant: Instant, pace: Pace) -> TakenBack? {
         if let revocation = revocation(at: instant, pace: pace) {
             return TakenBack(since: revocation.date, cause: revocation.cause, rank: rank)
@@ -279,10 +279,10 @@ final class TermRecord: Sendable {
         return TakenBack(since: word.assertedAt, cause: nil, rank: word.rank)
     }
 
-    /// That a term is taken back: since when, why, and who says so.
+    /// A revocation in force.
     struct TakenBack: Sendable {
         let since: Instant
-        /// Nil where the store's word names none.
+        /// Nil if the store names none.
         let cause: Revocation.Cause?
         let rank: Rank
     }
@@ -323,8 +323,8 @@ extension Outlook {
 }
 
 extension Outlook {
-    /// What it said of renewal, for a term whose end was moved since: that holds until a newer word; what it
-    /// said of a failure was about the end that it named.
+    /// The outlook for a term whose end was moved since: auto-renew still holds, a failure concerned the
+    /// old end.
     func withoutFailure(endingAt end: Instant?) -> Outlook {
         var outlook = self
         outlook.renewalDate = end

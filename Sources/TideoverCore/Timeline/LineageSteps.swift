@@ -25,7 +25,7 @@ struct Step: Sendable {
     let standing: Standing
     /// The term that governs.
     let term: TermRecord?
-    /// The answer where a transaction signed later covers the time, although no access was given then.
+    /// The answer of a transaction signed later that covers the time, if the standing has no access.
     var covered: Standing?
 
     var phase: Phase {

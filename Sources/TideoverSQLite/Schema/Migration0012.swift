@@ -1,8 +1,8 @@
 extension Migration {
-    /// Which evidence told nothing new, since when, and of which purchase: it can go by its age, or with
-    /// the purchase. And the drift that has ended, by its age.
+    /// Marks evidence that contained no new fact with its arrival and its purchase, and indexes ended
+    /// drift, so that both can be removed by age.
     ///
-    /// Evidence from before this step counts as having told something.
+    /// Evidence from before this migration counts as proof of a fact.
     static let twelfth = Migration(
         number: 12,
         sql: """

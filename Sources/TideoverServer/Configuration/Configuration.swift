@@ -115,7 +115,7 @@ public struct KeepingTime: Hashable, Sendable {
 extension Configuration {
     /// How long is kept what no answer is derived from: by kind, since it arrived or ended.
     public struct Retention: Hashable, Sendable {
-        /// Evidence that told nothing new.
+        /// Evidence that contained no new fact.
         public let evidence: KeepingTime
         /// Differences from what devices saw, once they have ended.
         public let drift: KeepingTime

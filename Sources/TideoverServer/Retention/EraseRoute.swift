@@ -3,8 +3,8 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverStorage
 
-/// Answers `DELETE /v1/apps/{app}/customers/{customer}`: forgets a customer by all their ids, in every
-/// environment or the one asked for. `docs/privacy.md` tells what goes, what stays and why.
+/// Answers `DELETE /v1/apps/{app}/customers/{customer}`: erases a customer by all their ids, in every
+/// environment or the requested one. See `docs/privacy.md` for what is removed and what remains.
 struct EraseRoute: Sendable {
     let app: App
     let storage: any Storage
@@ -12,7 +12,7 @@ struct EraseRoute: Sendable {
     let random: @Sendable () -> UInt64
     let reports: LongReads
 
-    /// How often what is to go is looked for again because something was learned meanwhile.
+    /// The number of attempts when new facts arrive between reading and erasing.
     private static let mostTries = 5
 
     func respond(to request: Request, customer: String) async throws -> Response {
@@ -58,7 +58,7 @@ struct EraseRoute: Sendable {
         throw Problem.customerChanging
     }
 
-    /// What is to go; it blocks its thread.
+    /// Reads the data to erase; blocks the thread.
     private func erasure(of key: CustomerKey, _ read: LongRead) throws -> Erasure {
         let ids = Set(try storage.identity(of: key).all)
         let holdings = try storage.knownLineages(of: key, now: clock()).holdings
@@ -79,8 +79,8 @@ struct EraseRoute: Sendable {
         )
     }
 
-    /// Whether a piece of evidence tells of no other purchase. What cannot be read any more proves
-    /// nothing to anybody.
+    /// Whether a piece of evidence concerns no other purchase. Evidence that can no longer be read
+    /// proves nothing.
     private func tellsOnly(
         of lineages: Set<Lineage>,
         _ id: EvidenceID,

@@ -1,8 +1,8 @@
 import TideoverCore
 import TideoverStorage
 
-/// Lets go of what is older than the configuration keeps it, in small transactions with rests between
-/// them, so that nobody waits for it.
+/// Removes rows that are older than the configured retention, in small transactions with pauses
+/// between them, so that no request waits.
 struct RetentionWorker: Sendable {
     let apps: [App]
     let retention: Configuration.Retention
@@ -11,17 +11,17 @@ struct RetentionWorker: Sendable {
     let metrics: Metrics
     let log: Log
 
-    /// How often it looks.
+    /// The time between two runs.
     static let interval = Duration.seconds(3_600)
-    /// How long it rests between two batches.
+    /// The pause between two batches.
     private static let rest = Duration.milliseconds(100)
     private static let batch = 256
 
-    /// Works until cancelled, which `sleep` tells by throwing.
+    /// Runs until cancelled; `sleep` throws when it is.
     func run(sleep: Sleep) async {
         while !Task.isCancelled {
             do {
-                // Whoever starts a server has other things to do first.
+                // The first minute after a start belongs to requests.
                 try await sleep(.seconds(60))
                 await prune(sleep: sleep)
                 try await sleep(Self.interval)
@@ -29,7 +29,7 @@ struct RetentionWorker: Sendable {
         }
     }
 
-    /// Lets go of all that is old by now; what fails is told, and tried again with the next look.
+    /// Removes all old rows. A failure is logged and retried with the next run.
     func prune(sleep: Sleep) async {
         for app in apps {
             for environment in app.environments {
@@ -99,7 +99,7 @@ extension Configuration.Retention {
 }
 
 extension Service {
-    /// Lets go of what is older than it is to be kept, until cancelled.
+    /// Runs the retention worker until cancelled.
     public func prune(
         keeping retention: Configuration.Retention,
         sleep: @escaping Sleep = { try await Task.sleep(for: $0) }
@@ -107,7 +107,7 @@ extension Service {
         await retentionWorker(retention).run(sleep: sleep)
     }
 
-    /// Lets go of what is old by now.
+    /// Runs the retention worker once.
     package func pruneNow(keeping retention: Configuration.Retention) async {
         await retentionWorker(retention).prune { _ in }
     }

@@ -263,19 +263,19 @@ extension Problem {
     static let customerChanging = Problem(
         "customer-changing",
         status: 503,
-        title: "Something new is learned of the customer all the time.",
-        detail: "Not all is erased. Send the request again.",
+        title: "The customer is changing.",
+        detail: "New facts arrived during each attempt; not all data is erased. Retry.",
         retryAfter: 10
     )
 
-    /// 410: events behind the one that was named were removed, so that a page would leave some out.
+    /// 410: events after the requested cursor were removed, so that the page would have a gap.
     static func eventsRemoved(_ name: String) -> Problem {
         Problem(
             "events-removed",
             status: 410,
-            title: "Events behind this one are not kept any more.",
-            detail: "Go on without `\(name)`, from the oldest event that is kept, and read the "
-                + "answers of customers anew: `retention.told` tells for how long events are kept."
+            title: "Expired cursor.",
+            detail: "Events after it were removed by `retention.told`. Continue without `\(name)`, "
+                + "from the oldest stored event, and read the answers of your customers again."
         )
     }
 

@@ -77,8 +77,8 @@ enum OpenAPIDocument {
               "delete": {
                 "tags": ["customers"],
                 "operationId": "eraseCustomer",
-                "summary": "Forget a customer for good",
-                "description": "By any id, and all of them, in every environment unless one is named: purchases that nobody else ever owned with the messages that told of them, the answer, aliases, events, differences and lines of the audit. One who is not known is answered in the same way. What the store tells from then on is kept again.",
+                "summary": "Erase a customer permanently",
+                "description": "Erases all ids of the customer in every environment, or in the one given: purchases that no other customer ever owned with their evidence, the answer, aliases, events, differences and audit lines. An unknown customer is no error. New messages from the store are stored again.",
                 "security": [{ "key": ["admin"] }],
                 "parameters": [
                   { "$ref": "#/components/parameters/app" },
@@ -86,13 +86,13 @@ enum OpenAPIDocument {
                   {
                     "name": "environment",
                     "in": "query",
-                    "description": "Only in this one; the app must be served in it",
+                    "description": "Erases in this environment only; the app must be served in it",
                     "schema": { "type": "string", "enum": ["production", "sandbox", "simulated"] }
                   }
                 ],
                 "responses": {
                   "200": {
-                    "description": "How much went, and what had to stay",
+                    "description": "The numbers of removed and of remaining rows",
                     "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
                     "content": {
                       "application/json": { "schema": { "$ref": "#/components/schemas/Erased" } }
@@ -1721,7 +1721,7 @@ enum OpenAPIDocument {
                         "why": { "type": "string" },
                         "count": {
                           "type": "integer", "minimum": 1,
-                          "description": "How often: of ids that were refused one purchase, those after the eighth are counted in one line"
+                          "description": "The number of occurrences: refused claims of one purchase by more than eight ids share a line"
                         }
                       }
                     }
