@@ -1,5 +1,4 @@
 import TideoverCore
-import TideoverJSON
 import TideoverStorage
 
 /// Writes lines of the audit, through the connection that writes.
@@ -62,24 +61,10 @@ final class AuditLines {
     /// Increments the counter of an entry; false if there is none.
     private func countOne(more entry: AuditEntry, _ intake: Intake) throws(StorageError) -> Bool {
         guard let name = entry.name, let found = try find(name, intake) else { return false }
-        guard let document = try? JSONDocument(found.form, limits: .local),
-            var line = AuditEntry(json: document.root)
-        else {
-            throw StorageError(
-                .corrupt,
-                place: place,
-                detail: "a line of the audit cannot be read"
-            )
-        }
+        var line = try AuditEntry.read(stored: found.form, place: place)
         line.count += 1
-        try change.run(.text(intake.app), .text(found.id), .utf8(form(of: line)))
+        try change.run(.text(intake.app), .text(found.id), .utf8(line.storedForm))
         return true
-    }
-
-    private func form(of entry: AuditEntry) -> [UInt8] {
-        var writer = JSONWriter()
-        writer.object { entry.writeFields(to: &$0) }
-        return writer.bytes
     }
 
     private func insert(_ entry: AuditEntry, _ intake: Intake) throws(StorageError) {
@@ -92,7 +77,7 @@ final class AuditLines {
             .text(entry.customer.text),
             entry.other.map { .text($0.text) } ?? .null,
             entry.name.map { .text($0) } ?? .null,
-            .utf8(form(of: entry))
+            .utf8(entry.storedForm)
         )
     }
 }

@@ -1,5 +1,4 @@
 import TideoverCore
-import TideoverJSON
 import TideoverStorage
 
 /// Removes old rows, and the rows of a customer, through the writing connection.
@@ -178,9 +177,7 @@ final class Remover {
             .text(key.customer.text)
         ) { ($0.text(0), $0.bytes(1)) }
         for (id, form) in lines {
-            guard let document = try? JSONDocument(form, limits: .local),
-                let entry = AuditEntry(json: document.root)
-            else { throw unreadable }
+            let entry = try AuditEntry.read(stored: form, place: connection.place)
             switch rule.fate(of: entry) {
             case .stays: continue
             case .goes(let left):
@@ -197,22 +194,12 @@ final class Remover {
         as entry: AuditEntry,
         _ app: SQLValue
     ) throws(StorageError) {
-        var writer = JSONWriter()
-        writer.object { entry.writeFields(to: &$0) }
         try rewriteAudit.run(
             app,
             .text(id),
             .text(entry.customer.text),
             entry.other.map { .text($0.text) } ?? .null,
-            .utf8(writer.bytes)
-        )
-    }
-
-    private var unreadable: StorageError {
-        StorageError(
-            .corrupt,
-            place: connection.place,
-            detail: "a line of the audit cannot be read"
+            .utf8(entry.storedForm)
         )
     }
 }

@@ -16,14 +16,14 @@ public enum SQLiteBackup {
     /// - Parameters:
     ///   - path: the database, which a server may have open.
     ///   - target: a file that does not exist yet; its owner alone can open it.
-    ///   - told: called with the number of bytes copied so far.
+    ///   - progress: called with the number of bytes copied so far.
     /// - Returns: the size of the copy in bytes.
     /// - Throws: `missing` where there is no database; `refused` where the target is there; `corrupt` for
     ///   a copy that does not pass the check; `notAStorage`, `missingFolder`, `notPermitted`, `full` or `io`.
     public static func copy(
         _ path: String,
         to target: String,
-        told: (_ bytes: Int64) -> Void = { _ in }
+        progress: (_ bytes: Int64) -> Void = { _ in }
     ) throws(StorageError) -> Int64 {
         let path = try DatabaseFile.resolve(path)
         guard DatabaseFile.exists(path) else { throw StorageError(errno: ENOENT, place: path) }
@@ -40,7 +40,7 @@ public enum SQLiteBackup {
         guard fchmod(descriptor, 0o600) == 0 else {
             throw StorageError(errno: errno, place: unfinished)
         }
-        try fill(unfinished, from: path, told)
+        try fill(unfinished, from: path, progress)
         try check(unfinished)
         guard fsync(descriptor) == 0, link(unfinished, target) == 0 else {
             throw StorageError(errno: errno, place: target)
@@ -52,7 +52,7 @@ public enum SQLiteBackup {
     private static func fill(
         _ target: String,
         from path: String,
-        _ told: (Int64) -> Void
+        _ progress: (Int64) -> Void
     ) throws(StorageError) {
         // While no server has the database, none can begin to write it without this.
         let lock = try? LockFile(reading: path)
@@ -73,7 +73,7 @@ public enum SQLiteBackup {
         while code == SQLITE_OK {
             code = sqlite3_backup_step(backup, slice)
             let pages = sqlite3_backup_pagecount(backup) - sqlite3_backup_remaining(backup)
-            told(Int64(pages) * pageSize)
+            progress(Int64(pages) * pageSize)
         }
         let ending = sqlite3_backup_finish(backup)
         guard code == SQLITE_DONE, ending == SQLITE_OK else {

@@ -87,7 +87,7 @@ public struct Erasure: Sendable {
 
 /// The numbers of rows that an erasure removed.
 public struct Erased: Hashable, Sendable {
-    /// Purchases that nobody else ever owned.
+    /// Purchases that no other customer ever owned.
     public var purchases = 0
     /// Purchases that another customer owned too, which remain.
     public var shared = 0

@@ -86,11 +86,7 @@ extension Law {
     ) { life, trial in
         // Without any term nobody knows that anything was bought.
         for lossy in life.withLosses(trial) where !lossy.terms.isEmpty || lossy.lastRead != nil {
-            let history = lossy.history
-            for instant in history.probes(life.policy) where lossy.statesGrace(at: instant) {
-                let standing = history.standing(at: instant, policy: life.policy)
-                if !standing.access { return "at \(instant.rfc3339) \(standing.told)" }
-            }
+            if let fault = lossy.firstDenial(where: lossy.statesGrace) { return fault }
         }
         return nil
     }
@@ -167,6 +163,16 @@ extension Life {
         for instant in [start] + history.probes(policy) where instant >= start && instant < end {
             let standing = history.standing(at: instant, policy: policy)
             if standing.access { return "at \(instant.rfc3339) \(standing.told)" }
+        }
+        return nil
+    }
+
+    /// The first probe without access at which access is expected; nil if there is none.
+    func firstDenial(where isEntitled: (Instant) -> Bool) -> String? {
+        let history = history
+        for instant in history.probes(policy) where isEntitled(instant) {
+            let standing = history.standing(at: instant, policy: policy)
+            if !standing.access { return "at \(instant.rfc3339) \(standing.told)" }
         }
         return nil
     }

@@ -7,12 +7,7 @@ extension Law {
             "what a verified transaction covers, and nothing took back, is access as known now"
     ) { life, trial in
         for lossy in life.withLosses(trial) + life.withPartsLost(trial) {
-            let history = lossy.history
-            let words = lossy.termWords
-            for instant in history.probes(life.policy) where words.cover(instant) {
-                let standing = history.standing(at: instant, policy: life.policy)
-                if !standing.access { return "at \(instant.rfc3339) \(standing.told)" }
-            }
+            if let fault = lossy.firstDenial(where: lossy.termWords.cover) { return fault }
         }
         return nil
     }
@@ -22,11 +17,7 @@ extension Law {
         sentence: "a renewal info that nothing newer gainsays is access until the end it names"
     ) { life, trial in
         for lossy in life.withLosses(trial) + life.withPartsLost(trial) {
-            let history = lossy.history
-            for instant in history.probes(life.policy) where lossy.isToldToRun(at: instant) {
-                let standing = history.standing(at: instant, policy: life.policy)
-                if !standing.access { return "at \(instant.rfc3339) \(standing.told)" }
-            }
+            if let fault = lossy.firstDenial(where: lossy.isToldToRun) { return fault }
         }
         return nil
     }
@@ -122,7 +113,7 @@ extension Life {
             outlook.willRenew != false, outlook.isRetrying != true, outlook.graceEnd == nil,
             outlook.lapse == nil, let end = outlook.renewalDate, instant < end
         else { return false }
-        // Before a first term nobody knows that anything runs.
+        // Without a term that has begun, the rules answer `never`.
         guard terms.contains(where: { $0.term.start <= instant }) else { return false }
         let named = terms.filter { $0.term.end == end }.map(\.term.key)
         return !facts.contains { fact in

@@ -18,7 +18,7 @@ import TideoverStorage
         return try JSONDocument(response.body).root
     }
 
-    /// Everything that stands in the files of the database.
+    /// The bytes of the database and of its write-ahead log.
     private func bytes(of server: TestServer) throws -> Data {
         try ["", "-wal"].reduce(into: Data()) { all, suffix in
             let file = server.folder.appending(path: "tideover.db\(suffix)")

@@ -28,7 +28,7 @@ import TideoverServer
         #expect(verdict.quietAnswers >= (kind == .appStore ? 6 : 3))
     }
 
-    /// With purchases of Google Play that nothing but the device tells of.
+    /// With purchases of Google Play that only the device reports.
     @Test(arguments: [3, 34] as [UInt64])
     func `a device that has purchases of one store presents them`(seed: UInt64) async throws {
         let verdict = try await verdict(.generated(seed: seed, of: .googlePlay))

@@ -178,7 +178,7 @@ extension StorageLaw {
         )
     }
 
-    /// Anna, who has a phone, and Ben bought something each; something was told again of each.
+    /// Anna, who has an alias, and Ben have a purchase each; a second message of each has no new fact.
     private static func live(_ storage: any Storage) async throws {
         for (customer, id) in [("anna", "1"), ("phone", "2"), ("ben", "3")] {
             let fact = Sample.term(
@@ -241,7 +241,7 @@ extension StorageLaw {
         // Who is not known is erased in the same way.
         let again = try erasure(of: "anna", known: [], in: storage)
         #expect(try await storage.erase(again) == Erased())
-        // What is told from now on is news.
+        // A later fact stores the customer again.
         let fact = Sample.term(0, of: Sample.lineage("1"), token: "anna")
         let back = try await storage.commit(Sample.intake(facts: [fact]), derive: Sample.derive)
         #expect(back.rows.map(\.key) == [Sample.key("anna")])

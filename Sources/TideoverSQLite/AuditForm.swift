@@ -1,0 +1,27 @@
+import TideoverJSON
+import TideoverStorage
+
+extension AuditEntry {
+    /// Reads an entry from the form in which it is stored.
+    ///
+    /// - Throws: `corrupt` if it cannot be read.
+    static func read(stored form: [UInt8], place: String) throws(StorageError) -> AuditEntry {
+        guard let document = try? JSONDocument(form, limits: .local),
+            let entry = AuditEntry(json: document.root)
+        else {
+            throw StorageError(
+                .corrupt,
+                place: place,
+                detail: "a line of the audit cannot be read"
+            )
+        }
+        return entry
+    }
+
+    /// The form in which an entry is stored.
+    var storedForm: [UInt8] {
+        var writer = JSONWriter()
+        writer.object { writeFields(to: &$0) }
+        return writer.bytes
+    }
+}
