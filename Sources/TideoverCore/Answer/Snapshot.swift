@@ -194,8 +194,9 @@ public struct CustomerHistory: Sendable {
 
 extension Standing {
     /// Active before grace, hold, expired and never; then confirmed before presumed and unknown;
-    /// then the later end. Equal answers keep the first lineage by key. What was never paid is not
-    /// ranked: any other answer is better.
+    /// then the later end. The end of a grace is `graceUntil` where it is known: Google moves the
+    /// expiry of each product daily. Equal answers keep the first lineage by key. What was never
+    /// paid is not ranked: any other answer is better.
     func isBetter(than other: Standing) -> Bool {
         guard isRanked, other.isRanked else { return isRanked }
         let mine = (state.worth, confidence.worth, lasting)
@@ -205,7 +206,10 @@ extension Standing {
 
     private var isRanked: Bool { rule != .pending && rule != .calledOff }
 
-    private var lasting: Instant { accessUntil ?? (access ? .distantFuture : .distantPast) }
+    private var lasting: Instant {
+        guard let accessUntil else { return access ? .distantFuture : .distantPast }
+        return max(accessUntil, graceUntil ?? accessUntil)
+    }
 }
 
 extension Standing {

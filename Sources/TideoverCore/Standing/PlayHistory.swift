@@ -50,7 +50,7 @@ struct PlayStatement: Sendable {
     let evidence: EvidenceID
     /// What else it rests on: a bare notification only says what changed.
     let basis: [EvidenceID]
-    let state: PlaySubscription.State
+    var state: PlaySubscription.State
     /// Nil once the product is no part of the subscription any more.
     let item: PlayItem?
     /// As the catalogue names it.

@@ -72,6 +72,9 @@ struct PlayLedger {
             }
             var statement = PlayStatement(item, in: saying, catalogue)
             if let last { statement.keepEnd(of: last, paidBy: order) }
+            if let lastRead, isUnpaidBesideOthers(statement, in: saying, after: lastRead, order) {
+                statement.state = .inGrace
+            }
             order = item.orderId ?? order
             let read = lastRead.flatMap { failed(statement, after: $0) ? $0 : nil }
             statement.place(after: read ?? last, graceOf(item, at: saying.said))
@@ -89,6 +92,30 @@ struct PlayLedger {
         }
         let isFirst = sayings.first?.items.contains { $0.productId == product } ?? false
         return isFirst ? leading(statements) : statements
+    }
+
+    /// Whether the renewal of one product of several failed although the purchase is active.
+    ///
+    /// The state is that of the whole purchase, active while any product of it is paid for. For a
+    /// product in grace Google moves the expiry by a day at a time and names no new order.
+    /// https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.subscriptionsv2#SubscriptionState
+    private func isUnpaidBesideOthers(
+        _ statement: PlayStatement,
+        in saying: PlaySaying,
+        after read: PlayStatement,
+        _ order: String?
+    ) -> Bool {
+        guard statement.rank == .store, statement.state == .active, let item = statement.item,
+            case .autoRenewing(isOn: true) = item.plan, let order, item.orderId == order,
+            let end = read.periodEnd, end <= statement.said, end < statement.expiry
+        else { return false }
+        let others = saying.items.filter { $0.productId != item.productId }
+        guard others.contains(where: { $0.expiresAt.map { $0 > saying.said } ?? false }) else {
+            return false
+        }
+        let grace = graceOf(item, at: statement.said) ?? Self.longestGrace
+        return statement.expiry <= length(of: grace, from: end)
+            && statement.expiry <= statement.said + pace.scale(.days(1))
     }
 
     /// Whether a read tells that the renewal failed which was due by the read before: then no bare
