@@ -18,7 +18,9 @@ package struct GeneratedLife {
     private var buyer = "anna"
 
     package init(_ random: inout SeededRandom) {
-        life = Life("\(random.next() % 1_000_000)")
+        let id = "\(random.next() % 1_000_000)"
+        let isShared = Int.random(in: 0..<5, using: &random) == 0
+        life = Life(id, ownership: isShared ? .familyShared : .purchased)
         buy(&random)
         for _ in 0..<Int.random(in: 1...10, using: &random) {
             guard live(&random) || resubscribe(&random) else { return }
@@ -111,6 +113,9 @@ package struct GeneratedLife {
 
     /// One thing that happens to a subscription; false when it has lapsed.
     private mutating func live(_ random: inout SeededRandom) -> Bool {
+        if life.lineage.ownership == .familyShared, Int.random(in: 0..<4, using: &random) == 0 {
+            return shareAgain(&random)
+        }
         switch Int.random(in: 0..<16, using: &random) {
         case 0: return cancel()
         case 1: return refund(reversed: false, &random)
@@ -204,6 +209,29 @@ package struct GeneratedLife {
         outlook(signed: refunded + .days(4))
         life.condition(.active, end: end, signed: refunded + .days(4))
         truth.append((refunded + .days(4), product))
+        return renew(early: .zero, &random)
+    }
+
+    /// The purchaser stops Family Sharing and starts it again, often within the hour in which a read
+    /// would not undo a revocation.
+    private mutating func shareAgain(_ random: inout SeededRandom) -> Bool {
+        guard let removed = later(.days(5)), removed + .days(4) < end else {
+            return renew(early: .zero, &random)
+        }
+        life.beginMessage()
+        say(signed: removed, revoked: true)
+        life.revoke("\(number)", at: removed, cause: .familyAccessRemoved)
+        outlook(signed: removed)
+        life.condition(.revoked, end: end, signed: removed)
+        life.endMessage()
+        truth.append((removed, nil))
+        let shared = removed + .minutes(Int64.random(in: 1...2_000, using: &random))
+        life.beginMessage()
+        say(signed: shared)
+        outlook(signed: shared)
+        life.condition(.active, end: end, signed: shared)
+        life.endMessage()
+        truth.append((shared, product))
         return renew(early: .zero, &random)
     }
 

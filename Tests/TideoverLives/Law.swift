@@ -47,22 +47,9 @@ package struct Law: Sendable, CustomStringConvertible {
         return Breach(law: self, trial: trial, fault: fault, life: smallest)
     }
 
-    /// The life without every fact that the breach does not need: facts are left out one by one, for
-    /// as long as it stays one.
+    /// The life without every fact that the breach does not need.
     func smallest(_ life: Life, _ trial: Trial) -> Life {
-        var smallest = life
-        var isSmaller = true
-        while isSmaller {
-            isSmaller = false
-            for position in smallest.facts.indices.reversed() where smallest.facts.count > 1 {
-                var without = smallest
-                without.facts.remove(at: position)
-                guard fault(without, trial) != nil else { continue }
-                smallest = without
-                isSmaller = true
-            }
-        }
-        return smallest
+        life.smallest { fault($0, trial) != nil }
     }
 }
 
@@ -88,7 +75,7 @@ package struct Breach: Sendable, CustomStringConvertible {
 
 extension Assertion {
     /// What sort of thing is said.
-    fileprivate var kind: String {
+    var kind: String {
         switch self {
         case .term: "term"
         case .outlook: "outlook"

@@ -44,6 +44,8 @@ package struct Life {
     ])
     package var policy = Policy()
     private var counter = 0
+    /// The evidence of the message that is being said.
+    private var message: EvidenceID?
 
     package init(
         _ id: String = "1000",
@@ -58,6 +60,14 @@ package struct Life {
             ownership: ownership
         )
     }
+
+    /// Facts said from here to ``endMessage()`` share one piece of evidence.
+    package mutating func beginMessage() {
+        counter += 1
+        message = EvidenceID(hex: "\(lineage.id)-\(counter)")
+    }
+
+    package mutating func endMessage() { message = nil }
 
     package mutating func say(
         _ assertion: Assertion,
@@ -78,7 +88,7 @@ package struct Life {
                 learnedAt: learned ?? signed,
                 rank: rank,
                 source: .appStoreNotification,
-                evidence: EvidenceID(hex: "\(lineage.id)-\(counter)")
+                evidence: message ?? EvidenceID(hex: "\(lineage.id)-\(counter)")
             )
         )
     }
@@ -168,9 +178,14 @@ package struct Life {
         )
     }
 
-    package mutating func revoke(_ id: String, at date: Instant, signed: Instant? = nil) {
+    package mutating func revoke(
+        _ id: String,
+        at date: Instant,
+        signed: Instant? = nil,
+        cause: Revocation.Cause = .refund
+    ) {
         say(
-            .revocation(Revocation(term: TermKey("w:w\(id)"), date: date, cause: .refund)),
+            .revocation(Revocation(term: TermKey("w:w\(id)"), date: date, cause: cause)),
             at: signed ?? date,
             effective: date
         )

@@ -1,4 +1,4 @@
-import TideoverJSON
+package import TideoverJSON
 
 /// One object of a table, none of whose members is unknown.
 struct ConformanceObject: Sendable {
@@ -111,7 +111,7 @@ extension JSONObject {
 
 extension JSONValue {
     /// The value that something writes.
-    init(_ write: (inout JSONWriter) -> Void) {
+    package init(_ write: (inout JSONWriter) -> Void) {
         var writer = JSONWriter()
         write(&writer)
         guard let document = try? JSONDocument(writer.bytes, limits: .local) else {

@@ -1,0 +1,71 @@
+import TideoverCommandLine
+import TideoverCore
+import TideoverLives
+
+/// `cases`: boundaries of generated lives as a conformance table.
+enum Cases {
+    private static let from = Parameter.option(
+        "--from",
+        "SEED",
+        "The first seed",
+        as: ValueForm<Int>.integer(in: 0...Int.max / 4),
+        default: "1"
+    )
+    private static let most = Parameter.option(
+        "--most",
+        "N",
+        "How many cases to write",
+        as: ValueForm<Int>.integer(in: 1...10_000),
+        default: "420"
+    )
+    private static let seeds = Parameter.option(
+        "--seeds",
+        "N",
+        "How many seeds to look through at most",
+        as: ValueForm<Int>.integer(in: 1...1_000_000),
+        default: "2000"
+    )
+
+    static let command = Command(
+        "cases",
+        summary: "write boundaries of generated lives as a conformance table",
+        examples: [
+            Example(
+                "TideoverLaws cases >Conformance/generated-lives.json",
+                "the table of the project"
+            )
+        ],
+        parameters: [from, seeds, most],
+        notes: [
+            "A case is kept when a different rule gives a different answer on each side of the "
+                + "boundary, the generator's own truth agrees with the access on both sides, and no "
+                + "case before it shows the same.",
+            "Exit code 1 if the seeds yield fewer cases than asked for.",
+        ],
+        run: run
+    )
+
+    private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
+        var known: Set<String> = []
+        var found: [GeneratedCase.Kind: [GeneratedCase]] = [:]
+        // No kind of life fills the table: each gets its share while it has cases.
+        let share =
+            (arguments[most] + GeneratedCase.Kind.allCases.count - 1)
+            / GeneratedCase.Kind.allCases.count
+        for seed in arguments[from]..<arguments[from] + arguments[seeds] {
+            for one in GeneratedCase.cases(seed: UInt64(seed))
+            where found[one.kind, default: []].count < share
+                && known.insert(one.signature).inserted
+            {
+                found[one.kind, default: []].append(one)
+            }
+            if found.values.allSatisfy({ $0.count == share }), found.count == 4 { break }
+        }
+        let cases = GeneratedCase.Kind.allCases.flatMap { found[$0] ?? [] }.prefix(arguments[most])
+        output.write(Array(GeneratedCase.table(of: Array(cases)).utf8))
+        for kind in GeneratedCase.Kind.allCases {
+            output.message("\(kind.rawValue): \(found[kind]?.count ?? 0)")
+        }
+        return cases.count == arguments[most] ? .success : .failure
+    }
+}
