@@ -371,6 +371,17 @@ public struct Service: Sendable {
                 upkeeps: service.upkeeps
             ).respond(to: call.request)
         },
+        Route("GET", "/v1/apps/{app}/explain", needs: .secret) { service, call in
+            try await ExplainPurchaseRoute(
+                lookup: LookupRoute(
+                    app: service.app(call["app"]),
+                    storage: service.storage,
+                    clock: service.clock,
+                    backfillers: service.backfillers,
+                    upkeeps: service.upkeeps
+                )
+            ).respond(to: call.request)
+        },
         Route("GET", "/v1/apps/{app}/arrivals", needs: .secret) { service, call in
             try ArrivalsRoute(
                 app: service.app(call["app"]),
