@@ -18,7 +18,9 @@ struct GooglePlayRehearsal: Sendable {
     private static let key = RSAPrivateKey.generate()
     private static let authority = PlayAuthority(seed: 1)
 
-    init(_ app: GooglePlayApp, clock: @escaping Clock) {
+    /// Without credentials the server believes pushes, and cannot ask the store.
+    init(_ play: ScenarioGooglePlay, clock: @escaping Clock) {
+        let app = play.app
         let key = Self.key
         let google = Locked<Handler?>(nil)
         let ask: Handler = { request in
@@ -46,12 +48,13 @@ struct GooglePlayRehearsal: Sendable {
             ),
             expectation: PushExpectation(audience: target.audience, email: target.email),
             keys: PushKeys(clock: clock, handler: ask),
-            api: PlayAPI(
-                packageName: app.packageName,
-                access: access,
-                clock: clock,
-                handler: ask
-            )
+            api: play.hasCredentials
+                ? PlayAPI(
+                    packageName: app.packageName,
+                    access: access,
+                    clock: clock,
+                    handler: ask
+                ) : nil
         )
     }
 }

@@ -35,7 +35,7 @@ public struct Rehearsal: Sendable {
         authority = try SandboxAuthority()
         appStore = try AppStoreRehearsal(scenario.app.store, root: authority.root)
         googlePlay = scenario.googlePlay.map {
-            GooglePlayRehearsal($0.app, clock: { clock.now })
+            GooglePlayRehearsal($0, clock: { clock.now })
         }
         let catalogue = Catalogue(scenario)
         revenueCat = scenario.revenueCat.map {

@@ -33,6 +33,7 @@ final class Ledger {
     private let putBookmark: Statement
     private let insertKey: Statement
     private let revokeKey: Statement
+    private let insertPolicy: Statement
     private let idle: Statement
     private let unidle: Statement
     private let restorer: Restorer
@@ -79,6 +80,7 @@ final class Ledger {
         putBookmark = try Statement(SQL.putBookmark, on: connection)
         insertKey = try Statement(SQL.insertKey, on: connection)
         revokeKey = try Statement(SQL.revokeKey, on: connection)
+        insertPolicy = try Statement(SQL.insertPolicy, on: connection)
         idle = try Statement(SQL.idle, on: connection)
         unidle = try Statement(SQL.unidle, on: connection)
         restorer = try Restorer(connection, customers)
@@ -251,6 +253,21 @@ final class Ledger {
     func revokeKey(_ id: String, at now: Instant) throws(StorageError) -> KeyRecord? {
         try revokeKey.run(.text(id), .instant(now))
         return try keys.key(id)
+    }
+
+    func record(
+        _ version: PolicyVersion,
+        app: String,
+        environment: Environment
+    ) throws(StorageError) -> Bool {
+        let inserted = try insertPolicy.run(
+            .text(app),
+            .text(environment.rawValue),
+            .instant(version.effectiveAt),
+            .text(version.fingerprint),
+            .utf8(version.form)
+        )
+        return inserted == 1
     }
 
     // MARK: Evidence and facts

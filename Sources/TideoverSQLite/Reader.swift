@@ -22,6 +22,7 @@ final class Reader {
     private let unclaimedCount: Statement
     private let dueCount: Statement
     private let nextDue: Statement
+    private let policyVersions: Statement
     private let recordQueries: RecordQueries
 
     init(path: String, access: Connection.Access, busyTimeout: Int32) throws(StorageError) {
@@ -51,6 +52,7 @@ final class Reader {
         unclaimedCount = try Statement(SQL.unclaimedCount, on: connection)
         dueCount = try Statement(SQL.dueCount, on: connection)
         nextDue = try Statement(SQL.nextDue, on: connection)
+        policyVersions = try Statement(SQL.policyVersions, on: connection)
         recordQueries = try RecordQueries(connection)
     }
 
@@ -370,6 +372,13 @@ final class Reader {
     }
 
     func keys() throws(StorageError) -> [KeyRecord] { try keyQueries.keys() }
+
+    func policyVersions(
+        app: String,
+        environment: Environment
+    ) throws(StorageError) -> [PolicyVersion] {
+        try policyVersions.all(.text(app), .text(environment.rawValue)) { $0.policyVersion }
+    }
 
     /// What the engine finds wrong with the file; empty when it is sound.
     func problems(_ check: StaticString = SQL.check) throws(StorageError) -> [String] {

@@ -23,6 +23,7 @@ final class RecordQueries {
     private let events: Statement
     private let told: Statement
     private let audit: Statement
+    private let policies: Statement
     private let customers: Statement
 
     init(_ connection: Connection) throws(StorageError) {
@@ -35,6 +36,7 @@ final class RecordQueries {
         events = try Statement(SQL.eventRecords, on: connection)
         told = try Statement(SQL.toldRecords, on: connection)
         audit = try Statement(SQL.auditRecords, on: connection)
+        policies = try Statement(SQL.policyRecords, on: connection)
         customers = try Statement(SQL.customerRecords, on: connection)
     }
 
@@ -116,6 +118,12 @@ final class RecordQueries {
             )
         case .audit:
             return try audit.all(app, environment, key.text(0), limit, read: auditRecord)
+        case .policy:
+            return try policies.all(app, environment, key.integer(0), limit) {
+                row throws(StorageError) in
+                let version = row.policyVersion
+                return (.policy(version), ["\(version.effectiveAt.millisecondsSince1970)"])
+            }
         case .customer:
             return try customers.all(app, environment, key.text(0), limit) {
                 row throws(StorageError) in try customer(row, scope)
@@ -215,6 +223,13 @@ final class RecordQueries {
 
     private func unreadable(_ what: String) -> StorageError {
         StorageError(.corrupt, place: place, detail: "\(what) cannot be read")
+    }
+}
+
+extension Row {
+    /// A version of catalogue and policy, where the columns are those of one.
+    var policyVersion: PolicyVersion {
+        PolicyVersion(effectiveAt: instant(0), fingerprint: text(1), form: bytes(2))
     }
 }
 

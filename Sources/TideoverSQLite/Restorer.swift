@@ -29,6 +29,8 @@ final class Restorer {
     private let insertEvent: Statement
     private let insertTold: Statement
     private let insertAudit: Statement
+    private let insertPolicy: Statement
+    private let policyFingerprint: Statement
     private let insertCustomer: Statement
     private let outdateCustomer: Statement
 
@@ -51,6 +53,8 @@ final class Restorer {
         insertEvent = try Statement(SQL.restoreEvent, on: connection)
         insertTold = try Statement(SQL.insertTold, on: connection)
         insertAudit = try Statement(SQL.insertAudit, on: connection)
+        insertPolicy = try Statement(SQL.restorePolicy, on: connection)
+        policyFingerprint = try Statement(SQL.policyFingerprint, on: connection)
         insertCustomer = try Statement(SQL.restoreCustomer, on: connection)
         outdateCustomer = try Statement(SQL.outdateCustomer, on: connection)
     }
@@ -73,6 +77,7 @@ final class Restorer {
         case .event(let event): return try restore(event, place)
         case .told(let told): return try restore(told, place)
         case .audit(let record): return try restore(record, place)
+        case .policy(let version): return try restore(version, place)
         case .customer(let row): return try restore(row, place)
         }
     }
@@ -201,6 +206,26 @@ final class Restorer {
             .utf8(writer.bytes)
         )
         return inserted == 1 ? .added : .known
+    }
+
+    private func restore(
+        _ version: PolicyVersion,
+        _ place: Restoration
+    ) throws(StorageError) -> Restored {
+        let app = SQLValue.text(place.app)
+        let environment = SQLValue.text(place.environment.rawValue)
+        let inserted = try insertPolicy.run(
+            app,
+            environment,
+            .instant(version.effectiveAt),
+            .text(version.fingerprint),
+            .utf8(version.form)
+        )
+        guard inserted == 0 else { return .added }
+        let known = try policyFingerprint.first(app, environment, .instant(version.effectiveAt)) {
+            $0.text(0)
+        }
+        return known == version.fingerprint ? .known : .contradicted
     }
 
     // MARK: What was answered and told

@@ -343,6 +343,10 @@ enum SQL {
         SELECT id, environment, form, name FROM audit
         WHERE app = ?1 AND environment = ?2 AND id > ?3 ORDER BY id LIMIT ?4
         """
+    static let policyRecords: StaticString = """
+        SELECT effective_at, fingerprint, form FROM policy_version
+        WHERE app = ?1 AND environment = ?2 AND effective_at > ?3 ORDER BY effective_at LIMIT ?4
+        """
     static let customerRecords: StaticString = """
         SELECT customer, version, answer, valid_until, derived_at, reconciled_at FROM customer
         WHERE app = ?1 AND environment = ?2 AND customer > ?3 ORDER BY customer LIMIT ?4
@@ -350,6 +354,14 @@ enum SQL {
     static let restoreEvent: StaticString = """
         INSERT INTO outbox (app, id, environment, customer, version, kind, at, body)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO NOTHING
+        """
+    static let restorePolicy: StaticString = """
+        INSERT INTO policy_version (app, environment, effective_at, fingerprint, form)
+        VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING
+        """
+    static let policyFingerprint: StaticString = """
+        SELECT fingerprint FROM policy_version
+        WHERE app = ?1 AND environment = ?2 AND effective_at = ?3
         """
     static let restoreCustomer: StaticString = """
         INSERT INTO customer
@@ -363,6 +375,20 @@ enum SQL {
         """
     static let hasDrift: StaticString = """
         SELECT 1 FROM drift WHERE app = ?1 AND environment = ?2 AND customer = ?3 AND id = ?4
+        """
+
+    // MARK: Policy
+
+    static let insertPolicy: StaticString = """
+        INSERT INTO policy_version (app, environment, effective_at, fingerprint, form)
+        SELECT ?1, ?2, ?3, ?4, ?5 WHERE ?4 IS NOT (
+            SELECT fingerprint FROM policy_version WHERE app = ?1 AND environment = ?2
+            ORDER BY effective_at DESC LIMIT 1
+        ) ON CONFLICT DO NOTHING
+        """
+    static let policyVersions: StaticString = """
+        SELECT effective_at, fingerprint, form FROM policy_version
+        WHERE app = ?1 AND environment = ?2 ORDER BY effective_at
         """
 
     // MARK: Keys

@@ -171,6 +171,16 @@ public final class SQLiteStorage: Storage {
         }
     }
 
+    public func record(
+        _ version: PolicyVersion,
+        app: String,
+        environment: Environment
+    ) async throws(StorageError) -> Bool {
+        try await openWriter().write { ledger throws(StorageError) in
+            try ledger.record(version, app: app, environment: environment)
+        }
+    }
+
     public func close() async {
         guard let writer else { return readers.close(patience: 0) }
         await writer.close()
@@ -344,6 +354,15 @@ public final class SQLiteStorage: Storage {
 
     public func keys() throws(StorageError) -> [KeyRecord] {
         try readers.read { reader throws(StorageError) in try reader.keys() }
+    }
+
+    public func policyVersions(
+        app: String,
+        environment: Environment
+    ) throws(StorageError) -> [PolicyVersion] {
+        try readers.read { reader throws(StorageError) in
+            try reader.policyVersions(app: app, environment: environment)
+        }
     }
 
     // MARK: The file

@@ -11,6 +11,8 @@ public struct App: Sendable {
     /// Changes whenever catalogue, policy or the rules of this build change; a derived row with
     /// another fingerprint is derived again before it is answered.
     public let fingerprint: String
+    /// The versions that decide past instants, by environment.
+    var policyHistories: [Environment: PolicyHistory]
     /// Nil when the app does not sell on the App Store.
     public let appStore: AppStoreTrust?
     /// Nil when the app does not sell on Google Play.
@@ -51,6 +53,11 @@ public struct App: Sendable {
         self.backfill = backfill
         self.silence = silence
         self.passes = passes
+        let history = PolicyHistory(AppRules(catalogue, policy))
+        policyHistories = Dictionary(
+            environments.map { ($0, history) },
+            uniquingKeysWith: { first, _ in first }
+        )
         fingerprint = Self.fingerprint(of: catalogue, policy, googlePlay?.packageName)
     }
 
@@ -63,7 +70,7 @@ public struct App: Sendable {
     public var isRehearsal: Bool { environments.allSatisfy { $0 == .simulated } }
 
     /// Raised when a rule of standing or the form of an answer changes.
-    private static let answerRevision = 11
+    private static let answerRevision = 12
 
     private static func fingerprint(
         of catalogue: Catalogue,

@@ -198,6 +198,21 @@ public protocol Storage: Sendable {
     /// Keeps a bookmark in the place of the one before; a storage does not look inside.
     func keep(_ form: [UInt8], as key: BookmarkKey) async throws(StorageError)
 
+    /// The recorded versions of an app's catalogue and policy in an environment, in the order they
+    /// took effect.
+    func policyVersions(
+        app: String,
+        environment: Environment
+    ) throws(StorageError) -> [PolicyVersion]
+
+    /// Records a version of catalogue and policy, unless the newest recorded one has the same
+    /// fingerprint or another one took effect at the same instant. Returns whether it was recorded.
+    func record(
+        _ version: PolicyVersion,
+        app: String,
+        environment: Environment
+    ) async throws(StorageError) -> Bool
+
     /// How often each thing was counted for an app.
     func counts(app: String) throws(StorageError) -> [Tally: Int64]
 

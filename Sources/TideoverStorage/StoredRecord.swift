@@ -15,13 +15,14 @@ public enum StoredRecord: Hashable, Sendable {
     case event(OutboxEvent)
     case told(ToldName)
     case audit(AuditRecord)
+    case policy(PolicyVersion)
     /// An answer as derived last, without its pass.
     case customer(CustomerRow)
 
     /// The kinds, in the order that they are read in: what an answer is derived from stands before the
     /// answer.
     public enum Kind: String, Hashable, Sendable, CaseIterable {
-        case evidence, fact, owner, alias, drift, event, told, audit, customer
+        case evidence, fact, owner, alias, drift, event, told, audit, policy, customer
 
         /// The kind that follows.
         public var next: Kind? {
@@ -40,6 +41,7 @@ public enum StoredRecord: Hashable, Sendable {
         case .event: .event
         case .told: .told
         case .audit: .audit
+        case .policy: .policy
         case .customer: .customer
         }
     }

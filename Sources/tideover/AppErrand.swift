@@ -35,6 +35,16 @@ struct AppErrand {
     }
 }
 
+extension AppErrand {
+    /// Asks what stands under the app.
+    fileprivate func ask(_ path: String, _ query: [QueryItem]) async throws -> JSONNode {
+        try await errand.run(
+            Request(path: "/v1/apps/\(app.id)/\(path)", query: query),
+            needsKey: app.environments != [.simulated]
+        )
+    }
+}
+
 /// What commands ask about one customer, now or at a past instant.
 enum CustomerQuestion {
     static let customer = Parameter.argument(
@@ -67,25 +77,39 @@ enum CustomerQuestion {
     /// Asks what stands under a customer by the name of `subject`.
     static func ask(
         _ subject: String,
+        of customer: CustomerID,
         at instant: Instant?,
         _ arguments: Arguments,
         _ output: Output
     ) async throws -> JSONNode {
         let asked = try AppErrand(arguments, output)
         let environment = try asked.app.served(arguments[environment].environment)
-        let customer = PercentEncoding.encode(arguments[customer].text)
-        let instants = [("at", instant), ("asKnownAt", arguments[asKnownAt])]
-        let request = Request(
-            path: "/v1/apps/\(asked.app.id)/customers/\(customer)/\(subject)",
-            query: [QueryItem(name: "environment", value: environment.rawValue)]
-                + instants.compactMap { name, instant in
-                    instant.map { QueryItem(name: name, value: $0.rfc3339) }
-                }
+        let customer = PercentEncoding.encode(customer.text)
+        return try await asked.ask(
+            "customers/\(customer)/\(subject)",
+            [QueryItem(name: "environment", value: environment.rawValue)]
+                + instants(at: instant, arguments)
         )
-        return try await asked.errand.run(
-            request,
-            needsKey: asked.app.environments != [.simulated]
+    }
+
+    /// Asks about the holder of a purchase, in whatever environment it was made.
+    static func ask(
+        _ subject: String,
+        by item: QueryItem,
+        at instant: Instant?,
+        _ arguments: Arguments,
+        _ output: Output
+    ) async throws -> JSONNode {
+        try await AppErrand(arguments, output).ask(
+            subject,
+            [item] + instants(at: instant, arguments)
         )
+    }
+
+    private static func instants(at instant: Instant?, _ arguments: Arguments) -> [QueryItem] {
+        [("at", instant), ("asKnownAt", arguments[asKnownAt])].compactMap { name, instant in
+            instant.map { QueryItem(name: name, value: $0.rfc3339) }
+        }
     }
 }
 

@@ -29,8 +29,9 @@ enum CustomerLife {
         ],
         notes: [
             Errand.note,
-            "Products and policy are those of the configuration as it is now, for past instants "
-                + "too. Times are UTC.",
+            "Past instants are decided by the products and policy that were in effect then: the "
+                + "server records each version when it starts with it. The first recorded version "
+                + "also decides everything before. Times are UTC.",
         ],
         run: run
     )
@@ -38,6 +39,7 @@ enum CustomerLife {
     private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
         let story = try await CustomerQuestion.ask(
             "timeline",
+            of: arguments[CustomerQuestion.customer],
             at: arguments[at],
             arguments,
             output

@@ -16,6 +16,9 @@ struct CustomerLifePrinter {
             "\(word(story["customer"])) in \(word(story["app"])), "
             + "\(word(story["environment"])), until \(word(story["asOf"]))\(known)"
         output.print(TextLayout.visible(heading))
+        if let line = ExplanationPrinter.policyLine(story) {
+            output.print(TextLayout.visible(line))
+        }
         let entitlements = story["entitlements"]?.members.map { $0 } ?? []
         if entitlements.isEmpty { output.print("No product unlocks anything.") }
         for (name, timeline) in entitlements {

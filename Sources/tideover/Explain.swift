@@ -1,5 +1,6 @@
 import TideoverCommandLine
 import TideoverCore
+import TideoverHTTP
 import TideoverJSON
 
 /// `tideover explain`: why a customer may or may not use something, now or at any past instant.
@@ -7,6 +8,34 @@ enum Explain {
     private static let at = CustomerQuestion.at(
         "Explain the answer at this RFC 3339 time instead of now"
     )
+    private static let customer = Parameter.optionalArgument(
+        "CUSTOMER",
+        "The customer's id, as the app's back end knows it",
+        as: ValueForm("a customer id") { CustomerID($0) }
+    )
+    /// What a purchase is found by, each with the name of the route's parameter.
+    private static let purchases = [
+        (
+            "order",
+            Parameter.option(
+                "--order",
+                "ORDER",
+                "Explain to whoever holds the purchase of this order number"
+            )
+        ),
+        (
+            "transaction",
+            Parameter.option("--transaction", "ID", "The same by the id of a transaction")
+        ),
+        (
+            "token",
+            Parameter.option(
+                "--token",
+                "TOKEN",
+                "The same by an account token or a purchase token of Google Play"
+            )
+        ),
+    ]
     private static let json = Parameter.flag("--json", "Write one JSON object")
 
     static let command = Command(
@@ -27,31 +56,72 @@ enum Explain {
                     + "--as-known-at 2026-05-06T10:00:00Z",
                 "what would have been answered then, by what was known then"
             ),
+            Example(
+                "tideover explain --order MK4TTTVWJH --app cards --config tideover.json",
+                "the same about whoever holds the purchase of an order number"
+            ),
         ],
         parameters: [
-            CustomerQuestion.customer, AppErrand.app, ConfigurationFile.required,
-            CustomerQuestion.environment, at, CustomerQuestion.asKnownAt, Errand.server, json,
+            customer, purchases[0].1, purchases[1].1, purchases[2].1, AppErrand.app,
+            ConfigurationFile.required, CustomerQuestion.environment, at,
+            CustomerQuestion.asKnownAt, Errand.server, json,
+        ],
+        usage: [
+            "CUSTOMER --app ID --config FILE [--environment NAME] [--at INSTANT] "
+                + "[--as-known-at INSTANT] [--server URL] [--json]",
+            "--order ORDER | --transaction ID | --token TOKEN --app ID --config FILE "
+                + "[--at INSTANT] [--as-known-at INSTANT] [--server URL] [--json]",
         ],
         notes: [
             Errand.note,
-            "Products and policy are those of the configuration as it is now, for past instants "
-                + "too. Exit code 0 whatever the answer is.",
+            "Past instants are decided by the products and policy that were in effect then: the "
+                + "server records each version when it starts with it. The first recorded version "
+                + "also decides everything before. Exit code 0 whatever the answer is.",
         ],
         run: run
     )
 
     private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
-        let explanation = try await CustomerQuestion.ask(
-            "explain",
-            at: arguments[at],
-            arguments,
-            output
-        )
+        let explanation = try await ask(arguments, output)
         if arguments[json] {
             output.write(JSONValue(explanation).encoded(pretty: true) + [UInt8(ascii: "\n")])
         } else {
             ExplanationPrinter(output).print(explanation)
         }
         return .success
+    }
+
+    /// Asks about the customer, or about the holder of the one purchase that is named.
+    private static func ask(_ arguments: Arguments, _ output: Output) async throws -> JSONNode {
+        let named = purchases.compactMap { name, option in
+            arguments[option].map { QueryItem(name: name, value: $0) }
+        }
+        if named.count > 1 {
+            throw arguments.usageError(.conflict("--\(named[0].name)", "--\(named[1].name)"))
+        }
+        switch (arguments[customer], named.first) {
+        case (nil, nil):
+            throw arguments.usageError(
+                .missingOneOf(["CUSTOMER", "--order", "--transaction", "--token"])
+            )
+        case (_?, let purchase?):
+            throw arguments.usageError(.conflict("CUSTOMER", "--\(purchase.name)"))
+        case (let customer?, nil):
+            return try await CustomerQuestion.ask(
+                "explain",
+                of: customer,
+                at: arguments[at],
+                arguments,
+                output
+            )
+        case (nil, let purchase?):
+            return try await CustomerQuestion.ask(
+                "explain",
+                by: purchase,
+                at: arguments[at],
+                arguments,
+                output
+            )
+        }
     }
 }

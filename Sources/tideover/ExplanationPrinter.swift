@@ -18,12 +18,24 @@ struct ExplanationPrinter {
                 + "\(word(answer["environment"])), at \(word(answer["asOf"]))\(known)",
             indent: ""
         )
+        if let line = Self.policyLine(answer) { paragraph(line, indent: "") }
         let entitlements = answer["entitlements"]?.members.map { $0 } ?? []
         if entitlements.isEmpty { paragraph("No product unlocks anything.") }
         for (name, explanation) in entitlements { print(explanation, name) }
         DriftPrinter.printOfCustomer(answer, title: title, paragraph: { paragraph($0) })
         printSandbox(answer["sandbox"])
         printOwners(answer["purchases"])
+    }
+
+    /// Which version of products and policy decided, as the routes `explain` and `timeline` name it.
+    static func policyLine(_ answer: JSONNode) -> String? {
+        guard let version = answer["policyVersion"],
+            let fingerprint = version["fingerprint"]?.string
+        else { return nil }
+        let since =
+            version["effectiveAt"]?.string.map { "in effect since \($0)" }
+            ?? "the first that was recorded"
+        return "Products and policy: version \(fingerprint), \(since)"
     }
 
     /// Prints the answer about the first entitlement, why it is so and what is next, without the evidence.

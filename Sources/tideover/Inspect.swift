@@ -79,7 +79,8 @@ enum Inspect {
                 + "[--at INSTANT] [--json]",
         ],
         notes: [
-            "Exit code 0 when every file is accepted, 1 when one is refused. Nothing is stored, "
+            "Exit code 0 when every file is accepted or unsigned, 1 when one is refused. RevenueCat's "
+                + "answers and its SDKs' CustomerInfo are read, and are unsigned. Nothing is stored, "
                 + "and age is no reason to refuse. A --root vouches for the environment named beside "
                 + "it. Of an answer of verifyReceipt only the signed receipt in it is believed."
         ],

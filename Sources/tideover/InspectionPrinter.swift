@@ -1,6 +1,7 @@
 import TideoverAppStore
 import TideoverCommandLine
 import TideoverCore
+import TideoverRevenueCat
 import TideoverServer
 
 /// An inspection in words, for a person at a terminal, whom nothing in the input may mislead: its words
@@ -18,6 +19,17 @@ struct InspectionPrinter {
         case .refused(let code, let sentence):
             output.print("verdict    \(styled("refused", .bad)) (\(code))")
             output.print("reason     \(TextLayout.visible(sentence))")
+        case .unsigned(let reading, let facts, let standings):
+            output.print("verdict    \(styled("unsigned", .strong))")
+            output.print("reason     \(Inspection.unsignedSentence)")
+            let customer = reading.customer?.text ?? "?"
+            output.print("customer   \(TextLayout.visible(customer))")
+            output.print("requested  \(reading.subscriber.requestDate.rfc3339)")
+            for note in reading.notes {
+                output.print("note       \(TextLayout.visible(note.sentence))")
+            }
+            print(facts)
+            print(standings, at: inspection.instant)
         case .accepted(let reading, let facts, let standings):
             output.print("verdict    \(styled("accepted", .good))")
             let kind = [reading.kind.rawValue, reading.notificationType, reading.subtype]

@@ -8,6 +8,8 @@ import TideoverServer
 struct PlayVisit {
     let app: Configuration.App
     let trust: PlayTrust
+    /// What questions are dated by.
+    let clock: Clock
     /// Whether a server of this configuration runs, which alone can take a notification in.
     let isServing: Bool
     let patience: Milliseconds
@@ -27,7 +29,7 @@ struct PlayVisit {
     private var trial: PlayTrial {
         PlayTrial(
             trust,
-            clock: SystemClock.now,
+            clock: clock,
             uptime: Instruments().uptime,
             sleep: { try await Task.sleep(for: $0) },
             patience: patience

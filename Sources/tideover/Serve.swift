@@ -112,6 +112,14 @@ enum Serve {
             await storage.close()
             throw CommandFailure(.io, "\(error)")
         }
+        do {
+            try await service.recordPolicyVersions()
+        } catch {
+            // Answers are right without it; what is lost is the instant of the change.
+            log(
+                LogLine(.error, "policy version not recorded", detail: error.description)
+            )
+        }
         tellOfKeys(service, configuration, path, output)
         let listen = configuration.server.listen
         let server: HTTPServer

@@ -20,9 +20,18 @@ struct StoreVisit {
     let output: Output
 
     func findings() async -> [Finding] {
+        let clocks = await SimulatedClocks(of: configuration)
+        let following = Task { await clocks.follow(telling: output) }
+        let findings = await findings(by: clocks)
+        following.cancel()
+        await following.value
+        return findings
+    }
+
+    private func findings(by clocks: SimulatedClocks) async -> [Finding] {
         let connections: StoreConnections
         do {
-            connections = try StoreConnections(configuration)
+            connections = try StoreConnections(configuration, clock: clocks.rehearsal)
         } catch {
             return [Finding.storeKey(unusable: sentence(error))]
         }
@@ -32,14 +41,14 @@ struct StoreVisit {
             if app.appStore?.apiKey == nil { findings.append(.storeKey(missingOf: app)) }
             for environment in app.environments {
                 let access = access.first { $0.environment == environment }
-                if let access { findings += await ask(access, app) }
+                if let access { findings += await ask(access, app, clocks) }
                 if isServing { findings += await silence(app, environment) }
                 if isServing || isPreflight { findings += await survey(app, environment, access) }
             }
         }
         for app in configuration.apps {
             guard let trust = connections.googlePlay[app.id] else { continue }
-            findings += await visit(app, trust)
+            findings += await visit(app, trust, clocks)
         }
         for app in configuration.apps where isServing {
             for environment in app.environments { findings += await replay(app, environment) }
@@ -55,12 +64,18 @@ struct StoreVisit {
 
     // MARK: Google Play
 
-    private func visit(_ app: Configuration.App, _ trust: PlayTrust) async -> [Finding] {
+    private func visit(
+        _ app: Configuration.App,
+        _ trust: PlayTrust,
+        _ clocks: SimulatedClocks
+    ) async -> [Finding] {
         let visit = PlayVisit(
             app: app,
             trust: trust,
+            clock: clocks.rehearsal,
             isServing: isServing,
-            patience: patience,
+            // Nobody can click in the Play Console of a simulated store.
+            patience: clocks.isRehearsal ? .zero : patience,
             isPreflight: isPreflight,
             output: output,
             arrivals: { try await ask("arrivals", app, $0, .googlePlay) }
@@ -90,13 +105,17 @@ struct StoreVisit {
 
     // MARK: The store
 
-    private func ask(_ access: StoreAccess, _ app: Configuration.App) async -> [Finding] {
+    private func ask(
+        _ access: StoreAccess,
+        _ app: Configuration.App,
+        _ clocks: SimulatedClocks
+    ) async -> [Finding] {
         let name = "\(app.id) \(access.environment.rawValue)"
         do {
             let trial = StoreTrial(
                 access,
                 of: try App(app),
-                clock: await clock(of: access.environment, app),
+                clock: access.environment == .simulated ? clocks[app] : SystemClock.now,
                 uptime: Instruments().uptime,
                 sleep: { try await Task.sleep(for: $0) },
                 patience: patience
@@ -112,19 +131,6 @@ struct StoreVisit {
         } catch {
             return [Finding.storeKey(unusable: "\(name): \(sentence(error))")]
         }
-    }
-
-    /// A simulated store lives in a time of its own.
-    private func clock(
-        of environment: Environment,
-        _ app: Configuration.App
-    ) async -> Clock {
-        guard environment == .simulated, let text = app.simulatedStore?.url,
-            let url = (try? HTTPURL(text))?.appending(path: "/clock"),
-            case .success(let told) = await SystemReadings.clock(at: url)
-        else { return SystemClock.now }
-        let ahead = told - SystemClock.now()
-        return { SystemClock.now() + ahead }
     }
 
     // MARK: The server

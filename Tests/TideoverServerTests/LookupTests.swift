@@ -143,3 +143,69 @@ import TideoverServer
         return try payload(inner)["transactionId"]?.string
     }
 }
+
+/// Why the holder of a purchase may or may not use something, by what a customer can quote.
+@Suite struct ExplainPurchaseTests {
+    private func ask(_ server: TestServer, _ query: String) async throws -> (Int, JSONNode) {
+        let response = try await server.get("/v1/apps/cards/explain?\(query)")
+        return (response.status, try JSONDocument(response.body).root)
+    }
+
+    @Test func `an explanation is found by a transaction, in the purchase's own environment`()
+        async throws
+    {
+        let server = try TestServer()
+        _ = try await server.post(.purchase())
+        let path = "/v1/apps/cards/customers/\(TestServer.anna)/explain?environment=sandbox"
+        let own = try await server.get(path).body
+        for query in ["transaction=2000000000000001", "token=\(TestServer.anna)"] {
+            let response = try await server.get("/v1/apps/cards/explain?\(query)")
+            #expect(response.status == 200)
+            #expect(response.body == own)
+        }
+        let before = Message.start - .days(1)
+        let (status, answer) = try await ask(
+            server,
+            "transaction=2000000000000001&at=\(before.rfc3339)"
+        )
+        #expect(status == 200)
+        #expect(answer["asOf"]?.string == before.rfc3339)
+        await server.close()
+    }
+
+    @Test func `a purchase that is unknown, unclaimed or elsewhere has its own problem`()
+        async throws
+    {
+        let server = try TestServer()
+        var message = Message.purchase()
+        message.transaction?["appAccountToken"] = nil
+        _ = try await server.post(message)
+        for (query, status, name) in [
+            ("transaction=3", 404, "purchase-not-found"), ("order=MK1", 404, "purchase-not-found"),
+            ("transaction=2000000000000001", 404, "purchase-unclaimed"),
+            ("transaction=2000000000000001&environment=simulated", 404, "purchase-not-found"),
+            ("order=1&token=2", 400, "bad-lookup"), ("environment=sandbox", 400, "bad-lookup"),
+        ] {
+            let (found, answer) = try await ask(server, query)
+            #expect(found == status, "\(query)")
+            #expect(answer["type"]?.string == "urn:tideover:problem:\(name)", "\(query)")
+        }
+        await server.close()
+    }
+
+    @Test func `an order that a family shares names its holders`() async throws {
+        let server = try TestServer()
+        _ = try await server.post(.purchase())
+        var shared = Message.purchase("n-2", customer: TestServer.ben)
+        shared.transaction?["inAppOwnershipType"] = "FAMILY_SHARED"
+        _ = try await server.post(shared)
+        let (status, answer) = try await ask(server, "transaction=2000000000000001")
+        #expect(status == 409)
+        #expect(
+            answer["customers"]?.elements.compactMap(\.string) == [
+                TestServer.ben, TestServer.anna,
+            ]
+        )
+        await server.close()
+    }
+}

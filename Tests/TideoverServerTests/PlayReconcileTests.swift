@@ -209,15 +209,6 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `without credentials it is refused, with what to configure`() async throws {
-        let server = try server(TestPlay(), asksStore: false)
-        let answer = try await present(server, "u_42", Self.plain)
-        #expect(Device.items(answer) == ["refused store-not-askable"])
-        let detail = answer["items"]?.array?.first?["detail"]?.string
-        #expect(detail?.contains("googlePlay.serviceAccountFile") == true)
-        await server.close()
-    }
-
     // MARK: Whose it is
 
     @Test

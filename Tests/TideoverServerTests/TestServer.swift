@@ -49,6 +49,7 @@ final class TestServer: Sendable {
         googlePlay: PlayTrust? = nil,
         revenueCat: RevenueCatTrust? = nil,
         environments: [Environment] = [.sandbox, .simulated],
+        now: Instant? = nil,
         sleep: (@Sendable (TestClock) -> Sleep)? = nil
     ) throws {
         let store = try store ?? TestStore()
@@ -80,6 +81,7 @@ final class TestServer: Sendable {
         self.folder = folder
         self.storage = storage
         let clock = TestClock()
+        if let now { clock.now = now }
         let realSleep: Sleep = { try await Task.sleep(for: $0) }
         let log = LineBox()
         self.clock = clock

@@ -21,6 +21,9 @@ extension StorageLaw {
                 }
             }
         }
+        for version in [Sample.policy("a", 1), Sample.policy("b", 2)] {
+            _ = try await storage.record(version, app: Sample.app, environment: .production)
+        }
         let alias = CustomerAlias(
             alias: Sample.customer("phone"),
             customer: Sample.customer("anna"),

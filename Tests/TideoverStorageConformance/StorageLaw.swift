@@ -37,6 +37,7 @@ public struct StorageLaw: Sendable, CustomTestStringConvertible {
         commitLaws + customerLaws + eventLaws + evidenceLaws + concurrencyLaws + keyLaws
         + walkLaws
         + dueLaws + driftLaws + ownershipLaws + recordLaws + settlingLaws + retentionLaws
+        + policyLaws
 }
 
 /// A place where a storage can be opened, closed and opened again.

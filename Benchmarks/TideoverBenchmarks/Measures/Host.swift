@@ -87,6 +87,17 @@ struct ForgetfulStorage: Storage {
 
     func erase(_ erasure: Erasure) async throws(StorageError) -> Erased? { Erased() }
 
+    func record(
+        _ version: PolicyVersion,
+        app: String,
+        environment: Environment
+    ) async throws(StorageError) -> Bool { true }
+
+    func policyVersions(
+        app: String,
+        environment: Environment
+    ) throws(StorageError) -> [PolicyVersion] { [] }
+
     func row(of customer: CustomerKey) throws(StorageError) -> CustomerRow? { nil }
 
     func claimDue(_ order: DueOrder) async throws(StorageError) -> [DueClaim] { [] }

@@ -65,6 +65,7 @@ public struct CustomerHistory: Sendable {
                 ),
                 nextChange: nextChange,
                 pending: pending(for: name, at: instant),
+                keepArtifactsUntil: keepArtifactsUntil(standing, at: instant),
                 guidance: guidance(on: name, standing, at: instant)
             )
         }
@@ -77,6 +78,14 @@ public struct CustomerHistory: Sendable {
             prompt: prompting.prompt,
             promptAt: prompting.nextAt
         )
+    }
+
+    /// The natural end of the purchase that decides, once it gives access no more.
+    private func keepArtifactsUntil(_ standing: Standing, at instant: Instant) -> Instant? {
+        guard standing.state == .expired, let lineage = standing.lineage else { return nil }
+        return holdings.first { $0.history.lineage == lineage }.flatMap {
+            LineageSteps($0.history, catalogue: catalogue, policy: policy).naturalEnd(at: instant)
+        }
     }
 
     // MARK: One entitlement
@@ -276,6 +285,9 @@ public struct Snapshot: Hashable, Sendable {
         public var nextChange: Instant?
         /// Purchases that would unlock it and wait for approval or payment, oldest first.
         public var pending: [Pending]
+        /// Where access has ended: until when to keep what the customer downloaded or made, the end of
+        /// what was paid for.
+        public var keepArtifactsUntil: Instant?
         public var guidance: Guidance
     }
 

@@ -120,6 +120,9 @@ public struct PlayNotice: Hashable, Sendable {
         case paused, pauseScheduled, revoked, expired, itemsChanged, cancellationScheduled
         case priceChanged, pendingCancelled
         case oneTimePurchased, oneTimeCancelled
+        /// Not the store's: a device presented the token as a purchase of `productId`. It gives
+        /// nothing by itself, and names the product where notifications do not.
+        case presented
         case unrecognised(String)
     }
 }

@@ -39,6 +39,7 @@ extension Snapshot.Entitlement {
             standing.trial.write(to: &writer)
             writer.field("pending", array: { for purchase in pending { purchase.write(to: &$0) } })
             writer.field("nextChange", nextChange)
+            writer.field("keepArtifactsUntil", keepArtifactsUntil)
             guidance.writeMembers(to: &writer)
         }
     }

@@ -207,6 +207,7 @@ extension PlayNotice.Kind: OpenWord {
         ("pendingCancelled", .pendingCancelled),
         ("oneTimePurchased", .oneTimePurchased),
         ("oneTimeCancelled", .oneTimeCancelled),
+        ("presented", .presented),
     ]
 
     var unrecognisedValue: String? {

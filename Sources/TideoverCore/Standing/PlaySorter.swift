@@ -5,6 +5,8 @@ struct PlaySorter {
     private var notices: [PlayToken: [HeardNotice]] = [:]
     private var voids: [PlayToken: [Word<PlayVoidedOrder>]] = [:]
     private var replacements: [PlayReplacement] = []
+    /// What devices presented the tokens as; of several words the first.
+    private var presented: [PlayToken: Word<PlayNotice>] = [:]
 
     /// A bare notification, and when we first heard it.
     private struct HeardNotice {
@@ -23,6 +25,7 @@ struct PlaySorter {
             guard read.state.unrecognisedValue == nil else { return }
             reads[read.token, default: []].append(Word(read, of: fact))
         case .playNotice(let notice):
+            if notice.kind == .presented { present(Word(notice, of: fact)) }
             guard notice.kind.isOfSubscriptions else { return }
             hear(HeardNotice(word: Word(notice, of: fact), learnedAt: fact.learnedAt))
         case .playVoidedOrder(let void):
@@ -47,6 +50,26 @@ struct PlaySorter {
         if notice.word.evidence < known[same].word.evidence { known[same] = notice }
         known[same].learnedAt = learnedAt
         notices[notice.word.value.token] = known
+    }
+
+    private mutating func present(_ notice: Word<PlayNotice>) {
+        guard let known = presented[notice.value.token] else {
+            presented[notice.value.token] = notice
+            return
+        }
+        if Word.isOlder(notice, known) { presented[notice.value.token] = notice }
+    }
+
+    /// The device's word for the product of a token, where it is a subscription.
+    private func subscription(presentedAs token: PlayToken, at instant: Instant) -> Word<
+        PlayNotice
+    >? {
+        guard let word = presented[token], let id = word.value.productId else { return nil }
+        let item = PlayItem(productId: id, expiresAt: nil, plan: .unstated)
+        switch catalogue.value(at: instant).product(of: item)?.kind {
+        case .autoRenewable, .nonRenewing: return word
+        case .nonConsumable, .consumable, nil: return nil
+        }
     }
 
     // MARK: The history
@@ -98,7 +121,8 @@ struct PlaySorter {
                 && (read == reads.endIndex || heard[notice].assertedAt < reads[read].assertedAt)
             if isNoticeNext {
                 let word = heard[notice]
-                if let saying = PlaySaying(word, after: sayings.last, period(of:at:)) {
+                let product = subscription(presentedAs: token, at: word.assertedAt)
+                if let saying = PlaySaying(word, after: sayings.last, product, period(of:at:)) {
                     sayings.append(saying)
                 }
                 notice += 1
@@ -179,13 +203,40 @@ extension Catalogue {
     /// The id under which the catalogue lists a product of Google Play: `product:base-plan` if it
     /// has that, else the product's alone.
     func id(of item: PlayItem) -> String {
-        guard let plan = item.basePlan, products["\(item.productId):\(plan)"] != nil else {
-            return item.productId
-        }
-        return "\(item.productId):\(plan)"
+        guard let plan = item.basePlan else { return id(ofAnyPlanOf: item.productId) }
+        let full = "\(item.productId):\(plan)"
+        return products[full] == nil ? item.productId : full
+    }
+
+    /// A notification names no base plan. Where the product is not listed by itself, the base plan
+    /// that gives least is assumed: the fewest entitlements, then the shortest period.
+    private func id(ofAnyPlanOf product: String) -> String {
+        guard products[product] == nil else { return product }
+        let plans = products.filter { $0.key.hasPrefix("\(product):") }
+        return plans.min { ($0.value.worth, $0.key) < ($1.value.worth, $1.key) }?.key ?? product
     }
 
     func product(of item: PlayItem) -> Product? { products[id(of: item)] }
+}
+
+extension Product {
+    /// How much a purchase of it gives: entitlements first, then length.
+    fileprivate var worth: Worth {
+        let start = Instant(millisecondsSince1970: 0)
+        return Worth(
+            entitlements: entitlements.count,
+            length: period.map { $0.length(from: start) } ?? .zero
+        )
+    }
+
+    fileprivate struct Worth: Comparable {
+        let entitlements: Int
+        let length: Milliseconds
+
+        static func < (a: Worth, b: Worth) -> Bool {
+            (a.entitlements, a.length) < (b.entitlements, b.length)
+        }
+    }
 }
 
 extension Word<PlaySubscription> {
@@ -198,7 +249,7 @@ extension Word<PlaySubscription> {
 extension PlayNotice.Kind {
     fileprivate var isOfSubscriptions: Bool {
         switch self {
-        case .oneTimePurchased, .oneTimeCancelled, .unrecognised: false
+        case .oneTimePurchased, .oneTimeCancelled, .presented, .unrecognised: false
         default: true
         }
     }
@@ -249,15 +300,20 @@ struct PlaySaying: Sendable {
     }
 
     /// What a bare notification changes, by the documented effect of its kind; nil where that is
-    /// nothing. Lengths come from the catalogue.
+    /// nothing. Lengths come from the catalogue; a product that it does not name, from what a
+    /// device `presented`.
     init?(
         _ notice: Word<PlayNotice>,
         after previous: PlaySaying?,
+        _ presented: Word<PlayNotice>?,
         _ period: (PlayItem, Instant) -> Period?
     ) {
         word = Word(notice.value.token, like: notice)
         basis = previous.map { $0.basis + [$0.word.evidence] } ?? []
-        let product = notice.value.productId ?? ""
+        if previous == nil, notice.value.productId == nil, let presented {
+            basis = [presented.evidence]
+        }
+        let product = notice.value.productId ?? presented?.value.productId ?? ""
         items =
             previous?.items
             ?? [PlayItem(productId: product, expiresAt: nil, plan: .autoRenewing(isOn: true))]
@@ -286,7 +342,7 @@ extension PlayNotice.Kind {
         case .revoked, .expired: .expired
         case .pendingCancelled: previous == .pending ? .pendingCancelled : nil
         case .deferred, .pauseScheduled, .itemsChanged, .cancellationScheduled, .priceChanged,
-            .oneTimePurchased, .oneTimeCancelled, .unrecognised:
+            .oneTimePurchased, .oneTimeCancelled, .presented, .unrecognised:
             nil
         }
     }

@@ -133,6 +133,14 @@ struct LineageSteps: Sendable {
         max(instant, term.end ?? instant + history.pace.scale(Self.lifetimeArtifacts))
     }
 
+    /// The same at an instant; nil where it has not ended by then.
+    func naturalEnd(at instant: Instant) -> Instant? {
+        let past = all.prefix { $0.from <= instant }
+        let begin = past.lastIndex { $0.phase != .ended }.map { $0 + 1 } ?? past.startIndex
+        let ended = past[begin...].first { $0.term != nil }
+        return ended.flatMap { step in step.term.map { naturalEnd(of: $0, after: step.from) } }
+    }
+
     /// What a standing is about: what was granted, or what its product and those sold with it
     /// unlock.
     func entitlements(of standing: Standing, at instant: Instant) -> [String] {

@@ -26,7 +26,7 @@ public struct PlayIdentity: Hashable, Sendable {
     }
 
     /// Where a purchase is taken to belong of which nobody says whether a tester bought it.
-    var usualEnvironment: Environment {
+    package var usualEnvironment: Environment {
         if isSimulated { return .simulated }
         return environments.contains(.production) ? .production : .sandbox
     }

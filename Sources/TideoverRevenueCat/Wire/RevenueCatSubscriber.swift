@@ -98,9 +98,18 @@ extension RevenueCatSubscriber {
         }
     }
 
+    /// Reads an answer of the REST API, or the `CustomerInfo` of an SDK.
     init(_ document: JSONDocument) throws(RevenueCatRefusal) {
-        let top = try RevenueCatFields(document.root)
-        if Self.isAPIv2Response(document.root) { throw .apiV2Response }
+        if Self.isCustomerInfo(document.root) {
+            try self.init(customerInfo: document.root)
+        } else {
+            try self.init(response: document.root)
+        }
+    }
+
+    private init(response root: JSONNode) throws(RevenueCatRefusal) {
+        let top = try RevenueCatFields(root)
+        if Self.isAPIv2Response(root) { throw .apiV2Response }
         let date = try top.date("request_date")
         guard let requestDate = try top.milliseconds("request_date_ms") ?? date else {
             throw .missingMember("request_date")
@@ -144,7 +153,7 @@ extension RevenueCatSubscriber {
         root["object"]?.string != nil && root["subscriber"] == nil
     }
 
-    private static func kept<Entry>(
+    static func kept<Entry>(
         _ left: inout [RevenueCatRefusal],
         _ read: () throws(RevenueCatRefusal) -> Entry
     ) -> Entry? {
@@ -215,7 +224,7 @@ extension RevenueCatEntitlement {
 
 extension RevenueCatFields {
     /// A member without which its object says nothing.
-    fileprivate func needed<Value>(
+    func needed<Value>(
         _ name: String,
         _ read: (String) throws(RevenueCatRefusal) -> Value?
     ) throws(RevenueCatRefusal) -> Value {
@@ -224,7 +233,7 @@ extension RevenueCatFields {
     }
 
     /// A store's id, which is a text, or a number in answers of old.
-    fileprivate func identifier(_ name: String) throws(RevenueCatRefusal) -> String? {
+    func identifier(_ name: String) throws(RevenueCatRefusal) -> String? {
         let text = try value(name) { $0.string ?? $0.int64.map(String.init) }
         return text.flatMap { $0.isEmpty ? nil : $0 }
     }

@@ -2,15 +2,18 @@ package import TideoverStorage
 
 /// One step of the schema. A step that was released is never changed: what follows is another step.
 package struct Migration: Sendable {
-    /// From 1 without gaps; the file carries the number of the last one as its `user_version`.
+    /// Rising from 1; the file carries the number of the last one as its `user_version`.
     package let number: Int
     /// Statements that end with setting `user_version` to `number`.
     package let sql: StaticString
 
     package static let all = [
         first, second, third, fourth, fifth, sixth, seventh, eighth, ninth, tenth, eleventh,
-        twelfth,
+        twelfth, fourteenth,
     ]
+
+    /// The number of the last step.
+    package static let latest = all.last?.number ?? 0
 
     /// "tiDv", in the header of every file of ours.
     private static let applicationID: Int64 = 0x7469_4476
@@ -58,9 +61,9 @@ package struct Migration: Sendable {
     /// Throws unless every step has been applied.
     static func requireCurrent(_ connection: Connection) throws(StorageError) {
         let found = try version(of: connection)
-        guard found == all.count else {
+        guard found == latest else {
             throw StorageError(
-                .olderSchema(found: found, known: all.count),
+                .olderSchema(found: found, known: latest),
                 place: connection.place
             )
         }
@@ -77,9 +80,9 @@ package struct Migration: Sendable {
         guard isEmpty || application == applicationID else {
             throw StorageError(.notAStorage, place: connection.place)
         }
-        guard version <= all.count else {
+        guard version <= latest else {
             throw StorageError(
-                .newerSchema(found: version, known: all.count),
+                .newerSchema(found: version, known: latest),
                 place: connection.place
             )
         }

@@ -19,11 +19,13 @@ struct CustomerDrift: Sendable {
         storage: some Storage
     ) throws(StorageError) {
         let (asOf, asKnownAt) = (reading.asOf, reading.asKnownAt)
+        let catalogue = reading.record.catalogue.value(at: asOf)
+        let policy = reading.record.policy.value(at: asOf)
         drift = try storage.drift(of: reading.key, limit: Self.mostDrift)
             .filter { $0.openedAt <= min(asOf, asKnownAt ?? asOf) }
             .map { $0.asKnown(at: min(asOf, asKnownAt ?? asOf)) }
             .filter { $0.healing.map { $0.at >= asOf - Self.recent } ?? true }
-        lockouts = app.catalogue.entitlements.compactMap { entitlement in
+        lockouts = catalogue.entitlements.compactMap { entitlement in
             var sum = LockoutSum()
             for holding in reading.record.holdings
             where holding.owners.owner(at: asOf) == reading.key.customer {
@@ -33,8 +35,8 @@ struct CustomerDrift: Sendable {
                         facts: holding.facts,
                         entitlement: entitlement,
                         until: asOf,
-                        catalogue: app.catalogue,
-                        policy: app.policy
+                        catalogue: catalogue,
+                        policy: policy
                     )
                 )
             }

@@ -11,12 +11,21 @@ struct CustomerExplanation: Sendable {
     /// Whether the sandbox answers for production; nil where that is not asked.
     let sandbox: SandboxRuling?
 
-    init(_ reading: CustomerReading, _ drift: CustomerDrift, sandbox: SandboxRuling? = nil) {
+    init(
+        _ reading: CustomerReading,
+        _ drift: CustomerDrift,
+        sandbox: SandboxRuling? = nil,
+        lacksServiceAccount: Bool = false
+    ) {
         self.reading = reading
         self.drift = drift
         self.sandbox = sandbox
+        let lacking = lacksServiceAccount ? PlayTrust.missingAccount : nil
         explanations = reading.record.explanations(at: reading.asOf).map { explanation in
             var explanation = explanation
+            if let lacking, reading.record.restsOnNotices(explanation) {
+                explanation.why.append(lacking)
+            }
             explanation.reply += drift.reply(on: explanation.decision.name)
             return explanation
         }
@@ -66,6 +75,18 @@ extension CustomerExplanation {
                 writer.field("sentence", sandbox.sentence)
             }
         )
+    }
+}
+
+extension CustomerRecord {
+    /// Whether a service account for Google Play would say more about an answer: one presumed of a
+    /// purchase there, or `never` where a device presented such a purchase.
+    fileprivate func restsOnNotices(_ explanation: Explanation) -> Bool {
+        let standing = explanation.decision.standing
+        guard standing.state != .never else {
+            return holdings.contains { $0.facts.contains(where: \.isPresentation) }
+        }
+        return standing.lineage?.store == .googlePlay && standing.confidence == .presumed
     }
 }
 

@@ -49,6 +49,7 @@ struct CustomerReading: Sendable {
     let asOf: Instant
     /// What was known by `asKnownAt`.
     let record: CustomerRecord
+    private let policyHistory: PolicyHistory
 
     /// - Throws: `StorageError` when the storage cannot be read.
     init(
@@ -57,6 +58,7 @@ struct CustomerReading: Sendable {
         storage: some Storage
     ) throws(StorageError) {
         let deriver = Deriver(app: app)
+        policyHistory = app.policyHistory(in: question.key.environment)
         let lineages = try storage.knownLineages(of: question.key, now: question.now)
         let all = deriver.record(of: lineages)
         key = question.key
@@ -73,6 +75,7 @@ struct CustomerReading: Sendable {
         writer.field("asOf", asOf.rfc3339)
         writer.field("asKnownAt", asKnownAt?.rfc3339)
         writer.field("reconciledAt", record.reconciledAt?.rfc3339)
+        policyHistory.writeVersion(at: min(asOf, asKnownAt ?? asOf), to: &writer)
     }
 }
 

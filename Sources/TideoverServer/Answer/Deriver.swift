@@ -21,7 +21,11 @@ struct Deriver: Sendable {
         // What was told of stays told of when a clock is set back.
         let until = max(now, lineages.answer?.derivedAt ?? now)
         let news = CustomerTimeline(record, history, until: until).news(since: lineages.told)
-        var changes = ChangeEvents(key: lineages.key, lineages.answer)
+        var changes = ChangeEvents(
+            key: lineages.key,
+            lineages.answer,
+            policyChange(since: lineages)
+        )
         changes.pass(history, news, before: now)
         let snapshot = history.snapshot(at: now)
         let answer = changes.move(to: snapshot)
@@ -36,6 +40,13 @@ struct Deriver: Sendable {
             drift: drift(lineages, record, history, snapshot),
             settled: settled
         )
+    }
+
+    /// The first change of catalogue or policy that the stored answer does not include.
+    private func policyChange(since lineages: CustomerLineages) -> Instant? {
+        lineages.answer.flatMap {
+            app.policyHistory(in: lineages.key.environment).change(after: $0.derivedAt)
+        }
     }
 
     private func settled(in record: CustomerRecord) -> [SettledLineage] {
@@ -117,15 +128,16 @@ struct Deriver: Sendable {
 
     /// Everything that answers for the customer, under this app's catalogue and policy.
     func record(of lineages: CustomerLineages) -> CustomerRecord {
-        CustomerRecord(
+        let policyHistory = app.policyHistory(in: lineages.key.environment)
+        return CustomerRecord(
             customer: lineages.key.customer,
             aliases: lineages.identity.aliases,
             environment: lineages.key.environment,
             holdings: lineages.holdings.joined.map {
                 CustomerRecord.Holding(lineage: $0.lineage, facts: $0.facts, owners: $0.owners)
             },
-            catalogue: Versioned(app.catalogue),
-            policy: Versioned(app.policy),
+            catalogue: policyHistory.catalogue,
+            policy: policyHistory.policy,
             reconciledAt: lineages.reconciledAt,
             googlePlayPackage: app.googlePlay?.packageName
         )

@@ -17,8 +17,12 @@ struct ExplainRoute: Sendable {
                 let reading = try CustomerReading(question, in: app, storage: storage)
                 var writer = JSONWriter()
                 let drift = try CustomerDrift(reading, of: app, storage: storage)
-                CustomerExplanation(reading, drift, sandbox: try sandbox(question, reading))
-                    .write(to: &writer)
+                CustomerExplanation(
+                    reading,
+                    drift,
+                    sandbox: try sandbox(question, reading),
+                    lacksServiceAccount: app.googlePlay?.hasServiceAccount == false
+                ).write(to: &writer)
                 return writer.bytes
             },
             headers: ["Cache-Control": "private, no-store"]

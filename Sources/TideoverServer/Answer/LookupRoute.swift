@@ -22,10 +22,7 @@ struct LookupRoute: Sendable {
     private static let most = 20
 
     func respond(to request: Request) async throws -> Response {
-        let question = try LookupQuestion(request)
-        // Every fact of what is found is read: this leaves the thread that reads sockets.
-        var found = try await onPool { try find(question) }
-        if found.isEmpty, case .order(let order) = question { found = try await ask(about: order) }
+        let (question, found) = try await search(request)
         let now = clock()
         var writer = JSONWriter()
         writer.object { writer in
@@ -39,6 +36,15 @@ struct LookupRoute: Sendable {
             )
         }
         return .json(bytes: writer.bytes, headers: ["Cache-Control": "private, no-store"])
+    }
+
+    /// What a request names, and the purchases found by it.
+    func search(_ request: Request) async throws -> (question: LookupQuestion, found: [Holding]) {
+        let question = try LookupQuestion(request)
+        // Every fact of what is found is read: this leaves the thread that reads sockets.
+        var found = try await onPool { try find(question) }
+        if found.isEmpty, case .order(let order) = question { found = try await ask(about: order) }
+        return (question, found)
     }
 
     /// What the store that a number looks like one of answers about an order.
@@ -109,7 +115,7 @@ private enum PlayOrderNumber {
 }
 
 /// What a purchase is looked up by.
-private enum LookupQuestion: Sendable {
+enum LookupQuestion: Sendable {
     case transaction(String)
     case order(String)
     /// An account token, a customer's id, or a purchase token of Google Play.

@@ -10,14 +10,14 @@ struct ChangeEvents {
     private let key: CustomerKey
     /// The answer so far; nil for a customer never derived.
     private var answer: [UInt8]?
-    /// When it was due to be derived again.
+    /// When it was due to be derived again: by itself, or by a change of catalogue or policy.
     private let dueAt: Instant?
     private(set) var events: [Event] = []
 
-    init(key: CustomerKey, _ row: CustomerRow?) {
+    init(key: CustomerKey, _ row: CustomerRow?, _ policyChange: Instant? = nil) {
         self.key = key
         answer = row?.answer
-        dueAt = row?.validUntil
+        dueAt = [row?.validUntil, policyChange].compactMap(\.self).min()
     }
 
     /// More instants than anybody slept through; it only guards against a walk that never ends.

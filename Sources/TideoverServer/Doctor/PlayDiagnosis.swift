@@ -14,8 +14,9 @@ extension Finding {
             .storeKey,
             of: subject(app.id),
             .warning,
-            "there is none: what notifications say is presumed, and devices can present nothing",
-            advice: "Set googlePlay.serviceAccountFile."
+            "there is none: answers are presumed from the types of notifications, and from the "
+                + "product that a device names",
+            advice: "Set googlePlay.serviceAccountFile: then purchases are verified."
         )
     }
 

@@ -125,9 +125,12 @@ public struct PlayTrial: Sendable {
     ) async throws -> PlayLook {
         let first = try await arrivals()
         if first.isAlive { return PlayLook(arrivals: first, test: .notNeeded) }
-        telling(
-            "waiting \(patience.count / 1_000) s for a test notification; send one \(Self.whereToClick)"
-        )
+        if patience > .zero {
+            telling(
+                "waiting \(patience.count / 1_000) s for a test notification; "
+                    + "send one \(Self.whereToClick)"
+            )
+        }
         let begun = timing.uptime()
         var waited = Milliseconds.zero
         while waited < patience {

@@ -127,6 +127,11 @@ extension StoredRecord {
             writer.field("id", record.id.description)
             writer.field("name", record.entry.name)
             writer.field("audit", object: { record.entry.writeFields(to: &$0) })
+        case .policy(let version):
+            writer.field("effectiveAt", version.effectiveAt.rfc3339)
+            writer.field("fingerprint", version.fingerprint)
+            writer.key("policy")
+            writer.raw(version.form)
         case .customer(let row):
             writer.field("customer", row.key.customer.text)
             writer.field("customerVersion", row.version)
@@ -254,6 +259,7 @@ extension StoredRecord {
                     entry: entry
                 )
             )
+        case .policy: self = .policy(try PolicyVersion(fields))
         case .customer: self = .customer(try CustomerRow(fields, place))
         }
     }
@@ -304,6 +310,22 @@ extension OutboxEvent {
                 body: Array(try fields.node("data").source)
             )
         )
+    }
+}
+
+extension PolicyVersion {
+    fileprivate init(_ fields: LineFields) throws(ExportFault) {
+        let node = try fields.node("policy")
+        self.init(
+            effectiveAt: try fields.instant("effectiveAt"),
+            fingerprint: try fields.text("fingerprint"),
+            form: Array(node.source)
+        )
+        do {
+            _ = try AppRules(json: node)
+        } catch {
+            throw .wrong(field: "policy")
+        }
     }
 }
 

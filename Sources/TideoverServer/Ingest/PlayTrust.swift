@@ -15,6 +15,8 @@ public struct PlayTrust: Sendable {
     /// Nil where no credentials are configured: then nobody can ask.
     private(set) var api: PlayAPI?
     let reader: PlayReader
+    /// Whether credentials are configured, also where this process does not ask.
+    private(set) var hasServiceAccount: Bool
     /// How messages are pulled; nil where none are.
     let pubSub: PubSubAPI?
 
@@ -35,6 +37,7 @@ public struct PlayTrust: Sendable {
     ) {
         self.identity = identity
         self.api = api
+        hasServiceAccount = api != nil
         self.pubSub = pubSub
         pushes = expectation.map {
             PushGuard(expectation: $0, keys: keys, check: Self.verify)
@@ -78,6 +81,7 @@ public struct PlayTrust: Sendable {
     init?(offline configured: Configuration.App) {
         let keys = PushKeys(clock: { .distantPast }, handler: { _ in Response(status: 503) })
         self.init(configured, keys: keys, api: nil)
+        hasServiceAccount = configured.googlePlay?.serviceAccountFile != nil
     }
 
     /// The payload of a token that the key signed with RS256.
@@ -105,6 +109,11 @@ public struct PlayTrust: Sendable {
 
     /// The address of the service account that asks; nil where nobody can.
     public var askingEmail: String? { api?.account.clientEmail }
+
+    /// What an answer lacks that rests on the types of notifications.
+    static let missingAccount =
+        "No service account is configured for Google Play, so that the purchase cannot be verified: "
+        + "set `googlePlay.serviceAccountFile`."
 
     func token(_ purchaseToken: String) -> PlayToken { Self.name(purchaseToken) }
 }

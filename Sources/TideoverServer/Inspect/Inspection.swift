@@ -1,7 +1,7 @@
 public import TideoverAppStore
 public import TideoverCore
 public import TideoverJSON
-import TideoverRevenueCat
+public import TideoverRevenueCat
 import TideoverSignatures
 
 /// A look at something the App Store signed: what it is, whether it is believed, and what it would
@@ -17,6 +17,9 @@ public struct Inspection: Sendable {
         /// Believed: what it says, the facts it states, and what these make of each lineage when
         /// nothing else is known.
         case accepted(AppStoreReading, facts: [Fact], standings: [LineageStanding])
+        /// RevenueCat's words, of which nothing is signed: what they say, the facts they state once
+        /// they are imported, and what these make of each lineage when nothing else is known.
+        case unsigned(RevenueCatSubscriberReading, facts: [Fact], standings: [LineageStanding])
         /// Not believed, with a stable code and one sentence.
         case refused(code: String, sentence: String)
     }
@@ -44,11 +47,55 @@ public struct Inspection: Sendable {
             return
         }
         do {
-            verdict = try Self.accepted(bytes, trust, catalogue, policy, at: instant)
+            verdict =
+                input.isOfRevenueCat
+                ? try Self.unsigned(bytes, trust, catalogue, policy, at: instant)
+                : try Self.accepted(bytes, trust, catalogue, policy, at: instant)
         } catch let refusal as any Refusal {
             verdict = .refused(code: refusal.code, sentence: refusal.sentence)
         } catch {
             verdict = .refused(code: "unreadable-input", sentence: "This cannot be read: \(error).")
+        }
+    }
+
+    /// What was never signed must not be taken for the store's word.
+    package static let unsignedSentence =
+        "Nothing in it is signed, and a device that presents it is not believed. `tideover import "
+        + "revenuecat` brings it in, one a line."
+
+    private static func unsigned(
+        _ bytes: [UInt8],
+        _ trust: AppStoreTrust,
+        _ catalogue: Catalogue,
+        _ policy: Policy,
+        at instant: Instant
+    ) throws -> Verdict {
+        let environments = Environment.allCases.filter(trust.identity.environments.contains)
+        let reader = RevenueCatReader(environments: environments, catalogue: catalogue)
+        let reading = reader.reading(of: try RevenueCatSubscriber(answer: bytes))
+        let facts = reading.facts(
+            learnedAt: instant,
+            source: .imported,
+            evidence: EvidenceID(hex: Hexadecimal.text(SHA256.hash(bytes)))
+        )
+        return .unsigned(
+            reading,
+            facts: facts,
+            standings: standings(of: facts, catalogue, policy, at: instant)
+        )
+    }
+
+    private static func standings(
+        of facts: [Fact],
+        _ catalogue: Catalogue,
+        _ policy: Policy,
+        at instant: Instant
+    ) -> [LineageStanding] {
+        LineageHistory.all(of: facts, catalogue: catalogue).map { history in
+            LineageStanding(
+                lineage: history.lineage,
+                standing: history.standing(at: instant, policy: policy)
+            )
         }
     }
 
@@ -65,17 +112,16 @@ public struct Inspection: Sendable {
             source: reading.kind == .receipt ? .appReceipt : .appStoreNotification,
             evidence: EvidenceID(hex: Hexadecimal.text(SHA256.hash(bytes)))
         )
-        let standings = LineageHistory.all(of: facts, catalogue: catalogue).map { history in
-            LineageStanding(
-                lineage: history.lineage,
-                standing: history.standing(at: instant, policy: policy)
-            )
-        }
-        return .accepted(reading, facts: facts, standings: standings)
+        return .accepted(
+            reading,
+            facts: facts,
+            standings: standings(of: facts, catalogue, policy, at: instant)
+        )
     }
 
+    /// Whether it is read, and believed where it is signed.
     public var isAccepted: Bool {
-        if case .accepted = verdict { true } else { false }
+        if case .refused = verdict { false } else { true }
     }
 
     /// Writes the inspection as one JSON object.
@@ -87,6 +133,13 @@ public struct Inspection: Sendable {
                 writer.field("verdict", "refused")
                 writer.field("reason", code)
                 writer.field("detail", sentence)
+            case .unsigned(let reading, let facts, let standings):
+                writer.field("verdict", "unsigned")
+                writer.field("detail", Self.unsignedSentence)
+                writer.field("customer", reading.customer?.text)
+                writer.field("requestedAt", reading.subscriber.requestDate.rfc3339)
+                writer.field("notes", .array(reading.notes.map { .string($0.sentence) }))
+                write(facts, standings, to: &writer)
             case .accepted(let reading, let facts, let standings):
                 writer.field("verdict", "accepted")
                 writer.field("kind", reading.kind.rawValue)
@@ -96,21 +149,22 @@ public struct Inspection: Sendable {
                 writer.field("claimedEnvironment", reading.claimedEnvironment)
                 writer.field("signedAt", reading.signedAt.rfc3339)
                 writer.field("notes", .array(reading.notes.map { .string($0.sentence) }))
-                writer.field(
-                    "facts",
-                    array: { writer in
-                        for fact in facts { fact.write(to: &writer) }
-                    }
-                )
-                writer.field("asOf", instant.rfc3339)
-                writer.field(
-                    "standings",
-                    array: { writer in
-                        for standing in standings { standing.write(to: &writer) }
-                    }
-                )
+                write(facts, standings, to: &writer)
             }
         }
+    }
+
+    private func write(
+        _ facts: [Fact],
+        _ standings: [LineageStanding],
+        to writer: inout JSONWriter
+    ) {
+        writer.field("facts", array: { writer in for fact in facts { fact.write(to: &writer) } })
+        writer.field("asOf", instant.rfc3339)
+        writer.field(
+            "standings",
+            array: { writer in for standing in standings { standing.write(to: &writer) } }
+        )
     }
 }
 
@@ -142,6 +196,10 @@ public enum InspectedInput: Hashable, Sendable {
     case receiptAnswer
     case transactionReceipt
     case revenueCatResponse
+    /// An answer of RevenueCat's REST API v1.
+    case subscriber
+    /// `CustomerInfo` of one of RevenueCat's SDKs.
+    case customerInfo
     case something
 
     init(_ bytes: [UInt8]) {
@@ -150,22 +208,29 @@ public enum InspectedInput: Hashable, Sendable {
         case .receipt: self = .appReceipt
         case .receiptAnswer: self = .receiptAnswer
         case .transactionReceipt: self = .transactionReceipt
-        case .object: self = Self.isAPIv2Response(bytes) ? .revenueCatResponse : .notification
+        case .object: self = Self.ofRevenueCat(bytes) ?? .notification
         case .other where text.isEmpty: self = .empty
         case .other where text.starts(with: "eyJ".utf8): self = .signedDocument
         case .other: self = .something
         }
     }
 
-    private static func isAPIv2Response(_ bytes: [UInt8]) -> Bool {
-        guard let document = try? JSONDocument(bytes, limits: .storeAnswer) else { return false }
-        return RevenueCatSubscriber.isAPIv2Response(document.root)
+    private static func ofRevenueCat(_ bytes: [UInt8]) -> InspectedInput? {
+        guard let root = try? JSONDocument(bytes, limits: .storeAnswer).root else { return nil }
+        if RevenueCatSubscriber.isAPIv2Response(root) { return .revenueCatResponse }
+        if RevenueCatSubscriber.isCustomerInfo(root) { return .customerInfo }
+        return root["subscriber"]?.kind == .object ? .subscriber : nil
     }
+
+    /// Whether it is read as RevenueCat's words.
+    var isOfRevenueCat: Bool { self == .subscriber || self == .customerInfo }
 
     /// Whether there is anything that this version could read.
     var isReadable: Bool {
         switch self {
-        case .notification, .signedDocument, .appReceipt, .receiptAnswer: true
+        case .notification, .signedDocument, .appReceipt, .receiptAnswer, .subscriber,
+            .customerInfo:
+            true
         case .empty, .transactionReceipt, .revenueCatResponse, .something: false
         }
     }
@@ -178,7 +243,9 @@ public enum InspectedInput: Hashable, Sendable {
         case .revenueCatResponse:
             "Export with API v1 (GET /v1/subscribers/{app_user_id}) and use "
                 + "`tideover import revenuecat`."
-        case .empty, .notification, .signedDocument, .appReceipt, .receiptAnswer, .something: nil
+        case .empty, .notification, .signedDocument, .appReceipt, .receiptAnswer, .subscriber,
+            .customerInfo, .something:
+            nil
         }
     }
 
@@ -192,6 +259,8 @@ public enum InspectedInput: Hashable, Sendable {
         case .transactionReceipt:
             "a StoreKit 1 transaction receipt"
         case .revenueCatResponse: "a RevenueCat API v2 response"
+        case .subscriber: "a RevenueCat API v1 response"
+        case .customerInfo: "CustomerInfo of a RevenueCat SDK"
         case .something:
             "neither a notification body nor a signed document (JWS) nor an app receipt"
         }

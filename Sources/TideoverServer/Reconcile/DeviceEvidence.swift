@@ -261,8 +261,8 @@ extension DeviceRefusal: Refusal {
             "It has no purchaseToken, by which Google Play could be asked about it."
         case .otherPackage: "It is of another app than the one that is configured here."
         case .storeNotAskable:
-            "Nobody here may ask Google Play about it, and nothing else is believed: the operator "
-                + "sets `googlePlay.serviceAccountFile`."
+            "Google Play cannot be asked about it, and it names no product that the catalogue lists. "
+                + "Present its productId, or set `googlePlay.serviceAccountFile`."
         case .unknownPurchase: "Google Play does not know it as a purchase of this app."
         case .transactionReceipt:
             "This is a StoreKit 1 transaction receipt. Send the app receipt or the signed "

@@ -47,6 +47,21 @@ struct AcceptedItem: Sendable {
     let isKnown: Bool
     let transactionId: String?
     let isReceipt: Bool
+    let grounds: Grounds
+
+    /// What it is believed by.
+    enum Grounds: Hashable, Sendable {
+        /// The store's own word.
+        case stated
+        /// The types of notifications, since the store cannot be asked.
+        case presumed
+        /// Nothing yet: it counts once a notification reports it.
+        case awaited(isFirst: Bool)
+    }
+
+    var isAwaited: Bool {
+        if case .awaited = grounds { true } else { false }
+    }
 
     /// What the App Store signed.
     init(_ reading: AppStoreReading, _ lineages: [Lineage], isKnown: Bool) {
@@ -56,6 +71,7 @@ struct AcceptedItem: Sendable {
         self.isKnown = isKnown
         transactionId = reading.transaction?.transactionId
         isReceipt = reading.kind == .receipt
+        grounds = .stated
     }
 
     /// What Google Play answered about a purchase.
@@ -66,6 +82,19 @@ struct AcceptedItem: Sendable {
         self.isKnown = isKnown
         transactionId = nil
         isReceipt = false
+        grounds = .stated
+    }
+
+    /// A purchase on Google Play that the store cannot be asked about; `reportedAt` is nil until a
+    /// notification reports it, and `isFirst` says that nothing was known of it.
+    init(_ lineage: Lineage, reportedAt: Instant?, isFirst: Bool) {
+        environment = lineage.environment
+        statedAt = reportedAt ?? .distantPast
+        lineages = [lineage]
+        isKnown = true
+        transactionId = nil
+        isReceipt = false
+        grounds = reportedAt == nil ? .awaited(isFirst: isFirst) : .presumed
     }
 }
 
@@ -90,18 +119,18 @@ struct KeptItem: Sendable {
     /// What became of it, in a word.
     var word: String {
         switch outcome {
-        case .success(let accepted): accepted.isKnown ? "known" : "committed"
+        case .success(let accepted):
+            accepted.isAwaited ? "unasked" : accepted.isKnown ? "known" : "committed"
         case .failure(let error):
             storageError != nil ? "failed" : error is UnaskedPurchase ? "unasked" : "refused"
         }
     }
 
-    /// Whether the store was asked about it and knows of no such purchase.
+    /// Whether the store knows of no such purchase, or has not reported it where it cannot be asked.
     var isUnknownPurchase: Bool {
-        if case .failure(let error) = outcome {
-            error as? DeviceRefusal == .unknownPurchase
-        } else {
-            false
+        switch outcome {
+        case .failure(let error): error as? DeviceRefusal == .unknownPurchase
+        case .success(let accepted): accepted.grounds == .awaited(isFirst: true)
         }
     }
 
@@ -135,14 +164,27 @@ struct KeptItem: Sendable {
 }
 
 extension AcceptedItem {
+    /// What it takes to be certain of it.
+    private var missing: String? {
+        switch grounds {
+        case .stated: nil
+        case .presumed: PlayTrust.missingAccount
+        case .awaited:
+            "No notification has reported it yet; once one does, it counts for the customer. "
+                + PlayTrust.missingAccount
+        }
+    }
+
     fileprivate func writeFields(to writer: inout JSONWriter, _ rulings: [Lineage: ClaimRuling]) {
-        writer.field("verdict", "accepted")
+        writer.field("verdict", isAwaited ? "unasked" : "accepted")
+        if isAwaited { writer.field("reason", "awaiting-notification") }
         writer.field("isKnown", isKnown)
         writer.field("environment", environment.rawValue)
         guard isReceipt else {
             writer.field("transactionId", transactionId)
             writer.field("lineage", lineages.first?.key)
             lineages.first.flatMap { rulings[$0] }?.writeFields(to: &writer)
+            if let missing { writer.field("missing", missing) }
             return
         }
         writer.field(
@@ -196,7 +238,9 @@ struct KeptEvidence: Sendable {
     /// that merely carries nothing could be anybody's, and shows nothing.
     func isWhole(in environment: Environment) -> Bool {
         let accepted = accepted
-        guard accepted.count == items.count else { return false }
+        guard accepted.count == items.count, !accepted.contains(where: \.isAwaited) else {
+            return false
+        }
         return saysNothing || accepted.contains { $0.environment == environment }
     }
 

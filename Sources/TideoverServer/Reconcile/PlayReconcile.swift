@@ -2,7 +2,8 @@ import TideoverCore
 import TideoverGooglePlay
 import TideoverStorage
 
-/// Asks Google Play about the purchases that a device presents, and keeps what it answers.
+/// Asks Google Play about the purchases that a device presents, and keeps what it answers. Without a
+/// service account it stores which product a device presents a token as.
 struct PlayReconcile: Sendable {
     let ingest: Ingest
     let trust: PlayTrust
@@ -35,8 +36,8 @@ struct PlayReconcile: Sendable {
         guard purchase.packageName ?? app.packageName == app.packageName else {
             throw DeviceRefusal.otherPackage
         }
-        guard trust.api != nil else { throw DeviceRefusal.storeNotAskable }
         let known = try await known(purchase)
+        guard trust.api != nil else { return try await presume(purchase, known) }
         let now = ingest.clock()
         if let known, let read = known.latestRead, now < read.learnedAt + Self.rest {
             return AcceptedItem(known.lineage, statedAt: read.assertedAt)
@@ -52,6 +53,63 @@ struct PlayReconcile: Sendable {
             }
             throw UnaskedPurchase.failed(failure)
         }
+    }
+
+    // MARK: Without a service account
+
+    /// Accepts what a push has reported, as it was presumed. Of anything else the claim and the
+    /// product are stored, and count once a push reports it: a device alone gives nothing.
+    private func presume(
+        _ purchase: PresentedPurchase,
+        _ known: Holding?
+    ) async throws -> AcceptedItem {
+        let token = trust.token(purchase.purchaseToken)
+        let lineage =
+            known?.lineage
+            ?? Lineage(
+                store: .googlePlay,
+                environment: trust.identity.usualEnvironment,
+                id: token.id
+            )
+        if known?.namesProduct != true {
+            guard let product = listed(purchase) else { throw DeviceRefusal.storeNotAskable }
+            guard known != nil || !onlyKnown, try await limiter.admitSoon(.purchases) else {
+                throw UnaskedPurchase.tooMany
+            }
+            try await note(token, as: product, in: lineage)
+        }
+        return AcceptedItem(
+            lineage,
+            reportedAt: known?.facts.filter { !$0.isPresentation }.map(\.assertedAt).max(),
+            isFirst: known == nil
+        )
+    }
+
+    /// The product that it is said to be of, under the id that the catalogue lists.
+    private func listed(_ purchase: PresentedPurchase) -> String? {
+        guard let product = purchase.productId else { return nil }
+        if let id = app.catalogue.id(of: PlayProduct(id: product, basePlan: purchase.basePlan)) {
+            return id
+        }
+        let hasPlan = app.catalogue.products.keys.contains { $0.hasPrefix("\(product):") }
+        return hasPlan ? product : nil
+    }
+
+    private func note(
+        _ token: PlayToken,
+        as product: String,
+        in lineage: Lineage
+    ) async throws {
+        let now = ingest.clock()
+        let record = PresentedRecord(token, as: product, in: lineage, at: now)
+        let intake = Intake(
+            app: app.id,
+            environment: lineage.environment,
+            evidence: record.evidence(of: token),
+            facts: [record.fact],
+            now: now
+        )
+        _ = try await ingest.storage.commit(intake, derive: Deriver(app: app).derive)
     }
 
     private func known(_ purchase: PresentedPurchase) async throws -> Holding? {
@@ -161,6 +219,17 @@ extension App {
 }
 
 extension Holding {
+    /// Whether a notification or a device named its product.
+    fileprivate var namesProduct: Bool {
+        facts.contains { fact in
+            switch fact.assertion {
+            case .playSubscription, .playPurchase: true
+            case .playNotice(let notice): notice.productId != nil
+            default: false
+            }
+        }
+    }
+
     /// The answer of the store that was learned last.
     fileprivate var latestRead: Fact? {
         facts.filter { fact in

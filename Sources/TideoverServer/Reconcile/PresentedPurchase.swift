@@ -6,8 +6,11 @@ import TideoverJSON
 package struct PresentedPurchase: Hashable, Sendable {
     /// A secret.
     package let purchaseToken: String
-    /// What it is said to be a purchase of: it decides what is asked first, and no more.
+    /// What it is said to be a purchase of. It decides what is asked first; where the store cannot
+    /// be asked, it names the product that a notification of the token is about.
     package let productId: String?
+    /// The base plan that it is said to be of.
+    package let basePlan: String?
     /// The app that it is said to be of.
     package let packageName: String?
 }
@@ -32,6 +35,7 @@ extension PresentedPurchase {
         }
         purchaseToken = token
         productId = text("productId", "sku")
+        basePlan = text("basePlanIdAndroid", "currentPlanId", "basePlanId")
         packageName = text("packageNameAndroid", "packageName", "package")
     }
 }

@@ -185,10 +185,11 @@ struct Replay: Sendable {
 
     private func statements(in piece: Evidence) throws -> [Fact] {
         if piece.source == .server {
-            guard let record = InquiryRecord(piece.bytes) else {
+            let inquiry = InquiryRecord(piece.bytes)?.fact
+            guard let fact = inquiry ?? PresentedRecord(piece.bytes)?.fact else {
                 throw AppStoreRefusal.unrecognisedContent
             }
-            return [record.fact]
+            return [fact]
         }
         if piece.source == .operator {
             guard let record = OperatorRecord(piece.bytes) else {

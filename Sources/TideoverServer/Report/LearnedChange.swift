@@ -121,7 +121,9 @@ private enum Word: Hashable {
         case .playSubscription(let read): self = .playSubscription(read.asWord)
         case .playPurchase(let read): self = .playPurchase(read.asWord)
         case .playVoidedOrder(let void): self = .playVoid(void.token, order: void.orderId)
-        case .playNotice(let notice): self = .playNotice(notice, at: fact.assertedAt)
+        case .playNotice(let notice):
+            guard notice.kind != .presented else { return nil }
+            self = .playNotice(notice, at: fact.assertedAt)
         case .grant, .inquiry, .pending, .playReplacement, .unrecognised: return nil
         }
     }

@@ -46,7 +46,8 @@ public struct Service: Sendable {
     /// foresee, for new keys; `sleep` is how whatever waits lets time pass, and `patience` how long it waits on
     /// the spot for a store that wants to be left alone.
     ///
-    /// - Throws: `StorageError` when the keys, or what was kept of an earlier backfill, cannot be read.
+    /// - Throws: `StorageError` when the keys, the versions of the policy, or what was kept of an earlier
+    ///   backfill cannot be read.
     public init(
         apps: [App],
         storage: any Storage,
@@ -63,8 +64,9 @@ public struct Service: Sendable {
         random: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) }
     ) throws(StorageError) {
         let metrics = Metrics()
-        let apps = apps.map { app in
-            var app = app
+        let now = clock()
+        let apps = try apps.map { app throws(StorageError) in
+            var app = try app.withHistory(from: storage, now: now)
             let watch = StoreClockWatch(
                 app: app.id,
                 metrics: metrics,
@@ -367,6 +369,17 @@ public struct Service: Sendable {
                 clock: service.clock,
                 backfillers: service.backfillers,
                 upkeeps: service.upkeeps
+            ).respond(to: call.request)
+        },
+        Route("GET", "/v1/apps/{app}/explain", needs: .secret) { service, call in
+            try await ExplainPurchaseRoute(
+                lookup: LookupRoute(
+                    app: service.app(call["app"]),
+                    storage: service.storage,
+                    clock: service.clock,
+                    backfillers: service.backfillers,
+                    upkeeps: service.upkeeps
+                )
             ).respond(to: call.request)
         },
         Route("GET", "/v1/apps/{app}/arrivals", needs: .secret) { service, call in

@@ -33,7 +33,7 @@ struct PlayLineageWords {
             case .playReplacement(let replacement):
                 replaced.insert(replacement.token)
                 name(replacement.token, .subscription)
-            case .playNotice(let notice):
+            case .playNotice(let notice) where notice.kind != .presented:
                 name(notice.token, notice.kind.isOfOneTimePurchases ? .product : .subscription)
                 heard[notice.token] = max(heard[notice.token] ?? .distantPast, fact.learnedAt)
             case .playVoidedOrder(let order) where !order.isPartial:

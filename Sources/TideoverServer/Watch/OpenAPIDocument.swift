@@ -584,6 +584,63 @@ enum OpenAPIDocument {
                 }
               }
             },
+            "/v1/apps/{app}/explain": {
+              "get": {
+                "tags": ["customers"],
+                "operationId": "explainPurchase",
+                "summary": "Why the holder of a purchase may or may not use something",
+                "description": "Found by exactly one of `order`, `transaction` and `token`. An order that is not known is asked of its store where the app's configuration lets it be asked.",
+                "security": [{ "key": ["secret"] }],
+                "parameters": [
+                  { "$ref": "#/components/parameters/app" },
+                  {
+                    "name": "order", "in": "query",
+                    "description": "The number of an order, as on the store's receipt; of Google Play with or without the `..N` of a renewal",
+                    "schema": { "type": "string" }
+                  },
+                  {
+                    "name": "transaction", "in": "query",
+                    "description": "The id of any of its transactions",
+                    "schema": { "type": "string" }
+                  },
+                  {
+                    "name": "token", "in": "query",
+                    "description": "The account token that the app gave the store, a customer's id, or a purchase token of Google Play",
+                    "schema": { "type": "string" }
+                  },
+                  {
+                    "name": "environment", "in": "query",
+                    "description": "Only purchases of this environment",
+                    "schema": { "type": "string", "enum": ["production", "sandbox", "simulated"] }
+                  },
+                  {
+                    "name": "at", "in": "query",
+                    "description": "The instant to explain instead of now",
+                    "schema": { "$ref": "#/components/schemas/Instant" }
+                  },
+                  {
+                    "name": "asKnownAt", "in": "query",
+                    "description": "Only what had been learned by this instant counts",
+                    "schema": { "$ref": "#/components/schemas/Instant" }
+                  }
+                ],
+                "responses": {
+                  "200": {
+                    "description": "As `GET /v1/apps/{app}/customers/{customer}/explain` answers about the holder",
+                    "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
+                    "content": {
+                      "application/json": { "schema": { "$ref": "#/components/schemas/Explanation" } }
+                    }
+                  },
+                  "400": { "$ref": "#/components/responses/problem" },
+                  "401": { "$ref": "#/components/responses/unauthorised" },
+                  "403": { "$ref": "#/components/responses/problem" },
+                  "404": { "$ref": "#/components/responses/problem" },
+                  "409": { "$ref": "#/components/responses/problem" },
+                  "503": { "$ref": "#/components/responses/tryAgain" }
+                }
+              }
+            },
             "/v1/apps/{app}/events": {
               "get": {
                 "tags": ["events"],
@@ -1962,7 +2019,7 @@ enum OpenAPIDocument {
                   "index": { "type": "integer", "description": "Its place in its list" },
                   "verdict": {
                     "type": "string", "enum": ["accepted", "refused", "unasked", "failed"],
-                    "description": "`unasked`: Google Play could not be asked about it now, present it again. `failed` stands in the problem `storage-unavailable` only: present it again"
+                    "description": "`unasked`: Google Play could not be asked about it now, or has not reported it where no service account is configured; present it again. `failed` stands in the problem `storage-unavailable` only: present it again"
                   },
                   "isKnown": { "type": "boolean", "description": "Whether it had arrived before" },
                   "environment": { "type": "string", "enum": ["production", "sandbox", "simulated"] },
@@ -1971,6 +2028,10 @@ enum OpenAPIDocument {
                   "ownership": {
                     "type": "string",
                     "description": "held, claimed, transferred, or why the claim to it came to nothing"
+                  },
+                  "missing": {
+                    "type": "string",
+                    "description": "Of a purchase on Google Play that the store cannot be asked about: what to configure"
                   },
                   "lineages": {
                     "type": "array",
@@ -2328,10 +2389,23 @@ enum OpenAPIDocument {
                   }
                 }
               },
+              "PolicyVersion": {
+                "type": "object",
+                "description": "The version of catalogue and policy that decides the instant asked about",
+                "required": ["fingerprint", "effectiveAt"],
+                "properties": {
+                  "fingerprint": { "type": "string" },
+                  "effectiveAt": {
+                    "description": "Since when it decides; null for the first version that was recorded, which also decides everything before",
+                    "oneOf": [{ "$ref": "#/components/schemas/Instant" }, { "type": "null" }]
+                  }
+                }
+              },
               "Explanation": {
                 "type": "object",
                 "required": [
-                  "app", "customer", "environment", "asOf", "asKnownAt", "entitlements", "drift", "lockouts"
+                  "app", "customer", "environment", "asOf", "asKnownAt", "policyVersion", "entitlements",
+                  "drift", "lockouts"
                 ],
                 "properties": {
                   "app": { "type": "string" },
@@ -2345,6 +2419,7 @@ enum OpenAPIDocument {
                     "description": "When a device first presented all that it had; null where none did",
                     "oneOf": [{ "$ref": "#/components/schemas/Instant" }, { "type": "null" }]
                   },
+                  "policyVersion": { "$ref": "#/components/schemas/PolicyVersion" },
                   "entitlements": {
                     "type": "object",
                     "description": "By name: decision, why, used, setAside, others, next and reply",
@@ -2385,7 +2460,8 @@ enum OpenAPIDocument {
               "CustomerTimeline": {
                 "type": "object",
                 "required": [
-                  "app", "customer", "environment", "asOf", "asKnownAt", "entitlements", "deadlines"
+                  "app", "customer", "environment", "asOf", "asKnownAt", "policyVersion", "entitlements",
+                  "deadlines"
                 ],
                 "properties": {
                   "app": { "type": "string" },
@@ -2399,6 +2475,7 @@ enum OpenAPIDocument {
                     "description": "When a device first presented all that it had; null where none did",
                     "oneOf": [{ "$ref": "#/components/schemas/Instant" }, { "type": "null" }]
                   },
+                  "policyVersion": { "$ref": "#/components/schemas/PolicyVersion" },
                   "entitlements": {
                     "type": "object",
                     "description": "By name: spans lived through, spans expected, and transitions, oldest first",
@@ -2454,8 +2531,8 @@ enum OpenAPIDocument {
                 "type": "object",
                 "required": [
                   "state", "reason", "access", "confidence", "rule", "productId", "store", "accessUntil",
-                  "graceUntil", "willRenew", "trial", "pending", "nextChange", "advice", "words",
-                  "trialOffer", "chargedTwice"
+                  "graceUntil", "willRenew", "trial", "pending", "nextChange", "keepArtifactsUntil", "advice",
+                  "words", "trialOffer", "chargedTwice"
                 ],
                 "properties": {
                   "state": {
@@ -2520,6 +2597,10 @@ enum OpenAPIDocument {
                   },
                   "nextChange": {
                     "description": "When the answer next differs if the store says nothing more",
+                    "oneOf": [{ "$ref": "#/components/schemas/Instant" }, { "type": "null" }]
+                  },
+                  "keepArtifactsUntil": {
+                    "description": "Where access has ended: until when to keep what the customer downloaded or made",
                     "oneOf": [{ "$ref": "#/components/schemas/Instant" }, { "type": "null" }]
                   },
                   "advice": {

@@ -110,6 +110,27 @@ struct WatchedStorage: Storage {
         }
     }
 
+    func record(
+        _ version: PolicyVersion,
+        app: String,
+        environment: Environment
+    ) async throws(StorageError) -> Bool {
+        do {
+            return try await storage.record(version, app: app, environment: environment)
+        } catch {
+            throw counted(error)
+        }
+    }
+
+    func policyVersions(
+        app: String,
+        environment: Environment
+    ) throws(StorageError) -> [PolicyVersion] {
+        try read { storage throws(StorageError) in
+            try storage.policyVersions(app: app, environment: environment)
+        }
+    }
+
     func keys() throws(StorageError) -> [KeyRecord] {
         try read { storage throws(StorageError) in try storage.keys() }
     }

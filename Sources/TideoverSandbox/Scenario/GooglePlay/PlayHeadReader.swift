@@ -13,7 +13,7 @@ struct PlayHeadReader {
         let reader = try ObjectReader(
             node,
             "googlePlay",
-            keys: ["packageName", "subscriptions", "products", "pubSub"]
+            keys: ["packageName", "subscriptions", "products", "pubSub", "credentials"]
         )
         var entitlements: [String: [String]] = [:]
         var subscriptions: [GooglePlaySubscriptionProduct] = []
@@ -53,7 +53,8 @@ struct PlayHeadReader {
             ),
             entitlements: entitlements,
             customers: try playCustomers(),
-            habits: try habits(reader)
+            habits: try habits(reader),
+            hasCredentials: try flag("credentials", of: reader) ?? true
         )
     }
 

@@ -8,6 +8,8 @@ public struct ScenarioGooglePlay: Hashable, Sendable {
     public let customers: [GooglePlayCustomer]
     /// How well messages are delivered.
     public let habits: PubSubHabits
+    /// Whether the back end has a service account to ask with.
+    public let hasCredentials: Bool
 
     func takes(_ customer: String) -> Bool { customers.contains { $0.name == customer } }
 }

@@ -68,9 +68,16 @@ struct ScenarioPlayStage: Sendable {
 
     /// What a device presents of what the customer has bought.
     func purchases(of customer: String) async -> [JSONValue] {
-        await store.tokens(of: customer).map { token in
-            ["store": "google", "purchaseToken": .string(token)]
+        var purchases: [JSONValue] = []
+        for token in await store.tokens(of: customer) {
+            var purchase: JSONObject = ["store": "google", "purchaseToken": .string(token)]
+            if let item = await store.subscription(token: token)?["lineItems"]?.array?.first {
+                purchase["productId"] = item["productId"]
+                purchase["basePlanIdAndroid"] = item["offerDetails"]?["basePlanId"]
+            }
+            purchases.append(.object(purchase))
         }
+        return purchases
     }
 
     // MARK: Doing

@@ -76,7 +76,8 @@ struct GooglePlayTale {
                     obfuscatedAccountId: customer.appAccountToken
                 )
             },
-            habits: PubSubHabits()
+            habits: PubSubHabits(),
+            hasCredentials: true
         )
     }
 

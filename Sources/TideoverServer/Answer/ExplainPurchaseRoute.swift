@@ -1,0 +1,62 @@
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+import TideoverStorage
+
+/// Answers `GET /v1/apps/{app}/explain`: why whoever holds a purchase may or may not use something. The
+/// purchase is found as `lookup` finds it.
+struct ExplainPurchaseRoute: Sendable {
+    let lookup: LookupRoute
+
+    func respond(to request: Request) async throws -> Response {
+        let app = lookup.app
+        let environment = try request.queryValue("environment").map { _ in
+            try app.environment(askedIn: request)
+        }
+        let found = try await lookup.search(request).found.filter {
+            environment == nil || $0.lineage.environment == environment
+        }
+        guard !found.isEmpty else { throw Problem.purchaseNotFound }
+        let now = lookup.clock()
+        let held = found.compactMap { holding in
+            holding.owners.owner(at: now).map { (holding.lineage, $0) }
+        }
+        guard let (lineage, holder) = held.first else { throw Problem.purchaseUnclaimed }
+        guard Set(held.map(\.1)).count == 1 else { throw Problem.severalHolders(held.map(\.1)) }
+        var question = request
+        question.query = request.query.filter { ["at", "asKnownAt"].contains($0.name) }
+        question.query.append(
+            QueryItem(name: "environment", value: lineage.environment.rawValue)
+        )
+        return try await ExplainRoute(app: app, storage: lookup.storage, clock: lookup.clock)
+            .respond(to: question, customer: holder.text)
+    }
+}
+
+extension Problem {
+    fileprivate static let purchaseNotFound = Problem(
+        "purchase-not-found",
+        status: 404,
+        title: "The purchase is not known.",
+        detail: "Check the number. A purchase is known once its store reported it or a device "
+            + "presented it."
+    )
+
+    fileprivate static let purchaseUnclaimed = Problem(
+        "purchase-unclaimed",
+        status: 404,
+        title: "No customer has claimed the purchase.",
+        detail: "Ask `lookup` with the same parameter: it says how to claim the purchase."
+    )
+
+    fileprivate static func severalHolders(_ holders: [CustomerID]) -> Problem {
+        let ids = Set(holders.map(\.text)).sorted()
+        return Problem(
+            "several-holders",
+            status: 409,
+            title: "Several customers hold such purchases.",
+            detail: "Ask about one of `customers`, or name an `environment`.",
+            members: ["customers": .array(ids.map { .string($0) })]
+        )
+    }
+}

@@ -1,0 +1,207 @@
+import TideoverCore
+import TideoverJSON
+import TideoverSignatures
+public import TideoverStorage
+
+/// An app's catalogue and policy, as they are recorded together.
+struct AppRules: Hashable, Sendable {
+    var catalogue: Catalogue
+    let policy: Policy
+
+    init(_ catalogue: Catalogue, _ policy: Policy) {
+        self.catalogue = catalogue
+        self.policy = policy
+    }
+
+    /// Reads what `form` wrote.
+    init(json node: JSONNode) throws(FormError) {
+        guard let catalogue = node["catalogue"] else { throw .missing(field: "catalogue") }
+        guard let policy = node["policy"] else { throw .missing(field: "policy") }
+        self.init(try Catalogue(json: catalogue), try Policy(json: policy))
+    }
+
+    var form: [UInt8] {
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.key("catalogue")
+            catalogue.write(to: &writer)
+            writer.key("policy")
+            policy.write(to: &writer)
+        }
+        return writer.bytes
+    }
+}
+
+/// The versions of an app's catalogue and policy in one environment. Each decides from the instant
+/// it took effect until the next one did; the earliest also decides everything before.
+struct PolicyHistory: Sendable {
+    let catalogue: Versioned<Catalogue>
+    let policy: Versioned<Policy>
+    /// The version that the app is served with, if the storage does not hold it yet.
+    let unrecorded: PolicyVersion?
+    /// In the order they took effect.
+    private let versions: [PolicyVersion]
+
+    /// A history of one version, which was always in effect.
+    init(_ rules: AppRules, at now: Instant = .distantPast) {
+        let version = PolicyVersion(rules, at: now)
+        self.init([(rules, version)], unrecorded: version)
+    }
+
+    /// The recorded versions, and the present one from `now` on if the newest of them differs.
+    /// Versions recorded for a later instant, by a clock since set back, are left out.
+    ///
+    /// - Throws: `FormError` if a recorded version cannot be read.
+    init(_ rules: AppRules, recorded: [PolicyVersion], now: Instant) throws(FormError) {
+        var known: [(rules: AppRules, version: PolicyVersion)] = []
+        for version in recorded where version.effectiveAt <= now {
+            known.append((try AppRules(recorded: version), version))
+        }
+        guard known.last?.rules != rules else {
+            self.init(known, unrecorded: nil)
+            return
+        }
+        // Two versions cannot take effect at one instant.
+        let earliest = known.last.map { $0.version.effectiveAt + Milliseconds(1) } ?? now
+        let version = PolicyVersion(rules, at: max(now, earliest))
+        self.init(known + [(rules, version)], unrecorded: version)
+    }
+
+    private init(
+        _ known: [(rules: AppRules, version: PolicyVersion)],
+        unrecorded: PolicyVersion?
+    ) {
+        self.unrecorded = unrecorded
+        versions = known.map(\.version)
+        let first = known[0].rules
+        var catalogue = Versioned(first.catalogue.describing(known.map(\.rules.catalogue)))
+        var policy = Versioned(first.policy)
+        for (index, one) in known.enumerated().dropFirst() {
+            let at = one.version.effectiveAt
+            let described = one.rules.catalogue.describing(known[index...].map(\.rules.catalogue))
+            if described != catalogue.versions.last?.value {
+                catalogue.add(.init(described, effectiveAt: at, learnedAt: at))
+            }
+            if one.rules.policy != policy.versions.last?.value {
+                policy.add(.init(one.rules.policy, effectiveAt: at, learnedAt: at))
+            }
+        }
+        self.catalogue = catalogue
+        self.policy = policy
+    }
+
+    /// The version that decides an instant.
+    func version(at instant: Instant) -> PolicyVersion {
+        versions.last { $0.effectiveAt <= instant } ?? versions[0]
+    }
+
+    /// Whether nothing was recorded before a version, so that it also decides everything before it.
+    func isFirst(_ version: PolicyVersion) -> Bool { version == versions[0] }
+
+    /// The first change of catalogue or policy after an instant.
+    func change(after instant: Instant) -> Instant? {
+        (catalogue.versions.map(\.effectiveAt) + policy.versions.map(\.effectiveAt))
+            .filter { $0 > instant }.min()
+    }
+
+    /// Writes the version that decides an instant.
+    func writeVersion(at instant: Instant, to writer: inout JSONWriter) {
+        let version = version(at: instant)
+        writer.field(
+            "policyVersion",
+            object: { writer in
+                writer.field("fingerprint", version.fingerprint)
+                let since = isFirst(version) ? nil : version.effectiveAt
+                writer.field("effectiveAt", since?.rfc3339)
+            }
+        )
+    }
+}
+
+extension Catalogue {
+    /// The catalogue with the products that only later ones list, which unlock nothing here: lengths
+    /// of what was sold before it was listed are then known.
+    fileprivate func describing(_ later: [Catalogue]) -> Catalogue {
+        var all = self
+        for catalogue in later {
+            for (id, product) in catalogue.products where all[id] == nil {
+                all.products[id] = product
+                all.products[id]?.entitlements = []
+            }
+        }
+        return all
+    }
+}
+
+extension PolicyVersion {
+    init(_ rules: AppRules, at instant: Instant) {
+        let form = rules.form
+        self.init(
+            effectiveAt: instant,
+            fingerprint: Hexadecimal.text(SHA256.hash(form).prefix(4)),
+            form: form
+        )
+    }
+}
+
+extension AppRules {
+    fileprivate init(recorded version: PolicyVersion) throws(FormError) {
+        guard let document = try? JSONDocument(version.form, limits: .local) else {
+            throw .wrongType(field: "form")
+        }
+        try self.init(json: document.root)
+    }
+}
+
+// MARK: - The app
+
+extension App {
+    var rules: AppRules { AppRules(catalogue, policy) }
+
+    /// The versions that decide in an environment.
+    func policyHistory(in environment: Environment) -> PolicyHistory {
+        policyHistories[environment] ?? PolicyHistory(rules)
+    }
+
+    /// The app with the versions that a storage holds.
+    ///
+    /// - Throws: `StorageError` if they cannot be read.
+    func withHistory(from storage: some Storage, now: Instant) throws(StorageError) -> App {
+        var app = self
+        for environment in environments {
+            let recorded = try storage.policyVersions(app: id, environment: environment)
+            do throws(FormError) {
+                let history = try PolicyHistory(rules, recorded: recorded, now: now)
+                app.policyHistories[environment] = history
+            } catch {
+                let detail = "a version of the policy of \(id) cannot be read: \(error)"
+                throw StorageError(.corrupt, place: "policy_version", detail: detail)
+            }
+        }
+        return app
+    }
+}
+
+extension Service {
+    /// Records the catalogue and policy that each app is served with, where they differ from the
+    /// newest recorded version. Call it at the start, before requests are answered.
+    public func recordPolicyVersions() async throws(StorageError) {
+        for app in apps.values.sorted(by: { $0.id < $1.id }) {
+            for environment in app.environments {
+                let history = app.policyHistory(in: environment)
+                guard let version = history.unrecorded,
+                    try await storage.record(version, app: app.id, environment: environment)
+                else { continue }
+                let isFirst = history.isFirst(version)
+                log(
+                    LogLine(
+                        .info,
+                        "policy version recorded",
+                        detail: "\(app.id) \(environment.rawValue) \(version.fingerprint)"
+                            + (isFirst ? ", the first: it decides all past instants" : "")
+                    )
+                )
+            }
+        }
+    }
+}

@@ -1,0 +1,177 @@
+import Foundation
+import Testing
+import TideoverCore
+import TideoverJSON
+import TideoverServer
+import TideoverStorage
+
+/// Past instants are decided by the catalogue and policy that were in effect then.
+@Suite struct PolicyVersionTests {
+    private static let failed = Message.end + .hours(1)
+    private static let changed = Message.end + .days(2)
+    private static let strict = Policy(billingRetry: .suspend)
+    private static let kind = Policy(billingRetry: .keep(.days(30)))
+
+    /// A server that starts at an instant on the same database as the one before.
+    private func start(
+        _ policy: Policy,
+        at instant: Instant,
+        catalogue: Catalogue = TestServer.catalogue,
+        after former: TestServer? = nil
+    ) async throws -> TestServer {
+        await former?.storage.close()
+        let server = try TestServer(
+            catalogue: catalogue,
+            policy: policy,
+            folder: former?.folder,
+            store: former?.store,
+            now: instant
+        )
+        try await server.service.recordPolicyVersions()
+        return server
+    }
+
+    /// A payment that fails under one policy, which is then changed.
+    private func changedLife() async throws -> TestServer {
+        let first = try await start(Self.strict, at: Message.start)
+        _ = try await first.post(.purchase())
+        first.set(Self.failed)
+        var failure = Message.purchase("n-2", signed: Self.failed)
+        failure.fail(graceUntil: nil)
+        #expect(try await first.post(failure).status == 200)
+        #expect(try await first.premium() == "hold billingRetry none")
+        return try await start(Self.kind, at: Self.changed, after: first)
+    }
+
+    private func explain(_ server: TestServer, _ query: String) async throws -> JSONValue {
+        let path = "/v1/apps/cards/customers/\(TestServer.anna)/explain"
+        let response = try await server.get("\(path)?environment=sandbox\(query)")
+        #expect(response.status == 200)
+        return JSONValue(try JSONDocument(response.body).root)
+    }
+
+    private func state(_ explanation: JSONValue) -> String? {
+        explanation["entitlements"]?["premium"]?["decision"]?["state"]?.string
+    }
+
+    private func versions(_ server: TestServer) throws -> [PolicyVersion] {
+        try server.storage.policyVersions(app: "cards", environment: .sandbox)
+    }
+
+    @Test func `as known then, an answer is the one that the events of that day gave`()
+        async throws
+    {
+        let server = try await changedLife()
+        #expect(try await server.premium() == "grace keptByPolicy access")
+        for (instant, expected) in [
+            (Message.start + .days(1), "active"), (Self.failed, "hold"),
+            (Self.changed - .seconds(1), "hold"), (Self.changed, "grace"),
+        ] {
+            let then = try await explain(server, "&asKnownAt=\(instant.rfc3339)")
+            #expect(state(then) == expected)
+            let at = try await explain(server, "&at=\(instant.rfc3339)")
+            #expect(state(at) == expected)
+            let told = try server.events().last {
+                $0.event.kind == "entitlement_changed" && $0.event.at <= instant
+            }
+            let body = try JSONDocument(try #require(told).event.body).root
+            #expect(body["to"]?["state"]?.string == expected)
+        }
+        await server.close()
+    }
+
+    @Test
+    func `a change of policy takes effect when the server starts with it, not when it is read`()
+        async throws
+    {
+        let server = try await changedLife()
+        server.set(Self.changed + .hours(5))
+        #expect(try await server.premium() == "grace keptByPolicy access")
+        let last = try #require(
+            try server.events().last { $0.event.kind == "entitlement_changed" }
+        )
+        #expect(last.event.at == Self.changed)
+        #expect(try server.events().allSatisfy { $0.event.kind != "corrected" })
+        await server.close()
+    }
+
+    @Test func `the timeline keeps the spans that another policy decided`() async throws {
+        let server = try await changedLife()
+        server.set(Self.changed + .days(1))
+        let path = "/v1/apps/cards/customers/\(TestServer.anna)/timeline?environment=sandbox"
+        let story = try JSONDocument(try await server.get(path).body).root
+        let spans = story["entitlements"]?["premium"]?["spans"]?.elements.map {
+            "\($0["state"]?.string ?? "?") \($0["from"]?.string ?? "?")"
+        }
+        #expect(spans?.suffix(2).first?.hasPrefix("hold 2026-06-01") == true)
+        #expect(spans?.last == "grace \(Self.changed.rfc3339)")
+        await server.close()
+    }
+
+    @Test func `an explanation names the version that decided`() async throws {
+        let server = try await changedLife()
+        let all = try versions(server)
+        #expect(all.map(\.effectiveAt) == [Message.start, Self.changed])
+        let then = try await explain(server, "&asKnownAt=\(Self.failed.rfc3339)")["policyVersion"]
+        #expect(then?["fingerprint"]?.string == all[0].fingerprint)
+        // The first version that was recorded also decides everything before it.
+        #expect(then?["effectiveAt"]?.isNull == true)
+        let now = try await explain(server, "")["policyVersion"]
+        #expect(now?["fingerprint"]?.string == all[1].fingerprint)
+        #expect(now?["effectiveAt"]?.string == Self.changed.rfc3339)
+        await server.close()
+    }
+
+    @Test func `a start with the same policy records nothing`() async throws {
+        let server = try await changedLife()
+        let before = try versions(server)
+        let again = try await start(Self.kind, at: Self.changed + .days(1), after: server)
+        #expect(try versions(again) == before)
+        #expect(again.logged.allSatisfy { !$0.contains("policy version recorded") })
+        await again.close()
+    }
+
+    @Test func `a clock that was set back leaves the present policy in effect`() async throws {
+        let server = try await changedLife()
+        #expect(try await server.premium() == "grace keptByPolicy access")
+        let earlier = Self.changed - .minutes(1)
+        let back = try await start(Self.strict, at: earlier, after: server)
+        #expect(try await back.premium() == "hold billingRetry none")
+        await back.close()
+    }
+
+    @Test func `a product listed after its sale gives nothing before, and its full length then`()
+        async throws
+    {
+        let season = Product(
+            entitlements: ["premium"],
+            kind: .nonRenewing,
+            period: Period(months: 2)
+        )
+        let first = try await start(Policy(), at: Message.start, catalogue: Catalogue())
+        var purchase = Message.purchase()
+        purchase.type = "ONE_TIME_CHARGE"
+        purchase.subtype = nil
+        purchase.status = nil
+        purchase.renewal = nil
+        purchase.transaction?["type"] = "Non-Renewing Subscription"
+        purchase.transaction?["productId"] = "cards.season"
+        purchase.transaction?["expiresDate"] = nil
+        #expect(try await first.post(purchase).status == 200)
+        let listed = Message.start + .days(3)
+        let server = try await start(
+            Policy(),
+            at: listed,
+            catalogue: Catalogue(products: ["cards.season": season]),
+            after: first
+        )
+        let premium = try await server.answer()["entitlements"]?["premium"]
+        #expect(premium?["state"]?.string == "active")
+        #expect(
+            premium?["accessUntil"]?.string == (Message.start + Period(months: 2)).rfc3339
+        )
+        let before = try await explain(server, "&at=\((listed - .hours(1)).rfc3339)")
+        #expect(state(before) != "active")
+        await server.close()
+    }
+}
