@@ -22,8 +22,8 @@ extension Backfiller {
         }
     }
 
-    /// The request for an extension of all subscriptions to a product. The store carries it out later
-    /// and sends notifications about it.
+    /// The request for an extension of all subscriptions to a product. The store carries it out
+    /// later and sends notifications about it.
     func call(_ extend: MassExtensionRequest, identifier: String) async throws -> StoreCall {
         let order = RenewalExtension(
             days: extend.days,

@@ -4,7 +4,7 @@ import TideoverStorage
 
 /// Whether and how the App Store's requests for consumption information are answered by themselves.
 public struct ConsumptionChoices: Hashable, Sendable {
-    /// The operator declares that every customer agreed to sending consumption information to Apple.
+    /// The operator declares that every customer agreed to sending this to Apple.
     public let customersConsent: Bool
     /// Whether customers can try the content before they buy it.
     public let sampleContentProvided: Bool
@@ -41,8 +41,8 @@ extension ConsumptionChoices {
 }
 
 extension Holding {
-    /// The share of a subscription's period that has passed, of 100,000; nil for a purchase without an
-    /// end.
+    /// The share of a subscription's period that has passed, of 100,000; nil for a purchase without
+    /// an end.
     fileprivate func elapsedShare(of transactionId: String, at now: Instant) -> Int64? {
         let terms = facts.compactMap { fact -> Term? in
             guard case .term(let term) = fact.assertion, term.transactionId == transactionId else {

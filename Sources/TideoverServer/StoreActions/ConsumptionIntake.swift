@@ -5,8 +5,8 @@ import TideoverStorage
 extension Ingest {
     /// Queues a request for consumption information, if the app's policy answers those.
     ///
-    /// It is stored before the notification is acknowledged: after a crash in between, the App Store
-    /// sends the notification again.
+    /// It is stored before the notification is acknowledged: after a crash in between, the App
+    /// Store sends the notification again.
     func noteConsumption(_ reading: AppStoreReading) async throws(StorageError) {
         guard let queue = consumption[app.id, reading.environment],
             let request = ConsumptionRequest(reading, at: clock())

@@ -84,9 +84,9 @@ extension ConsumptionRequest {
 
 /// The requests of the App Store about one app in one environment that wait for an answer.
 ///
-/// Each has a numbered place with a bookmark of its own, so that a restart forgets none and two writes
-/// never meet. A settled request keeps its place until its time is over: the same notification can
-/// arrive again.
+/// Each has a numbered place with a bookmark of its own, so that a restart forgets none and two
+/// writes never meet. A settled request keeps its place until its time is over: the same
+/// notification can arrive again.
 final class ConsumptionQueue: Sendable {
     /// A store that requests more at once is answered by hand.
     static let places = 128

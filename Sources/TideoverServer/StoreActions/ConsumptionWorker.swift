@@ -4,7 +4,8 @@ import TideoverStorage
 
 /// Answers the App Store's requests for consumption information about one app in one environment.
 ///
-/// A request that cannot be answered is tried again until its time is over, and raises an alarm before.
+/// A request that cannot be answered is tried again until its time is over, and raises an alarm
+/// before.
 struct ConsumptionWorker: Sendable {
     let queue: ConsumptionQueue
     let backfiller: Backfiller
@@ -52,7 +53,7 @@ struct ConsumptionWorker: Sendable {
             next.isRaised = true
             raise(
                 "consumption-window-closing",
-                "It can be answered until \(next.deadline.rfc3339), after \(next.attempts) attempts."
+                "It can be answered until \(next.deadline.rfc3339). Attempts: \(next.attempts)."
             )
         }
         try await queue.replace(request, by: next)

@@ -16,8 +16,8 @@ extension PlayUpkeep {
 
     /// The request for an action.
     ///
-    /// - Throws: `bad-store-action` if the store would not take it; ``StoreActionFailure`` if it has to be
-    ///   asked first and does not answer.
+    /// - Throws: `bad-store-action` if the store would not take it; ``StoreActionFailure`` if it
+    ///   has to be asked first and does not answer.
     func call(_ action: StoreAction, on purchase: ActedPurchase) async throws -> StoreCall {
         let named = try await token(of: purchase)
         let operation = try await operation(action, purchase, named)
@@ -73,7 +73,7 @@ extension PlayUpkeep {
         let order = purchase.name
         guard PlayOrderNumber.isOne(order) else {
             throw Problem.badStoreAction(
-                "A refund is of one order. Name the order, such as GPA.1234-5678-9012-34567, in the path."
+                "A refund is of one order: name it in the path, such as GPA.1234-5678-9012-34567."
             )
         }
         return { api in
@@ -82,7 +82,7 @@ extension PlayUpkeep {
         }
     }
 
-    /// The version of the subscription that is put off: the store rejects the request if it changed.
+    /// The version of the subscription to defer: the store rejects the request if it changed.
     private func etag(of token: String) async throws -> String {
         let answer = try await send(.purchases) { api in try await api.subscription(token) }
         guard let etag = answer.content.etag else {
@@ -116,7 +116,9 @@ extension PlayUpkeep {
         let words = PlayLineageWords(purchase.holding.facts)
         let asked = trust.token(purchase.name)
         let current = words.tokens.subtracting(words.replaced).max { a, b in
-            (words.firstAsked[a] ?? .distantPast, a.id) < (words.firstAsked[b] ?? .distantPast, b.id)
+            (words.firstAsked[a] ?? .distantPast, a.id) < (
+                words.firstAsked[b] ?? .distantPast, b.id
+            )
         }
         guard let name = words.tokens.contains(asked) ? asked : current,
             let kind = words.kind(of: name)

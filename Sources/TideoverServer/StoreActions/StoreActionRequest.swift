@@ -10,8 +10,8 @@ struct StoreActionRequest: Hashable, Sendable {
     /// In the operator's words.
     let why: String
 
-    /// Reads `{"action": "extend", "days": 7, "why": "..."}`. Unknown members are rejected: a slip in
-    /// `revokes` would move other money than meant.
+    /// Reads `{"action": "extend", "days": 7, "why": "..."}`. Unknown members are rejected: a slip
+    /// in `revokes` would move other money than meant.
     init(_ body: [UInt8]) throws(Problem) {
         let fields = try StoreActionFields(body)
         let kinds = StoreAction.Kind.allCases.map { ($0.rawValue, $0) }
@@ -106,8 +106,8 @@ extension ConsumptionInformation {
     fileprivate init(_ fields: StoreActionFields) throws(Problem) {
         guard try fields.flag("customerConsented") else {
             throw .badStoreAction(
-                "`customerConsented` must be true: the App Store takes consumption information only "
-                    + "with the customer's consent."
+                "`customerConsented` must be true: the App Store takes consumption information "
+                    + "only with the customer's consent."
             )
         }
         let statuses = DeliveryStatus.allCases.map { ("\($0)", $0) }
@@ -222,7 +222,7 @@ struct StoreActionFields {
             !why.unicodeScalars.contains(where: \.isControl)
         else {
             throw .badStoreAction(
-                "`why` must be the reason in one line of at most \(GrantWish.longestWhy) characters."
+                "`why` must be one line of at most \(GrantWish.longestWhy) characters."
             )
         }
         return why

@@ -7,10 +7,10 @@ import TideoverSignatures
 import TideoverStorage
 
 /// Answers `POST /v1/apps/{app}/purchases/{purchase}/actions`, `POST /v1/apps/{app}/extensions` and
-/// `GET /v1/apps/{app}/extensions/{id}`: changes of purchases that the operator requests from a store.
+/// `GET /v1/apps/{app}/extensions/{id}`: changes that the operator requests from a store.
 ///
-/// A change is recorded before it is sent and after the store answered. One idempotency key names one
-/// change, which is carried out once.
+/// A change is recorded before it is sent and after the store answered. One idempotency key names
+/// one change, which is carried out once.
 struct StoreActionsRoute: Sendable {
     let app: App
     let storage: any Storage
@@ -356,7 +356,8 @@ extension Problem {
         "idempotency-key-needed",
         status: 400,
         title: "An idempotency key is needed.",
-        detail: "Send `Idempotency-Key` with a new value for each change, so that a repeated request "
+        detail:
+            "Send `Idempotency-Key` with a new value for each change, so that a repeated request "
             + "changes the purchase once. `?dryRun=true` needs none."
     )
 

@@ -145,7 +145,8 @@ extension Problem {
         let advice =
             isRepeatable
             ? "Send the same request again with the same key."
-            : "Look at the purchase first: a second request could change it twice. Then use a new key."
+            : "Look at the purchase first: a second request could change it twice. Then use a "
+                + "new key."
         return Problem(
             "store-outcome-unknown",
             status: 409,
