@@ -3,6 +3,7 @@ import Testing
 import TideoverCore
 import TideoverHTTP
 import TideoverJSON
+import TideoverLocks
 import TideoverServer
 import TideoverSignatures
 import TideoverStorage
@@ -26,7 +27,17 @@ import TideoverStorage
     }
 
     @Test func `every route answers as its schema says`() async throws {
+        // A minute passes between any two questions, so that the store may be asked each time.
+        let uptime = Locked<Int64>(0)
         let server = try TestServer(
+            instruments: Instruments(
+                uptime: {
+                    uptime.withLock { time in
+                        time += 60_000_000_000
+                        return time
+                    }
+                }
+            ),
             googlePlay: TestPlay().trust(asksStore: false),
             revenueCat: TestRevenueCat().trust()
         )

@@ -347,6 +347,7 @@ func slug(_ answer: JSONValue) -> String? {
 /// Changing purchases on Google Play, with the simulated store as the judge.
 @Suite struct GooglePlayActionTests {
     private static let keyFile = PlayServiceAccountFile(tokenURL: SimulatedGooglePlay.tokenURL)
+    private static let authority = PlayAuthority(seed: 1)
     private static let anna = GooglePlayCustomer(
         name: "anna",
         obfuscatedAccountId: TestServer.anna
@@ -360,7 +361,8 @@ func slug(_ answer: JSONValue) -> String? {
         var sender: StoreActionSender { StoreActionSender(service: server.service) }
 
         init() async throws {
-            let start = Message.start
+            let (start, clock) = (Message.start, TestClock())
+            clock.now = start
             let month = try #require(StorePeriod(iso: "P1M"))
             let price = GooglePlayPrice(try #require(StorePrice("9.99 USD")))
             let plan = GooglePlayBasePlan(id: "monthly", period: month, price: price)
@@ -373,12 +375,12 @@ func slug(_ answer: JSONValue) -> String? {
                 ),
                 seed: 1,
                 now: start.millisecondsSince1970,
-                authority: PlayAuthority(seed: 1),
+                authority: GooglePlayActionTests.authority,
                 push: PubSubPush(audience: TestPlay.audience, email: TestPlay.email),
                 accounts: [GooglePlayActionTests.keyFile.account]
             )
             server = try TestServer(
-                googlePlay: try World.trust(store, at: start),
+                googlePlay: try World.trust(store, clock),
                 environments: [.simulated]
             )
             self.store = store
@@ -403,17 +405,21 @@ func slug(_ answer: JSONValue) -> String? {
             )
             #expect(status == 200)
             #expect(answer["entitlements"]?["premium"]?["access"] == true, "\(answer)")
+            let later = start + .minutes(1)
+            clock.now = later
+            server.set(later)
+            try await store.advance(to: later.millisecondsSince1970) { _ in 200 }
         }
 
         private static func trust(
             _ store: SimulatedGooglePlay,
-            at start: Instant
+            _ clock: TestClock
         ) throws -> PlayTrust {
             let file = try ServiceAccount.read(
                 keyFile: GooglePlayActionTests.keyFile.json.encoded()
             )
             let key = try RSAPrivateKey(pem: file.privateKey)
-            let now: @Sendable () -> Instant = { start }
+            let now: @Sendable () -> Instant = { clock.now }
             let access = PlayAccess(
                 account: file.account,
                 signer: { key.sign($0, .sha256) },
