@@ -74,7 +74,7 @@ final class AuditLines {
             .text(intake.app),
             .text(id.description),
             .text(intake.environment.rawValue),
-            .text(entry.customer.text),
+            .text(entry.customer?.text ?? SQL.noCustomer),
             entry.other.map { .text($0.text) } ?? .null,
             entry.name.map { .text($0) } ?? .null,
             .utf8(entry.storedForm)

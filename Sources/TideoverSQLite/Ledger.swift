@@ -150,6 +150,7 @@ final class Ledger {
             )
         }
         let rulings = try rule(on: rows.intake, &news)
+        for entry in rows.intake.audit { try audit.write(entry, rows.intake) }
         return Taken(
             intake: rows.intake,
             news: news,

@@ -197,7 +197,7 @@ final class Remover {
         try rewriteAudit.run(
             app,
             .text(id),
-            .text(entry.customer.text),
+            .text(entry.customer?.text ?? SQL.noCustomer),
             entry.other.map { .text($0.text) } ?? .null,
             .utf8(entry.storedForm)
         )
@@ -222,12 +222,14 @@ private struct AuditRule {
 
     func fate(of entry: AuditEntry) -> Fate {
         guard let lineage = entry.lineage else {
-            let isOwn = ids.contains(entry.customer) && entry.other.map(ids.contains) ?? true
+            let named = [entry.customer, entry.other].compactMap(\.self)
+            let isOwn = !named.isEmpty && named.allSatisfy(ids.contains)
             return isOwn ? .goes(blank(entry)) : .stays
         }
         if gone.contains(lineage) { return .goes(blank(entry)) }
         // Lines of a purchase that another customer owned too remain.
-        guard !held.contains(lineage), ids.contains(entry.customer) else { return .stays }
+        let names = entry.customer.map(ids.contains) ?? false
+        guard !held.contains(lineage), names else { return .stays }
         var disguised = entry
         disguised.customer = pseudonym
         return .becomes(disguised)
@@ -240,6 +242,7 @@ private struct AuditRule {
         blank.lineage = nil
         blank.by = nil
         blank.why = ""
+        blank.change = nil
         return blank
     }
 }

@@ -200,7 +200,7 @@ final class Restorer {
             .text(place.app),
             .text(record.id.description),
             .text(place.environment.rawValue),
-            .text(record.entry.customer.text),
+            .text(record.entry.customer?.text ?? SQL.noCustomer),
             record.entry.other.map { .text($0.text) } ?? .null,
             record.entry.name.map { .text($0) } ?? .null,
             .utf8(writer.bytes)

@@ -3,6 +3,9 @@
 /// They keep to what PostgreSQL and its distributed kin understand too, where the parameters are
 /// written `$1`.
 enum SQL {
+    /// Stands in the column of an audit line that names no customer.
+    static let noCustomer = ""
+
     // MARK: Transactions
 
     /// The writer takes its lock at once: nothing it read can be outdated when it writes.
@@ -294,6 +297,9 @@ enum SQL {
         UNION
         SELECT id, form FROM audit
         WHERE app = ?1 AND environment = ?2 AND other = ?3
+        UNION
+        SELECT id, form FROM audit
+        WHERE app = ?1 AND environment = ?2 AND customer = ''
         """
     static let eraseAudit: StaticString = """
         DELETE FROM audit WHERE app = ?1 AND id = ?2

@@ -23,6 +23,8 @@ public struct App: Sendable {
     public let revenueCat: RevenueCatTrust?
     /// When the App Store is asked for what has not arrived by itself.
     public let backfill: BackfillSchedule
+    /// How the App Store's requests for consumption information are answered.
+    public let consumption: ConsumptionChoices
     /// How long after a renewal fell due no notification may arrive before that is raised; zero for
     /// ever.
     public let silence: Milliseconds
@@ -39,6 +41,7 @@ public struct App: Sendable {
         playChoices: PlayChoices = PlayChoices(),
         revenueCat: RevenueCatTrust? = nil,
         backfill: BackfillSchedule = BackfillSchedule(),
+        consumption: ConsumptionChoices = ConsumptionChoices(),
         silence: Milliseconds = .hours(6),
         passes: PassIssuer? = nil
     ) {
@@ -51,6 +54,7 @@ public struct App: Sendable {
         self.playChoices = playChoices
         self.revenueCat = revenueCat
         self.backfill = backfill
+        self.consumption = consumption
         self.silence = silence
         self.passes = passes
         let history = PolicyHistory(AppRules(catalogue, policy))

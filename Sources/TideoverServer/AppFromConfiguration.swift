@@ -38,6 +38,7 @@ extension App {
             playChoices: configured.googlePlay?.choices ?? PlayChoices(),
             revenueCat: revenueCat ?? RevenueCatTrust(configured),
             backfill: configured.appStore?.backfill ?? BackfillSchedule(),
+            consumption: configured.appStore?.consumption ?? ConsumptionChoices(),
             silence: configured.silence,
             passes: passes
         )

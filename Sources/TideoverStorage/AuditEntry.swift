@@ -5,8 +5,8 @@ public import TideoverJSON
 /// and why; and whose claim came to nothing. Lines are only ever added.
 public struct AuditEntry: Hashable, Sendable {
     public var kind: Kind
-    /// Whom it concerns.
-    public var customer: CustomerID
+    /// Whom it concerns; nil for a purchase without an owner and for a change of many purchases.
+    public var customer: CustomerID?
     /// The other one it concerns: who held what moved, or the id that joined.
     public var other: CustomerID?
     /// The key of the lineage; nil where none is concerned.
@@ -22,12 +22,14 @@ public struct AuditEntry: Hashable, Sendable {
     public var name: String?
     /// The number of occurrences. Refused claims of one purchase beyond `mostRefusals` share one entry.
     public var count: Int
+    /// The change that was requested from a store; nil for everything else.
+    public var change: StoreChange?
     /// The number of refused claims of one purchase that have an entry each.
     public static let mostRefusals = 8
 
     public init(
         _ kind: Kind,
-        customer: CustomerID,
+        customer: CustomerID?,
         other: CustomerID? = nil,
         lineage: String? = nil,
         actor: Actor,
@@ -35,7 +37,8 @@ public struct AuditEntry: Hashable, Sendable {
         why: String,
         at: Instant,
         name: String? = nil,
-        count: Int = 1
+        count: Int = 1,
+        change: StoreChange? = nil
     ) {
         self.kind = kind
         self.customer = customer
@@ -47,6 +50,7 @@ public struct AuditEntry: Hashable, Sendable {
         self.at = at
         self.name = name
         self.count = count
+        self.change = change
     }
 
     /// What happened.
@@ -63,6 +67,8 @@ public struct AuditEntry: Hashable, Sendable {
         case grantRevoked
         /// Another id was declared to be the customer's.
         case aliased
+        /// A change of a purchase was requested from its store.
+        case storeAction
     }
 
     /// Who did it.
@@ -73,6 +79,43 @@ public struct AuditEntry: Hashable, Sendable {
         case store
         /// A person or a program with a key of the operator's.
         case `operator`
+        /// This server, by its configuration.
+        case server
+    }
+
+    /// A change of a purchase that was requested from its store.
+    public struct StoreChange: Hashable, Sendable {
+        /// Which, such as `extend`.
+        public let action: String
+        /// What was requested, in one line.
+        public let detail: String
+        public let outcome: Outcome
+        /// The reason of a failure; nil without one.
+        public let code: String?
+
+        public init(action: String, detail: String, outcome: Outcome, code: String? = nil) {
+            self.action = action
+            self.detail = detail
+            self.outcome = outcome
+            self.code = code
+        }
+
+        public enum Outcome: String, Hashable, Sendable, CaseIterable {
+            /// It was only drafted; nothing was sent.
+            case dryRun
+            /// It is about to be sent.
+            case requested
+            /// The store carried it out.
+            case completed
+            /// The store refused it.
+            case rejected
+            /// It did not reach the store.
+            case notSent
+            /// Whether the store carried it out is not known.
+            case unknown
+            /// The time in which the store accepts it passed.
+            case missed
+        }
     }
 }
 
@@ -191,33 +234,57 @@ extension AuditEntry {
     public func writeFields(to writer: inout JSONWriter) {
         writer.field("kind", kind.rawValue)
         writer.field("at", at.rfc3339)
-        writer.field("customer", customer.text)
+        writer.field("customer", customer?.text)
         writer.field("other", other?.text)
         writer.field("lineage", lineage)
         writer.field("actor", actor.rawValue)
         writer.field("by", by)
         writer.field("why", why)
         writer.field("count", count)
+        guard let change else { return writer.field("change", String?.none) }
+        writer.field(
+            "change",
+            object: { writer in
+                writer.field("action", change.action)
+                writer.field("detail", change.detail)
+                writer.field("outcome", change.outcome.rawValue)
+                writer.field("code", change.code)
+            }
+        )
     }
 
     /// Reads what `writeFields` wrote, but for the name; nil for anything else.
     package init?(json node: JSONNode) {
         guard let kind = node["kind"]?.string.flatMap(Kind.init(rawValue:)),
             let at = node["at"]?.string.flatMap({ Instant(rfc3339: $0) }),
-            let customer = node["customer"]?.string.flatMap({ CustomerID($0) }),
             let actor = node["actor"]?.string.flatMap(Actor.init(rawValue:)),
             let why = node["why"]?.string
         else { return nil }
         self.init(
             kind,
-            customer: customer,
+            customer: node["customer"]?.string.flatMap { CustomerID($0) },
             other: node["other"]?.string.flatMap { CustomerID($0) },
             lineage: node["lineage"]?.string,
             actor: actor,
             by: node["by"]?.string,
             why: why,
             at: at,
-            count: node["count"]?.int64.map(Int.init(clamping:)) ?? 1
+            count: node["count"]?.int64.map(Int.init(clamping:)) ?? 1,
+            change: node["change"].flatMap { StoreChange(json: $0) }
+        )
+    }
+}
+
+extension AuditEntry.StoreChange {
+    fileprivate init?(json node: JSONNode) {
+        guard let action = node["action"]?.string, let detail = node["detail"]?.string,
+            let outcome = node["outcome"]?.string.flatMap(Outcome.init(rawValue:))
+        else { return nil }
+        self.init(
+            action: action,
+            detail: detail,
+            outcome: outcome,
+            code: node["code"]?.string
         )
     }
 }

@@ -36,6 +36,8 @@ public struct Intake: Sendable {
     /// The word that another id is a customer's too; it comes to nothing where it is refused by what
     /// is then stored.
     public let alias: CustomerAlias?
+    /// Lines of the audit that follow from nothing else in the intake.
+    public let audit: [AuditEntry]
     /// How what somebody holds can move to another.
     public let transfer: Policy.Transfer
     /// What to add to the app's counts.
@@ -55,6 +57,7 @@ public struct Intake: Sendable {
         claims: [DueClaim] = [],
         ownership: OwnershipClaims? = nil,
         alias: CustomerAlias? = nil,
+        audit: [AuditEntry] = [],
         transfer: Policy.Transfer = .claim,
         tallies: [Tally: Int64] = [:],
         now: Instant
@@ -68,6 +71,7 @@ public struct Intake: Sendable {
         self.claims = claims
         self.ownership = ownership
         self.alias = alias
+        self.audit = audit
         self.transfer = transfer
         self.tallies = tallies
         self.now = now

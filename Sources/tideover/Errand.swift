@@ -48,6 +48,7 @@ struct Errand {
         needsKey: Bool = true,
         makesDatabase: Bool = false,
         onlyReads: Bool = false,
+        asksStores: Bool = false,
         finish: Finish? = nil
     ) async throws -> JSONNode {
         if let server {
@@ -59,7 +60,7 @@ struct Errand {
         guard makesDatabase || access(file, F_OK) == 0 else { throw Self.noDatabase(file) }
         do {
             let storage = try onlyReads ? SQLiteStorage(reading: file) : SQLiteStorage(path: file)
-            return try await ask(storage, request, finish)
+            return try await ask(storage, request, finish, asksStores: asksStores || finish != nil)
         } catch let error as StorageError {
             guard case .locked(let holder) = error.reason else {
                 throw CommandFailure(.cannotCreate, "\(error)")
@@ -153,8 +154,11 @@ struct Errand {
         _ key: APIKey,
         asksStores: Bool = false
     ) throws -> Service {
-        try Service(
-            apps: try configuration.apps.map { try App($0) },
+        let connections = asksStores ? try StoreConnections(configuration) : nil
+        return try Service(
+            apps: try configuration.apps.map {
+                try App($0, googlePlay: connections?.googlePlay[$0.id])
+            },
             storage: storage,
             version: Tideover.version,
             clock: SystemClock.now,
@@ -163,7 +167,7 @@ struct Errand {
                 output.message("tideover: \(detail)")
             },
             adminKey: key,
-            access: asksStores ? try StoreConnections(configuration).access : [:]
+            access: connections?.access ?? [:]
         )
     }
 
@@ -171,11 +175,12 @@ struct Errand {
     private func ask(
         _ storage: SQLiteStorage,
         _ request: Request,
-        _ finish: Finish?
+        _ finish: Finish?,
+        asksStores: Bool
     ) async throws -> JSONNode {
         do {
             let key = APIKey(.admin) { .random(in: .min ... .max) }
-            let service = try service(on: storage, key, asksStores: finish != nil)
+            let service = try service(on: storage, key, asksStores: asksStores)
             var answer = try await service.handler(request.presenting(key))
             if let finish, answer.status < 300 { answer = try await finish(service) }
             await storage.close()

@@ -30,7 +30,8 @@ enum Tideover {
         ],
         commands: [
             Demo.command, Sandbox.command, Serve.command, Inspect.command, Explain.command,
-            CustomerLife.command, GiveAccess.command, Erase.command, Unclaimed.command,
+            CustomerLife.command, GiveAccess.command, StoreActions.command, Erase.command,
+            Unclaimed.command,
             Backfill.command, Replay.command, Export.command, Import.command, Backup.command,
             Report.command, Keys.command, Config.command, Doctor.command, Conformance.command,
         ]

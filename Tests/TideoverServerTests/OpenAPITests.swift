@@ -3,6 +3,7 @@ import Testing
 import TideoverCore
 import TideoverHTTP
 import TideoverJSON
+import TideoverLocks
 import TideoverServer
 import TideoverSignatures
 import TideoverStorage
@@ -26,7 +27,17 @@ import TideoverStorage
     }
 
     @Test func `every route answers as its schema says`() async throws {
+        // A minute passes between any two questions, so that the store may be asked each time.
+        let uptime = Locked<Int64>(0)
         let server = try TestServer(
+            instruments: Instruments(
+                uptime: {
+                    uptime.withLock { time in
+                        time += 60_000_000_000
+                        return time
+                    }
+                }
+            ),
             googlePlay: TestPlay().trust(asksStore: false),
             revenueCat: TestRevenueCat().trust()
         )
@@ -66,11 +77,13 @@ import TideoverStorage
         }
         var path = route.template.replacing("{app}", with: "cards")
             .replacing("{customer}", with: TestServer.anna)
-        if path.contains("{id}") {
+        if path.contains("/keys/{id}") {
             let made = try await server.send("POST", "/v1/keys", body: Self.wish)
             let id = try JSONDocument(made.body).root["id"]?.string
             path = path.replacing("{id}", with: try #require(id))
         }
+        path = path.replacing("{purchase}", with: "2000000000000001")
+            .replacing("/extensions/{id}", with: "/extensions/e-1")
         if path.contains("{grant}") {
             let given = try await server.send(
                 "POST",
@@ -84,6 +97,8 @@ import TideoverStorage
             path += "?environment=sandbox"
         }
         if path.contains("/reports/shadow") { path += "&app=cards" }
+        if QueryNames.documented[route].contains("dryRun") { path += "&dryRun=true" }
+        if path.contains("/extensions/") { path += "&product=cards.pro.monthly" }
         if path.contains("/lookup") {
             path += "?transaction=2000000000000001"
         }
@@ -102,6 +117,8 @@ import TideoverStorage
         case "keys": Self.wish
         case "grants": Self.grant
         case "aliases": Array(#"{"alias": "u_43"}"#.utf8)
+        case "actions": Array(#"{"action": "extend", "days": 7, "why": "an outage"}"#.utf8)
+        case "extensions": Array(#"{"product": "p", "days": 7, "why": "an outage"}"#.utf8)
         case "revocation": Array(#"{"why": "a slip"}"#.utf8)
         case "reconcile":
             JSONValue.object([
@@ -122,7 +139,10 @@ import TideoverStorage
         for route in Service.routes {
             let path = route.template.replacing("{app}", with: "cards")
                 .replacing("{customer}", with: TestServer.anna)
-                .replacing("{grant}", with: "g").replacing("{id}", with: "k")
+                .replacing("{grant}", with: "g").replacing("{purchase}", with: "p").replacing(
+                    "{id}",
+                    with: "k"
+                )
             let response = try await server.send(
                 route.method,
                 path + "?colour=red",

@@ -117,6 +117,7 @@ final class RehearsedBackEnd: Sendable {
         folder: URL? = nil,
         access: StoreAccess? = nil,
         schedule: BackfillSchedule = BackfillSchedule(),
+        consumption: ConsumptionChoices = ConsumptionChoices(),
         faults: SQLiteFaults = SQLiteFaults()
     ) throws {
         let folder =
@@ -136,7 +137,8 @@ final class RehearsedBackEnd: Sendable {
             catalogue: TestServer.catalogue,
             policy: Policy(),
             appStore: rehearsed.backEnd.trust,
-            backfill: schedule
+            backfill: schedule,
+            consumption: consumption
         )
         self.folder = folder
         self.storage = storage

@@ -108,12 +108,15 @@ final class TestServer: Sendable {
         )
     }
 
-    /// A store that can be asked and never answers.
+    /// A store that can be asked and answers nothing but the progress of an extension.
     private static let silentStore = StoreAccess(
         environment: .sandbox,
         key: AppStoreAPIKey(issuerId: "issuer", keyId: "key", bundleId: "com.example.cards"),
         signer: { _ in Array(repeating: 0, count: 64) },
-        handler: { _ in Response(status: 503) }
+        handler: { request in
+            guard request.path.contains("/extend/mass/") else { return Response(status: 503) }
+            return Response(body: Array(#"{"complete": false}"#.utf8))
+        }
     )
 
     private let clock: TestClock

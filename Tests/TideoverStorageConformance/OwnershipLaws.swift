@@ -141,7 +141,8 @@ extension StorageLaw {
             )
             return lines.map { line in
                 let other = line.entry.other?.text ?? "-"
-                return "\(line.entry.kind.rawValue) \(line.entry.customer.text) \(other)"
+                let subject = line.entry.customer?.text ?? "-"
+                return "\(line.entry.kind.rawValue) \(subject) \(other)"
             }
         }
         let all = [

@@ -299,7 +299,7 @@ extension StorageLaw {
             _ = try await storage.commit(intake, derive: Sample.derive)
         }
         let lines = try storage.audit(app: Sample.app, customer: nil, after: nil, limit: 99)
-        #expect(lines.map(\.entry.customer.text) == (1...9).map { "u_\($0)" })
+        #expect(lines.map(\.entry.customer?.text) == (1...9).map { "u_\($0)" })
         #expect(lines.map(\.entry.count) == [1, 1, 1, 1, 1, 1, 1, 1, 3])
     }
 }

@@ -14,6 +14,7 @@ public struct AppStoreAPI: Sendable {
     private let handler: Handler
     private let tokens: AppStoreTokens
     private let clock: @Sendable () -> Instant
+    private var isDraft = false
 
     public init(
         app: AppStoreIdentity,
@@ -50,6 +51,31 @@ public struct AppStoreAPI: Sendable {
     }
 }
 
+// MARK: - Drafts
+
+extension AppStoreAPI {
+    /// The request that an operation would send, without authorization. Sends nothing.
+    ///
+    /// - Throws: ``AppStoreAPIFailure`` if the operation would not be sent.
+    public func draft<Answer>(
+        of operation: (AppStoreAPI) async throws -> Answer
+    ) async throws -> Request? {
+        var api = self
+        api.isDraft = true
+        do {
+            _ = try await operation(api)
+            return nil
+        } catch let draft as DraftedRequest {
+            return draft.request
+        }
+    }
+}
+
+/// Carries the request of an operation that is only drafted.
+private struct DraftedRequest: Error {
+    let request: Request
+}
+
 // MARK: - Asking
 
 extension AppStoreAPI {
@@ -80,6 +106,7 @@ extension AppStoreAPI {
     }
 
     private func send(_ question: AppStoreQuestion) async throws -> (Response, StoreExchange) {
+        if isDraft { throw DraftedRequest(request: question.request(bearing: nil)) }
         let askedAt = clock()
         let token = try await token(at: askedAt)
         let response: Response
@@ -132,10 +159,9 @@ struct AppStoreQuestion {
     var query: [QueryItem] = []
     var body: JSONObject?
 
-    func request(bearing token: AppStoreToken) -> Request {
-        var headers: Headers = [
-            "Authorization": "Bearer \(token.text)", "Accept": "application/json",
-        ]
+    func request(bearing token: AppStoreToken?) -> Request {
+        var headers: Headers = ["Accept": "application/json"]
+        if let token { headers["Authorization"] = "Bearer \(token.text)" }
         if body != nil { headers["Content-Type"] = "application/json" }
         let bytes = body.map { JSONValue.object($0).encoded() } ?? []
         return Request(method: method, path: path, query: query, headers: headers, body: bytes)

@@ -11,6 +11,7 @@ public struct PlayAPI: Sendable {
     private let access: PlayAccess
     private let clock: @Sendable () -> Instant
     private var answered: @Sendable (StoreExchange) -> Void = { _ in }
+    private var isDraft = false
 
     /// Who asks.
     public var account: ServiceAccount { access.account }
@@ -38,6 +39,31 @@ public struct PlayAPI: Sendable {
         api.answered = answered
         return api
     }
+}
+
+// MARK: - Drafts
+
+extension PlayAPI {
+    /// The request that an operation would send, without authorization. Sends nothing.
+    ///
+    /// - Throws: ``PlayAPIFailure`` if the operation would not be sent.
+    public func draft<Answer>(
+        of operation: (PlayAPI) async throws -> Answer
+    ) async throws -> Request? {
+        var api = self
+        api.isDraft = true
+        do {
+            _ = try await operation(api)
+            return nil
+        } catch let draft as DraftedRequest {
+            return draft.request
+        }
+    }
+}
+
+/// Carries the request of an operation that is only drafted.
+private struct DraftedRequest: Error {
+    let request: Request
 }
 
 // MARK: - Asking
@@ -72,6 +98,9 @@ extension PlayAPI {
     }
 
     private func send(_ question: PlayQuestion) async throws -> (Response, StoreExchange) {
+        if isDraft {
+            throw DraftedRequest(request: question.request(about: packageName, bearing: nil))
+        }
         let askedAt = clock()
         let token = try await token(askedAt)
         let response: Response
@@ -135,10 +164,9 @@ struct PlayQuestion {
     var query: [QueryItem] = []
     var body: JSONObject?
 
-    func request(about packageName: String, bearing token: PlayAccessToken) -> Request {
-        var headers: Headers = [
-            "Authorization": "Bearer \(token.text)", "Accept": "application/json",
-        ]
+    func request(about packageName: String, bearing token: PlayAccessToken?) -> Request {
+        var headers: Headers = ["Accept": "application/json"]
+        if let token { headers["Authorization"] = "Bearer \(token.text)" }
         if body != nil { headers["Content-Type"] = "application/json" }
         let app = PercentEncoding.encode(packageName)
         return Request(

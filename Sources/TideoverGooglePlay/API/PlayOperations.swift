@@ -134,6 +134,13 @@ extension PlayAPI {
         try await ask(PlayQuestion(path: "orders/\(try segment(orderId))"), PlayOrder.init)
     }
 
+    /// Refunds a payment. `revoking` also ends access to what it paid for.
+    public func refund(_ orderId: String, revoking: Bool) async throws {
+        let query = [QueryItem(name: "revoke", value: revoking ? "true" : "false")]
+        let path = "orders/\(try segment(orderId)):refund"
+        try await tell(PlayQuestion(method: "POST", path: path, query: query))
+    }
+
     /// Several payments, 1000 at most and each named once. Of one that the store does not know nothing
     /// is answered at all.
     public func orders(_ orderIds: [String]) async throws -> PlayAnswer<[PlayOrder]> {

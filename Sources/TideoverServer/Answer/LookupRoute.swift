@@ -18,9 +18,6 @@ struct LookupRoute: Sendable {
     let backfillers: [Backfiller]
     let upkeeps: [PlayUpkeep]
 
-    /// More than a purchase can be in, one for each environment and way of owning it.
-    private static let most = 20
-
     func respond(to request: Request) async throws -> Response {
         let (question, found) = try await search(request)
         let now = clock()
@@ -62,56 +59,19 @@ struct LookupRoute: Sendable {
     }
 
     private func find(_ question: LookupQuestion) throws -> [Holding] {
+        let known = KnownPurchases(app: app, storage: storage)
         switch question {
-        case .transaction(let id):
-            let own = try app.environments.flatMap { environment in
-                try Ownership.allCases.map { ownership in
-                    try storage.holding(
-                        Lineage(
-                            store: .appStore,
-                            environment: environment,
-                            id: id,
-                            ownership: ownership
-                        ),
-                        app: app.id
-                    )
-                }
-            }
-            return try own.filter { !$0.facts.isEmpty } + named(.transaction(id))
-        case .order(let order):
-            return try named(PurchaseName(order: order))
+        case .transaction(let id): return try known.transaction(id)
+        case .order(let order): return try known.order(order)
         case .token(let customer):
             let own = try app.environments.flatMap { environment in
                 let key = CustomerKey(app: app.id, environment: environment, customer: customer)
                 let all = try storage.lineages(of: key, now: clock())?.holdings ?? []
-                return Array(all.prefix(Self.most))
+                return Array(all.prefix(KnownPurchases.most))
             }
-            return try own.isEmpty ? purchases(of: customer.text) : own
+            return try own.isEmpty ? known.token(customer.text) : own
         }
     }
-
-    /// What was bought on Google Play under a purchase token: facts know it by its digest alone.
-    private func purchases(of purchaseToken: String) throws -> [Holding] {
-        guard let token = app.googlePlay?.token(purchaseToken) else { return [] }
-        let own = try app.environments.map { environment in
-            try storage.holding(
-                Lineage(store: .googlePlay, environment: environment, id: token.id),
-                app: app.id
-            )
-        }
-        return try own.filter { !$0.facts.isEmpty } + named(.transaction(token.id))
-    }
-
-    private func named(_ name: PurchaseName) throws -> [Holding] {
-        try storage.holdings(named: name, app: app.id, limit: Self.most)
-    }
-}
-
-/// The number of an order of Google Play, such as `GPA.1234-5678-9012-34567`, with `..N` behind it for a
-/// renewal.
-private enum PlayOrderNumber {
-    /// Whether Google Play is to be asked about it, and not the App Store.
-    static func isOne(_ text: String) -> Bool { text.hasPrefix("GPA.") }
 }
 
 /// What a purchase is looked up by.

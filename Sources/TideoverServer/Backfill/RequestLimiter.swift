@@ -7,14 +7,19 @@ enum RequestKind: String, CaseIterable, Hashable, Sendable {
     case orderLookup
     /// Of Google Play: one purchase token, and lists of voided orders.
     case purchases, acknowledgements, voidedPurchases
+    /// Of both stores: what changes one purchase.
+    case changes
+    /// Of the App Store: what extends all subscriptions to a product.
+    case massExtensions
 
     /// Those of the App Store.
     static let ofAppStore: [RequestKind] = [
-        .notificationHistory, .subscriptionStatuses, .refundHistory, .orderLookup,
+        .notificationHistory, .subscriptionStatuses, .refundHistory, .orderLookup, .changes,
+        .massExtensions,
     ]
     /// Those of Google Play.
     static let ofGooglePlay: [RequestKind] = [
-        .purchases, .acknowledgements, .voidedPurchases, .orderLookup,
+        .purchases, .acknowledgements, .voidedPurchases, .orderLookup, .changes,
     ]
 
     /// How many a second the store allows an app in production; in the sandbox of the App Store a tenth
@@ -25,8 +30,9 @@ enum RequestKind: String, CaseIterable, Hashable, Sendable {
         switch self {
         case .notificationHistory, .subscriptionStatuses, .purchases, .acknowledgements: 50
         case .refundHistory, .orderLookup: 10
-        // 30 in 30 seconds.
-        case .voidedPurchases: 1
+        case .changes: 20
+        // Google allows 30 voided-purchase requests in 30 seconds.
+        case .voidedPurchases, .massExtensions: 1
         }
     }
 

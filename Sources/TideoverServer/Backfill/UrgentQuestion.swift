@@ -14,10 +14,22 @@ extension Backfiller {
         guard !holding.facts.isEmpty, !isResting(holding, at: now),
             try await limiter.admitSoon(.subscriptionStatuses)
         else { return }
+        try await askNow(about: lineage)
+    }
+
+    /// Asks about one purchase that was just changed, once. Where its turn is not soon, a run is wanted.
+    ///
+    /// - Throws: `StorageError`.
+    func askAgain(about lineage: Lineage) async throws {
+        guard try await limiter.admitSoon(.subscriptionStatuses) else { return want() }
+        try await askNow(about: lineage)
+    }
+
+    private func askNow(about lineage: Lineage) async throws {
         do {
             let answer = try await api.subscriptionStatuses(of: lineage.id)
             count(.subscriptionStatuses, "answered")
-            let (trust, content) = (trust, answer.content)
+            let (trust, content, now) = (trust, answer.content, timing.clock())
             let items = try await onPool { [api] in
                 api.reader.read(content, check: trust.check(at: now))
             }
@@ -40,7 +52,7 @@ extension Backfiller {
         if failure.isRetryable { want() }
     }
 
-    private func count(_ kind: RequestKind, _ outcome: String) {
+    func count(_ kind: RequestKind, _ outcome: String) {
         ingest.metrics.count(.storeRequests, app.id, kind.rawValue, outcome)
     }
 

@@ -224,6 +224,8 @@ extension Configuration {
         public let receiptRoot: TrustAnchor?
         /// When the store, real or simulated, is asked for what has not arrived by itself.
         public let backfill: BackfillSchedule
+        /// How its requests for consumption information are answered.
+        public let consumption: ConsumptionChoices
 
         /// An app in the App Store.
         public init(
@@ -231,13 +233,15 @@ extension Configuration {
             appAppleId: Int64? = nil,
             apiKey: AppStoreKey? = nil,
             receiptRoot: TrustAnchor? = nil,
-            backfill: BackfillSchedule = BackfillSchedule()
+            backfill: BackfillSchedule = BackfillSchedule(),
+            consumption: ConsumptionChoices = ConsumptionChoices()
         ) {
             self.bundleId = bundleId
             self.appAppleId = appAppleId
             self.apiKey = apiKey
             self.receiptRoot = receiptRoot
             self.backfill = backfill
+            self.consumption = consumption
         }
     }
 

@@ -1,3 +1,4 @@
+import TideoverAppStore
 import TideoverCore
 import TideoverHTTP
 import TideoverSignatures
@@ -160,6 +161,7 @@ extension ConfigurationSection {
         let apiKey = store.readAPIKey(in: folder)
         let receiptRoot = store.value("receiptRoot", .fileName)
         let backfill = store.section("backfill").readBackfill()
+        let consumption = store.section("consumption").readConsumption()
         guard store.close() else { return nil }
         return bundleId.map {
             Configuration.AppStore(
@@ -169,7 +171,8 @@ extension ConfigurationSection {
                 receiptRoot: receiptRoot.flatMap { file in
                     store.readRoot("receiptRoot", folder.path(of: file), "receipts", .rsa, readFile)
                 },
-                backfill: backfill
+                backfill: backfill,
+                consumption: consumption
             )
         }
     }
@@ -182,6 +185,22 @@ extension ConfigurationSection {
         )
         close()
         return schedule
+    }
+
+    private func readConsumption() -> ConsumptionChoices {
+        let preferences = ConsumptionInformation.RefundPreference.allCases
+        let preference = value(
+            "refundPreference",
+            .oneOf(["none"] + preferences.map { "\($0)" }),
+            default: "none"
+        )
+        let choices = ConsumptionChoices(
+            customersConsent: value("customersConsent", .yesOrNo, default: "false"),
+            sampleContentProvided: value("sampleContentProvided", .yesOrNo, default: "false"),
+            refundPreference: preferences.first { "\($0)" == preference }
+        )
+        close()
+        return choices
     }
 
     /// A key of the App Store Server API: all of it or nothing.

@@ -132,14 +132,14 @@ extension Problem {
         status: 400,
         title: "This is no idempotency key.",
         detail: "`Idempotency-Key` is one line of 1 to \(IdempotencyKey.longest) visible ASCII "
-            + "characters, another one for each grant."
+            + "characters, another one for each request."
     )
 
     static let idempotencyKeyReused = Problem(
         "idempotency-key-reused",
         status: 409,
-        title: "The idempotency key was used for another grant.",
-        detail: "Nothing was granted now. Make a new key for each grant, and use it again only to "
+        title: "The idempotency key was used for another request.",
+        detail: "Nothing was done now. Make a new key for each request, and use it again only to "
             + "repeat the very same one."
     )
 

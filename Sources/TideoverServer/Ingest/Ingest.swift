@@ -16,6 +16,7 @@ struct Ingest: Sendable {
     let verifications: Gate
     let budget: RefusalBudget
     let arrivals: ArrivalBook
+    let consumption: ConsumptionQueues
 
     /// How far ahead of our clock a signature may be dated.
     static let clockTolerance = Milliseconds.minutes(5)
@@ -156,6 +157,7 @@ struct Ingest: Sendable {
         let (intake, unknown) = try intake(of: reading, evidence)
         let outcome = try await storage.commit(intake, derive: Deriver(app: app).derive)
         if case .committed = outcome { count(unknown) }
+        try await noteConsumption(reading)
         return outcome
     }
 

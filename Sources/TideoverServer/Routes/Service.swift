@@ -37,6 +37,10 @@ public struct Service: Sendable {
     let upkeeps: [PlayUpkeep]
     /// What spaces the questions that devices have us ask Google Play, by app.
     let playQuestions: [String: RequestLimiter]
+    /// The requests for consumption information that wait for an answer.
+    let consumption: ConsumptionQueues
+    /// The changes of purchases that are being sent to a store.
+    private let storeActions = Locked<Set<StoreActionName>>([])
     /// Those who read stored evidence again, of every app and environment.
     let replayers: [Replayer]
     let sleep: Sleep
@@ -112,6 +116,7 @@ public struct Service: Sendable {
         tallies = TallyBook(storage: storage, log: log)
         refusals = RefusalLog(log)
         arrivals = try ArrivalBook(of: apps, storage: storage, now: clock())
+        consumption = try ConsumptionQueues(of: apps, storage: storage)
         self.sleep = sleep
         let timing = Timing(
             clock: clock,
@@ -131,7 +136,8 @@ public struct Service: Sendable {
                 metrics: metrics,
                 verifications: self.verifications,
                 budget: budget,
-                arrivals: arrivals
+                arrivals: arrivals,
+                consumption: consumption
             )
             for environment in app.environments {
                 guard let agenda = agendas[app.id, environment],
@@ -198,13 +204,19 @@ public struct Service: Sendable {
     /// and throws when it is cancelled.
     public func meetDeadlines(
         _ pace: DeadlinePace = DeadlinePace(),
-        sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+        sleep: @escaping Sleep = { try await Task.sleep(for: $0) }
     ) async {
-        await deadlineWorker(pace).run(sleep: sleep)
+        await withTaskGroup { group in
+            group.addTask { await deadlineWorker(pace).run(sleep: sleep) }
+            for worker in consumptionWorkers { group.addTask { await worker.run(sleep: sleep) } }
+        }
     }
 
     /// Does what is due now, batch by batch; false where something could not be done.
     package func meetDueDeadlines(_ pace: DeadlinePace = DeadlinePace()) async -> Bool {
+        for worker in consumptionWorkers {
+            guard await worker.look() else { return false }
+        }
         let worker = deadlineWorker(pace)
         while true {
             switch await worker.look() {
@@ -381,6 +393,18 @@ public struct Service: Sendable {
                     upkeeps: service.upkeeps
                 )
             ).respond(to: call.request)
+        },
+        // What gives money back takes an admin key, which the route itself asks for.
+        Route("POST", "/v1/apps/{app}/purchases/{purchase}/actions", needs: .secret) {
+            service,
+            call in
+            try await service.storeActionsRoute(call).act(call)
+        },
+        Route("POST", "/v1/apps/{app}/extensions", needs: .admin) { service, call in
+            try await service.storeActionsRoute(call).extendAll(call)
+        },
+        Route("GET", "/v1/apps/{app}/extensions/{id}", needs: .admin) { service, call in
+            try await service.storeActionsRoute(call).massExtension(call)
         },
         Route("GET", "/v1/apps/{app}/arrivals", needs: .secret) { service, call in
             try ArrivalsRoute(
@@ -569,7 +593,8 @@ public struct Service: Sendable {
             metrics: metrics,
             verifications: verifications,
             budget: budget,
-            arrivals: arrivals
+            arrivals: arrivals,
+            consumption: consumption
         )
     }
 
@@ -591,6 +616,21 @@ public struct Service: Sendable {
             storage: storage,
             clock: clock,
             longReads: longReads
+        )
+    }
+
+    private func storeActionsRoute(_ call: Call) throws -> StoreActionsRoute {
+        StoreActionsRoute(
+            app: try app(call["app"]),
+            storage: storage,
+            clock: clock,
+            log: log(of: call),
+            metrics: metrics,
+            backfillers: backfillers,
+            upkeeps: upkeeps,
+            consumption: consumption,
+            underWay: storeActions,
+            presenter: keys.withLock { $0.name(of: call.request) }
         )
     }
 

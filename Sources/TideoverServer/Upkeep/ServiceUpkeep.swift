@@ -20,6 +20,9 @@ extension Service {
                 try await upkeep.begin()
                 while try await upkeep.look() {}
             }
+            for worker in consumptionWorkers {
+                guard await worker.look() else { return false }
+            }
             return true
         } catch {
             return false
@@ -29,7 +32,9 @@ extension Service {
 
 extension Service {
     /// When something falls due next by the stored facts; nil where nothing does.
-    package var nextUpkeep: Instant? { upkeeps.compactMap(\.agenda.next).min() }
+    package var nextUpkeep: Instant? {
+        (upkeeps.compactMap(\.agenda.next) + consumptionWorkers.compactMap(\.queue.nextAt)).min()
+    }
 }
 
 extension [PlayUpkeep] {

@@ -120,6 +120,12 @@ struct CounterFamily: Hashable, Sendable {
         labels: ["app", "operation", "outcome"]
     )
 
+    static let storeActions = CounterFamily(
+        name: "tideover_store_actions_total",
+        help: "Changes of purchases requested from a store, by action and outcome.",
+        labels: ["app", "action", "outcome"]
+    )
+
     static let pruned = CounterFamily(
         name: "tideover_pruned_rows_total",
         help: "Rows removed because they are older than `retention` keeps them, by kind.",
@@ -145,7 +151,7 @@ struct CounterFamily: Hashable, Sendable {
         unknownProducts,
         deviceItems, ownershipClaims, drift, lockoutTime, sandboxAnswers, commits,
         largeDerivations, storageFailures, deadlineBatches, deadlineEvents, backfills,
-        backfillItems, storeRequests,
+        backfillItems, storeRequests, storeActions,
         storeClockSkews, silences, pruned,
     ]
 }

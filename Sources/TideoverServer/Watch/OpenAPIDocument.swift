@@ -36,6 +36,7 @@ enum OpenAPIDocument {
             { "name": "customers", "description": "What customers may use" },
             { "name": "events", "description": "What happened to customers" },
             { "name": "notifications", "description": "What stores tell" },
+            { "name": "store actions", "description": "What stores are requested to change" },
             { "name": "backfill", "description": "What stores are asked for" },
             { "name": "reports", "description": "Figures over everything that was heard" },
             { "name": "keys", "description": "Who may ask" },
@@ -475,7 +476,7 @@ enum OpenAPIDocument {
                 "tags": ["customers"],
                 "operationId": "getAudit",
                 "summary": "Who changed whose a purchase is, or gave access by hand",
-                "description": "Claims, transfers, grants, aliases, and claims that were refused (the same one once). Lines are only ever added.",
+                "description": "Claims, transfers, grants, aliases, changes requested from a store, and claims that were refused (the same one once). Lines are only ever added.",
                 "security": [{ "key": ["secret"] }],
                 "parameters": [
                   { "$ref": "#/components/parameters/app" },
@@ -502,6 +503,140 @@ enum OpenAPIDocument {
                   "401": { "$ref": "#/components/responses/unauthorised" },
                   "403": { "$ref": "#/components/responses/problem" },
                   "404": { "$ref": "#/components/responses/problem" },
+                  "503": { "$ref": "#/components/responses/tryAgain" }
+                }
+              }
+            },
+            "/v1/apps/{app}/purchases/{purchase}/actions": {
+              "post": {
+                "tags": ["store actions"],
+                "operationId": "changePurchase",
+                "summary": "Request a change of one purchase from its store",
+                "description": "The App Store extends a renewal date (`extend`), sets an account token (`accountToken`) and takes consumption information (`consumption`). Google Play cancels, defers, revokes and refunds. `revoke` and `refund` take an admin key. Each request leaves audit lines, and the store is asked about the purchase afterwards.",
+                "security": [{ "key": ["secret"] }],
+                "parameters": [
+                  { "$ref": "#/components/parameters/app" },
+                  {
+                    "name": "purchase", "in": "path", "required": true,
+                    "description": "A transaction id, an order number or a purchase token. A refund takes the order number, consumption information the id of the transaction",
+                    "schema": { "type": "string" }
+                  },
+                  { "$ref": "#/components/parameters/environment" },
+                  {
+                    "name": "Idempotency-Key", "in": "header",
+                    "description": "Names this change: it is carried out once under one key. Needed unless `dryRun` is true",
+                    "schema": { "type": "string", "minLength": 1, "maxLength": 100 }
+                  },
+                  {
+                    "name": "dryRun", "in": "query",
+                    "description": "Whether to answer the request that would be sent, and send nothing",
+                    "schema": { "type": "boolean", "default": false }
+                  }
+                ],
+                "requestBody": {
+                  "required": true,
+                  "content": {
+                    "application/json": { "schema": { "$ref": "#/components/schemas/StoreAction" } }
+                  }
+                },
+                "responses": {
+                  "200": {
+                    "description": "The change is carried out, was carried out before under the same key, or is only drafted",
+                    "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
+                    "content": {
+                      "application/json": { "schema": { "$ref": "#/components/schemas/StoreActionAnswer" } }
+                    }
+                  },
+                  "400": { "$ref": "#/components/responses/problem" },
+                  "401": { "$ref": "#/components/responses/unauthorised" },
+                  "403": { "$ref": "#/components/responses/problem" },
+                  "404": { "$ref": "#/components/responses/problem" },
+                  "409": { "$ref": "#/components/responses/problem" },
+                  "413": { "$ref": "#/components/responses/problem" },
+                  "503": { "$ref": "#/components/responses/tryAgain" }
+                }
+              }
+            },
+            "/v1/apps/{app}/extensions": {
+              "post": {
+                "tags": ["store actions"],
+                "operationId": "extendAll",
+                "summary": "Extend all subscriptions to a product on the App Store",
+                "description": "Of all storefronts or of some. The store accepts the request at once, carries it out later and sends notifications. `answer.requestIdentifier` is the id for `getExtension`.",
+                "security": [{ "key": ["admin"] }],
+                "parameters": [
+                  { "$ref": "#/components/parameters/app" },
+                  { "$ref": "#/components/parameters/environment" },
+                  {
+                    "name": "Idempotency-Key", "in": "header",
+                    "description": "Names this change: it is carried out once under one key. Needed unless `dryRun` is true",
+                    "schema": { "type": "string", "minLength": 1, "maxLength": 100 }
+                  },
+                  {
+                    "name": "dryRun", "in": "query",
+                    "description": "Whether to answer the request that would be sent, and send nothing",
+                    "schema": { "type": "boolean", "default": false }
+                  }
+                ],
+                "requestBody": {
+                  "required": true,
+                  "content": {
+                    "application/json": {
+                      "schema": { "$ref": "#/components/schemas/MassExtension" }
+                    }
+                  }
+                },
+                "responses": {
+                  "200": {
+                    "description": "The store accepted the request, accepted it before under the same key, or it is only drafted",
+                    "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
+                    "content": {
+                      "application/json": { "schema": { "$ref": "#/components/schemas/StoreActionAnswer" } }
+                    }
+                  },
+                  "400": { "$ref": "#/components/responses/problem" },
+                  "401": { "$ref": "#/components/responses/unauthorised" },
+                  "403": { "$ref": "#/components/responses/problem" },
+                  "404": { "$ref": "#/components/responses/problem" },
+                  "409": { "$ref": "#/components/responses/problem" },
+                  "413": { "$ref": "#/components/responses/problem" },
+                  "503": { "$ref": "#/components/responses/tryAgain" }
+                }
+              }
+            },
+            "/v1/apps/{app}/extensions/{id}": {
+              "get": {
+                "tags": ["store actions"],
+                "operationId": "getExtension",
+                "summary": "The progress of an extension of all subscriptions, asked of the store",
+                "security": [{ "key": ["admin"] }],
+                "parameters": [
+                  { "$ref": "#/components/parameters/app" },
+                  {
+                    "name": "id", "in": "path", "required": true,
+                    "description": "The request identifier that `extendAll` answers",
+                    "schema": { "type": "string" }
+                  },
+                  { "$ref": "#/components/parameters/environment" },
+                  {
+                    "name": "product", "in": "query", "required": true,
+                    "description": "The product whose subscriptions are extended",
+                    "schema": { "type": "string" }
+                  }
+                ],
+                "responses": {
+                  "200": {
+                    "description": "The progress",
+                    "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
+                    "content": {
+                      "application/json": { "schema": { "$ref": "#/components/schemas/MassExtensionStatus" } }
+                    }
+                  },
+                  "400": { "$ref": "#/components/responses/problem" },
+                  "401": { "$ref": "#/components/responses/unauthorised" },
+                  "403": { "$ref": "#/components/responses/problem" },
+                  "404": { "$ref": "#/components/responses/problem" },
+                  "409": { "$ref": "#/components/responses/problem" },
                   "503": { "$ref": "#/components/responses/tryAgain" }
                 }
               }
@@ -1742,6 +1877,148 @@ enum OpenAPIDocument {
                   "by": { "type": "string", "description": "The name of the key, else its id" }
                 }
               },
+              "StoreAction": {
+                "type": "object",
+                "required": ["action", "why"],
+                "properties": {
+                  "action": {
+                    "type": "string",
+                    "enum": [
+                      "extend", "accountToken", "consumption", "cancel", "defer", "revoke", "refund"
+                    ]
+                  },
+                  "why": { "type": "string", "maxLength": 500, "description": "For the audit" },
+                  "days": {
+                    "type": "integer", "minimum": 1, "maximum": 365,
+                    "description": "Of `extend`, at most 90, and of `defer`"
+                  },
+                  "reason": {
+                    "type": "string", "default": "undeclared",
+                    "enum": ["undeclared", "customerSatisfaction", "other", "serviceIssue"],
+                    "description": "Of `extend`"
+                  },
+                  "accountToken": {
+                    "type": "string", "format": "uuid", "description": "Of `accountToken`"
+                  },
+                  "customerConsented": {
+                    "type": "boolean", "description": "Of `consumption`: must be true"
+                  },
+                  "sampleContentProvided": {
+                    "type": "boolean", "default": false, "description": "Of `consumption`"
+                  },
+                  "deliveryStatus": {
+                    "type": "string", "default": "delivered",
+                    "enum": [
+                      "delivered", "undeliveredQualityIssue", "undeliveredWrongItem",
+                      "undeliveredServerOutage", "undeliveredOther"
+                    ],
+                    "description": "Of `consumption`"
+                  },
+                  "consumptionPercentage": {
+                    "type": "integer", "minimum": 0, "maximum": 100000,
+                    "description": "Of `consumption`, in thousandths of a percent"
+                  },
+                  "refundPreference": {
+                    "type": "string", "enum": ["decline", "grantFull", "grantProrated"],
+                    "description": "Of `consumption`"
+                  },
+                  "stops": {
+                    "type": "string", "enum": ["renewals", "payments"], "default": "renewals",
+                    "description": "Of `cancel`: a customer can undo the first, not the second"
+                  },
+                  "refund": {
+                    "type": "string", "enum": ["full", "prorated"],
+                    "description": "Of `revoke`; or `product`"
+                  },
+                  "product": {
+                    "type": "string",
+                    "description": "Of `revoke`: the one item to refund, in the place of `refund`"
+                  },
+                  "revokes": {
+                    "type": "boolean", "default": false,
+                    "description": "Of `refund`: whether access ends too"
+                  }
+                }
+              },
+              "MassExtension": {
+                "type": "object",
+                "required": ["product", "days", "why"],
+                "properties": {
+                  "product": { "type": "string", "maxLength": 128 },
+                  "days": { "type": "integer", "minimum": 1, "maximum": 90 },
+                  "reason": {
+                    "type": "string", "default": "undeclared",
+                    "enum": ["undeclared", "customerSatisfaction", "other", "serviceIssue"]
+                  },
+                  "storefronts": {
+                    "type": "array", "minItems": 1, "maxItems": 200,
+                    "items": { "type": "string", "pattern": "^[A-Z]{3}$" },
+                    "description": "Country codes; without it all storefronts"
+                  },
+                  "why": { "type": "string", "maxLength": 500, "description": "For the audit" }
+                }
+              },
+              "StoreActionAnswer": {
+                "type": "object",
+                "required": [
+                  "app", "environment", "action", "detail", "lineage", "customer", "outcome",
+                  "repeated", "request", "answer"
+                ],
+                "properties": {
+                  "app": { "type": "string" },
+                  "environment": {
+                    "type": "string", "enum": ["production", "sandbox", "simulated"]
+                  },
+                  "action": { "type": "string" },
+                  "detail": { "type": "string", "description": "The change in one line" },
+                  "lineage": {
+                    "type": ["string", "null"], "description": "Null for all subscriptions"
+                  },
+                  "customer": { "type": ["string", "null"], "description": "Who owns the purchase" },
+                  "outcome": { "type": "string", "enum": ["completed", "dryRun"] },
+                  "repeated": {
+                    "type": "boolean",
+                    "description": "Whether it was carried out by an earlier request with the same key"
+                  },
+                  "request": {
+                    "description": "The request to the store, without authorization and purchase token; null for a repeated one",
+                    "oneOf": [
+                      {
+                        "type": "object",
+                        "required": ["method", "path", "query", "body"],
+                        "properties": {
+                          "method": { "type": "string" },
+                          "path": { "type": "string" },
+                          "query": { "type": "object" },
+                          "body": { "type": ["object", "null"] }
+                        }
+                      },
+                      { "type": "null" }
+                    ]
+                  },
+                  "answer": {
+                    "type": ["object", "null"],
+                    "description": "What the store answered; null for a dry run"
+                  }
+                }
+              },
+              "MassExtensionStatus": {
+                "type": "object",
+                "required": [
+                  "app", "environment", "id", "complete", "completedAt", "succeeded", "failed"
+                ],
+                "properties": {
+                  "app": { "type": "string" },
+                  "environment": {
+                    "type": "string", "enum": ["production", "sandbox", "simulated"]
+                  },
+                  "id": { "type": "string" },
+                  "complete": { "type": ["boolean", "null"] },
+                  "completedAt": { "type": ["string", "null"] },
+                  "succeeded": { "type": ["integer", "null"] },
+                  "failed": { "type": ["integer", "null"] }
+                }
+              },
               "Audit": {
                 "type": "object",
                 "required": ["app", "audit", "next", "more"],
@@ -1753,7 +2030,7 @@ enum OpenAPIDocument {
                       "type": "object",
                       "required": [
                         "id", "environment", "kind", "at", "customer", "other", "lineage", "actor", "by",
-                        "why", "count"
+                        "why", "count", "change"
                       ],
                       "properties": {
                         "id": { "type": "string", "format": "uuid" },
@@ -1763,22 +2040,48 @@ enum OpenAPIDocument {
                         "kind": {
                           "type": "string",
                           "enum": [
-                            "claimed", "transferred", "claimRefused", "granted", "grantRevoked", "aliased"
+                            "claimed", "transferred", "claimRefused", "granted", "grantRevoked", "aliased",
+                            "storeAction"
                           ]
                         },
                         "at": { "$ref": "#/components/schemas/Instant" },
-                        "customer": { "type": "string" },
+                        "customer": {
+                          "type": ["string", "null"],
+                          "description": "Null for a purchase without an owner, and for many purchases"
+                        },
                         "other": {
                           "type": ["string", "null"],
                           "description": "Who held what moved or was refused, or the id that joined"
                         },
                         "lineage": { "type": ["string", "null"] },
-                        "actor": { "type": "string", "enum": ["customer", "store", "operator"] },
+                        "actor": { "type": "string", "enum": ["customer", "store", "operator", "server"] },
                         "by": { "type": ["string", "null"], "description": "The operator's key, by name" },
                         "why": { "type": "string" },
                         "count": {
                           "type": "integer", "minimum": 1,
                           "description": "The number of occurrences: refused claims of one purchase by more than eight ids share a line"
+                        },
+                        "change": {
+                          "description": "A change that was requested from a store; null for all else",
+                          "oneOf": [
+                            {
+                              "type": "object",
+                              "required": ["action", "detail", "outcome", "code"],
+                              "properties": {
+                                "action": { "type": "string" },
+                                "detail": { "type": "string" },
+                                "outcome": {
+                                  "type": "string",
+                                  "enum": [
+                                    "dryRun", "requested", "completed", "rejected", "notSent", "unknown",
+                                    "missed"
+                                  ]
+                                },
+                                "code": { "type": ["string", "null"] }
+                              }
+                            },
+                            { "type": "null" }
+                          ]
                         }
                       }
                     }
@@ -2950,6 +3253,13 @@ enum OpenAPIDocument {
                       "urn:tideover:problem:bad-idempotency-key",
                       "urn:tideover:problem:idempotency-key-reused",
                       "urn:tideover:problem:too-many-grants",
+                      "urn:tideover:problem:bad-store-action",
+                      "urn:tideover:problem:idempotency-key-needed",
+                      "urn:tideover:problem:unknown-purchase",
+                      "urn:tideover:problem:store-rejected",
+                      "urn:tideover:problem:store-action-not-sent",
+                      "urn:tideover:problem:store-outcome-unknown",
+                      "urn:tideover:problem:store-action-under-way",
                       "urn:tideover:problem:unknown-grant",
                       "urn:tideover:problem:grant-ended",
                       "urn:tideover:problem:bad-alias",

@@ -1,0 +1,61 @@
+import TideoverCore
+import TideoverStorage
+
+/// The stored purchases of an app, found by the names that stores give them.
+struct KnownPurchases: Sendable {
+    let app: App
+    let storage: any Storage
+
+    /// More than a purchase can be in, one for each environment and way of owning it.
+    static let most = 20
+
+    /// Those of a transaction id, an order number or a purchase token.
+    func find(_ name: String) throws -> [Holding] {
+        if PlayOrderNumber.isOne(name) { return try order(name) }
+        let found = try transaction(name)
+        return try found.isEmpty ? token(name) : found
+    }
+
+    /// Those of a transaction id, or of the digest of a purchase token.
+    func transaction(_ id: String) throws -> [Holding] {
+        let own = try app.environments.flatMap { environment in
+            try Ownership.allCases.map { ownership in
+                try storage.holding(
+                    Lineage(
+                        store: .appStore,
+                        environment: environment,
+                        id: id,
+                        ownership: ownership
+                    ),
+                    app: app.id
+                )
+            }
+        }
+        return try own.filter { !$0.facts.isEmpty } + named(.transaction(id))
+    }
+
+    func order(_ order: String) throws -> [Holding] { try named(PurchaseName(order: order)) }
+
+    /// The purchase on Google Play under a purchase token: facts know it by its digest alone.
+    func token(_ purchaseToken: String) throws -> [Holding] {
+        guard let token = app.googlePlay?.token(purchaseToken) else { return [] }
+        let own = try app.environments.map { environment in
+            try storage.holding(
+                Lineage(store: .googlePlay, environment: environment, id: token.id),
+                app: app.id
+            )
+        }
+        return try own.filter { !$0.facts.isEmpty } + named(.transaction(token.id))
+    }
+
+    private func named(_ name: PurchaseName) throws -> [Holding] {
+        try storage.holdings(named: name, app: app.id, limit: Self.most)
+    }
+}
+
+/// The number of an order of Google Play, such as `GPA.1234-5678-9012-34567`, with `..N` behind it for a
+/// renewal.
+enum PlayOrderNumber {
+    /// Whether Google Play is to be asked about it, and not the App Store.
+    static func isOne(_ text: String) -> Bool { text.hasPrefix("GPA.") }
+}

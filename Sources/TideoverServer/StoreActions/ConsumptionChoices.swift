@@ -1,0 +1,61 @@
+public import TideoverAppStore
+import TideoverCore
+import TideoverStorage
+
+/// Whether and how the App Store's requests for consumption information are answered by themselves.
+public struct ConsumptionChoices: Hashable, Sendable {
+    /// The operator declares that every customer agreed to sending this to Apple.
+    public let customersConsent: Bool
+    /// Whether customers can try the content before they buy it.
+    public let sampleContentProvided: Bool
+    /// The refund decision to ask for; nil for none.
+    public let refundPreference: ConsumptionInformation.RefundPreference?
+
+    /// Without arguments, nothing is answered.
+    public init(
+        customersConsent: Bool = false,
+        sampleContentProvided: Bool = false,
+        refundPreference: ConsumptionInformation.RefundPreference? = nil
+    ) {
+        self.customersConsent = customersConsent
+        self.sampleContentProvided = sampleContentProvided
+        self.refundPreference = refundPreference
+    }
+}
+
+extension ConsumptionChoices {
+    /// The answer about a purchase that was delivered to a customer.
+    func information(
+        about transactionId: String,
+        in holding: Holding,
+        at now: Instant
+    ) -> ConsumptionInformation {
+        ConsumptionInformation(
+            customerConsented: customersConsent,
+            sampleContentProvided: sampleContentProvided,
+            deliveryStatus: .delivered,
+            consumptionPercentage: holding.elapsedShare(of: transactionId, at: now),
+            refundPreference: refundPreference
+        )
+    }
+}
+
+extension Holding {
+    /// The share of a subscription's period that has passed, of 100,000; nil for a purchase without
+    /// an end.
+    fileprivate func elapsedShare(of transactionId: String, at now: Instant) -> Int64? {
+        let terms = facts.compactMap { fact -> Term? in
+            guard case .term(let term) = fact.assertion, term.transactionId == transactionId else {
+                return nil
+            }
+            return term
+        }
+        guard let term = terms.last, let end = term.end, end > term.start else { return nil }
+        let length = (end - term.start).count
+        let elapsed = min(max(0, (now - term.start).count), length)
+        let (product, overflows) = elapsed.multipliedReportingOverflow(
+            by: ConsumptionInformation.wholePercentage
+        )
+        return overflows ? nil : product / length
+    }
+}

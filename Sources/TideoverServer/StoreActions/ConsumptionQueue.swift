@@ -1,0 +1,201 @@
+import TideoverCore
+import TideoverJSON
+import TideoverLocks
+import TideoverStorage
+
+/// A request of the App Store for consumption information, before it decides on a refund.
+struct ConsumptionRequest: Hashable, Sendable {
+    /// The time in which the store takes an answer.
+    static let window = Milliseconds.hours(12)
+    /// How long before its end an unanswered request raises an alarm.
+    static let alarm = Milliseconds.hours(2)
+
+    let transactionId: String
+    let lineage: Lineage
+    let requestedAt: Instant
+    var attempts = 0
+    var nextAt: Instant
+    var state = State.waiting
+    /// Whether the alarm was raised.
+    var isRaised = false
+
+    enum State: String, Hashable, Sendable { case waiting, settled }
+
+    init(transactionId: String, lineage: Lineage, requestedAt: Instant, now: Instant) {
+        self.transactionId = transactionId
+        self.lineage = lineage
+        self.requestedAt = requestedAt
+        nextAt = now
+    }
+
+    var deadline: Instant { requestedAt + Self.window }
+
+    func isSame(as other: ConsumptionRequest) -> Bool {
+        transactionId == other.transactionId && requestedAt == other.requestedAt
+    }
+
+    /// When there is something to do about it next.
+    var dueAt: Instant {
+        guard state == .waiting else { return deadline }
+        let alarm = isRaised ? deadline : deadline + Milliseconds(-Self.alarm.count)
+        return min(nextAt, alarm, deadline)
+    }
+
+    /// Schedules another attempt: after a minute, later after ever longer, at most half an hour.
+    mutating func putOff(from now: Instant) {
+        attempts += 1
+        nextAt = now + Milliseconds.minutes(min(30, 1 << min(attempts - 1, 5)))
+    }
+}
+
+extension ConsumptionRequest {
+    /// Reads the form that `text` has; nil for anything else.
+    init?(_ text: String, in environment: Environment) {
+        guard let root = try? JSONDocument(Array(text.utf8), limits: .local).root,
+            let transaction = root["transaction"]?.string,
+            let original = root["original"]?.string,
+            let requestedAt = root["requestedAt"]?.string.flatMap({ Instant(rfc3339: $0) }),
+            let nextAt = root["nextAt"]?.string.flatMap({ Instant(rfc3339: $0) }),
+            let state = root["state"]?.string.flatMap(State.init(rawValue:))
+        else { return nil }
+        transactionId = transaction
+        lineage = Lineage(store: .appStore, environment: environment, id: original)
+        self.requestedAt = requestedAt
+        self.nextAt = nextAt
+        self.state = state
+        attempts = root["attempts"]?.int64.map(Int.init(clamping:)) ?? 0
+        isRaised = root["raised"]?.bool ?? false
+    }
+
+    var text: String {
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.field("transaction", transactionId)
+            writer.field("original", lineage.id)
+            writer.field("requestedAt", requestedAt.rfc3339)
+            writer.field("nextAt", nextAt.rfc3339)
+            writer.field("state", state.rawValue)
+            writer.field("attempts", attempts)
+            writer.field("raised", isRaised)
+        }
+        return String(decoding: writer.bytes, as: UTF8.self)
+    }
+}
+
+/// The requests of the App Store about one app in one environment that wait for an answer.
+///
+/// Each has a numbered place with a bookmark of its own, so that a restart forgets none and two
+/// writes never meet. A settled request keeps its place until its time is over: the same
+/// notification can arrive again.
+final class ConsumptionQueue: Sendable {
+    /// A store that requests more at once is answered by hand.
+    static let places = 128
+
+    let environment: Environment
+    private let bookmarks: Bookmarks
+    private let requests: Locked<[ConsumptionRequest?]>
+
+    /// - Throws: `StorageError` if the waiting requests cannot be read.
+    init(
+        app: String,
+        _ environment: Environment,
+        storage: any Storage
+    ) throws(StorageError) {
+        self.environment = environment
+        bookmarks = Bookmarks(app: app, environment: environment, storage: storage)
+        var requests: [ConsumptionRequest?] = []
+        for place in 0..<Self.places {
+            let text = try bookmarks.text(Self.name(place))
+            requests.append(text.flatMap { ConsumptionRequest($0, in: environment) })
+        }
+        self.requests = Locked(requests)
+    }
+
+    private static func name(_ place: Int) -> String { "consumption:\(place)" }
+
+    /// Adds a request unless it is known; false if every place is taken.
+    func add(_ request: ConsumptionRequest) async throws(StorageError) -> Bool {
+        let place = requests.withLock { requests -> Int? in
+            if let known = requests.firstIndex(where: { $0?.isSame(as: request) ?? false }) {
+                return known
+            }
+            guard let free = requests.firstIndex(of: nil) else { return nil }
+            requests[free] = request
+            return free
+        }
+        guard let place else { return false }
+        try await store(place)
+        return true
+    }
+
+    /// The waiting and the outdated requests of which something is due.
+    func due(at now: Instant) -> [ConsumptionRequest] {
+        requests.withLock { $0.compactMap(\.self).filter { $0.dueAt <= now } }
+    }
+
+    /// When something is due next; nil if nothing waits.
+    var nextAt: Instant? {
+        requests.withLock { $0.compactMap { $0?.dueAt }.min() }
+    }
+
+    /// Replaces a request by its new state; nil removes it.
+    func replace(
+        _ request: ConsumptionRequest,
+        by next: ConsumptionRequest?
+    ) async throws(StorageError) {
+        let place = requests.withLock { requests -> Int? in
+            let place = requests.firstIndex { $0?.isSame(as: request) ?? false }
+            if let place { requests[place] = next }
+            return place
+        }
+        if let place { try await store(place) }
+    }
+
+    /// Ends the wait of a transaction that was answered by hand.
+    func settle(_ transactionId: String) async throws(StorageError) {
+        let waiting = requests.withLock { requests in
+            requests.compactMap(\.self).filter {
+                $0.transactionId == transactionId && $0.state == .waiting
+            }
+        }
+        for request in waiting {
+            var settled = request
+            settled.state = .settled
+            try await replace(request, by: settled)
+        }
+    }
+
+    private func store(_ place: Int) async throws(StorageError) {
+        let text = requests.withLock { $0[place]?.text ?? "" }
+        try await bookmarks.keep(text, Self.name(place))
+    }
+}
+
+/// The queues of all apps and environments whose requests are answered by themselves.
+struct ConsumptionQueues: Sendable {
+    private struct Place: Hashable {
+        let app: String
+        let environment: Environment
+    }
+
+    private let queues: [Place: ConsumptionQueue]
+
+    /// - Throws: `StorageError` if the waiting requests cannot be read.
+    init(of apps: [App], storage: any Storage) throws(StorageError) {
+        var queues: [Place: ConsumptionQueue] = [:]
+        for app in apps where app.appStore != nil && app.consumption.customersConsent {
+            for environment in app.environments {
+                queues[Place(app: app.id, environment: environment)] = try ConsumptionQueue(
+                    app: app.id,
+                    environment,
+                    storage: storage
+                )
+            }
+        }
+        self.queues = queues
+    }
+
+    subscript(_ app: String, _ environment: Environment) -> ConsumptionQueue? {
+        queues[Place(app: app, environment: environment)]
+    }
+}

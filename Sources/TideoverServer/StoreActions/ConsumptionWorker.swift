@@ -1,0 +1,154 @@
+import TideoverAppStore
+import TideoverCore
+import TideoverStorage
+
+/// Answers the App Store's requests for consumption information about one app in one environment.
+///
+/// A request that cannot be answered is tried again until its time is over, and raises an alarm
+/// before.
+struct ConsumptionWorker: Sendable {
+    let queue: ConsumptionQueue
+    let backfiller: Backfiller
+
+    private var app: App { backfiller.app }
+    private var storage: any Storage { backfiller.ingest.storage }
+    private var clock: Clock { backfiller.timing.clock }
+
+    /// How often it is looked whether something is due.
+    private static let look = Duration.seconds(1)
+    private static let why = "Apple asked for consumption information (appStore.consumption)."
+
+    /// Works until cancelled.
+    func run(sleep: Sleep) async {
+        while !Task.isCancelled {
+            await look()
+            do { try await sleep(Self.look) } catch { return }
+        }
+    }
+
+    /// Does what is due now; false if the storage failed.
+    @discardableResult
+    func look() async -> Bool {
+        do {
+            for request in queue.due(at: clock()) { try await take(request) }
+            return true
+        } catch {
+            raise("not-answered", "\(error)")
+            return false
+        }
+    }
+
+    private func take(_ request: ConsumptionRequest) async throws {
+        var next = request
+        let now = clock()
+        if now >= request.deadline {
+            if request.state == .waiting { try await miss(request) }
+            return try await queue.replace(request, by: nil)
+        }
+        guard request.state == .waiting else { return }
+        if request.nextAt <= now { try await answer(&next) }
+        if next.state == .waiting, !next.isRaised,
+            now >= next.deadline + Milliseconds(-ConsumptionRequest.alarm.count)
+        {
+            next.isRaised = true
+            raise(
+                "consumption-window-closing",
+                "It can be answered until \(next.deadline.rfc3339). Attempts: \(next.attempts)."
+            )
+        }
+        try await queue.replace(request, by: next)
+    }
+
+    private func answer(_ request: inout ConsumptionRequest) async throws {
+        let now = clock()
+        let holding = try storage.holding(request.lineage, app: app.id)
+        // Nobody is known to have it: only the operator can say whether it was delivered.
+        guard let owner = holding.owners.owner(at: now) else { return request.putOff(from: now) }
+        let information = app.consumption.information(
+            about: request.transactionId,
+            in: holding,
+            at: now
+        )
+        let purchase = ActedPurchase(name: request.transactionId, holding: holding, owner: owner)
+        let subject = StoreActionJournal.Subject(
+            action: StoreAction.Kind.consumption.rawValue,
+            detail: information.line,
+            purchase: purchase,
+            why: Self.why
+        )
+        do {
+            let transaction = request.transactionId
+            try await backfiller.send(.changes) { api in
+                _ = try await api.sendConsumption(of: transaction, information)
+            }
+            request.state = .settled
+            try await write(.completed, subject, request)
+        } catch let failure as StoreActionFailure where failure.outcome == .rejected {
+            request.state = .settled
+            try await write(.rejected, subject, request, code: failure.code)
+            raise(failure.code, failure.sentence)
+        } catch is StoreActionFailure {
+            request.putOff(from: now)
+        }
+    }
+
+    private func miss(_ request: ConsumptionRequest) async throws {
+        let holding = try storage.holding(request.lineage, app: app.id)
+        let subject = StoreActionJournal.Subject(
+            action: StoreAction.Kind.consumption.rawValue,
+            detail: "after \(request.attempts) attempts",
+            purchase: ActedPurchase(
+                name: request.transactionId,
+                holding: holding,
+                owner: holding.owners.owner(at: clock())
+            ),
+            why: Self.why
+        )
+        try await write(.missed, subject, request)
+        raise("consumption-missed", "The App Store decides without an answer.")
+    }
+
+    private func write(
+        _ outcome: AuditEntry.StoreChange.Outcome,
+        _ subject: StoreActionJournal.Subject,
+        _ request: ConsumptionRequest,
+        code: String? = nil
+    ) async throws(StorageError) {
+        let parts = [
+            "consumption", request.transactionId, request.requestedAt.rfc3339, outcome.rawValue,
+        ]
+        try await StoreActionJournal(
+            app: app,
+            environment: queue.environment,
+            storage: storage,
+            clock: clock,
+            metrics: backfiller.ingest.metrics,
+            log: backfiller.ingest.log,
+            presenter: nil
+        ).write(outcome, of: subject, code: code, name: parts.joined(separator: "\n"))
+    }
+
+    private func raise(_ code: String, _ detail: String) {
+        backfiller.ingest.log(
+            LogLine(
+                .error,
+                "consumption request not answered",
+                app: app.id,
+                environment: queue.environment,
+                code: code,
+                detail: detail
+            )
+        )
+    }
+}
+
+/// Answering requests for consumption information.
+extension Service {
+    var consumptionWorkers: [ConsumptionWorker] {
+        backfillers.compactMap { backfiller in
+            consumption[backfiller.app.id, backfiller.environment].map {
+                ConsumptionWorker(queue: $0, backfiller: backfiller)
+            }
+        }
+    }
+}

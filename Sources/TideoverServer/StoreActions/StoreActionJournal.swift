@@ -1,0 +1,61 @@
+import TideoverCore
+import TideoverStorage
+
+/// Writes the audit lines of a change that is requested from a store.
+struct StoreActionJournal: Sendable {
+    let app: App
+    let environment: Environment
+    let storage: any Storage
+    let clock: Clock
+    let metrics: Metrics
+    let log: Log
+    /// The operator's key by name; nil for the server itself.
+    let presenter: String?
+
+    /// What is requested, of which purchase, and why.
+    struct Subject: Sendable {
+        let action: String
+        let detail: String
+        var purchase: ActedPurchase?
+        let why: String
+    }
+
+    /// - Parameter name: Under a name, a line is written once.
+    func write(
+        _ outcome: AuditEntry.StoreChange.Outcome,
+        of subject: Subject,
+        code: String? = nil,
+        name: String? = nil
+    ) async throws(StorageError) {
+        let now = clock()
+        let entry = AuditEntry(
+            .storeAction,
+            customer: subject.purchase?.owner,
+            lineage: subject.purchase?.lineage.key,
+            actor: presenter == nil ? .server : .operator,
+            by: presenter,
+            why: subject.why,
+            at: now,
+            name: name,
+            change: AuditEntry.StoreChange(
+                action: subject.action,
+                detail: subject.detail,
+                outcome: outcome,
+                code: code
+            )
+        )
+        let intake = Intake(app: app.id, environment: environment, audit: [entry], now: now)
+        _ = try await storage.commit(intake, derive: Deriver(app: app).derive)
+        metrics.count(.storeActions, app.id, subject.action, outcome.rawValue)
+        log(
+            LogLine(
+                outcome == .unknown ? .warning : .info,
+                "store action",
+                app: app.id,
+                environment: environment,
+                code: code ?? outcome.rawValue,
+                detail: subject.action
+            )
+        )
+    }
+}

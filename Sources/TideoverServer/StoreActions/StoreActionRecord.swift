@@ -1,0 +1,88 @@
+import TideoverCore
+import TideoverJSON
+import TideoverSignatures
+import TideoverStorage
+
+/// What became of the request under one idempotency key.
+struct StoreActionRecord: Hashable, Sendable {
+    /// The digest of the request: the same key with another one is refused.
+    let digest: String
+    var state: State
+    /// The store's answer as JSON text; nil before it answered.
+    var answer: String?
+
+    enum State: String, Hashable, Sendable {
+        /// It was sent or was about to be: its outcome is unknown.
+        case begun
+        case completed
+        /// It was not carried out.
+        case failed
+    }
+
+    /// Reads the form that `text` has; nil for anything else.
+    init?(_ text: String) {
+        guard let root = try? JSONDocument(Array(text.utf8), limits: .local).root,
+            let digest = root["digest"]?.string,
+            let state = root["state"]?.string.flatMap(State.init(rawValue:))
+        else { return nil }
+        self.init(digest: digest, state: state, answer: root["answer"]?.string)
+    }
+
+    init(digest: String, state: State, answer: String? = nil) {
+        self.digest = digest
+        self.state = state
+        self.answer = answer
+    }
+
+    var text: String {
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.field("digest", digest)
+            writer.field("state", state.rawValue)
+            writer.field("answer", answer)
+        }
+        return String(decoding: writer.bytes, as: UTF8.self)
+    }
+}
+
+/// The name of a request to a store, made from its idempotency key.
+struct StoreActionName: Hashable, Sendable {
+    /// In hexadecimal digits.
+    let id: String
+
+    init(_ key: IdempotencyKey?, app: String, _ environment: Environment) {
+        var writer = JSONWriter()
+        writer.array { writer in
+            for part in [app, environment.rawValue, key?.text ?? ""] { writer.value(part) }
+        }
+        id = Hexadecimal.text(SHA256.hash(writer.bytes).prefix(16))
+    }
+
+    /// The same as a UUID: the name towards the App Store.
+    var uuid: String {
+        var rest = Substring(id)
+        let groups = [8, 4, 4, 4, 12].map { length in
+            defer { rest = rest.dropFirst(length) }
+            return String(rest.prefix(length))
+        }
+        return groups.joined(separator: "-")
+    }
+
+    /// The bookmark of its record. It stays: a repetition years later changes nothing either.
+    var bookmark: String { "storeAction:\(id)" }
+
+    /// The name of its audit line with an outcome: each is written once.
+    func auditName(_ outcome: AuditEntry.StoreChange.Outcome) -> String {
+        "storeAction\n\(id)\n\(outcome.rawValue)"
+    }
+}
+
+extension Bookmarks {
+    func storeAction(_ name: StoreActionName) throws(StorageError) -> StoreActionRecord? {
+        try text(name.bookmark).flatMap { StoreActionRecord($0) }
+    }
+
+    func keep(_ record: StoreActionRecord, _ name: StoreActionName) async throws(StorageError) {
+        try await keep(record.text, name.bookmark)
+    }
+}

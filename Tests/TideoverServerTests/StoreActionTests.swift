@@ -1,0 +1,527 @@
+import Testing
+import TideoverCore
+import TideoverGooglePlay
+import TideoverHTTP
+import TideoverJSON
+import TideoverSandbox
+import TideoverServer
+import TideoverSignatures
+
+/// A request to change a purchase, sent to a server.
+struct StoreActionSender {
+    let service: Service
+    var credentials = TestServer.credentials
+
+    func send(
+        _ path: String,
+        _ body: JSONObject,
+        key: String? = nil,
+        dryRun: Bool = false
+    ) async throws -> (status: Int, answer: JSONValue) {
+        var headers = credentials
+        headers["Idempotency-Key"] = key
+        let target = "/v1/apps/cards/\(path)?environment=simulated\(dryRun ? "&dryRun=true" : "")"
+        let request = try #require(
+            Request(
+                method: "POST",
+                target: target,
+                headers: headers,
+                body: JSONValue.object(body).encoded()
+            )
+        )
+        let response = try await service.handler(request)
+        return (response.status, JSONValue(try JSONDocument(response.body).root))
+    }
+
+    func act(
+        _ purchase: String,
+        _ action: String,
+        _ members: JSONObject = [:],
+        key: String? = "k",
+        dryRun: Bool = false
+    ) async throws -> (status: Int, answer: JSONValue) {
+        var body: JSONObject = ["action": .string(action), "why": "ticket 17"]
+        for (name, value) in members { body[name] = value }
+        let path = "purchases/\(PercentEncoding.encode(purchase))/actions"
+        return try await send(path, body, key: dryRun ? nil : key, dryRun: dryRun)
+    }
+
+    /// `action outcome actor` of each change in the audit.
+    func audit() async throws -> [String] {
+        let request = Request(path: "/v1/apps/cards/audit", headers: TestServer.credentials)
+        let root = JSONValue(try JSONDocument(try await service.handler(request).body).root)
+        return (root["audit"]?.array ?? []).compactMap { line in
+            guard let change = line["change"], let action = change["action"]?.string else {
+                return nil
+            }
+            return [action, change["outcome"]?.string ?? "", line["actor"]?.string ?? ""]
+                .joined(separator: " ")
+        }
+    }
+}
+
+func slug(_ answer: JSONValue) -> String? {
+    answer["type"]?.string?.split(separator: ":").last.map(String.init)
+}
+
+/// Changing purchases on the App Store, with the simulated store as the judge.
+@Suite struct AppStoreActionTests {
+    /// A store in which Anna has subscribed, and a server that knows it.
+    private struct World {
+        let rehearsed: RehearsedStore
+        let time = TestTime(movesClock: true)
+        let backEnd: RehearsedBackEnd
+        let transaction: String
+        var sender: StoreActionSender { StoreActionSender(service: backEnd.service) }
+
+        init(_ consumption: ConsumptionChoices = ConsumptionChoices()) async throws {
+            rehearsed = try RehearsedStore()
+            let store = rehearsed.store
+            backEnd = try RehearsedBackEnd(
+                rehearsed,
+                time,
+                access: rehearsed.following(time),
+                consumption: consumption
+            )
+            let anna = TestServer.anna
+            try await store.register(StoreCustomer(name: anna, appAccountToken: anna))
+            let said = try await store.perform(
+                .subscribe(product: "cards.pro.monthly", trial: .declined),
+                by: anna
+            )
+            transaction = try #require(said.first?.transaction?["transactionId"]?.string)
+            try await pass(.minutes(1))
+        }
+
+        /// Lets time pass; the store's notifications arrive.
+        func pass(_ length: Milliseconds) async throws {
+            let backEnd = backEnd
+            time.clock.now = time.clock.now + length
+            try await rehearsed.store.advance(to: time.clock.now.millisecondsSince1970) {
+                try await backEnd.post($0)
+            }
+        }
+
+        func end() async throws -> String? {
+            let answer = try await backEnd.answer(TestServer.anna)
+            return answer["entitlements"]?["premium"]?["accessUntil"]?.string
+        }
+
+        func ask(_ reason: RefundRequestReason = .other) async throws {
+            try await rehearsed.store.perform(
+                .requestRefund(product: nil, reason: reason),
+                by: TestServer.anna
+            )
+            try await pass(.minutes(1))
+        }
+    }
+
+    @Test func `an extension moves the end at once, once, and leaves two audit lines`()
+        async throws
+    {
+        let world = try await World()
+        let before = try await world.end()
+        let draft = try await world.sender.act(
+            world.transaction,
+            "extend",
+            ["days": 7],
+            dryRun: true
+        )
+        #expect(draft.status == 200)
+        #expect(draft.answer["request"]?["method"]?.string == "PUT")
+        #expect(draft.answer["request"]?["body"]?["extendByDays"] == 7)
+        #expect(!String(decoding: draft.answer.encoded(), as: UTF8.self).contains("Bearer"))
+        #expect(try await world.end() == before)
+        let first = try await world.sender.act(world.transaction, "extend", ["days": 7])
+        #expect(first.status == 200, "\(first.answer)")
+        let after = try await world.end()
+        #expect(after != before)
+        #expect(first.answer["answer"]?["effectiveDate"]?.string == after)
+        #expect(first.answer["customer"]?.string == TestServer.anna)
+        let again = try await world.sender.act(world.transaction, "extend", ["days": 7])
+        #expect(again.answer["repeated"] == true)
+        #expect(try await world.end() == after)
+        let other = try await world.sender.act(world.transaction, "extend", ["days": 8])
+        #expect(slug(other.answer) == "idempotency-key-reused")
+        #expect(
+            try await world.sender.audit() == [
+                "extend dryRun operator", "extend requested operator", "extend completed operator",
+            ]
+        )
+        await world.backEnd.close()
+    }
+
+    @Test func `an extension of unknown outcome is not sent twice, one that was not sent is`()
+        async throws
+    {
+        let world = try await World()
+        let store = world.rehearsed.store
+        await store.add(AppStoreFaultRule(.noAnswer(after: 0), on: .extendRenewalDate))
+        let lost = try await world.sender.act(world.transaction, "extend", ["days": 7])
+        #expect(slug(lost.answer) == "store-outcome-unknown")
+        let again = try await world.sender.act(world.transaction, "extend", ["days": 7])
+        #expect(slug(again.answer) == "store-outcome-unknown")
+        #expect(again.answer["repeatable"] == false)
+        await store.add(AppStoreFaultRule(.refused(.extensionIneligible), on: .extendRenewalDate))
+        let rejected = try await world.sender.act(
+            world.transaction,
+            "extend",
+            ["days": 7],
+            key: "k2"
+        )
+        #expect(slug(rejected.answer) == "store-rejected")
+        let done = try await world.sender.act(world.transaction, "extend", ["days": 7], key: "k2")
+        #expect(done.status == 200, "\(done.answer)")
+        #expect(
+            try await world.sender.audit() == [
+                "extend requested operator", "extend unknown operator",
+                "extend requested operator", "extend rejected operator",
+                "extend completed operator",
+            ]
+        )
+        await world.backEnd.close()
+    }
+
+    @Test func `all subscriptions are extended by one request, whose progress can be asked`()
+        async throws
+    {
+        let world = try await World()
+        let before = try await world.end()
+        try await world.time.sleep(.seconds(10))
+        let body: JSONObject = [
+            "product": "cards.pro.monthly", "days": 3, "reason": "serviceIssue",
+            "storefronts": ["USA"], "why": "outage of 5 May",
+        ]
+        let sent = try await world.sender.send("extensions", body, key: "k")
+        #expect(sent.status == 200, "\(sent.answer)")
+        let id = try #require(sent.answer["answer"]?["requestIdentifier"]?.string)
+        try await world.pass(.hours(1))
+        try await world.time.sleep(.seconds(10))
+        let status = try await world.backEnd.get(
+            "/v1/apps/cards/extensions/\(id)?environment=simulated&product=cards.pro.monthly"
+        )
+        #expect(status["complete"] == true)
+        #expect(status["succeeded"] == 1)
+        #expect(try await world.end() != before)
+        #expect(
+            try await world.sender.audit() == [
+                "extendAll requested operator", "extendAll completed operator",
+            ]
+        )
+        await world.backEnd.close()
+    }
+
+    @Test func `an account token that is set moves the purchase to its customer`() async throws {
+        let world = try await World()
+        let set = try await world.sender.act(
+            world.transaction,
+            "accountToken",
+            ["accountToken": .string(TestServer.ben)]
+        )
+        #expect(set.status == 200, "\(set.answer)")
+        let ben = try await world.backEnd.answer(TestServer.ben)
+        #expect(ben["entitlements"]?["premium"]?["access"] == true)
+        await world.backEnd.close()
+    }
+
+    static let slips: [(String, String, JSONObject, String)] = [
+        ("extend", "x", ["days": 7], "unknown-purchase"),
+        ("extend", "", ["days": 91], "bad-store-action"),
+        ("extend", "", ["days": 7, "reazon": "other"], "bad-store-action"),
+        ("cancel", "", [:], "bad-store-action"),
+        ("consumption", "", [:], "bad-store-action"),
+        ("accountToken", "", ["accountToken": "anna"], "bad-store-action"),
+    ]
+
+    @Test(arguments: slips)
+    func `a slip changes nothing`(
+        action: String,
+        purchase: String,
+        members: JSONObject,
+        problem: String
+    ) async throws {
+        let world = try await World()
+        let name = purchase.isEmpty ? world.transaction : purchase
+        let refused = try await world.sender.act(name, action, members)
+        #expect(slug(refused.answer) == problem)
+        #expect(try await world.sender.audit() == [])
+        let nameless = try await world.sender.act(
+            world.transaction,
+            "extend",
+            ["days": 7],
+            key: nil
+        )
+        #expect(slug(nameless.answer) == "idempotency-key-needed")
+        await world.backEnd.close()
+    }
+
+    // MARK: Consumption
+
+    private static let consent = ConsumptionChoices(
+        customersConsent: true,
+        refundPreference: .decline
+    )
+
+    @Test func `a request for consumption information is answered by policy`() async throws {
+        let world = try await World(Self.consent)
+        try await world.pass(.days(15))
+        try await world.ask()
+        #expect(await world.backEnd.service.meetDueDeadlines())
+        let sent = await world.rehearsed.store.consumptions
+        #expect(sent.count == 1)
+        #expect(sent.first?.transactionId == world.transaction)
+        #expect(sent.first?.body["customerConsented"] == true)
+        #expect(sent.first?.body["refundPreference"] == "DECLINE")
+        let share = try #require(sent.first?.body["consumptionPercentage"]?.int64)
+        #expect((45_000...55_000).contains(share))
+        #expect(await world.backEnd.service.meetDueDeadlines())
+        #expect(await world.rehearsed.store.consumptions.count == 1)
+        #expect(try await world.sender.audit() == ["consumption completed server"])
+        await world.backEnd.close()
+    }
+
+    @Test func `without the customers' consent nothing is answered`() async throws {
+        let world = try await World()
+        try await world.ask()
+        #expect(await world.backEnd.service.meetDueDeadlines())
+        #expect(await world.rehearsed.store.consumptions.isEmpty)
+        let draft = try await world.sender.act(
+            world.transaction,
+            "consumption",
+            ["customerConsented": true],
+            dryRun: true
+        )
+        #expect(draft.answer["request"]?["body"]?["deliveryStatus"] == "DELIVERED")
+        let byHand = try await world.sender.act(
+            world.transaction,
+            "consumption",
+            ["customerConsented": true]
+        )
+        #expect(byHand.status == 200, "\(byHand.answer)")
+        #expect(await world.rehearsed.store.consumptions.count == 1)
+        await world.backEnd.close()
+    }
+
+    @Test func `an answer is tried again, raises an alarm before the window closes, and is missed`()
+        async throws
+    {
+        let world = try await World(Self.consent)
+        let store = world.rehearsed.store
+        await store.add(
+            AppStoreFaultRule(.unavailable(status: 503), on: .consumptionInfo, times: nil)
+        )
+        try await world.ask()
+        var alarms: [Int] = []
+        for _ in 0..<13 {
+            #expect(await world.backEnd.service.meetDueDeadlines())
+            alarms.append(
+                world.backEnd.logged.count { $0.contains("consumption-window-closing") }
+            )
+            try await world.pass(.hours(1))
+        }
+        #expect(alarms.prefix(10).allSatisfy { $0 == 0 })
+        #expect(alarms.last == 1)
+        #expect(await world.backEnd.service.meetDueDeadlines())
+        #expect(try await world.sender.audit() == ["consumption missed server"])
+        await world.backEnd.close()
+    }
+
+    @Test func `a request that waited is answered after a restart`() async throws {
+        let world = try await World(Self.consent)
+        try await world.ask()
+        await world.backEnd.storage.close()
+        let restarted = try RehearsedBackEnd(
+            world.rehearsed,
+            world.time,
+            folder: world.backEnd.folder,
+            access: world.rehearsed.following(world.time),
+            consumption: Self.consent
+        )
+        try await world.time.sleep(.seconds(1))
+        #expect(await restarted.service.meetDueDeadlines())
+        #expect(await world.rehearsed.store.consumptions.count == 1)
+        await restarted.close()
+    }
+}
+
+/// Changing purchases on Google Play, with the simulated store as the judge.
+@Suite struct GooglePlayActionTests {
+    private static let keyFile = PlayServiceAccountFile(tokenURL: SimulatedGooglePlay.tokenURL)
+    private static let authority = PlayAuthority(seed: 1)
+    private static let anna = GooglePlayCustomer(
+        name: "anna",
+        obfuscatedAccountId: TestServer.anna
+    )
+
+    /// A store in which Anna has subscribed, and a server that knows it.
+    private struct World {
+        let store: SimulatedGooglePlay
+        let server: TestServer
+        let token: String
+        var sender: StoreActionSender { StoreActionSender(service: server.service) }
+
+        init() async throws {
+            let (start, clock) = (Message.start, TestClock())
+            clock.now = start
+            let month = try #require(StorePeriod(iso: "P1M"))
+            let price = GooglePlayPrice(try #require(StorePrice("9.99 USD")))
+            let plan = GooglePlayBasePlan(id: "monthly", period: month, price: price)
+            let store = SimulatedGooglePlay(
+                GooglePlayApp(
+                    packageName: "com.example.cards",
+                    subscriptions: [
+                        GooglePlaySubscriptionProduct(id: "cards.pro.monthly", basePlans: [plan])
+                    ]
+                ),
+                seed: 1,
+                now: start.millisecondsSince1970,
+                authority: GooglePlayActionTests.authority,
+                push: PubSubPush(audience: TestPlay.audience, email: TestPlay.email),
+                accounts: [GooglePlayActionTests.keyFile.account]
+            )
+            server = try TestServer(
+                googlePlay: try World.trust(store, clock),
+                environments: [.simulated]
+            )
+            self.store = store
+            try await store.register(GooglePlayActionTests.anna)
+            try await store.perform(
+                .subscribe(
+                    to: [GooglePlayChoice("cards.pro.monthly")],
+                    payment: .prompt,
+                    from: .app
+                ),
+                by: "anna"
+            )
+            token = try #require(await store.tokens(of: "anna").first)
+            let device = Device(server: server, customer: TestServer.anna)
+            let purchase: JSONObject = [
+                "store": "googlePlay", "productId": "cards.pro.monthly",
+                "purchaseToken": .string(token),
+            ]
+            let (status, answer) = try await device.present(
+                ["purchases": [.object(purchase)]],
+                environment: "simulated"
+            )
+            #expect(status == 200)
+            #expect(answer["entitlements"]?["premium"]?["access"] == true, "\(answer)")
+            let later = start + .minutes(1)
+            clock.now = later
+            server.set(later)
+            try await store.advance(to: later.millisecondsSince1970) { _ in 200 }
+        }
+
+        private static func trust(
+            _ store: SimulatedGooglePlay,
+            _ clock: TestClock
+        ) throws -> PlayTrust {
+            let file = try ServiceAccount.read(
+                keyFile: GooglePlayActionTests.keyFile.json.encoded()
+            )
+            let key = try RSAPrivateKey(pem: file.privateKey)
+            let now: @Sendable () -> Instant = { clock.now }
+            let access = PlayAccess(
+                account: file.account,
+                signer: { key.sign($0, .sha256) },
+                clock: now,
+                handler: store.google
+            )
+            return PlayTrust(
+                identity: PlayIdentity(
+                    packageName: "com.example.cards",
+                    environments: [.simulated],
+                    isSimulated: true
+                ),
+                expectation: nil,
+                keys: PushKeys(clock: now, handler: store.google),
+                api: PlayAPI(
+                    packageName: "com.example.cards",
+                    access: access,
+                    clock: now,
+                    handler: store.google
+                )
+            )
+        }
+
+        func premium() async throws -> JSONValue? {
+            let path = "/v1/apps/cards/customers/\(TestServer.anna)?environment=simulated"
+            let body = try await server.get(path).body
+            return JSONValue(try JSONDocument(body).root)["entitlements"]?["premium"]
+        }
+    }
+
+    @Test func `a cancellation turns renewal off and leaves access`() async throws {
+        let world = try await World()
+        let draft = try await world.sender.act(world.token, "cancel", dryRun: true)
+        let request = String(decoding: draft.answer.encoded(), as: UTF8.self)
+        #expect(draft.status == 200, "\(draft.answer)")
+        #expect(request.contains("PURCHASE_TOKEN") && !request.contains(world.token))
+        let done = try await world.sender.act(world.token, "cancel")
+        #expect(done.status == 200, "\(done.answer)")
+        let premium = try await world.premium()
+        #expect(premium?["access"] == true)
+        #expect(premium?["willRenew"] == false)
+        #expect(
+            try await world.sender.audit() == [
+                "cancel dryRun operator", "cancel requested operator", "cancel completed operator",
+            ]
+        )
+        await world.server.close()
+    }
+
+    @Test func `a deferral moves the end`() async throws {
+        let world = try await World()
+        let before = try await world.premium()?["accessUntil"]?.string
+        let done = try await world.sender.act(world.token, "defer", ["days": 10])
+        #expect(done.status == 200, "\(done.answer)")
+        let after = try await world.premium()?["accessUntil"]?.string
+        #expect(after != before)
+        #expect(done.answer["answer"]?["expiries"]?.array?.first?["expiryTime"]?.string == after)
+        await world.server.close()
+    }
+
+    @Test func `a revocation ends access at once`() async throws {
+        let world = try await World()
+        let done = try await world.sender.act(world.token, "revoke", ["refund": "full"])
+        #expect(done.status == 200, "\(done.answer)")
+        #expect(try await world.premium()?["access"] == false)
+        await world.server.close()
+    }
+
+    @Test func `a refund is of an order, and ends access where it revokes`() async throws {
+        let world = try await World()
+        let order = try #require(await world.store.newestOrder(of: world.token))
+        let unnamed = try await world.sender.act(world.token, "refund")
+        #expect(slug(unnamed.answer) == "bad-store-action")
+        let done = try await world.sender.act(order, "refund", ["revokes": true])
+        #expect(done.status == 200, "\(done.answer)")
+        #expect(try await world.premium()?["access"] == false)
+        let twice = try await world.sender.act(order, "refund", ["revokes": true], key: "k2")
+        #expect(slug(twice.answer) == "store-rejected", "\(twice.answer)")
+        await world.server.close()
+    }
+
+    @Test func `money is given back with an admin key only`() async throws {
+        let world = try await World()
+        let path = "/v1/keys"
+        let made = try await world.server.send(
+            "POST",
+            path,
+            body: Array(#"{"kind": "secret", "apps": ["cards"]}"#.utf8)
+        )
+        let key = try #require(try JSONDocument(made.body).root["key"]?.string)
+        var sender = world.sender
+        sender.credentials = ["Authorization": "Bearer \(key)"]
+        let revoked = try await sender.act(world.token, "revoke", ["refund": "full"])
+        #expect(revoked.status == 403)
+        let cancelled = try await sender.act(world.token, "cancel")
+        #expect(cancelled.status == 200, "\(cancelled.answer)")
+        let all = try await sender.send(
+            "extensions",
+            ["product": "cards.pro.monthly", "days": 3, "why": "x"],
+            key: "k"
+        )
+        #expect(all.status == 403)
+        await world.server.close()
+    }
+}
