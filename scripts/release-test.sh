@@ -2,10 +2,11 @@
 # Tries the files that scripts/release.sh made: each form is unpacked or installed, and started.
 #
 #   scripts/release-test.sh FOLDER            as root, on Debian 12
-#   scripts/release-test.sh --short FOLDER    without the package in a bare Debian, which needs a mirror
+#   scripts/release-test.sh --short FOLDER    without a bare Debian, which needs a mirror
 #
-# The package is installed into a Debian that mmdebstrap makes. The image is tried in its own root, with
-# no container engine. Every program is bounded in time, listens on loopback, and ends with the script.
+# The package is installed into a Debian that mmdebstrap makes. The image is tried in its own root,
+# with no container engine. Every program is bounded in time, listens on loopback, and ends with the
+# script.
 set -euo pipefail
 root=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 # shellcheck source=scripts/require.sh

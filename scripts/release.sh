@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Makes the files of a release: the program as a tarball, as a Debian package and as an image, a list
-# of what is inside, and checksums.
+# Makes the files of a release: the program as a tarball, as a Debian package and as an image, a
+# list of what is inside, and checksums.
 #
 #   scripts/release.sh FOLDER           makes them twice, compares the two, and writes FOLDER
 #   scripts/release.sh --once FOLDER    makes them once
 #
-# TIDEOVER_BINARY names a built program; without it one is built from this commit. It needs Debian 12,
-# the Swift toolchain, dpkg-dev and python3. docs/releasing.md describes each file.
+# TIDEOVER_BINARY names a built program; without it one is built from this commit. It needs Debian
+# 12, the Swift toolchain, dpkg-dev and python3. docs/releasing.md describes each file.
 set -euo pipefail
 root=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 # shellcheck source=scripts/require.sh
@@ -36,8 +36,6 @@ require_packages "$missing"
 commit=$(git rev-parse HEAD)
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export SOURCE_DATE_EPOCH
-# One thread: how xz splits its blocks depends on how many there are.
-export DPKG_DEB_THREADS_MAX=1
 
 fail() {
     say "$*"
@@ -103,7 +101,6 @@ stage() {
     install -m 644 README.md CHANGELOG.md SECURITY.md "$doc/"
     install -m 644 Examples/tideover.json "$doc/examples/"
     install -m 644 Scenarios/*.json5 Scenarios/README.md "$scenarios/"
-    ! compgen -G 'Scenarios/*.storekit' >/dev/null || install -m 644 Scenarios/*.storekit "$scenarios/"
 }
 
 # A tar archive that depends on names, modes and contents alone.
@@ -147,7 +144,7 @@ Description: entitlement server for subscription apps
  back end against simulated stores.
 CONTROL
     find "$tree" -exec touch --no-dereference --date="@$SOURCE_DATE_EPOCH" {} +
-    dpkg-deb --root-owner-group -Zxz -z3 --build "$tree" "$out/tideover_${version}_$architecture.deb" \
+    dpkg-deb --root-owner-group -Zgzip -z6 --build "$tree" "$out/tideover_${version}_$architecture.deb" \
         >&2
 }
 

@@ -2,9 +2,9 @@
 
     release_image.py TREE FILE --version V --commit C --architecture A
 
-TREE is what the release installs. The image has it, the shared libraries that its program loads, the
-certificates that TLS connections begin with, and nothing else: no shell and no package manager. The
-libraries are those of this Debian machine. The result depends on files and SOURCE_DATE_EPOCH alone.
+TREE is what the release installs. The image has it, the shared libraries that its program loads,
+the certificates that TLS connections begin with, and nothing else: no shell and no package manager.
+The libraries are those of this Debian machine. The result depends on files and SOURCE_DATE_EPOCH.
 """
 
 import argparse

@@ -2,8 +2,8 @@
 
     release_sbom.py PROGRAM FILE --version V --commit C --architecture A
 
-Listed are the Debian packages of every shared library that the program loads, with their versions on
-this machine, and the Swift toolchain, whose runtime is inside the program.
+Listed are the Debian packages of every shared library that the program loads, with their versions
+on this machine, and the Swift toolchain, whose runtime is inside the program.
 """
 
 import argparse
