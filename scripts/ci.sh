@@ -34,7 +34,7 @@ format() {
 }
 
 shell_scripts() {
-    shellcheck --external-sources scripts/*.sh .ci/run
+    shellcheck --external-sources scripts/*.sh Packaging/debian/* .ci/run
 }
 
 build_tests() {
@@ -162,6 +162,18 @@ smoke() {
     .build/static/release/TideoverCoreBenchmarks measure --short
 }
 
+# What users install: made twice of the program that was built, compared, unpacked and started.
+release_files() {
+    local files=$logs/release
+    rm -rf "$files"
+    TIDEOVER_BINARY=$server scripts/release.sh "$files"
+    if [ "$(id -u)" -ne 0 ]; then
+        echo "skipped: scripts/release-test.sh needs root"
+        return
+    fi
+    scripts/release-test.sh --short "$files"
+}
+
 # Stories of both stores, fewer than scripts/stories.sh plays; in memory, where a commit costs no disk,
 # three times as many in the same time.
 stories() {
@@ -206,6 +218,7 @@ full)
     step "release build, and that of the fuzzers" optimized_builds
     step "smoke of the fuzzers" scripts/fuzz.sh smoke --built
     step "smoke of the release build" smoke
+    step "files of a release" release_files
     step "the simulated Google, judged by Google's library" judged scripts/verify-google.sh
     step "the simulated App Store, judged by Apple's library" judged scripts/verify-apple.sh
     step "laws of the core over 10,000 lives" laws

@@ -26,6 +26,10 @@ missing_for_tests() {
     present /etc/ssl/certs/ca-certificates.crt || echo ca-certificates
     command -v sqlite3 >/dev/null || echo sqlite3
     command -v openssl >/dev/null || echo openssl
+    # The commands of the guides, and the action's description.
+    command -v curl >/dev/null || echo curl
+    command -v python3 >/dev/null || echo python3
+    python3 -c 'import yaml' 2>/dev/null || echo python3-yaml
 }
 
 # The packages that only the full check needs: its release build holds Swift's runtime, and that needs
@@ -36,8 +40,9 @@ missing_for_full_check() {
     # promtool, which reads the metrics as Prometheus does.
     command -v promtool >/dev/null || echo prometheus
     # Google's own library runs in it.
-    command -v python3 >/dev/null || echo python3
     python3 -c 'import ensurepip' 2>/dev/null || echo python3-venv
+    # The Debian package of a release.
+    command -v dpkg-shlibdeps >/dev/null || echo dpkg-dev
 }
 
 # The shared libraries that the Swift toolchain itself cannot find.

@@ -5,17 +5,21 @@ import TideoverHTTP
 import TideoverHTTPClient
 import TideoverHTTPServer
 
-/// Serves the naive back end on loopback, at the port given or 8090, until it is ended. A second argument
-/// names the key file with which it asks Google, such as `store/service-account.json`.
+/// Serves the naive back end on loopback, at the port given or 8090, until it is ended. A second
+/// argument names the key file with which it asks Google, such as `store/service-account.json`.
+/// The variable `NAIVE_CHECK` selects what it compares with the clock: `expiry` (the default) or
+/// `grace`. `NAIVE_ROOT` names the root certificate that signatures must lead to, such as
+/// `store/root.der`; without it none is verified.
 @main
 enum Main {
     static func main() async throws {
         let arguments = CommandLine.arguments.dropFirst()
         let port = arguments.first.flatMap { Int($0) } ?? 8090
         let play = try arguments.dropFirst().first.map { path in
-            try PlayClient(keyFile: keyFile(path), connect: connect)
+            try PlayClient(keyFile: file(path), connect: connect)
         }
-        let backEnd = NaiveBackEnd(play: play, clock: time)
+        let root = try variable("NAIVE_ROOT").map(file)
+        let backEnd = try NaiveBackEnd(check(), root: root, play: play, clock: time)
         let server = try HTTPServer(port: port, handler: backEnd.handler)
         // Not by print, which keeps it back while nobody looks at a terminal.
         let words = Array("a naive back end on http://\(server.address)\n".utf8)
@@ -23,19 +27,34 @@ enum Main {
         try await Task.sleep(for: .seconds(1 << 30))
     }
 
-    /// A simulated Google makes the file: whoever is to ask it comes second.
-    private static func keyFile(_ path: String) throws -> [UInt8] {
-        if access(path, F_OK) != 0 {
-            let words = Array(
-                "no \(path) yet: a rehearsal of Google Play with --authority makes it\n".utf8
-            )
-            write(STDERR_FILENO, words, words.count)
-            exit(66)
+    private static func check() -> NaiveBackEnd.Check {
+        let name = variable("NAIVE_CHECK") ?? NaiveBackEnd.Check.expiry.rawValue
+        guard let check = NaiveBackEnd.Check(rawValue: name) else {
+            let names = NaiveBackEnd.Check.allCases.map(\.rawValue).joined(separator: " or ")
+            end("unknown NAIVE_CHECK '\(name)'; set it to \(names)", code: 64)
+        }
+        return check
+    }
+
+    /// A rehearsal with --authority makes the files, so the back end starts second.
+    private static func file(_ path: String) throws -> [UInt8] {
+        guard access(path, F_OK) == 0 else {
+            end("no \(path) yet: a rehearsal with --authority makes it", code: 66)
         }
         return try FileInput.read(path, atMost: 1 << 16)
     }
 
-    private static let hasOwnClock = getenv("NAIVE_CLOCK").map { String(cString: $0) } == "own"
+    private static func end(_ sentence: String, code: Int32) -> Never {
+        let words = Array("\(sentence)\n".utf8)
+        write(STDERR_FILENO, words, words.count)
+        exit(code)
+    }
+
+    private static func variable(_ name: String) -> String? {
+        getenv(name).map { String(cString: $0) }
+    }
+
+    private static let hasOwnClock = variable("NAIVE_CLOCK") == "own"
 
     /// The host was named by whoever wrote the key file: any address will do.
     private static func connect(to origin: String) throws -> Handler {

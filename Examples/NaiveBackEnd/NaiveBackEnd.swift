@@ -2,30 +2,59 @@ import TideoverCore
 import TideoverHTTP
 import TideoverJSON
 import TideoverLocks
+import TideoverSignatures
 
-/// A back end as many are written, to be rehearsed against: it believes what it is sent without looking at
-/// the signature, switches on the type of a notification, and compares the expiry date that it heard of
-/// last with the clock. It is here to show what a rehearsal finds in such a one; do not copy it.
+/// A back end as a careful developer writes it from the stores' guides, to be rehearsed against: it
+/// verifies signatures, keeps the newest state of each purchase, asks Google Play about each token,
+/// and compares a date with the clock. The rehearsals show what that does not cover.
 ///
-/// `POST /notifications` takes App Store Server Notifications, `POST /google` what Pub/Sub pushes of Google
-/// Play; `GET /customers/{appAccountToken}` answers `{"premium": true}` or `{"premium": false}`.
+/// `POST /notifications` takes App Store Server Notifications, `POST /google` takes pushes of
+/// Pub/Sub. `GET /customers/{appAccountToken}` answers with a bool for each entitlement, such as
+/// `{"premium": true}`.
 final class NaiveBackEnd: Sendable {
-    private struct Subscriber {
-        var isActive = false
-        /// Milliseconds since 1970.
-        var expiresDate: Int64 = 0
+    /// What decides whether a purchase gives access.
+    enum Check: String, CaseIterable, Sendable {
+        /// The expiry date is in the future.
+        case expiry
+        /// The expiry date or the end of the grace period is in the future, and Google Play reports
+        /// a state with access.
+        case grace
     }
 
-    /// By `appAccountToken`, in Google Play by `obfuscatedAccountId`.
-    private let subscribers = Locked<[String: Subscriber]>([:])
-    private let clock: @Sendable (Request) -> Int64
-    private let play: PlayClient?
+    /// The entitlements that each product unlocks; every product unlocks `premium` where it is nil.
+    typealias Catalogue = [String: [String]]
 
-    /// A back end that knows nobody yet; `clock` tells the time of a request, in milliseconds since 1970.
-    /// Without `play` it cannot ask whose purchases Google tells of.
-    init(play: PlayClient? = nil, clock: @escaping @Sendable (Request) -> Int64) {
+    private let check: Check
+    private let catalogue: Catalogue?
+    private let verifier: ChainVerifier?
+    private let play: PlayClient?
+    private let clock: @Sendable (Request) -> Int64
+    /// By customer, then by `originalTransactionId` or purchase token.
+    private let purchases = Locked<[String: [String: Purchase]]>([:])
+
+    /// A back end without customers. `clock` returns the time of a request, in milliseconds since
+    /// 1970. Without `root`, a certificate in DER, signatures are not verified; without `play`
+    /// messages of Google Play are ignored.
+    init(
+        _ check: Check,
+        catalogue: Catalogue? = nil,
+        root: [UInt8]? = nil,
+        play: PlayClient? = nil,
+        clock: @escaping @Sendable (Request) -> Int64
+    ) throws(TrustAnchorError) {
+        self.check = check
+        self.catalogue = catalogue
         self.play = play
         self.clock = clock
+        verifier = try root.map { (root) throws(TrustAnchorError) in
+            ChainVerifier(
+                policy: ChainPolicy(
+                    leafMarker: "1.2.840.113635.100.6.11.1",
+                    intermediateMarker: "1.2.840.113635.100.6.2.1"
+                ),
+                anchors: [try TrustAnchor(name: "store", der: root)]
+            )
+        }
     }
 
     var handler: Handler {
@@ -40,83 +69,104 @@ final class NaiveBackEnd: Sendable {
         }
     }
 
-    // MARK: The mistakes
-
-    /// The type alone decides: a failed payment and a cancellation end it at once, whatever is paid for,
-    /// and types that were not thought of change nothing.
-    private func take(_ request: Request) -> Response {
-        guard let notification = content(of: request.body, at: ["signedPayload"]),
-            let transaction = content(of: notification, at: ["data", "signedTransactionInfo"]),
-            let customer = transaction["appAccountToken"]?.string
-        else { return Response(status: 200) }
-        let isOff = notification["subtype"]?.string == "AUTO_RENEW_DISABLED"
-        subscribers.withLock { subscribers in
-            var subscriber = subscribers[customer] ?? Subscriber()
-            switch notification["notificationType"]?.string {
-            case "SUBSCRIBED", "DID_RENEW", "OFFER_REDEEMED":
-                subscriber.isActive = true
-                subscriber.expiresDate = transaction["expiresDate"]?.int64 ?? 0
-            case "DID_CHANGE_RENEWAL_STATUS":
-                subscriber.isActive = !isOff
-            case "DID_FAIL_TO_RENEW", "GRACE_PERIOD_EXPIRED", "EXPIRED", "REFUND", "REVOKE":
-                subscriber.isActive = false
-            default: break
-            }
-            subscribers[customer] = subscriber
+    /// Stores the state of a purchase, unless a newer one is stored.
+    private func store(_ purchase: Purchase, _ id: String, of customer: String) {
+        purchases.withLock { purchases in
+            let known = purchases[customer, default: [:]][id]
+            guard (known?.asOf ?? 0) <= purchase.asOf else { return }
+            purchases[customer, default: [:]][id] = purchase
+            if let replaced = purchase.replaces { purchases[customer]?[replaced] = nil }
         }
+    }
+
+    private func answer(_ customer: String, _ request: Request) -> Response {
+        let now = clock(request)
+        let owned = purchases.withLock { $0[customer] ?? [:] }.values.flatMap { purchase in
+            purchase.ends.keys.filter { purchase.gives($0, by: check, at: now) }
+        }
+        let unlocked = Set(
+            owned.flatMap { catalogue?[$0] ?? (catalogue == nil ? ["premium"] : []) }
+        )
+        var body = JSONObject()
+        for name in Set((catalogue ?? ["": ["premium"]]).values.joined()).sorted() {
+            body[name] = .bool(unlocked.contains(name))
+        }
+        return Response(
+            headers: ["Content-Type": "application/json"],
+            body: JSONValue.object(body).encoded()
+        )
+    }
+
+    // MARK: App Store
+
+    private func take(_ request: Request) -> Response {
+        guard let body = try? JSONDocument(request.body).root,
+            let notification = payload(body["signedPayload"]?.string)
+        else { return Response(status: 400) }
+        guard let data = notification["data"],
+            let signed = data["signedTransactionInfo"]?.string
+        else { return Response(status: 200) }
+        guard let transaction = payload(signed),
+            transaction["environment"] == data["environment"]
+        else { return Response(status: 400) }
+        guard let customer = transaction["appAccountToken"]?.string,
+            let id = transaction["originalTransactionId"]?.string,
+            let product = transaction["productId"]?.string
+        else { return Response(status: 200) }
+        let renewal = payload(data["signedRenewalInfo"]?.string)
+        let purchase = Purchase(
+            ends: [product: transaction["expiresDate"]?.int64 ?? .max],
+            graceUntil: renewal?["gracePeriodExpiresDate"]?.int64,
+            isOver: transaction["revocationDate"] != nil,
+            asOf: notification["signedDate"]?.int64 ?? 0
+        )
+        store(purchase, id, of: customer)
         return Response(status: 200)
     }
 
-    /// Whoever pushes is believed. The type alone decides again: a cancellation ends it at once, and what was
-    /// not thought of is good news. The store is asked once how long it lasts; of which purchase it tells, an
-    /// old one or the new, does not matter, and where it cannot be asked nobody hears of it again.
+    /// The payload of a compact JWS; nil where the signature does not hold.
+    private func payload(_ compact: String?) -> JSONValue? {
+        guard let compact, let jws = try? JWS(compact.utf8),
+            let document = try? JSONDocument(jws.payload)
+        else { return nil }
+        let payload = JSONValue(document.root)
+        guard let verifier else { return payload }
+        let signedAt = payload["signedDate"]?.int64 ?? 0
+        return (try? verifier.verify(jws, at: signedAt)).map { _ in payload }
+    }
+
+    // MARK: Google Play
+
+    /// A message names a purchase token; the Play Developer API says what it is worth. The push
+    /// comes again where the API cannot be asked now.
     private func takePush(_ request: Request) async -> Response {
-        let done = Response(status: 200)
         guard let push = try? JSONDocument(request.body).root,
             let data = push["message"]?["data"]?.string.map({ Array($0.utf8) }),
             let bytes = Base64.decode(data, .standard),
-            let notification = try? JSONDocument(bytes).root,
-            let token = notification["subscriptionNotification"]?["purchaseToken"]?.string,
-            let package = notification["packageName"]?.string,
-            let purchase = try? await play?.subscription(token, of: package, at: clock(request)),
-            let account = purchase["externalAccountIdentifiers"]?["obfuscatedExternalAccountId"],
-            let customer = account.string
-        else { return done }
-        let expiry = purchase["lineItems"]?[0]?["expiryTime"]?.string
-        var subscriber = Subscriber()
-        subscriber.expiresDate =
-            expiry.flatMap { Instant(rfc3339: $0) }?.millisecondsSince1970 ?? 0
-        switch notification["subscriptionNotification"]?["notificationType"]?.int64 {
-        // SUBSCRIPTION_CANCELED, _ON_HOLD, _EXPIRED
-        case 3, 5, 13: subscriber.isActive = false
-        default: subscriber.isActive = true
+            let message = try? JSONDocument(bytes).root
+        else { return Response(status: 400) }
+        let subscription = message["subscriptionNotification"]
+        let oneTime = message["oneTimeProductNotification"]
+        let voided = message["voidedPurchaseNotification"]
+        guard let play, let package = message["packageName"]?.string,
+            let token = (subscription ?? oneTime ?? voided)?["purchaseToken"]?.string
+        else { return Response(status: 200) }
+        let isOneTime = oneTime != nil || voided?["productType"]?.int64 == 2
+        do {
+            let now = clock(request)
+            let answer = try await play.purchase(token, of: package, isOneTime: isOneTime, at: now)
+            guard let answer else { return Response(status: 200) }
+            take(isOneTime ? .oneTime(answer, now) : .subscription(answer, now), answer, token)
+            return Response(status: 200)
+        } catch {
+            return Response(status: 503)
         }
-        subscribers.withLock { $0[customer] = subscriber }
-        return done
     }
 
-    /// The expiry date against the clock.
-    private func answer(_ customer: String, _ request: Request) -> Response {
-        let subscriber = subscribers.withLock { $0[customer] } ?? Subscriber()
-        let now = clock(request)
-        let body: JSONValue = [
-            "premium": .bool(subscriber.isActive && subscriber.expiresDate > now)
-        ]
-        return Response(headers: ["Content-Type": "application/json"], body: body.encoded())
-    }
-
-    /// The payload of a compact JWS at a place of a document. Nobody looks at its signature.
-    private func content(of bytes: [UInt8], at path: [String]) -> JSONValue? {
-        guard let document = try? JSONDocument(bytes) else { return nil }
-        return content(of: JSONValue(document.root), at: path)
-    }
-
-    private func content(of document: JSONValue, at path: [String]) -> JSONValue? {
-        let place = path.reduce(Optional(document)) { $0?[$1] }
-        let parts = place?.string?.split(separator: ".") ?? []
-        guard parts.count == 3, let bytes = Base64.decode(Array(parts[1].utf8), .urlSafe),
-            let payload = try? JSONDocument(bytes)
-        else { return nil }
-        return JSONValue(payload.root)
+    private func take(_ purchase: Purchase, _ answer: JSONValue, _ token: String) {
+        let account =
+            answer["externalAccountIdentifiers"]?["obfuscatedExternalAccountId"]
+            ?? answer["obfuscatedExternalAccountId"]
+        if let customer = account?.string { store(purchase, token, of: customer) }
     }
 }

@@ -20,10 +20,15 @@ struct PlayClient: Sendable {
         handler = try connect(account.tokenOrigin ?? "")
     }
 
-    /// `purchases.subscriptionsv2.get`, asked at a time in milliseconds since 1970; nil where Google does not
-    /// answer with it.
-    func subscription(_ token: String, of package: String, at now: Int64) async throws -> JSONValue?
-    {
+    /// `purchases.subscriptionsv2.get` or `purchases.productsv2.getproductpurchasev2`, asked at a time
+    /// in milliseconds since 1970; nil where Google does not know the purchase. Throws where Google
+    /// cannot be asked now.
+    func purchase(
+        _ token: String,
+        of package: String,
+        isOneTime: Bool,
+        at now: Int64
+    ) async throws -> JSONValue? {
         let key = key
         let access = PlayAccess(
             account: account,
@@ -34,11 +39,19 @@ struct PlayClient: Sendable {
         let root = "/androidpublisher/v3/applications/\(package)/purchases"
         let answer = try await handler(
             Request(
-                path: "\(root)/subscriptionsv2/tokens/\(token)",
+                path: "\(root)/\(isOneTime ? "productsv2" : "subscriptionsv2")/tokens/\(token)",
                 headers: ["Authorization": "Bearer \(try await access.token().text)"]
             )
         )
-        guard answer.status == 200 else { return nil }
-        return JSONValue(try JSONDocument(answer.body).root)
+        switch answer.status {
+        case 200: return JSONValue(try JSONDocument(answer.body).root)
+        case 404, 410: return nil
+        default: throw Unanswered(status: answer.status)
+        }
+    }
+
+    /// Google did not answer the question.
+    struct Unanswered: Error {
+        let status: Int
     }
 }

@@ -4,7 +4,7 @@ import TideoverCommandLine
 /// The one executable: a file per subcommand, wiring only.
 @main
 enum Tideover {
-    static let version = "0.1.0"
+    static let version = "0.2.0"
 
     /// The version, with the commit that it was built from where that is known.
     static let build: String = {

@@ -186,8 +186,9 @@ import TideoverServer
               steps: [
                 { do: "subscribe", customer: "anna", expect: { premium: { state: "active" } } },
                 { do: "buy", customer: "ben", expect: { premium: { state: "active" } } },
-                { after: "1 d", do: "cancel", customer: "ben",
-                  expect: { premium: { state: "active" } } },
+                { after: "1 d", do: "failPayments", customer: "ben" },
+                { at: "2026-06-04T11:00:00Z", customer: "ben",
+                  expect: { premium: { state: "grace" } } },
               ] }
             """
         let place = folder.appending(path: name)
@@ -206,8 +207,8 @@ import TideoverServer
                     return try HTTPClient(userAgent: "naive").handler(under: place)
                 }
                 let backEnd =
-                    made
-                    ?? NaiveBackEnd(play: play) { request in
+                    try made
+                    ?? NaiveBackEnd(.expiry, play: play) { request in
                         request.headers[ForeignBackEnd.clockHeader]
                             .flatMap { Instant(rfc3339: $0) }?.millisecondsSince1970 ?? 0
                     }

@@ -37,7 +37,7 @@ import TideoverSandbox
     }
 
     private func naive() throws -> HTTPServer {
-        let backEnd = NaiveBackEnd { request in
+        let backEnd = try NaiveBackEnd(.expiry) { request in
             request.headers[ForeignBackEnd.clockHeader]
                 .flatMap { Instant(rfc3339: $0) }?.millisecondsSince1970 ?? 0
         }
