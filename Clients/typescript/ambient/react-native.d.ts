@@ -1,4 +1,5 @@
-// The part of React Native's API that @tideover/react-native uses, so that it compiles without it.
+// The part of React Native's API that @tideover/react-native and the guides use, so that they compile
+// without it.
 // Source: https://reactnative.dev/docs/components-and-apis (0.72 and later)
 
 declare module "react-native" {
@@ -34,4 +35,6 @@ declare module "react-native" {
   };
   export const Linking: { openURL(url: string): Promise<unknown> };
   export const Platform: { OS: string };
+  export const Button: ComponentType<{ title: string; onPress: () => void }>;
+  export function useColorScheme(): "light" | "dark" | null | undefined;
 }

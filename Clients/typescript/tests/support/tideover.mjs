@@ -10,6 +10,9 @@ import path from "node:path";
 /** The built program; without it the tests that need one are skipped, and say so. */
 export const program = process.env.TIDEOVER_BINARY;
 
+/** What tests are told by is no configuration of the program's. */
+const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("TIDEOVER_")));
+
 const products = {
   "cards.pro.monthly": { entitlements: ["premium"], group: "pro", period: "P1M", trial: "P1W", price: "9.99 USD", grace: "P16D" },
   "cards.lifetime": { entitlements: ["premium"], kind: "nonConsumable", price: "149.99 USD" },
@@ -55,10 +58,10 @@ export class World {
     const stage = this.write("store.json", scenario);
     this.authority = path.join(this.folder, "store");
     const target = `http://127.0.0.1:${this.relay.address().port}`;
-    this.store = await this.run(
+    const said = await this.run(
       ["sandbox", "serve", stage, "--listen", "127.0.0.1:0", "--target", target, "--authority", this.authority],
-      /stores are on (\S+)/);
-    [, this.issuerId, this.keyId] = /issuer id (\S+), key id (\S+) and/.exec(this.log);
+      /stores are on (\S+)\n[^]*issuer id (\S+), key id (\S+) and[^]*key file \S+\n/);
+    [, this.store, this.issuerId, this.keyId] = said;
     const key = this.tool("keys", "pass");
     writeFileSync(path.join(this.folder, "pass-key.pem"), key, { mode: 0o600 });
     this.config = this.write("tideover.json", this.configuration());
@@ -71,7 +74,7 @@ export class World {
   async serve() {
     const listen = this.url ? new URL(this.url).host : "127.0.0.1:0";
     this.config = this.write("tideover.json", { ...this.configuration(), server: { listen } });
-    this.url = await this.run(
+    [, this.url] = await this.run(
       ["serve", "--config", this.config, "--clock", `${this.store}/clock`], /(http:\/\/127\.0\.0\.1:\d+)/);
     this.server = this.processes.at(-1);
   }
@@ -161,21 +164,19 @@ export class World {
   }
 
   tool(...words) {
-    return execFileSync(program, words, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+    return execFileSync(program, words, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"], env });
   }
 
-  /** Starts the program, and returns what it says when it is ready. */
+  /** Starts the program, and returns the match of what it says when it is ready. */
   run(words, ready) {
-    const child = spawn(program, words, { stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(program, words, { stdio: ["ignore", "pipe", "pipe"], env });
     this.processes.push(child);
     let log = "";
     return new Promise((resolve, reject) => {
       const read = (part) => {
         log += part;
-        this.log = log;
         const found = ready.exec(log);
-        // What follows in the same breath is read too.
-        if (found) setTimeout(() => resolve(found[1].replace(/[.,]$/, "")), 200);
+        if (found) resolve(found);
       };
       child.stdout.on("data", read);
       child.stderr.on("data", read);
