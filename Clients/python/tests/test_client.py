@@ -105,6 +105,25 @@ class Loopback(unittest.TestCase):
             server.shutdown()
         self.assertEqual(asked, ["/v1/apps/cards/pass-keys"])
 
+    def test_a_body_that_is_cut_off_is_a_network_error(self):
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                self.send_response(200)
+                self.send_header("Content-Length", "100")
+                self.end_headers()
+                self.wfile.write(b"{")
+
+            def log_message(self, *_):
+                pass
+
+        with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            api = Tideover(f"http://127.0.0.1:{server.server_port}", "cards", "sk", attempts=1)
+            with self.assertRaises(TideoverError) as raised:
+                api.pass_keys()
+            server.shutdown()
+        self.assertEqual(raised.exception.code, "network")
+
     def test_a_server_that_is_away_is_a_network_error(self):
         api = Tideover("http://127.0.0.1:9", "cards", "sk", attempts=1)
         with self.assertRaises(TideoverError) as raised:

@@ -156,6 +156,18 @@ test("a forged pass in the storage is not believed", async () => {
   assert.equal(status(later), "unknown: offline");
 });
 
+test("the pass of somebody else in the storage is not believed", async () => {
+  const { session, open, storage, world } = start();
+  await session.refresh();
+  const [[name, text]] = storage.entries;
+  storage.entries.set(name.replace("anna", "ben"), text);
+  world.isOffline = true;
+  const other = open({ customer: "ben" });
+  await other.refresh();
+  assert.equal(other.passStatus, "wrongCustomer");
+  assert.equal(status(other), "unknown: offline");
+});
+
 for (const text of ["{", "null", "[]", '{"pass":1}', "x".repeat(200_000)]) {
   test(`storage with ${text.slice(0, 12)} is as good as empty`, async () => {
     const { open, storage, world } = start();

@@ -1,5 +1,6 @@
 """The routes of a Tideover server for one app."""
 
+import http.client
 import json
 import random
 import time
@@ -150,7 +151,7 @@ class Tideover:
                  body: bytes | None) -> Response:
         try:
             response = self._send(method, url, {**self._headers, **headers}, body, self._timeout)
-        except OSError as error:
+        except (OSError, http.client.HTTPException) as error:
             raise TideoverError("network", f"The server cannot be reached: {error}") from error
         if len(response.body) > LONGEST_BODY:
             raise _malformed(response.status)

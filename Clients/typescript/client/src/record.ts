@@ -1,12 +1,8 @@
-import type { Environment } from "./api.js";
 import type { PassKey } from "./types.js";
 
 /** What a device keeps of a customer between starts. */
 export interface SessionRecord {
   pass?: string;
-  /** Which environment and customer the server's answer was of: an alias is answered as its owner. */
-  environment?: Environment;
-  subject?: string;
   keys: readonly PassKey[];
   /** The newest time that the device has seen; a clock behind it was set back. */
   newest: number | undefined;
@@ -20,11 +16,11 @@ const longest = 128 * 1024;
 export function readRecord(text: string | null | undefined): SessionRecord {
   if (!text || text.length > longest) return emptyRecord;
   try {
-    const { pass, environment, subject, keys, newest } = JSON.parse(text) as Partial<SessionRecord>;
+    const { pass, keys, newest } = JSON.parse(text) as Partial<SessionRecord>;
     if (typeof pass !== "string" || !Array.isArray(keys)) {
       return { ...emptyRecord, newest: time(newest) };
     }
-    return { pass, environment: environment!, subject: subject!, keys, newest: time(newest) };
+    return { pass, keys, newest: time(newest) };
   } catch {
     return emptyRecord;
   }

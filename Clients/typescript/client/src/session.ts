@@ -39,6 +39,8 @@ interface Current {
   serverAt: number;
 }
 
+/** How far a device's clock can be behind the server's without being called so. */
+const clockTolerance = 300_000;
 /** How long a snapshot answers by itself while the server cannot be reached: a day. */
 const snapshotLife = 24 * 3_600_000;
 
@@ -100,9 +102,9 @@ export class CustomerSession {
     return this.status;
   }
 
-  /** Whether the clock is behind a time that this device has seen. Offline answers take the later. */
+  /** Whether the clock is minutes behind a time that this device has seen; that one counts offline. */
   get isClockBehind(): boolean {
-    return now(this.time) > this.clock();
+    return now(this.time) > this.clock() + clockTolerance;
   }
 
   /** Why the last refresh failed; undefined if it did not. */
@@ -266,7 +268,7 @@ export class CustomerSession {
     this.status = typeof found === "string" ? found : "believed";
     if (typeof found === "string") return;
     this.held = found;
-    this.record = { ...this.record, pass: compact, environment, subject: customer };
+    this.record = { ...this.record, pass: compact };
   }
 
   /** Whether the server's keys could be had. Without them the answer itself still counts. */
@@ -303,9 +305,10 @@ export class CustomerSession {
   private async readStorage(): Promise<void> {
     const text = await this.options.storage?.getItem(this.storageKey);
     this.record = readRecord(text);
-    const { pass, environment = this.api.environment, subject = this.customer } = this.record;
+    const { pass } = this.record;
     if (pass === undefined) return;
-    const found = await this.check(pass, environment, subject, this.time);
+    // Only what was asked for: storage can be filled with the pass of somebody else.
+    const found = await this.check(pass, this.api.environment, this.customer, this.time);
     this.status = typeof found === "string" ? found : "believed";
     if (typeof found !== "string") this.held = found;
     this.touch();

@@ -2,7 +2,7 @@
 // lose the stores' messages, and keeps what devices get from a store: signed transactions and tokens.
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import http from "node:http";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -31,6 +31,15 @@ const scenario = {
   customers: { anna: {}, ben: { store: "googlePlay" } },
   start: "2026-05-01T10:00:00Z",
 };
+
+/** Waits until something holds: for half a minute at most. */
+async function soon(what, holds) {
+  for (let attempt = 0; attempt < 300; attempt += 1) {
+    if (await holds()) return;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error(`Waited in vain for ${what}.`);
+}
 
 export class World {
   processes = [];
@@ -62,6 +71,8 @@ export class World {
       ["sandbox", "serve", stage, "--listen", "127.0.0.1:0", "--target", target, "--authority", this.authority],
       /stores are on (\S+)\n[^]*issuer id (\S+), key id (\S+) and[^]*key file \S+\n/);
     [, this.store, this.issuerId, this.keyId] = said;
+    // Its file is written just after it is named.
+    await soon("the key file of Google", () => existsSync(path.join(this.authority, "service-account.json")));
     const key = this.tool("keys", "pass");
     writeFileSync(path.join(this.folder, "pass-key.pem"), key, { mode: 0o600 });
     this.config = this.write("tideover.json", this.configuration());
@@ -110,17 +121,11 @@ export class World {
     const failed = answer.moments?.filter(({ passed }) => !passed) ?? [];
     if (answer.fault || failed.length > 0) throw new Error(JSON.stringify(answer));
     // The server looks at the store's clock every second.
-    await this.until(answer.now);
+    await soon(`the server's clock at ${answer.now}`, async () => {
+      const { time } = await (await fetch(`${this.url}/healthz`)).json();
+      return Date.parse(time) >= Date.parse(answer.now);
+    });
     return answer;
-  }
-
-  async until(now) {
-    for (let attempt = 0; attempt < 100; attempt += 1) {
-      const { time } = await (await fetch(`${this.url}/healthz`)).json().catch(() => ({}));
-      if (Date.parse(time) >= Date.parse(now)) return;
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
-    throw new Error(`The server's clock did not reach ${now}.`);
   }
 
   /** The store's time, for the clock of a device. */
