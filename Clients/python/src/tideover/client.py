@@ -175,7 +175,10 @@ def _send(method: str, url: str, headers: Mapping[str, str], body: bytes | None,
     request = urllib.request.Request(url, data=body, headers=dict(headers), method=method)
     try:
         with _opener.open(request, timeout=timeout) as answer:
-            return Response(answer.status, answer.headers, answer.read(LONGEST_BODY + 1))
+            data = answer.read(LONGEST_BODY + 1)
+            if answer.length and len(data) <= LONGEST_BODY:
+                raise http.client.IncompleteRead(data, answer.length)
+            return Response(answer.status, answer.headers, data)
     except urllib.error.HTTPError as answer:
         with answer:
             return Response(answer.code, answer.headers, answer.read(LONGEST_BODY + 1))
