@@ -34,16 +34,24 @@ test("the documents' TypeScript compiles", () => {
   mkdirSync(folder);
   let count = 0;
   for (const document of Object.keys(documents)) {
+    mkdirSync(path.join(folder, document));
     for (const language of ["ts", "tsx"]) {
-      blocks(document, language).forEach((code, index) => {
-        writeFileSync(path.join(folder, `${document}-${index}.${language}`), code);
+      for (const [index, code] of blocks(document, language).entries()) {
+        // A block that begins with a file's name is that file.
+        const [, name = `${index}.${language}`] = /^\/\/ (\w+\.tsx?)\n/.exec(code) ?? [];
+        writeFileSync(path.join(folder, document, name), code);
         count += 1;
-      });
+      }
     }
   }
   assert.ok(count >= 12);
   const configuration = JSON.parse(readFileSync(path.join(here, "tests/types/tsconfig.json"), "utf8"));
   configuration.extends = "../tsconfig.base.json";
+  // As apps resolve modules: without extensions, and without the `exports` of packages.
+  Object.assign(configuration.compilerOptions, {
+    module: "ES2022", moduleResolution: "node", esModuleInterop: true,
+  });
+  configuration.include = ["*/*"];
   configuration.files = ["node", "react-native", "guides"].map((name) => `../ambient/${name}.d.ts`);
   writeFileSync(path.join(folder, "tsconfig.json"), JSON.stringify(configuration));
   const { status, stdout } = spawnSync("tsc", ["-p", folder], { encoding: "utf8" });
