@@ -1,5 +1,5 @@
-"""What a device may believe offline, and when: the same rules as the server's core, held to them by
-Conformance/clients. Pure functions; instants are milliseconds since 1970."""
+"""What a device may believe offline, and when: the rules of TideoverCore/Pass, as the tables in
+Conformance/clients state them. Pure functions; instants are milliseconds since 1970."""
 
 import base64
 import binascii

@@ -2,8 +2,9 @@ import type { Environment } from "./api.js";
 import { instant } from "./instant.js";
 import type { PassEntitlement } from "./types.js";
 
-// What a device may believe offline, and when: the same rules as the server's core, held to them by
-// Conformance/clients/passes.json. Pure functions; the signature is checked before (signature.ts).
+// What a device may believe offline, and when: the rules of TideoverCore/Pass, as the table
+// Conformance/clients/passes.json states them. Pure functions; the signature is checked before
+// (signature.ts).
 
 /** The claims of a pass. Instants are milliseconds since 1970. */
 export interface Pass {
