@@ -18,17 +18,29 @@ fi
 TIDEOVER_BINARY=$(readlink -f "$TIDEOVER_BINARY")
 export TIDEOVER_BINARY
 
-cd Clients/typescript
 if [ "${1:-}" = types ]; then
-    node scripts/served-types.mjs >client/src/types.ts.new
-    mv client/src/types.ts.new client/src/types.ts
+    types=$(node Clients/typescript/scripts/served-types.mjs)
+    printf '%s\n' "$types" >Clients/typescript/client/src/types.ts
     exit
 fi
 TIDEOVER_PACKED=$root/.build/clients
 export TIDEOVER_PACKED
 rm -rf "$TIDEOVER_PACKED"
-"$root/scripts/pack.sh" "$TIDEOVER_PACKED"
-tsc -p tests/types
+scripts/pack.sh "$TIDEOVER_PACKED"
+
+# In a copy, so that nothing is left between the sources.
+copy=$(mktemp -d)
+trap 'rm -rf "$copy"' EXIT
+cp -R Clients "$copy/"
+for folder in Conformance/clients docs/guides; do
+    mkdir -p "$copy/$folder"
+    cp -R "$folder/." "$copy/$folder/"
+done
+cd "$copy/Clients/typescript"
+scripts/modules.sh
+for package in client react react-native node tests/types; do
+    tsc -p "$package"
+done
 node --test tests/*.test.mjs
 cd ../python
 PYTHONPATH=src /usr/bin/python3 -m unittest discover -s tests -t .

@@ -26,8 +26,7 @@ member() {
 }
 
 pack_package() {
-    source=$root/Clients/typescript/$1
-    rm -rf "$source/dist"
+    source=$staging/Clients/typescript/$1
     tsc -p "$source"
     mkdir -p "$staging/$1/package"
     cp "$root/LICENSE" "$staging/$1/package/"
@@ -42,15 +41,17 @@ pack_package() {
     echo "$tarball"
 }
 
-"$root/Clients/typescript/scripts/modules.sh"
+# In a copy, so that nothing is left between the sources.
+cp -R "$root/Clients" "$staging/"
+rm -rf "$staging"/Clients/typescript/*/dist
+"$staging/Clients/typescript/scripts/modules.sh"
 for package in client react react-native node; do
     pack_package "$package"
 done
 
 # Debian's Python, because its setuptools needs no registry.
-cp -R "$root/Clients/python" "$staging/python"
-cp "$root/LICENSE" "$staging/python/"
-cd "$staging/python"
+cp "$root/LICENSE" "$staging/Clients/python/"
+cd "$staging/Clients/python"
 /usr/bin/python3 -c 'from setuptools import build_meta as it
 it.build_wheel("dist"); it.build_sdist("dist")' >"$staging/python.log" 2>&1 || {
     cat "$staging/python.log" >&2
