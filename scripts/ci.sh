@@ -34,7 +34,7 @@ format() {
 }
 
 shell_scripts() {
-    shellcheck --external-sources scripts/*.sh Packaging/debian/* .ci/run
+    shellcheck --external-sources scripts/*.sh Clients/typescript/scripts/*.sh Packaging/debian/* .ci/run
 }
 
 build_tests() {
@@ -190,6 +190,11 @@ judged() {
     [ "$status" -eq 0 ] || [ "$status" -eq 75 ]
 }
 
+# Types, tests and packages of what apps and back ends ask the server with.
+clients() {
+    TIDEOVER_BINARY=$server scripts/clients.sh
+}
+
 # What users get is killed, starved and abused; first it is made sure that a loss would be seen.
 short_trials() {
     local -x TIDEOVER_BINARY=$server TIDEOVER_TRIALS_BINARY=$trials
@@ -221,6 +226,7 @@ full)
     step "files of a release" release_files
     step "the simulated Google, judged by Google's library" judged scripts/verify-google.sh
     step "the simulated App Store, judged by Apple's library" judged scripts/verify-apple.sh
+    step "the clients, beside the release build" clients
     step "laws of the core over 10,000 lives" laws
     step "short trials of the release build" short_trials
     ;;

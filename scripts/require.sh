@@ -43,6 +43,21 @@ missing_for_full_check() {
     python3 -c 'import ensurepip' 2>/dev/null || echo python3-venv
     # The Debian package of a release.
     command -v dpkg-shlibdeps >/dev/null || echo dpkg-dev
+    missing_for_clients
+}
+
+# What checks and packs Clients/: TypeScript, React and two of Python's frameworks, no registry.
+missing_for_clients() {
+    command -v node >/dev/null || echo nodejs
+    command -v tsc >/dev/null || echo node-typescript
+    command -v curl >/dev/null || echo curl
+    present /usr/share/nodejs/react || echo node-react
+    present /usr/share/nodejs/react-dom || echo node-react-dom
+    present /usr/share/nodejs/react-test-renderer || echo node-react-test-renderer
+    present /usr/bin/python3 || echo python3
+    for module in setuptools wheel pip fastapi httpx django; do
+        /usr/bin/python3 -c "import $module" 2>/dev/null || echo "python3-$module"
+    done
 }
 
 # The shared libraries that the Swift toolchain itself cannot find.

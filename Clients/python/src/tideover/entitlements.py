@@ -1,0 +1,91 @@
+"""A cache of what customers may use, for a back end."""
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from .answers import Answer, answer_from
+from .client import Tideover, TideoverError
+from .instants import instant
+
+
+@dataclass(frozen=True)
+class _Entry:
+    snapshot: dict
+    etag: str | None
+    read_at: float
+    server_at: float
+    """The server's time when it last said so, in seconds since 1970."""
+
+
+class EntitlementCache:
+    """What customers may use, never kept past the instant at which it changes. Threads share it."""
+
+    def __init__(self, api: Tideover, *, max_age: float = 30, max_stale: float = 600,
+                 max_customers: int = 10_000, clock: Callable[[], float] = time.time):
+        """`max_age` is how many seconds an answer is used without asking again, `max_stale` how many
+        while the server cannot be reached."""
+        self.api = api
+        self._max_age = max_age
+        self._max_stale = max_stale
+        self._max_customers = max_customers
+        self._clock = clock
+        self._entries: OrderedDict[str, _Entry] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def answer(self, customer: str, name: str) -> Answer:
+        """Whether a customer may use something now; `offline` if that cannot be found out."""
+        held = self._stated(self._entry(customer), name, self._max_age)
+        if held is not None:
+            return held
+        try:
+            entry = self._read(customer)
+        except TideoverError:
+            held = self._stated(self._entry(customer), name, self._max_stale)
+            return Answer("unknown", "offline") if held is None else held
+        # The server has just said so: it counts for this request, even if it changes this instant.
+        entitlement = entry.snapshot["entitlements"].get(name)
+        return answer_from(entitlement) if entitlement else Answer("unknown", "unnamed")
+
+    def forget(self, customer: str) -> None:
+        """Forgets what is kept of a customer, for example when a webhook reports a change."""
+        with self._lock:
+            self._entries.pop(customer, None)
+
+    def _entry(self, customer: str) -> _Entry | None:
+        with self._lock:
+            return self._entries.get(customer)
+
+    def _stated(self, entry: _Entry | None, name: str, max_age: float) -> Answer | None:
+        if entry is None:
+            return None
+        age = self._clock() - entry.read_at
+        entitlement = entry.snapshot["entitlements"].get(name)
+        if entitlement is None or not 0 <= age < max_age:
+            return None
+        change = instant(entitlement["nextChange"])
+        if change is not None and change / 1000 <= entry.server_at + age:
+            return None
+        return answer_from(entitlement)
+
+    def _read(self, customer: str) -> _Entry:
+        held = self._entry(customer)
+        begun = self._clock()
+        answer = self.api.snapshot(customer, held.etag if held else None)
+        if answer is not None:
+            snapshot, etag = answer
+            as_of = instant(snapshot["asOf"])
+            entry = _Entry(snapshot, etag, begun, begun if as_of is None else as_of / 1000)
+        elif held is not None:
+            server_at = held.server_at + max(0, begun - held.read_at)
+            entry = replace(held, read_at=begun, server_at=server_at)
+        else:
+            raise TideoverError("malformed", "Nothing was asked for by tag, but 304 was answered.", 304)
+        with self._lock:
+            self._entries[customer] = entry
+            self._entries.move_to_end(customer)
+            if len(self._entries) > self._max_customers:
+                self._entries.popitem(last=False)
+        return entry

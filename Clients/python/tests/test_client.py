@@ -1,0 +1,192 @@
+import http.server
+import threading
+import unittest
+
+from tideover import Answer, EntitlementCache, Tideover, TideoverError
+
+from .support import BEGIN, Server, iso, problem, reply, snapshot
+
+
+def client(route, **options):
+    server = Server(route)
+    pauses = []
+    api = Tideover("https://billing.example.com/", "cards", "pk_1", send=server, jitter=lambda: 0.5,
+                   sleep=pauses.append, **options)
+    return api, server, pauses
+
+
+class Requests(unittest.TestCase):
+    def test_a_request_names_app_customer_environment_and_key(self):
+        api, server, _ = client(lambda *_: reply(200, snapshot(), etag='W/"1"'), environment="sandbox")
+        _, etag = api.snapshot("u/1 ä")
+        self.assertEqual(etag, 'W/"1"')
+        _, url, headers, _ = server.requests[0]
+        self.assertEqual(
+            url, "https://billing.example.com/v1/apps/cards/customers/u%2F1%20%C3%A4?environment=sandbox")
+        self.assertEqual(headers["Authorization"], "Bearer pk_1")
+
+    def test_what_is_held_already_is_not_read_again(self):
+        api, server, _ = client(lambda *_: reply(304))
+        self.assertIsNone(api.snapshot("anna", 'W/"1"'))
+        self.assertEqual(server.requests[0][2]["If-None-Match"], 'W/"1"')
+
+    def test_what_can_succeed_later_is_tried_again_with_pauses_that_grow(self):
+        for first in (OSError("reset"), problem(429, "slow"), problem(503, "down"), reply(502, b"<html>")):
+            def route(_, count, first=first):
+                if count == 3:
+                    return reply(200, snapshot())
+                if isinstance(first, OSError):
+                    raise first
+                return first
+            api, _, pauses = client(route)
+            api.snapshot("anna")
+            self.assertEqual(pauses, [0.25, 0.5])
+
+    def test_a_pause_is_at_least_what_the_server_asks_for(self):
+        def route(_, count):
+            return reply(200, snapshot()) if count == 2 else problem(503, "busy", retry_after="7")
+        api, _, pauses = client(route)
+        api.snapshot("anna")
+        self.assertEqual(pauses, [7.25])
+
+    def test_attempts_are_bounded_and_a_server_that_asks_for_much_is_left_alone(self):
+        for answer, count in ((problem(503, "down"), 3), (problem(429, "slow", retry_after="31"), 1),
+                              (problem(404, "not-found"), 1), (reply(301), 1)):
+            api, server, _ = client(lambda *_, answer=answer: answer)
+            with self.assertRaises(TideoverError):
+                api.snapshot("anna")
+            self.assertEqual(len(server.requests), count)
+
+    def test_a_problem_is_named(self):
+        api, _, _ = client(lambda *_: problem(403, "wrong-app"))
+        with self.assertRaises(TideoverError) as raised:
+            api.explain("anna")
+        self.assertEqual((raised.exception.code, raised.exception.status), ("wrong-app", 403))
+
+    def test_purchases_beyond_a_request_are_sent_in_several_and_numbered_through(self):
+        def route(request, _):
+            items = [{"kind": "purchase", "index": index, "verdict": "accepted"}
+                     for index in range(len(request[3].get("purchases", [])))]
+            return reply(200, {**snapshot(), "items": items, "drift": []})
+        api, server, _ = client(route)
+        answer = api.reconcile("anna", purchases=({"productId": str(it)} for it in range(35)))
+        self.assertEqual([len(it[3]["purchases"]) for it in server.requests], [16, 16, 3])
+        self.assertEqual([item["index"] for item in answer["items"]], list(range(35)))
+
+    def test_the_feed_is_read_page_by_page(self):
+        def route(request, _):
+            is_second = "after=1" in request[1]
+            return reply(200, {"events": [{"id": "2" if is_second else "1"}],
+                               "next": "2" if is_second else "1", "more": not is_second})
+        api, _, _ = client(route)
+        self.assertEqual([event["id"] for event in api.events_after()], ["1", "2"])
+
+
+class Loopback(unittest.TestCase):
+    def test_the_key_follows_no_redirect(self):
+        asked = []
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                asked.append(self.path)
+                self.send_response(302)
+                self.send_header("Location", "/elsewhere")
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            def log_message(self, *_):
+                pass
+
+        with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            api = Tideover(f"http://127.0.0.1:{server.server_port}", "cards", "sk")
+            with self.assertRaises(TideoverError):
+                api.pass_keys()
+            server.shutdown()
+        self.assertEqual(asked, ["/v1/apps/cards/pass-keys"])
+
+    def test_a_body_that_is_cut_off_is_a_network_error(self):
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                self.send_response(200)
+                self.send_header("Content-Length", "100")
+                self.end_headers()
+                self.wfile.write(b"{")
+
+            def log_message(self, *_):
+                pass
+
+        with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            api = Tideover(f"http://127.0.0.1:{server.server_port}", "cards", "sk", attempts=1)
+            with self.assertRaises(TideoverError) as raised:
+                api.pass_keys()
+            server.shutdown()
+        self.assertEqual(raised.exception.code, "network")
+
+    def test_a_server_that_is_away_is_a_network_error(self):
+        api = Tideover("http://127.0.0.1:9", "cards", "sk", attempts=1)
+        with self.assertRaises(TideoverError) as raised:
+            api.snapshot("anna")
+        self.assertEqual(raised.exception.code, "network")
+
+
+class Cache(unittest.TestCase):
+    def setUp(self):
+        self.now = BEGIN
+        self.is_offline = False
+        self.answer = snapshot()
+
+        def route(request, _):
+            if self.is_offline:
+                raise OSError("away")
+            etag = f'W/"{self.answer["customerVersion"]}"'
+            return reply(304) if request[2].get("If-None-Match") == etag \
+                else reply(200, self.answer, etag=etag)
+        self.api, self.server, _ = client(route, attempts=1)
+        self.cache = EntitlementCache(self.api, clock=lambda: self.now, max_customers=2)
+
+    def status(self, customer="anna", name="premium"):
+        answer = self.cache.answer(customer, name)
+        return answer.because or answer.status
+
+    def test_an_answer_is_kept_for_half_a_minute_then_asked_for_by_its_tag(self):
+        self.assertEqual(self.status(), "granted")
+        self.now += 29.999
+        self.assertEqual(self.status(), "granted")
+        self.assertEqual(len(self.server.requests), 1)
+        self.now += 0.001
+        self.assertEqual(self.status(), "granted")
+        self.assertEqual(self.server.requests[1][2]["If-None-Match"], 'W/"1"')
+
+    def test_an_answer_is_never_kept_past_its_change(self):
+        self.answer = snapshot(nextChange=iso(BEGIN + 10))
+        self.status()
+        self.now += 9.999
+        self.status()
+        self.assertEqual(len(self.server.requests), 1)
+        self.now = BEGIN + 10
+        self.answer = snapshot(at=self.now, version=2, access=False, state="expired")
+        self.assertEqual(self.status(), "denied")
+
+    def test_offline_an_answer_counts_for_ten_minutes_and_never_past_its_change(self):
+        for change, last in ((None, 600), (iso(BEGIN + 60), 60)):
+            self.cache.forget("anna")
+            self.is_offline, self.now, self.answer = False, BEGIN, snapshot(nextChange=change)
+            self.status()
+            self.is_offline, self.now = True, BEGIN + last - 0.001
+            self.assertEqual(self.status(), "granted")
+            self.now = BEGIN + last
+            self.assertEqual(self.status(), "offline")
+
+    def test_what_is_kept_is_bounded(self):
+        for customer in ("a", "b", "c", "b", "c"):
+            self.status(customer)
+        self.assertEqual(len(self.server.requests), 3)
+
+    def test_a_name_that_the_catalogue_lacks_is_neither(self):
+        self.assertEqual(self.status(name="gold"), "unnamed")
+
+    def test_an_answer_has_no_truth_value(self):
+        with self.assertRaises(TypeError):
+            bool(Answer("unknown", "offline"))

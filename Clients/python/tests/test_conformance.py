@@ -1,0 +1,89 @@
+"""The tables that the core and the TypeScript client are held to as well."""
+
+import unittest
+
+from tideover import WebhookRefusal, answer_from, verify_webhook
+from tideover.instants import instant
+from tideover.passes import Expectation, PassRefusal, answer_of, believe, customer_id, verified_claims
+
+from .support import merged, table
+
+# As many cases as the TypeScript client finds in the same files.
+COUNTS = {"passes": 48, "signed-passes": 19, "webhooks": 25, "snapshots": 11}
+DEFAULTS = {"issuer": "tideover", "audience": "cards", "customer": "anna", "environment": "production"}
+
+
+class Conformance(unittest.TestCase):
+    def each(self, name, check):
+        """Holds every case of a table to `check`, which gets the rest of the table too."""
+        found = table(name)
+        self.assertEqual(len(found["cases"]), COUNTS[name])
+        for case in found["cases"]:
+            with self.subTest(case["name"]):
+                check(case, found)
+
+    def test_passes(self):
+        self.each("passes", self.check_pass)
+
+    def check_pass(self, case, found):
+        def claims(of):
+            return merged(found["passes"][of["pass"]], of.get("patch", {}))
+
+        expected = Expectation(**{**DEFAULTS, **case.get("expected", {})})
+        now = max(instant(case["clock"]), instant(case.get("newestVerified")) or 0)
+        held = None
+        if "held" in case:
+            of = claims(case["held"])
+            held = believe(of, Expectation(**{**DEFAULTS, "customer": of["sub"]}), None, now)
+        if "refused" in case:
+            with self.assertRaises(PassRefusal) as refused:
+                believe(claims(case), expected, held, now)
+            self.assertEqual(refused.exception.code, case["refused"])
+            return
+        believed = believe(claims(case), expected, held, now)
+        for name, answer in case["answers"].items():
+            self.assertEqual(self.stated(answer_of(believed, name, now)), answer)
+
+    def stated(self, answer):
+        if answer.entitlement is None:
+            return {"kind": answer.kind, "access": False, "confidence": "unknown"}
+        confidence = answer.entitlement["confidence"]
+        if answer.kind == "presumed" and confidence != "unknown":
+            confidence = "presumed"
+        return {"kind": answer.kind, "access": answer.entitlement["access"], "confidence": confidence}
+
+    def test_signed_passes(self):
+        def check(case, found):
+            try:
+                verified_claims(case["document"], found["keys"])
+                verdict = "accepted"
+            except PassRefusal as refused:
+                verdict = refused.code
+            self.assertEqual(verdict, case["verdict"])
+
+        self.each("signed-passes", check)
+
+    def test_webhooks(self):
+        def check(case, _):
+            try:
+                message = verify_webhook(case["headers"], case["body"], case["keys"], now=case["at"])
+                verdict = "accepted"
+                self.assertEqual(message.payload["type"], "entitlement_changed")
+            except WebhookRefusal as refused:
+                verdict = refused.code
+            self.assertEqual(verdict, case["verdict"])
+
+        self.each("webhooks", check)
+
+    def test_snapshots(self):
+        def check(case, _):
+            answer = answer_from(case["entitlement"])
+            self.assertEqual(answer.status, case["expect"]["status"])
+            self.assertEqual(answer.is_presumed, case["expect"].get("isPresumed", False))
+
+        self.each("snapshots", check)
+
+    def test_ids_compare_as_the_server_compares_them(self):
+        upper = "7E3FB20B-4CDB-47CC-936D-99D65F608138"
+        self.assertEqual(customer_id(upper), upper.lower())
+        self.assertEqual(customer_id("Anna"), "Anna")

@@ -1,0 +1,140 @@
+import { TideoverError } from "./errors.js";
+import { HTTP } from "./http.js";
+import type { RetryOptions } from "./http.js";
+import type {
+  CustomerTimeline, DeviceEvidence, Events, Explanation, PassKeys, Reconciled, Snapshot,
+} from "./types.js";
+
+export type Environment = Snapshot["environment"];
+
+export interface APIOptions extends RetryOptions {
+  /** The server, such as `https://billing.example.com`. */
+  url: string;
+  /** The app's id in the server's configuration. */
+  app: string;
+  /** A public key on a device, a secret key in a back end. */
+  key: string;
+  /** `production` unless given. */
+  environment?: Environment;
+}
+
+/** A snapshot and the tag to ask with the next time. */
+export interface TaggedSnapshot {
+  snapshot: Snapshot;
+  etag: string | undefined;
+}
+
+/** Reads at an instant, RFC 3339, or with what was known by then. */
+export interface Moment {
+  at?: string;
+  asKnownAt?: string;
+}
+
+/** The most pieces of evidence that one request takes, and of those the most of Google Play. */
+const mostPieces = 16;
+
+/** The routes of a Tideover server for one app. It keeps nothing between calls. */
+export class TideoverAPI {
+  readonly app: string;
+  readonly environment: Environment;
+  private readonly http: HTTP;
+  private readonly base: string;
+  private readonly authorization: string;
+
+  constructor(options: APIOptions) {
+    this.app = options.app;
+    this.environment = options.environment ?? "production";
+    this.http = new HTTP(options);
+    this.base = `${options.url.replace(/\/+$/, "")}/v1/apps/${encodeURIComponent(options.app)}`;
+    this.authorization = `Bearer ${options.key}`;
+  }
+
+  /** What a customer may use now; undefined if it is still what has the tag `etag`. */
+  async snapshot(customer: string, etag?: string): Promise<TaggedSnapshot | undefined> {
+    const headers: Record<string, string> = etag ? { "If-None-Match": etag } : {};
+    const answer = await this.http.send("GET", this.customer(customer), this.headers(headers));
+    if (answer.status === 304) return undefined;
+    return { snapshot: parsed(answer.status, answer.body), etag: answer.etag };
+  }
+
+  /** Presents what a device has in hand. More than one request takes is sent in several; the last
+   * answer counts, with the items of all of them. */
+  async reconcile(customer: string, evidence: DeviceEvidence): Promise<Reconciled> {
+    const { purchases = [], ...rest } = evidence;
+    const url = this.customer(customer, "/reconcile");
+    const headers = this.headers({ "Content-Type": "application/json" });
+    let answer: Reconciled | undefined;
+    let items: Reconciled["items"] = [];
+    for (let first = 0; first === 0 || first < purchases.length; first += mostPieces) {
+      const part = purchases.slice(first, first + mostPieces);
+      const body: DeviceEvidence = first === 0 ? { ...rest } : {};
+      if (part.length > 0) body.purchases = part;
+      const { status, body: text } = await this.http.send("POST", url, headers, JSON.stringify(body));
+      answer = parsed<Reconciled>(status, text);
+      items = items.concat(answer.items.map(
+        (item) => item.kind === "purchase" ? { ...item, index: item.index + first } : item));
+    }
+    return { ...answer!, items };
+  }
+
+  /** What a customer lived through. Needs a secret key. */
+  timeline(customer: string, moment: Moment = {}): Promise<CustomerTimeline> {
+    return this.get(this.customer(customer, "/timeline", { ...moment }));
+  }
+
+  /** Why a customer may use what. Needs a secret key. */
+  explain(customer: string, moment: Moment = {}): Promise<Explanation> {
+    return this.get(this.customer(customer, "/explain", { ...moment }));
+  }
+
+  /** A page of the change feed, from the event after `after`. Needs a secret key. */
+  events(after?: string, limit?: number): Promise<Events> {
+    return this.get(`${this.base}/events${query({ after, limit: limit?.toString() })}`);
+  }
+
+  /** All events after `after`, then nothing: keep the last id and go on from it later. */
+  async *eventsAfter(after?: string): AsyncIterableIterator<Events["events"][number]> {
+    for (let place = after; ;) {
+      const page = await this.events(place);
+      for (const event of page.events) yield event;
+      if (!page.more || page.next === null) return;
+      place = page.next;
+    }
+  }
+
+  /** The public keys that passes are checked with. */
+  passKeys(): Promise<PassKeys> {
+    return this.get(`${this.base}/pass-keys`);
+  }
+
+  private async get<Value extends object>(url: string): Promise<Value> {
+    const { status, body } = await this.http.send("GET", url, this.headers({}));
+    return parsed(status, body);
+  }
+
+  private customer(id: string, path = "", values: Record<string, string | undefined> = {}): string {
+    const parameters = query({ environment: this.environment, ...values });
+    return `${this.base}/customers/${encodeURIComponent(id)}${path}${parameters}`;
+  }
+
+  private headers(more: Record<string, string>): Record<string, string> {
+    return { Accept: "application/json", Authorization: this.authorization, ...more };
+  }
+}
+
+function query(values: Record<string, string | undefined>): string {
+  const pairs = Object.entries(values).filter((pair): pair is [string, string] => pair[1] !== undefined);
+  const text = pairs.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join("&");
+  return text && `?${text}`;
+}
+
+function parsed<Value extends object>(status: number, body: string): Value {
+  let value: unknown;
+  try {
+    value = JSON.parse(body);
+  } catch {
+    value = undefined;
+  }
+  if (typeof value !== "object" || value === null) throw TideoverError.malformed(status);
+  return value as Value;
+}

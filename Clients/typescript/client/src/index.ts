@@ -1,0 +1,20 @@
+export { TideoverAPI } from "./api.js";
+export type { APIOptions, Environment, Moment, TaggedSnapshot } from "./api.js";
+// With a star, so that an app can add to `Register`.
+export * from "./answer.js";
+export { TideoverError } from "./errors.js";
+export type { RetryOptions } from "./http.js";
+export { instant } from "./instant.js";
+export { answerOf, believe, renewAt } from "./pass.js";
+export type { DeviceTime, Pass, PassAnswer, PassExpectation, PassRefusal } from "./pass.js";
+export type { Clock, Fetch, FetchInit, FetchResponse, KeyValueStore } from "./platform.js";
+export { schedule } from "./platform.js";
+export { PurchaseSync } from "./purchases.js";
+export type { PurchaseLibrary, PurchaseOptions, StorePurchase } from "./purchases.js";
+export { snapshotOfCustomerInfo } from "./revenuecat.js";
+export type { RevenueCatCustomerInfo, RevenueCatEntitlement } from "./revenuecat.js";
+export { CustomerSession } from "./session.js";
+export type { PassStatus, SessionOptions } from "./session.js";
+export { verifiedClaims, webCryptoVerifier } from "./signature.js";
+export type { SignatureRefusal, Verifier } from "./signature.js";
+export * from "./types.js";

@@ -1,0 +1,336 @@
+import { answerFrom, answerFromPass } from "./answer.js";
+import type { Answer, EntitlementName } from "./answer.js";
+import { TideoverAPI } from "./api.js";
+import type { APIOptions, Environment } from "./api.js";
+import { instant } from "./instant.js";
+import { believe, boundaries, now, renewAt } from "./pass.js";
+import type { DeviceTime, Pass, PassRefusal } from "./pass.js";
+import type { Clock, KeyValueStore } from "./platform.js";
+import { verifiedClaims, webCryptoVerifier } from "./signature.js";
+import type { SignatureRefusal, Verifier } from "./signature.js";
+import { emptyRecord, readRecord } from "./record.js";
+import type { SessionRecord } from "./record.js";
+import type { DeviceEvidence, PassKey, Reconciled, Snapshot } from "./types.js";
+
+export interface SessionOptions extends APIOptions {
+  /** The id that your back end knows the customer by. */
+  customer: string;
+  /** Keeps the pass between starts. Without it, nothing is known offline after a restart. */
+  storage?: KeyValueStore;
+  clock?: Clock;
+  /** Checks Ed25519 where the platform's WebCrypto does not, as in Hermes. */
+  verifier?: Verifier;
+  /** Public keys to build into the app; otherwise the server's are fetched and kept. */
+  passKeys?: readonly PassKey[];
+  /** `pass.issuer` of the server's configuration: `tideover` unless given. */
+  issuer?: string;
+  /** A snapshot from server rendering, to begin with. */
+  initial?: Snapshot;
+}
+
+/** Whether the session can answer offline: yes, or why not. */
+export type PassStatus = "none" | "believed" | PassRefusal | SignatureRefusal;
+
+interface Current {
+  snapshot: Snapshot;
+  etag: string | undefined;
+  /** The device's time and the server's when the server last said so. */
+  readAt: number;
+  serverAt: number;
+}
+
+/** How far a device's clock can be behind the server's without being called so. */
+const clockTolerance = 300_000;
+/** How long a snapshot answers by itself while the server cannot be reached: a day. */
+const snapshotLife = 24 * 3_600_000;
+
+/**
+ * What one customer may use on this device: the server's answer, or offline the pass's.
+ *
+ * All answers are computed from what is held; nothing waits for the network but the methods that
+ * return promises.
+ */
+export class CustomerSession {
+  readonly api: TideoverAPI;
+  readonly customer: string;
+  private readonly clock: Clock;
+  private readonly storageKey: string;
+  private verifier: Promise<Verifier | undefined>;
+  private record: SessionRecord = emptyRecord;
+  private held: Pass | undefined;
+  private current: Current | undefined;
+  private status: PassStatus = "none";
+  private failure: unknown;
+  private loading: Promise<void> | undefined;
+  private refreshing: Promise<Snapshot | undefined> | undefined;
+  /** Requests are numbered as they begin: an answer that was overtaken is dropped. */
+  private begun = 0;
+  private accepted = 0;
+  private isForgotten = false;
+  private readonly listeners = new Set<() => void>();
+  private readonly answers = new Map<string, Answer>();
+
+  constructor(private readonly options: SessionOptions) {
+    this.api = new TideoverAPI(options);
+    this.customer = options.customer;
+    this.clock = options.clock ?? Date.now;
+    this.verifier = options.verifier ? Promise.resolve(options.verifier) : webCryptoVerifier();
+    this.storageKey = `tideover/${this.api.app}/${this.api.environment}/${options.customer}`;
+    if (options.initial) {
+      this.current = this.received(options.initial, undefined);
+    }
+  }
+
+  // MARK: Answers
+
+  /** Whether the customer may use something now. The same object while it says the same. */
+  answer(name: EntitlementName): Answer {
+    const fresh = this.derive(name);
+    const held = this.answers.get(name);
+    if (held && JSON.stringify(held) === JSON.stringify(fresh)) return held;
+    this.answers.set(name, fresh);
+    return fresh;
+  }
+
+  /** The server's last answer, with the prompt and the trial; undefined before it and offline. */
+  get snapshot(): Snapshot | undefined {
+    return this.isCurrent(this.current) ? this.current.snapshot : undefined;
+  }
+
+  /** Whether the session can answer offline, and if not, why not. */
+  get passStatus(): PassStatus {
+    return this.status;
+  }
+
+  /** Whether the clock is minutes behind a time that this device has seen; that one counts offline. */
+  get isClockBehind(): boolean {
+    return now(this.time) > this.clock() + clockTolerance;
+  }
+
+  /** Why the last refresh failed; undefined if it did not. */
+  get lastError(): unknown {
+    return this.failure;
+  }
+
+  /** Milliseconds until an answer can change by itself; undefined if none will. */
+  get untilNextChange(): number | undefined {
+    const later: number[] = [];
+    if (this.current) {
+      const server = this.serverTime(this.current);
+      const changes = Object.values(this.current.snapshot.entitlements).map((it) => instant(it.nextChange));
+      later.push(...changes.filter((at): at is number => at !== undefined && at > server).map((at) => at - server));
+    }
+    if (this.held) {
+      const device = Math.max(now(this.time), this.held.issued);
+      later.push(...boundaries(this.held, device).map((at) => at - device));
+    }
+    return later.length > 0 ? Math.min(...later) : undefined;
+  }
+
+  /** Calls `listener` when an answer may have changed, until the returned function is called. */
+  subscribe(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  /** Computes all answers again, because time has passed. */
+  touch(): void {
+    for (const listener of [...this.listeners]) listener();
+  }
+
+  // MARK: The server
+
+  /** Reads what the device kept. `refresh` and `reconcile` do so first. */
+  load(): Promise<void> {
+    this.loading ??= this.readStorage();
+    return this.loading;
+  }
+
+  /** Asks the server. Undefined if it cannot be reached: what is held goes on answering. */
+  refresh(): Promise<Snapshot | undefined> {
+    this.refreshing ??= this.ask();
+    return this.refreshing;
+  }
+
+  /**
+   * Presents what the device has in hand, such as the purchase objects of react-native-iap, and
+   * returns what became of each. Rejects if the server cannot be reached.
+   */
+  async reconcile(evidence: DeviceEvidence | ReadonlyArray<object>): Promise<Reconciled> {
+    await this.load();
+    const number = (this.begun += 1);
+    const answer = await this.api.reconcile(this.customer, evidenceOf(evidence));
+    await this.accept(answer, undefined, number);
+    return answer;
+  }
+
+  /** Ends the session and removes what the device keeps of it: for when the customer signs out. */
+  async forget(): Promise<void> {
+    await this.load();
+    this.isForgotten = true;
+    this.record = emptyRecord;
+    this.held = undefined;
+    this.current = undefined;
+    this.status = "none";
+    await this.options.storage?.removeItem(this.storageKey);
+    this.touch();
+  }
+
+  // MARK: Deriving
+
+  private derive(name: string): Answer {
+    const { current } = this;
+    if (current) {
+      const entitlement = current.snapshot.entitlements[name];
+      if (!entitlement) return { status: "unknown", because: "unnamed" };
+      const change = instant(entitlement.nextChange);
+      const isOver = change !== undefined && change <= this.serverTime(current);
+      if (this.isCurrent(current) && !isOver) return answerFrom(entitlement, "server");
+    }
+    if (this.held) return answerFromPass(this.held, name, this.time);
+    const isFirst = this.failure === undefined && !current;
+    return { status: "unknown", because: isFirst || this.refreshing ? "loading" : "offline" };
+  }
+
+  private get time(): DeviceTime {
+    return { clock: this.clock(), newest: this.record.newest };
+  }
+
+  /** The server's time as far as the device can tell: its last one, and what has passed since. */
+  private serverTime(current: Current): number {
+    return current.serverAt + Math.max(0, now(this.time) - current.readAt);
+  }
+
+  private isCurrent(current: Current | undefined): current is Current {
+    return current !== undefined && now(this.time) - current.readAt < snapshotLife;
+  }
+
+  // MARK: Accepting
+
+  private async ask(): Promise<Snapshot | undefined> {
+    await this.load();
+    const needsPass = !this.held || this.clock() >= (renewAt(this.held) ?? Infinity);
+    const number = (this.begun += 1);
+    try {
+      const etag = needsPass ? undefined : this.current?.etag;
+      const answer = await this.api.snapshot(this.customer, etag);
+      if (answer) await this.accept(answer.snapshot, answer.etag, number);
+      else await this.unchanged();
+    } catch (error) {
+      this.failure = error;
+      await this.keep({ ...this.record, newest: now(this.time) });
+    }
+    this.refreshing = undefined;
+    this.touch();
+    return this.failure === undefined ? this.snapshot : undefined;
+  }
+
+  private async accept(snapshot: Snapshot, etag: string | undefined, number: number): Promise<void> {
+    const held = this.current?.snapshot.customerVersion ?? -1;
+    if (this.isForgotten || (number < this.accepted && snapshot.customerVersion <= held)) return;
+    this.accepted = Math.max(this.accepted, number);
+    this.current = this.received(snapshot, etag);
+    if (snapshot.pass) await this.acceptPass(snapshot.pass, snapshot);
+    // A pass that says less than the server just did must not answer later.
+    if (this.held && this.held.version < snapshot.customerVersion) this.dropPass();
+    await this.confirm();
+    this.touch();
+  }
+
+  private received(snapshot: Snapshot, etag: string | undefined): Current {
+    const readAt = this.clock();
+    return { snapshot, etag, readAt, serverAt: instant(snapshot.asOf) ?? readAt };
+  }
+
+  private async unchanged(): Promise<void> {
+    if (this.current) {
+      const readAt = this.clock();
+      const serverAt = this.current.serverAt + Math.max(0, readAt - this.current.readAt);
+      this.current = { ...this.current, serverAt, readAt };
+    }
+    await this.confirm();
+  }
+
+  /** The server has answered: the device's clock counts again, if it is not behind the pass. */
+  private async confirm(): Promise<void> {
+    this.failure = undefined;
+    await this.keep({ ...this.record, newest: Math.max(this.clock(), this.held?.issued ?? 0) });
+  }
+
+  private async acceptPass(compact: string, { environment, customer }: Snapshot): Promise<void> {
+    // The server answers now, so that only what is signed bounds the time.
+    const time = { clock: this.clock(), newest: this.held?.issued };
+    let found = await this.check(compact, environment, customer, time);
+    if (found === "unknownKey" && !this.options.passKeys && (await this.fetchKeys())) {
+      found = await this.check(compact, environment, customer, time);
+    }
+    if (found === "older") return;
+    this.status = typeof found === "string" ? found : "believed";
+    if (typeof found === "string") return;
+    this.held = found;
+    this.record = { ...this.record, pass: compact };
+  }
+
+  /** Whether the server's keys could be had. Without them the answer itself still counts. */
+  private async fetchKeys(): Promise<boolean> {
+    try {
+      const { keys } = await this.api.passKeys();
+      this.record = { ...this.record, keys };
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  private async check(
+    compact: string, environment: Environment, customer: string, time: DeviceTime,
+  ): Promise<Pass | PassRefusal | SignatureRefusal> {
+    const keys = this.options.passKeys ?? this.record.keys;
+    const verified = await verifiedClaims(compact, keys, await this.verifier);
+    if (typeof verified === "string") return verified;
+    const { issuer = "tideover" } = this.options;
+    const expected = { issuer, audience: this.api.app, environment, customer };
+    return believe(verified.claims, expected, this.held, time);
+  }
+
+  private dropPass(): void {
+    this.held = undefined;
+    if (this.status === "believed") this.status = "none";
+    const { keys, newest } = this.record;
+    this.record = { keys, newest };
+  }
+
+  // MARK: Storage
+
+  private async readStorage(): Promise<void> {
+    const text = await this.options.storage?.getItem(this.storageKey);
+    this.record = readRecord(text);
+    const { pass } = this.record;
+    if (pass === undefined) return;
+    // Only what was asked for: storage can be filled with the pass of somebody else.
+    const found = await this.check(pass, this.api.environment, this.customer, this.time);
+    this.status = typeof found === "string" ? found : "believed";
+    if (typeof found !== "string") this.held = found;
+    this.touch();
+  }
+
+  private async keep(record: SessionRecord): Promise<void> {
+    if (this.isForgotten) return;
+    this.record = record;
+    try {
+      await this.options.storage?.setItem(this.storageKey, JSON.stringify(record));
+    } catch (error) {
+      // A full disk takes nothing from the customer now; `lastError` reports it.
+      this.failure ??= error;
+    }
+  }
+}
+
+function evidenceOf(evidence: DeviceEvidence | ReadonlyArray<object>): DeviceEvidence {
+  if (!isList(evidence)) return evidence;
+  return evidence.length > 0 ? { purchases: [...evidence] } : { nothing: true };
+}
+
+function isList(evidence: object): evidence is ReadonlyArray<object> {
+  return Array.isArray(evidence);
+}

@@ -1,0 +1,273 @@
+// Generated from /openapi.json by scripts/generate-types.mjs: do not edit.
+
+export interface Advice {
+  kind: "reEnableRenewal" | "fixPayment" | "purchase" | "resume" | "wait";
+  productId: string | null;
+  price: Price | null;
+  chargedAt: Instant | null;
+  url: string | null;
+}
+
+export interface Alias {
+  alias: string;
+  from: Instant;
+  why: string;
+  by: string;
+}
+
+export interface Arguments {
+  until?: Instant;
+  endsAt?: Instant;
+  cancelBy?: Instant;
+  daysLeft?: number;
+  trial?: string;
+  price?: Price;
+}
+
+export interface Charge {
+  store: string;
+  productId: string | null;
+  state: "active" | "grace" | "hold";
+  url: string | null;
+}
+
+export interface CustomerTimeline {
+  app: string;
+  customer: string;
+  environment: "production" | "sandbox" | "simulated";
+  asOf: Instant;
+  asKnownAt: Instant | null;
+  reconciledAt?: Instant | null;
+  entitlements: Record<string, Record<string, any>>;
+  deadlines: Array<Record<string, any>>;
+}
+
+export interface DeviceConclusion {
+  deviceTime?: Instant;
+  askedAt?: Instant;
+  environment?: string;
+  entitlements?: Record<string, DeviceWord>;
+}
+
+export interface DeviceEvidence {
+  transactions?: Array<string>;
+  renewalInfos?: Array<string>;
+  purchases?: Array<Record<string, any>>;
+  receipts?: Array<string>;
+  receiptAnswers?: Array<Record<string, any>>;
+  nothing?: boolean;
+  device?: DeviceConclusion;
+}
+
+export interface DeviceWord {
+  access: boolean;
+  until?: Instant | null;
+  productId?: string;
+  originalTransactionId?: string;
+  verified?: boolean;
+  unfinished?: Array<string>;
+}
+
+export interface Drift {
+  id: string;
+  customer: string;
+  environment: "production" | "sandbox" | "simulated";
+  entitlement: string;
+  lineage?: Record<string, any>;
+  direction: "device-denies-server-allows" | "device-allows-server-denies" | "until-differs";
+  cause: "stale-device-cache" | "missed-notification" | "unverified-on-device" | "other-customer" | "environment" | "clock" | "unfinished-transaction" | "unclaimed-purchase";
+  sentence: string;
+  openedAt: Instant;
+  healedAt?: Instant;
+  healedBy?: "device" | "notification" | "asked" | "operator" | "ownership" | "time";
+  agreedAccess?: boolean;
+  lockoutMinutes?: number;
+  device: DeviceWord;
+  server: Record<string, any>;
+}
+
+export interface Entitlement {
+  state: "active" | "grace" | "hold" | "expired" | "never";
+  reason: string;
+  access: boolean;
+  confidence: "confirmed" | "presumed" | "unknown";
+  rule: string;
+  productId: string | null;
+  store: string | null;
+  accessUntil: Instant | null;
+  graceUntil: Instant | null;
+  willRenew: boolean | null;
+  trial: Trial | null;
+  pending: Array<Record<string, any>>;
+  nextChange: Instant | null;
+  advice: Advice | null;
+  words: Words | null;
+  trialOffer: TrialOffer | null;
+  chargedTwice: Array<Charge>;
+}
+
+export interface Event {
+  id: string;
+  kind: string;
+  effectiveAt: Instant;
+  customer: string;
+  environment: "production" | "sandbox" | "simulated";
+  customerVersion: number;
+  data: Record<string, any>;
+}
+
+export interface Events {
+  events: Array<Event>;
+  next: string | null;
+  more: boolean;
+}
+
+export interface Explanation {
+  app: string;
+  customer: string;
+  environment: "production" | "sandbox" | "simulated";
+  asOf: Instant;
+  asKnownAt: Instant | null;
+  reconciledAt?: Instant | null;
+  entitlements: Record<string, Record<string, any>>;
+  drift: Array<Drift>;
+  lockouts: Record<string, Record<string, any>>;
+  sandbox?: {
+    ruling: string;
+    answers: boolean;
+    sentence: string;
+  } | null;
+  purchases?: Array<Record<string, any>>;
+  aliases?: Array<Alias>;
+}
+
+export type Instant = string;
+
+export interface PassClaims {
+  iss: string;
+  aud: string;
+  sub: string;
+  environment: "production" | "sandbox" | "simulated";
+  issued: Instant;
+  notAfter: Instant;
+  version: number;
+  entitlements: Record<string, PassEntitlement>;
+}
+
+export interface PassEntitlement {
+  state: "active" | "grace" | "hold" | "expired" | "never";
+  reason: string;
+  access: boolean;
+  confidence: "confirmed" | "presumed" | "unknown";
+  productId?: string;
+  accessUntil?: Instant;
+  graceUntil?: Instant;
+  willRenew?: boolean;
+  nextChange?: Instant;
+  notAfter: Instant;
+}
+
+export interface PassKey {
+  kty: "OKP";
+  crv: "Ed25519";
+  x: string;
+  kid: string;
+  use: "sig";
+  alg: "EdDSA";
+}
+
+export interface PassKeys {
+  keys: Array<PassKey>;
+}
+
+export interface Price {
+  milliunits: number;
+  currency: string;
+  period: string | null;
+}
+
+export interface Problem {
+  type: string;
+  title: string;
+  status: number;
+  detail?: string;
+}
+
+export interface Prompt {
+  kind: "none" | "soft" | "hard";
+  entitlement?: string;
+  key?: WordsKey;
+  arguments?: Arguments;
+  title?: string;
+  message?: string;
+  action?: {
+    label: string;
+    url: string;
+  };
+}
+
+export interface Reconciled {
+  app: string;
+  customer: string;
+  environment: "production" | "sandbox" | "simulated";
+  asOf: Instant;
+  customerVersion: number;
+  entitlements: Record<string, Entitlement>;
+  prompt: Prompt;
+  items: Array<ReconciledItem>;
+  drift: Array<Drift>;
+}
+
+export interface ReconciledItem {
+  kind: "transaction" | "renewalInfo" | "purchase" | "receipt" | "receiptAnswer";
+  index: number;
+  verdict: "accepted" | "refused" | "unasked" | "failed";
+  isKnown?: boolean;
+  environment?: "production" | "sandbox" | "simulated";
+  transactionId?: string | null;
+  lineage?: string | null;
+  ownership?: string;
+  lineages?: Array<{
+    lineage: string;
+    ownership?: string;
+    detail?: string;
+  }>;
+  reason?: string;
+  detail?: string | null;
+}
+
+export interface Snapshot {
+  app: string;
+  customer: string;
+  environment: "production" | "sandbox" | "simulated";
+  asOf: Instant;
+  customerVersion: number;
+  entitlements: Record<string, Entitlement>;
+  prompt: Prompt;
+  pass?: string;
+}
+
+export interface Trial {
+  startedAt: Instant;
+  endsAt: Instant;
+  cancelBy: Instant;
+  daysLeft: number;
+  urgent: boolean;
+}
+
+export interface TrialOffer {
+  eligibility: "eligible" | "used" | "unknown";
+  productId: string;
+  length: string;
+  price: Price | null;
+}
+
+export interface Words {
+  key: WordsKey;
+  arguments: Arguments;
+  title: string;
+  message: string;
+  label: string | null;
+}
+
+export type WordsKey = string;

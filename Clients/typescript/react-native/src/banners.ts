@@ -1,0 +1,61 @@
+import type { Arguments, EntitlementName } from "@tideover/client";
+import { usePrompt, useSnapshot } from "@tideover/react";
+import { createElement } from "react";
+import type { ReactElement } from "react";
+import { Linking, Platform } from "react-native";
+import { Banner } from "./banner.js";
+import type { BannerContent } from "./banner.js";
+import { light } from "./theme.js";
+import type { Theme } from "./theme.js";
+
+export interface BannerOptions {
+  theme?: Theme;
+  /** Your own words for a key of docs/words.md; the server's English where it returns undefined. */
+  translate?: (key: string, values: Arguments) => BannerContent | undefined;
+  /** Instead of opening the store's page. */
+  onPress?: (url: string) => void;
+  /** Receives why the store's page could not be opened. */
+  onError?: (error: unknown) => void;
+}
+
+/** Asks a customer whose payment failed to update it; nothing while there is nothing to say. */
+export function RecoveryBanner(options: BannerOptions): ReactElement | null {
+  const prompt = usePrompt();
+  if (prompt.kind === "none" || prompt.key === undefined) return null;
+  const { key, title = "", message = "", action } = prompt;
+  const content = options.translate?.(key, prompt.arguments ?? {})
+    ?? { title, message, label: action?.label ?? null };
+  return banner(content, action?.url, "tideover-recovery", options);
+}
+
+export interface TrialBannerOptions extends BannerOptions {
+  entitlement: EntitlementName;
+}
+
+/** Says how long a free trial lasts and what follows; nothing while none runs. */
+export function TrialBanner({ entitlement, ...options }: TrialBannerOptions): ReactElement | null {
+  const state = useSnapshot()?.entitlements[entitlement];
+  if (!state?.trial || !state.words) return null;
+  const { key, title, message, label } = state.words;
+  const content = options.translate?.(key, state.words.arguments) ?? { title, message, label };
+  return banner(content, state.advice?.url, "tideover-trial", options);
+}
+
+function banner(
+  content: BannerContent, url: string | null | undefined, testID: string, options: BannerOptions,
+): ReactElement {
+  const { theme = light, onPress, onError } = options;
+  const target = url ?? subscriptionsPage(Platform.OS);
+  const open = () => {
+    if (onPress) return onPress(target);
+    Linking.openURL(target).catch((error: unknown) => onError?.(error));
+  };
+  return createElement(Banner, { ...content, theme, testID, onPress: open });
+}
+
+/** Where a store lets its customers manage subscriptions, by the platform's name in React Native. */
+export function subscriptionsPage(platform: string): string {
+  return platform === "android"
+    ? "https://play.google.com/store/account/subscriptions"
+    : "https://apps.apple.com/account/subscriptions";
+}

@@ -1,0 +1,25 @@
+/** React Native's `AppState`, or one like it. */
+export interface AppStateLike {
+  addEventListener(type: "change", listener: (state: string) => void): { remove(): void };
+}
+
+interface EventSource {
+  addEventListener?(type: string, listener: () => void): void;
+  removeEventListener?(type: string, listener: () => void): void;
+}
+
+/** Calls `listener` whenever the app or the page comes to the front or online, until cancelled. */
+export function onForeground(listener: () => void, appState?: AppStateLike): () => void {
+  if (appState) {
+    const subscription = appState.addEventListener("change", (state) => {
+      if (state === "active") listener();
+    });
+    return () => subscription.remove();
+  }
+  const page = globalThis as EventSource;
+  // React Native has no such events, and no document.
+  if (!("document" in globalThis)) return () => {};
+  const events = ["focus", "online", "pageshow"];
+  for (const event of events) page.addEventListener?.(event, listener);
+  return () => events.forEach((event) => page.removeEventListener?.(event, listener));
+}

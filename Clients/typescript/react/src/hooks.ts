@@ -1,0 +1,48 @@
+import type { Answer, EntitlementName, Prompt, Snapshot, Trial, TrialOffer, Words } from "@tideover/client";
+import { useCallback, useSyncExternalStore } from "react";
+import { useSession } from "./provider.js";
+
+/**
+ * Whether the customer may use something. `unknown` before the first answer: show neither the
+ * feature nor the paywall then, so that nobody sees a lock flash.
+ */
+export function useEntitlement(name: EntitlementName): Answer {
+  const session = useSession();
+  return useValue(useCallback(() => session.answer(name), [session, name]));
+}
+
+/** What to say to a customer whose payment failed; `kind` is `none` as long as nothing is to be said. */
+export function usePrompt(): Prompt {
+  return useSnapshot()?.prompt ?? noPrompt;
+}
+
+export interface TrialState {
+  /** The running trial; null while none runs. */
+  running: Trial | null;
+  /** The trial that can be offered; null if there is none. Offer it only where it is `eligible`. */
+  offer: TrialOffer | null;
+  /** What a screen says about it. */
+  words: Words | null;
+}
+
+/** The trial of an entitlement; undefined before the first answer and offline. */
+export function useTrial(name: EntitlementName): TrialState | undefined {
+  const entitlement = useSnapshot()?.entitlements[name];
+  if (!entitlement) return undefined;
+  const { trial: running, trialOffer: offer, words } = entitlement;
+  return { running, offer, words };
+}
+
+/** The server's last answer in full; undefined before the first answer and offline. */
+export function useSnapshot(): Snapshot | undefined {
+  const session = useSession();
+  return useValue(useCallback(() => session.snapshot, [session]));
+}
+
+const noPrompt: Prompt = { kind: "none" };
+
+function useValue<Value>(read: () => Value): Value {
+  const session = useSession();
+  const subscribe = useCallback((listener: () => void) => session.subscribe(listener), [session]);
+  return useSyncExternalStore(subscribe, read, read);
+}

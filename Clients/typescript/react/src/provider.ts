@@ -1,0 +1,54 @@
+import { schedule } from "@tideover/client";
+import type { CustomerSession } from "@tideover/client";
+import { createContext, createElement, useContext, useEffect } from "react";
+import type { ReactElement, ReactNode } from "react";
+import { onForeground } from "./foreground.js";
+import type { AppStateLike } from "./foreground.js";
+
+const SessionContext = createContext<CustomerSession | undefined>(undefined);
+
+export interface TideoverProviderProps {
+  /** Make it once for each customer, outside of components or in `useState`. */
+  session: CustomerSession;
+  /** React Native's `AppState`; in a browser the page's own events are used. */
+  appState?: AppStateLike;
+  children?: ReactNode;
+}
+
+/** How soon the server is asked again when it could not be reached, in milliseconds. */
+const retryAfter = 30_000;
+
+/** Gives a session to the hooks below it, and refreshes it when that can bring something new. */
+export function TideoverProvider({ session, appState, children }: TideoverProviderProps): ReactElement {
+  useEffect(() => keepFresh(session, appState), [session, appState]);
+  return createElement(SessionContext.Provider, { value: session }, children);
+}
+
+/** The session of the nearest provider. */
+export function useSession(): CustomerSession {
+  const session = useContext(SessionContext);
+  if (!session) throw new Error("There is no TideoverProvider above this component.");
+  return session;
+}
+
+/** Refreshes now, in the foreground, when an answer changes by itself and after a failure. */
+function keepFresh(session: CustomerSession, appState?: AppStateLike): () => void {
+  let cancelTimer = () => {};
+  const refresh = () => {
+    void session.refresh();
+    session.touch();
+  };
+  const plan = () => {
+    cancelTimer();
+    const wait = session.lastError === undefined ? session.untilNextChange : retryAfter;
+    cancelTimer = wait === undefined ? () => {} : schedule(refresh, wait);
+  };
+  const unsubscribe = session.subscribe(plan);
+  const cancelForeground = onForeground(refresh, appState);
+  void session.refresh();
+  return () => {
+    cancelTimer();
+    unsubscribe();
+    cancelForeground();
+  };
+}

@@ -1,0 +1,62 @@
+import { answerFrom, answerOf, believe, instant, verifiedClaims, webCryptoVerifier } from "@tideover/client";
+import { nodeVerifier, verifyWebhook, WebhookRefusal } from "@tideover/node";
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { merged, table } from "./support/tables.mjs";
+
+/** As many cases as the Python client finds in the same files. */
+const counts = { passes: 48, "signed-passes": 19, webhooks: 25, snapshots: 11 };
+
+function each(name, check) {
+  const { cases, ...rest } = table(name);
+  test(`${name}.json has the cases that it should`, () => assert.equal(cases.length, counts[name]));
+  for (const one of cases) test(`${name}: ${one.name}`, () => check(one, rest));
+}
+
+each("passes", (one, { passes }) => {
+  const expected = {
+    issuer: "tideover", audience: "cards", customer: "anna", environment: "production", ...one.expected,
+  };
+  const claims = ({ pass, patch }) => merged(passes[pass], patch ?? {});
+  const time = { clock: instant(one.clock), newest: instant(one.newestVerified) };
+  // What the device holds was believed by whoever it is for.
+  const held = one.held && believe(
+    claims(one.held), { ...expected, customer: claims(one.held).sub }, undefined, time);
+  const found = believe(claims(one), expected, held, time);
+  if (one.refused) return assert.equal(found, one.refused);
+  for (const [name, { kind, access, confidence }] of Object.entries(one.answers)) {
+    const answer = answerOf(found, name, time);
+    assert.equal(answer.kind, kind);
+    assert.equal(answer.entitlement?.access ?? false, access);
+    const stated = answer.entitlement?.confidence ?? "unknown";
+    assert.equal(kind === "presumed" && stated !== "unknown" ? "presumed" : stated, confidence);
+  }
+});
+
+each("signed-passes", async ({ document, verdict }, { keys }) => {
+  for (const verifier of [await webCryptoVerifier(globalThis.crypto?.subtle), nodeVerifier]) {
+    if (!verifier) continue;
+    const found = await verifiedClaims(document, keys, verifier);
+    assert.equal(typeof found === "string" ? found : "accepted", verdict);
+  }
+  // Without a verifier nothing is believed, and nothing is taken for verified.
+  const found = await verifiedClaims(document, keys, undefined);
+  assert.equal(found, verdict === "accepted" ? "unverifiable" : typeof found === "string" ? found : "");
+});
+
+each("webhooks", async ({ headers, body, keys, at, verdict }) => {
+  const verify = () => verifyWebhook(headers, body, { keys, now: () => at });
+  if (verdict === "accepted") return assert.equal((await verify()).payload.type, "entitlement_changed");
+  await assert.rejects(verify, (error) => error instanceof WebhookRefusal && error.code === verdict);
+});
+
+each("snapshots", ({ entitlement, expect }) => {
+  const answer = answerFrom(entitlement, "server");
+  assert.equal(answer.status, expect.status);
+  assert.equal(answer.isPresumed, expect.isPresumed);
+});
+
+test("a platform without Ed25519 has no verifier", async () => {
+  assert.equal(await webCryptoVerifier(null), undefined);
+  assert.equal(await webCryptoVerifier({ importKey: () => Promise.reject(new Error("NotSupported")) }), undefined);
+});

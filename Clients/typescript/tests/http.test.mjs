@@ -1,0 +1,111 @@
+import { TideoverAPI, TideoverError } from "@tideover/client";
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { fakeFetch, problem, reply, snapshot } from "./support/server.mjs";
+
+function client(route, more = {}) {
+  const { fetch, requests } = fakeFetch(route);
+  const pauses = [];
+  const api = new TideoverAPI({
+    url: "https://billing.example.com/", app: "cards", key: "pk_1", fetch, random: () => 0.5,
+    sleep: async (pause) => void pauses.push(pause), ...more,
+  });
+  return { api, requests, pauses };
+}
+
+const failing = (error) => (_, count) => {
+  if (count < 3) throw error;
+  return reply(200, snapshot());
+};
+
+test("a request names the app, the customer, the environment and the key", async () => {
+  const { api, requests } = client(() => reply(200, snapshot(), { ETag: 'W/"1-a"' }), { environment: "sandbox" });
+  const { etag } = await api.snapshot("u/1 ä");
+  assert.equal(etag, 'W/"1-a"');
+  const [{ url, headers, redirect }] = requests;
+  assert.equal(url.href, "https://billing.example.com/v1/apps/cards/customers/u%2F1%20%C3%A4?environment=sandbox");
+  assert.equal(headers.Authorization, "Bearer pk_1");
+  assert.equal(redirect, "manual");
+});
+
+test("an answer that is held already is not read again", async () => {
+  const { api, requests } = client(() => reply(304));
+  assert.equal(await api.snapshot("anna", 'W/"1-a"'), undefined);
+  assert.equal(requests[0].headers["If-None-Match"], 'W/"1-a"');
+});
+
+for (const [name, first] of [
+  ["a lost connection", () => { throw new TypeError("fetch failed"); }],
+  ["429", () => problem(429, "too-many-requests")],
+  ["500", () => problem(500, "internal")],
+  ["503", () => problem(503, "storage-unavailable")],
+  ["a proxy's 502", () => reply(502, "<html>")],
+]) {
+  test(`${name} is tried again, with pauses that grow`, async () => {
+    const { api, pauses } = client((_, count) => (count < 3 ? first() : reply(200, snapshot())));
+    assert.equal((await api.snapshot("anna")).snapshot.customerVersion, 1);
+    assert.deepEqual(pauses, [250, 500]);
+  });
+}
+
+test("a pause is at least what the server asks for", async () => {
+  const { api, pauses } = client(
+    (_, count) => (count < 2 ? problem(503, "overloaded", { "Retry-After": "7" }) : reply(200, snapshot())));
+  await api.snapshot("anna");
+  assert.deepEqual(pauses, [7250]);
+});
+
+test("a server that asks for more than half a minute is left alone", async () => {
+  const { api, requests } = client(() => problem(429, "too-many-changes", { "Retry-After": "31" }));
+  await assert.rejects(api.snapshot("anna"), { code: "too-many-changes", retryAfter: 31_000 });
+  assert.equal(requests.length, 1);
+});
+
+test("attempts are bounded", async () => {
+  const { api, requests } = client(failing(new TypeError("fetch failed")), { attempts: 2 });
+  await assert.rejects(api.snapshot("anna"), { name: "TideoverError", code: "network" });
+  assert.equal(requests.length, 2);
+});
+
+for (const status of [301, 400, 401, 403, 404, 413]) {
+  test(`${status} is not tried again`, async () => {
+    const { api, requests } = client(() => problem(status, "some-problem"));
+    await assert.rejects(api.snapshot("anna"), (error) => error instanceof TideoverError && error.status === status);
+    assert.equal(requests.length, 1);
+  });
+}
+
+test("an attempt ends with its timeout, also while the body arrives", async () => {
+  const never = { status: 200, headers: new Headers(), text: () => new Promise(() => {}) };
+  const { api, requests } = client(() => never, { timeout: 20, attempts: 2 });
+  await assert.rejects(api.snapshot("anna"), { code: "timeout" });
+  assert.ok(requests[0].signal.aborted);
+  assert.equal(requests.length, 2);
+});
+
+test("what is no JSON is no answer", async () => {
+  const { api } = client(() => reply(200, "<html>hello"));
+  await assert.rejects(api.snapshot("anna"), { code: "malformed", status: 200 });
+});
+
+test("more purchases than one request takes are sent in several, and numbered through", async () => {
+  const { api, requests } = client(({ body }) => reply(200, {
+    ...snapshot(), drift: [],
+    items: (body.purchases ?? []).map((_, index) => ({ kind: "purchase", index, verdict: "accepted" })),
+  }));
+  const purchases = Array.from({ length: 35 }, (_, index) => ({ productId: `p${index}` }));
+  const answer = await api.reconcile("anna", { purchases });
+  assert.deepEqual(requests.map(({ body }) => body.purchases.length), [16, 16, 3]);
+  assert.deepEqual(answer.items.map(({ index }) => index), purchases.map((_, index) => index));
+});
+
+test("the change feed is read page by page", async () => {
+  const pages = {
+    null: { events: [{ id: "1" }], next: "1", more: true },
+    1: { events: [{ id: "2" }], next: "2", more: false },
+  };
+  const { api } = client(({ url }) => reply(200, pages[url.searchParams.get("after")]));
+  const ids = [];
+  for await (const { id } of api.eventsAfter()) ids.push(id);
+  assert.deepEqual(ids, ["1", "2"]);
+});

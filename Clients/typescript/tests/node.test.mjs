@@ -1,0 +1,202 @@
+import { TideoverAPI } from "@tideover/client";
+import {
+  EntitlementCache, expressWebhook, fastifyRequireEntitlement, fastifyWebhook, honoRequireEntitlement, honoWebhook,
+  requireEntitlement, withEntitlement,
+} from "@tideover/node";
+import assert from "node:assert/strict";
+import { createHmac } from "node:crypto";
+import { once } from "node:events";
+import http from "node:http";
+import { test } from "node:test";
+import { begin, fakeFetch, reply, snapshot } from "./support/server.mjs";
+
+const secret = `whsec_${Buffer.from("a secret for these tests").toString("base64")}`;
+
+function signed(body, id = "msg_1") {
+  const time = Math.floor(Date.now() / 1000).toString();
+  const text = createHmac("sha256", Buffer.from(secret.slice(6), "base64")).update(`${id}.${time}.${body}`);
+  return {
+    "content-type": "application/json", "webhook-id": id, "webhook-timestamp": time,
+    "webhook-signature": `v1,${text.digest("base64")}`,
+  };
+}
+
+async function listening(handler, use) {
+  const server = http.createServer(handler).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  try {
+    return await use(`http://127.0.0.1:${server.address().port}`);
+  } finally {
+    server.closeAllConnections?.();
+    server.close();
+  }
+}
+
+// MARK: Webhooks
+
+const body = '{"type":"entitlement_changed"}';
+
+test("Express and Node's http: a signed message is handled, any other is refused", async () => {
+  const seen = [];
+  const handler = expressWebhook({ keys: secret }, ({ payload }) => void seen.push(payload.type));
+  await listening((request, response) => handler(request, response, assert.fail), async (url) => {
+    const post = (text, headers) => fetch(url, { method: "POST", body: text, headers });
+    assert.equal((await post(body, signed(body))).status, 204);
+    assert.equal((await post(`${body} `, signed(body))).status, 400);
+    assert.equal((await post(body, {})).status, 400);
+    assert.equal((await post("x".repeat(1_100_000), signed(body))).status, 413);
+  });
+  assert.deepEqual(seen, ["entitlement_changed"]);
+});
+
+test("Express: a body that express.raw has read counts; one that was parsed is a mistake that is named", async () => {
+  const handler = expressWebhook({ keys: secret }, () => {});
+  const response = { end() {}, setHeader() {} };
+  await handler({ headers: signed(body), body: Buffer.from(body) }, response, assert.fail);
+  assert.equal(response.statusCode, 204);
+  const errors = [];
+  await handler({ headers: signed(body), body: JSON.parse(body) }, {}, (error) => errors.push(error));
+  assert.match(String(errors[0]), /before express\.json/);
+});
+
+test("what a handler throws goes to the framework, so that the sender tries again", async () => {
+  const fail = () => { throw new Error("database"); };
+  const errors = [];
+  await expressWebhook({ keys: secret }, fail)(
+    { headers: signed(body), body: Buffer.from(body) }, {}, (error) => errors.push(error));
+  assert.match(String(errors[0]), /database/);
+  const raw = new Request("http://a/", { method: "POST", body, headers: signed(body) });
+  await assert.rejects(honoWebhook({ keys: secret }, fail)({ req: { raw } }), /database/);
+});
+
+test("Fastify: the body reaches the check as it was received", async () => {
+  let parser;
+  let route;
+  await fastifyWebhook("/hooks", { keys: secret }, () => {})({
+    addContentTypeParser: (_, __, parse) => { parser = parse; },
+    post: (path, handler) => { route = { path, handler }; },
+  });
+  const parsed = await new Promise((resolve) => parser({}, Buffer.from(body), (_, value) => resolve(value)));
+  const sent = [];
+  const answer = { code: (status) => { sent.push(status); return answer; }, send: () => answer };
+  await route.handler({ headers: signed(body), body: parsed }, answer);
+  await route.handler({ headers: signed(body), body: Buffer.from("{}") }, answer);
+  assert.equal(route.path, "/hooks");
+  assert.deepEqual(sent, [204, 400]);
+});
+
+// MARK: Entitlements
+
+const denied = { state: "expired", access: false, reason: "ended", nextChange: null };
+const unconfirmed = { ...denied, confidence: "unknown" };
+
+function cached(answer, options = {}) {
+  const world = { now: begin, answer, isOffline: false };
+  const { fetch, requests } = fakeFetch(({ headers }) => {
+    if (world.isOffline) throw new TypeError("fetch failed");
+    const etag = `W/"${world.answer.customerVersion}"`;
+    return headers["If-None-Match"] === etag ? reply(304) : reply(200, world.answer, { ETag: etag });
+  });
+  const api = new TideoverAPI({ url: "http://t", app: "cards", key: "sk", fetch, attempts: 1 });
+  const entitlements = new EntitlementCache(api, { clock: () => world.now, ...options });
+  return { world, requests, entitlements };
+}
+
+test("an answer is kept for half a minute, then asked for by its tag", async () => {
+  const { world, requests, entitlements } = cached(snapshot());
+  const ask = async () => (await entitlements.answer("anna", "premium")).status;
+  assert.equal(await ask(), "granted");
+  world.now += 29_999;
+  await ask();
+  assert.equal(requests.length, 1);
+  world.now += 1;
+  assert.equal(await ask(), "granted");
+  assert.equal(requests[1].headers["If-None-Match"], 'W/"1"');
+});
+
+test("an answer is never kept past the instant at which it changes", async () => {
+  const end = new Date(begin + 10_000).toISOString();
+  const { world, requests, entitlements } = cached(snapshot({ premium: { nextChange: end } }));
+  await entitlements.answer("anna", "premium");
+  world.now += 9_999;
+  await entitlements.answer("anna", "premium");
+  assert.equal(requests.length, 1);
+  world.now += 1;
+  world.answer = snapshot({ at: world.now, version: 2, premium: denied });
+  assert.equal((await entitlements.answer("anna", "premium")).status, "denied");
+});
+
+test("while the server cannot be reached an answer counts for ten minutes, and never past its change", async () => {
+  for (const [nextChange, last] of [[null, 600_000], [new Date(begin + 60_000).toISOString(), 60_000]]) {
+    const { world, entitlements } = cached(snapshot({ premium: { nextChange } }));
+    await entitlements.answer("anna", "premium");
+    world.isOffline = true;
+    world.now = begin + last - 1;
+    assert.equal((await entitlements.answer("anna", "premium")).status, "granted");
+    world.now += 1;
+    assert.deepEqual(await entitlements.answer("anna", "premium"), { status: "unknown", because: "offline" });
+  }
+});
+
+test("many requests at once ask the server once", async () => {
+  const { requests, entitlements } = cached(snapshot());
+  await Promise.all(Array.from({ length: 50 }, () => entitlements.answer("anna", "premium")));
+  assert.equal(requests.length, 1);
+});
+
+test("what is kept is bounded, and can be forgotten", async () => {
+  const { requests, entitlements } = cached(snapshot(), { maxCustomers: 2 });
+  for (const customer of ["a", "b", "c", "b", "c"]) await entitlements.answer(customer, "premium");
+  assert.equal(requests.length, 3);
+  await entitlements.answer("a", "premium");
+  assert.equal(requests.length, 4);
+  entitlements.forget("a");
+  await entitlements.answer("a", "premium");
+  assert.equal(requests.length, 5);
+});
+
+const cases = [
+  ["granted", snapshot(), "deny", 200],
+  ["denied", snapshot({ premium: denied }), "allow", 403],
+  ["unconfirmed, deny", snapshot({ premium: unconfirmed }), "deny", 403],
+  ["unconfirmed, allow", snapshot({ premium: unconfirmed }), "allow", 200],
+  ["unreachable, deny", undefined, "deny", 503],
+  ["unreachable, allow", undefined, "allow", 200],
+];
+
+for (const [name, answer, unknown, status] of cases) {
+  test(`every framework answers ${status} for a customer who is ${name}`, async () => {
+    const { world, entitlements } = cached(answer);
+    world.isOffline = !answer;
+    const options = { entitlements, unknown, customer: () => "anna" };
+
+    const express = requireEntitlement("premium", options);
+    await listening((request, response) => express(request, response, () => response.end("ok")), async (url) => {
+      const response = await fetch(url);
+      assert.equal(response.status, status);
+      if (status === 503) assert.equal(response.headers.get("retry-after"), "30");
+      if (status !== 200) assert.equal((await response.json()).status, status);
+    });
+
+    const next = withEntitlement("premium", options, (_, { params }) => new Response(params.id));
+    assert.equal((await next(new Request("http://a/"), { params: { id: "7" } })).status, status);
+
+    let went = 200;
+    const hono = await honoRequireEntitlement("premium", options)({ req: { raw: {} } }, async () => {});
+    assert.equal(hono?.status ?? 200, status);
+
+    const reply = { code: (code) => { went = code; return reply; }, headers: () => reply, send: () => reply };
+    await fastifyRequireEntitlement("premium", options)({}, reply);
+    assert.equal(went, status);
+  });
+}
+
+test("nobody signed in is answered 401, and a failing sign-in reaches Express", async () => {
+  const { entitlements } = cached(snapshot());
+  const next = withEntitlement("premium", { entitlements, unknown: "allow", customer: () => undefined }, () => new Response());
+  assert.equal((await next(new Request("http://a/"))).status, 401);
+  const errors = [];
+  const broken = { entitlements, unknown: "allow", customer: () => { throw new Error("session store"); } };
+  await requireEntitlement("premium", broken)({}, {}, (error) => errors.push(error));
+  assert.match(String(errors[0]), /session store/);
+});

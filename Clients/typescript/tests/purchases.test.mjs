@@ -1,0 +1,172 @@
+import { CustomerSession, PurchaseSync } from "@tideover/client";
+import { nodeVerifier } from "@tideover/node";
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { begin, fakeFetch, passKeys, problem, reply, snapshot } from "./support/server.mjs";
+
+/** A store library like react-native-iap 14: it hands over again what is not finished. */
+function library(purchases = []) {
+  const finished = [];
+  const listeners = new Set();
+  return {
+    finished,
+    listeners,
+    buy: (purchase) => {
+      purchases.push(purchase);
+      listeners.forEach((listener) => listener(purchase));
+    },
+    getAvailablePurchases: async () => [...purchases],
+    finishTransaction: async ({ purchase, isConsumable }) => {
+      finished.push(isConsumable ? `${purchase.productId} (used up)` : purchase.productId);
+    },
+    purchaseUpdatedListener: (listener) => {
+      listeners.add(listener);
+      return { remove: () => listeners.delete(listener) };
+    },
+  };
+}
+
+function setUp(verdict, { purchases, ...options } = {}) {
+  const store = library(purchases);
+  const { fetch, requests } = fakeFetch((request) => {
+    if (request.url.pathname.endsWith("/pass-keys")) return reply(200, { keys: passKeys });
+    const items = (request.body?.purchases ?? []).map((purchase, index) => {
+      const found = verdict(purchase, requests.length, store.finished);
+      return typeof found === "string" ? { kind: "purchase", index, verdict: found } : found;
+    });
+    return items.find((item) => item?.status) ?? reply(200, { ...snapshot(), items, drift: [] });
+  });
+  const session = new CustomerSession({
+    url: "https://billing.example.com", app: "cards", key: "pk_1", customer: "anna", fetch, attempts: 1,
+    clock: () => begin, verifier: nodeVerifier,
+  });
+  const errors = [];
+  const sync = new PurchaseSync(session, store, { onError: (error) => errors.push(error), ...options });
+  const presented = () => requests.filter(({ method }) => method === "POST").map(({ body }) => body);
+  return { store, session, sync, errors, presented };
+}
+
+const bought = (productId, more = {}) => ({ productId, purchaseToken: "eyJ", store: "apple", ...more });
+
+test("a purchase is finished only after the server has it", async () => {
+  let finishedBefore;
+  const { store, sync, session } = setUp((_, __, finished) => {
+    finishedBefore = [...finished];
+    return "accepted";
+  });
+  await sync.start();
+  store.buy(bought("monthly"));
+  await sync.flush();
+  assert.deepEqual(finishedBefore, []);
+  assert.deepEqual(store.finished, ["monthly"]);
+  assert.equal(session.answer("premium").status, "granted");
+  sync.stop();
+});
+
+test("purchases are handed over as they are", async () => {
+  const purchase = bought("monthly", { quantity: 1, expirationDateIOS: 5, renewalInfoIOS: { willAutoRenew: true } });
+  const { sync, presented } = setUp(() => "accepted", { purchases: [purchase] });
+  await sync.start();
+  assert.deepEqual(presented(), [{ purchases: [purchase] }]);
+  sync.stop();
+});
+
+for (const verdict of ["refused", "unasked", "failed"]) {
+  test(`a purchase that is ${verdict} is not finished`, async () => {
+    const { store, sync } = setUp(() => verdict, { purchases: [bought("monthly")] });
+    await sync.start();
+    assert.deepEqual(store.finished, []);
+    sync.stop();
+  });
+}
+
+for (const [name, answer] of [
+  ["cannot be reached", () => { throw new TypeError("fetch failed"); }],
+  ["stored only a part", () => problem(503, "storage-unavailable")],
+]) {
+  test(`while the server ${name}, nothing is finished, and it is presented again`, async () => {
+    let isBroken = true;
+    const { store, sync, errors } = setUp(() => (isBroken ? answer() : "accepted"));
+    await sync.start();
+    store.buy(bought("monthly"));
+    await sync.flush();
+    assert.deepEqual(store.finished, []);
+    assert.equal(errors.length, 1);
+    isBroken = false;
+    await sync.flush();
+    assert.deepEqual(store.finished, ["monthly"]);
+    sync.stop();
+  });
+}
+
+test("what Google Play could not be asked about is presented again, the rest is finished", async () => {
+  const { store, sync, presented } = setUp(
+    ({ productId }, count) => (productId === "yearly" && count < 3 ? "unasked" : "accepted"),
+    { purchases: [bought("monthly"), bought("yearly")] });
+  await sync.start();
+  assert.deepEqual(store.finished, ["monthly"]);
+  await sync.flush();
+  assert.deepEqual(presented().at(-1).purchases.map(({ productId }) => productId), ["yearly"]);
+  sync.stop();
+});
+
+test("a pending purchase is presented and not finished", async () => {
+  const { store, sync, presented } = setUp(
+    () => "accepted", { purchases: [bought("monthly", { purchaseState: "pending" })] });
+  await sync.start();
+  assert.equal(presented().length, 1);
+  assert.deepEqual(store.finished, []);
+  sync.stop();
+});
+
+test("an app that is ended between purchase and finish presents it at the next start", async () => {
+  const store = library();
+  const first = setUp(() => "accepted");
+  const broken = { ...store, finishTransaction: async () => { throw new Error("the app was ended"); } };
+  const sync = new PurchaseSync(first.session, broken);
+  await sync.start();
+  store.buy(bought("monthly"));
+  await sync.flush();
+  sync.stop();
+  const second = new PurchaseSync(first.session, store);
+  await second.start();
+  assert.deepEqual(store.finished, ["monthly"]);
+  second.stop();
+});
+
+test("a consumable is finished as one; what is acknowledged on Android is left alone", async () => {
+  const { store, sync } = setUp(() => "accepted", {
+    purchases: [bought("coins"), bought("monthly", { isAcknowledgedAndroid: true })],
+    isConsumable: ({ productId }) => productId === "coins",
+  });
+  await sync.start();
+  assert.deepEqual(store.finished, ["coins (used up)"]);
+  sync.stop();
+});
+
+test("a store with nothing in hand is reported, so that the answer is certain", async () => {
+  const { sync, presented } = setUp(() => "accepted");
+  await sync.start();
+  assert.deepEqual(presented(), [{ nothing: true }]);
+  sync.stop();
+});
+
+test("what is bought while another purchase is presented follows it", async () => {
+  const { store, sync, presented } = setUp(({ productId }) => {
+    if (productId === "monthly") queueMicrotask(() => store.buy(bought("coins")));
+    return "accepted";
+  });
+  await sync.start();
+  store.buy(bought("monthly"));
+  await sync.flush();
+  assert.deepEqual(store.finished, ["monthly", "coins"]);
+  assert.equal(presented().length, 3);
+  sync.stop();
+});
+
+test("after stop nothing is listened to", async () => {
+  const { store, sync } = setUp(() => "accepted");
+  await sync.start();
+  sync.stop();
+  assert.equal(store.listeners.size, 0);
+});

@@ -1,0 +1,214 @@
+import { CustomerSession } from "@tideover/client";
+import { nodeVerifier } from "@tideover/node";
+import { TideoverProvider, useEntitlement, usePrompt, useTrial } from "@tideover/react";
+import * as native from "@tideover/react-native";
+import assert from "node:assert/strict";
+import { afterEach, test } from "node:test";
+import { createElement, Fragment } from "react";
+import { renderToString } from "react-dom/server";
+import { appStateListeners, changeAppState, opened, Platform } from "react-native";
+import { act, create, find, texts } from "./support/render.mjs";
+import { begin, day, fakeFetch, passKeys, reply, snapshot } from "./support/server.mjs";
+
+const mounted = [];
+afterEach(() => act(async () => mounted.splice(0).forEach((view) => view.unmount())));
+
+function setUp(more = {}) {
+  const world = { now: begin, isOffline: false, answer: snapshot(), ...more };
+  const { fetch, requests } = fakeFetch(({ url }) => {
+    if (world.isOffline) throw new TypeError("fetch failed");
+    return url.pathname.endsWith("/pass-keys") ? reply(200, { keys: passKeys }) : reply(200, world.answer);
+  });
+  const session = new CustomerSession({
+    url: "https://billing.example.com", app: "cards", key: "pk_1", customer: "anna", fetch, attempts: 1,
+    clock: () => world.now, verifier: nodeVerifier, initial: world.initial,
+  });
+  return { world, requests, session };
+}
+
+/** Everything that was ever shown, so that a flash is seen too. */
+function gate() {
+  const shown = [];
+  const Gate = () => {
+    const answer = useEntitlement("premium");
+    if (shown.at(-1) !== answer.status) shown.push(answer.status);
+    return answer.status;
+  };
+  return { shown, Gate };
+}
+
+async function mount(session, element, Provider = TideoverProvider, props = {}) {
+  let view;
+  await act(async () => { view = create(createElement(Provider, { session, ...props }, element)); });
+  mounted.push(view);
+  return view;
+}
+
+test("a customer with access never sees a lock flash", async () => {
+  const { session } = setUp();
+  const { shown, Gate } = gate();
+  await mount(session, createElement(Gate));
+  assert.deepEqual(shown, ["unknown", "granted"]);
+});
+
+test("offline from the start shows neither", async () => {
+  const { session } = setUp({ isOffline: true });
+  const { shown, Gate } = gate();
+  await mount(session, createElement(Gate));
+  assert.deepEqual(shown, ["unknown"]);
+});
+
+test("a server renders the answer that it was given, and the same is shown first", () => {
+  const { session } = setUp({ initial: snapshot() });
+  const { Gate } = gate();
+  const html = renderToString(createElement(TideoverProvider, { session }, createElement(Gate)));
+  assert.equal(html, "granted");
+});
+
+test("the page asks again when it comes to the front", async () => {
+  const listeners = new Map();
+  Object.assign(globalThis, {
+    document: {},
+    addEventListener: (name, listener) => listeners.set(name, listener),
+    removeEventListener: (name) => listeners.delete(name),
+  });
+  try {
+    const { session, requests, world } = setUp();
+    const { shown, Gate } = gate();
+    const view = await mount(session, createElement(Gate));
+    const before = requests.length;
+    world.answer = snapshot({ version: 2, premium: { access: false, state: "expired", reason: "refunded" } });
+    await act(async () => listeners.get("focus")());
+    assert.ok(requests.length > before);
+    assert.deepEqual(shown, ["unknown", "granted", "denied"]);
+    await act(async () => view.unmount());
+    assert.equal(listeners.size, 0);
+  } finally {
+    for (const name of ["document", "addEventListener", "removeEventListener"]) delete globalThis[name];
+  }
+});
+
+test("an app asks again in the foreground, and only there", async () => {
+  const { session, requests } = setUp();
+  const { Gate } = gate();
+  const view = await mount(session, createElement(Gate), native.TideoverProvider);
+  const before = requests.length;
+  await act(async () => changeAppState("background"));
+  assert.equal(requests.length, before);
+  await act(async () => changeAppState("active"));
+  assert.ok(requests.length > before);
+  await act(async () => view.unmount());
+  assert.equal(appStateListeners.size, 0);
+});
+
+test("an answer that changes by itself is asked for at that time", async () => {
+  const end = new Date(begin + 60).toISOString();
+  const { session, world } = setUp({ answer: snapshot({ premium: { willRenew: false, accessUntil: end, nextChange: end } }) });
+  const { shown, Gate } = gate();
+  await mount(session, createElement(Gate));
+  world.now = begin + 60;
+  world.answer = snapshot({ at: world.now, version: 2, premium: { access: false, state: "expired", nextChange: null } });
+  for (let wait = 0; wait < 100 && shown.at(-1) !== "denied"; wait += 1) {
+    await act(async () => new Promise((resolve) => setTimeout(resolve, 20)));
+  }
+  assert.equal(shown.at(-1), "denied");
+});
+
+test("a component outside of the provider is told so", async () => {
+  const { Gate } = gate();
+  assert.throws(() => renderToString(createElement(Gate)), /no TideoverProvider/);
+});
+
+// MARK: Prompts and trials
+
+const prompt = {
+  kind: "soft", entitlement: "premium", key: "grace.soft", arguments: { until: "2026-05-17T00:00:00.000Z" },
+  title: "There was a problem with your payment", message: "You still have full access.",
+  action: { label: "Update payment method", url: "https://apps.apple.com/account/billing" },
+};
+
+const trial = {
+  trial: { startedAt: "2026-05-09T00:00:00.000Z", endsAt: "2026-05-12T00:00:00.000Z", cancelBy: "2026-05-11T00:00:00.000Z", daysLeft: 2, urgent: false },
+  words: { key: "trial.running.unpriced", arguments: { daysLeft: 2 }, title: "Your free trial is running", message: "It lasts until 12 May.", label: "Manage subscription" },
+  advice: null,
+};
+
+test("the prompt and the trial are none until the server says something", async () => {
+  const seen = [];
+  const Probe = () => {
+    seen.push([usePrompt().kind, useTrial("premium")?.running?.daysLeft]);
+    return null;
+  };
+  const { session } = setUp({ answer: snapshot({ prompt, premium: trial }) });
+  await mount(session, createElement(Probe));
+  assert.deepEqual(seen[0], ["none", undefined]);
+  assert.deepEqual(seen.at(-1), ["soft", 2]);
+});
+
+test("the recovery banner is announced, and opens the store's page", async () => {
+  const { session } = setUp({ answer: snapshot({ prompt }) });
+  const view = await mount(session, createElement(native.RecoveryBanner));
+  const tree = view.toJSON();
+  assert.deepEqual(texts(tree), [prompt.title, prompt.message, prompt.action.label]);
+  const alert = tree.children[0];
+  assert.equal(alert.props.accessibilityRole, "alert");
+  assert.equal(alert.props.accessibilityLabel, `${prompt.title}. ${prompt.message}`);
+  const button = find(tree, "Pressable");
+  assert.equal(button.props.accessibilityRole, "button");
+  assert.ok(button.props.style.minHeight >= 48);
+  await button.props.onPress();
+  assert.equal(opened.at(-1), prompt.action.url);
+});
+
+test("banners show nothing while there is nothing to say", async () => {
+  const { session } = setUp();
+  const both = createElement(
+    Fragment, null, createElement(native.RecoveryBanner), createElement(native.TrialBanner, { entitlement: "premium" }));
+  assert.equal((await mount(session, both)).toJSON(), null);
+});
+
+test("an app's own words and colours are used", async () => {
+  const { session } = setUp({ answer: snapshot({ prompt }) });
+  const translate = (key, { until }) => key === "grace.soft" && { title: "Zahlung", message: until, label: "Ändern" };
+  const view = await mount(session, createElement(native.RecoveryBanner, { translate, theme: native.dark }));
+  assert.deepEqual(texts(view.toJSON()), ["Zahlung", "2026-05-17T00:00:00.000Z", "Ändern"]);
+  assert.equal(view.toJSON().props.style.backgroundColor, native.dark.background);
+});
+
+test("a page that does not open is reported", async () => {
+  const broken = { ...prompt, action: { label: "Update", url: "broken://" } };
+  const { session } = setUp({ answer: snapshot({ prompt: broken }) });
+  const errors = [];
+  const onError = (error) => errors.push(error);
+  const view = await mount(session, createElement(native.RecoveryBanner, { onError }));
+  await act(async () => find(view.toJSON(), "Pressable").props.onPress());
+  assert.match(String(errors[0]), /no app opens this/);
+});
+
+for (const [os, page] of [["ios", "apps.apple.com"], ["android", "play.google.com"]]) {
+  test(`without a page of its own the trial's button opens that of ${os}`, async () => {
+    Platform.OS = os;
+    const { session } = setUp({ answer: snapshot({ premium: trial }) });
+    const view = await mount(session, createElement(native.TrialBanner, { entitlement: "premium" }));
+    assert.equal(texts(view.toJSON())[0], trial.words.title);
+    find(view.toJSON(), "Pressable").props.onPress();
+    assert.equal(new URL(opened.at(-1)).host, page);
+  });
+}
+
+// WCAG 2.1, success criterion 1.4.3.
+for (const [name, theme] of [["light", native.light], ["dark", native.dark]]) {
+  test(`the ${name} theme can be read`, () => {
+    const luminance = (colour) => {
+      const [r, g, b] = [1, 3, 5].map((at) => {
+        const part = parseInt(colour.slice(at, at + 2), 16) / 255;
+        return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+      });
+      return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    for (const pair of [[theme.text, theme.background], [theme.onAccent, theme.accent]]) {
+      const [darker, lighter] = pair.map(luminance).sort((a, b) => a - b);
+      assert.ok((lighter + 0.05) / (darker + 0.05) >= 4.5);
+    }
+  });
+}

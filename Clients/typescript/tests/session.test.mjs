@@ -1,0 +1,289 @@
+import { CustomerSession } from "@tideover/client";
+import { nodeVerifier } from "@tideover/node";
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  begin, day, entitlement, fakeFetch, memoryStore, passKeys, problem, reply, snapshot,
+} from "./support/server.mjs";
+
+/** A session beside a server: `world` has the clock, what the server answers, and whether it is there. */
+function start(more = {}) {
+  const world = { now: begin, isOffline: false, answer: snapshot(), keys: passKeys, ...more.world };
+  const { fetch, requests } = fakeFetch(({ url, headers, method }) => {
+    if (world.isOffline) throw new TypeError("fetch failed");
+    if (url.pathname.endsWith("/pass-keys")) return reply(200, { keys: world.keys });
+    if (method === "POST") return reply(200, { ...world.answer, items: [], drift: [] });
+    const etag = `W/"${world.answer.customerVersion}"`;
+    return headers["If-None-Match"] === etag ? reply(304) : reply(200, world.answer, { ETag: etag });
+  });
+  const storage = more.storage ?? memoryStore();
+  const options = {
+    url: "https://billing.example.com", app: "cards", key: "pk_1", customer: "anna", fetch, attempts: 1,
+    storage, clock: () => world.now, verifier: nodeVerifier, ...more.options,
+  };
+  const open = (changes = {}) => new CustomerSession({ ...options, ...changes });
+  return { world, requests, storage, open, session: open() };
+}
+
+const status = (session, name = "premium") => {
+  const answer = session.answer(name);
+  return answer.status === "unknown" ? `unknown: ${answer.because}` : `${answer.status} by ${answer.source}`;
+};
+
+test("before the first answer nothing is denied", async () => {
+  const { session } = start();
+  assert.equal(status(session), "unknown: loading");
+  await session.refresh();
+  assert.equal(status(session), "granted by server");
+  assert.equal(session.passStatus, "believed");
+});
+
+test("offline from the start it is not known, and that is said", async () => {
+  const { session } = start({ world: { isOffline: true } });
+  assert.equal(await session.refresh(), undefined);
+  assert.equal(status(session), "unknown: offline");
+  assert.equal(session.lastError.code, "network");
+});
+
+test("after a restart offline the pass answers, and no longer than it is good for", async () => {
+  const { session, open, world } = start();
+  await session.refresh();
+  world.isOffline = true;
+  world.now = begin + 7 * day - 1;
+  const later = open();
+  await later.refresh();
+  assert.equal(status(later), "granted by pass");
+  world.now += 1;
+  assert.equal(status(later), "unknown: offline");
+});
+
+test("while the app runs offline the last answer counts for a day, then the pass", async () => {
+  const { session, world } = start();
+  await session.refresh();
+  world.isOffline = true;
+  world.now = begin + day - 1;
+  assert.equal(status(session), "granted by server");
+  world.now += 1;
+  assert.equal(status(session), "granted by pass");
+  assert.equal(session.snapshot, undefined);
+});
+
+test("an answer ends when it changes by itself, and a renewal is presumed by the pass", async () => {
+  const end = new Date(begin + day / 2).toISOString();
+  const { session, world } = start({
+    world: { answer: snapshot({ premium: { accessUntil: end, nextChange: end } }) },
+  });
+  await session.refresh();
+  assert.equal(session.untilNextChange, day / 2);
+  world.now = begin + day / 2;
+  const answer = session.answer("premium");
+  assert.equal(answer.status, "granted");
+  assert.ok(answer.isPresumed);
+});
+
+test("a clock that is set back brings nothing back", async () => {
+  const { session, open, world } = start();
+  await session.refresh();
+  world.isOffline = true;
+  world.now = begin + 8 * day;
+  await session.refresh();
+  assert.equal(status(session), "unknown: offline");
+  world.now = begin + day;
+  const later = open();
+  await later.refresh();
+  assert.ok(later.isClockBehind);
+  assert.equal(status(later), "unknown: offline");
+});
+
+test("once the server answers, a clock that had been ahead counts again", async () => {
+  const { session, world } = start();
+  await session.refresh();
+  world.isOffline = true;
+  world.now = begin + 400 * day;
+  await session.refresh();
+  world.isOffline = false;
+  world.now = begin + day;
+  await session.refresh();
+  assert.ok(!session.isClockBehind);
+  assert.equal(status(session), "granted by server");
+});
+
+test("a pass older than the answer does not count after it", async () => {
+  const { session, world } = start();
+  await session.refresh();
+  world.answer = snapshot({
+    version: 2, pass: null, premium: { state: "expired", reason: "refunded", access: false, nextChange: null },
+  });
+  await session.reconcile([{ productId: "monthly" }]);
+  assert.equal(status(session), "denied by server");
+  world.now = begin + 2 * day;
+  world.isOffline = true;
+  assert.equal(status(session), "unknown: offline");
+});
+
+test("a platform without Ed25519 believes no pass and says so", async () => {
+  const { open, world } = start();
+  const subtle = globalThis.crypto?.subtle;
+  const importKey = subtle && Object.getPrototypeOf(subtle).importKey;
+  if (subtle) Object.getPrototypeOf(subtle).importKey = () => Promise.reject(new Error("NotSupported"));
+  try {
+    const session = open({ verifier: undefined });
+    await session.refresh();
+    assert.equal(session.passStatus, "unverifiable");
+    assert.equal(status(session), "granted by server");
+    world.now += 2 * day;
+    world.isOffline = true;
+    assert.equal(status(session), "unknown: offline");
+  } finally {
+    if (subtle) Object.getPrototypeOf(subtle).importKey = importKey;
+  }
+});
+
+test("a forged pass in the storage is not believed", async () => {
+  const { session, open, storage, world } = start({ options: { passKeys } });
+  await session.refresh();
+  const [[name, text]] = storage.entries;
+  const record = JSON.parse(text);
+  const [header, payload, signature] = record.pass.split(".");
+  const claims = JSON.parse(Buffer.from(payload, "base64url"));
+  claims.notAfter = "2036-01-01T00:00:00Z";
+  record.pass = `${header}.${Buffer.from(JSON.stringify(claims)).toString("base64url")}.${signature}`;
+  storage.entries.set(name, JSON.stringify(record));
+  world.isOffline = true;
+  const later = open();
+  await later.refresh();
+  assert.equal(later.passStatus, "badSignature");
+  assert.equal(status(later), "unknown: offline");
+});
+
+test("the pass of somebody else in the storage is not believed", async () => {
+  const { session, open, storage, world } = start();
+  await session.refresh();
+  const [[name, text]] = storage.entries;
+  storage.entries.set(name.replace("anna", "ben"), text);
+  world.isOffline = true;
+  const other = open({ customer: "ben" });
+  await other.refresh();
+  assert.equal(other.passStatus, "wrongCustomer");
+  assert.equal(status(other), "unknown: offline");
+});
+
+for (const text of ["{", "null", "[]", '{"pass":1}', "x".repeat(200_000)]) {
+  test(`storage with ${text.slice(0, 12)} is as good as empty`, async () => {
+    const { open, storage, world } = start();
+    storage.entries.set("tideover/cards/production/anna", text);
+    world.isOffline = true;
+    const session = open();
+    await session.refresh();
+    assert.equal(status(session), "unknown: offline");
+  });
+}
+
+test("storage that fails takes nothing from the customer, and is reported", async () => {
+  const broken = { ...memoryStore(), setItem: async () => { throw new Error("disk full"); } };
+  const { session } = start({ storage: broken });
+  await session.refresh();
+  assert.equal(status(session), "granted by server");
+  assert.match(String(session.lastError), /disk full/);
+});
+
+test("the server is asked by tag, except for a new pass when half of its life is over", async () => {
+  const { session, requests, world } = start();
+  await session.refresh();
+  await session.refresh();
+  world.now = begin + 3.5 * day;
+  world.answer = snapshot({ at: world.now });
+  await session.refresh();
+  const tags = requests.filter(({ url }) => url.pathname.endsWith("/anna")).map(({ headers }) => headers["If-None-Match"]);
+  assert.deepEqual(tags, [undefined, 'W/"1"', undefined]);
+  world.isOffline = true;
+  world.now = begin + 10 * day;
+  assert.equal(status(session), "granted by pass");
+});
+
+test("a new key is fetched when a pass names it", async () => {
+  const { session, world } = start();
+  await session.refresh();
+  const asked = () => session.passStatus;
+  world.keys = [];
+  const { open } = start({ world: { keys: [] } });
+  const other = open();
+  await other.refresh();
+  assert.equal(other.passStatus, "unknownKey");
+  assert.equal(asked(), "believed");
+});
+
+test("an answer that was overtaken is dropped", async () => {
+  const { world, open } = start();
+  let release;
+  const gate = new Promise((resolve) => { release = resolve; });
+  const slow = snapshot({ version: 1, premium: { access: false, state: "expired" } });
+  const session = open({
+    fetch: async (url, init) => {
+      if (init.method === "POST") return reply(200, { ...snapshot({ version: 2 }), items: [], drift: [] });
+      if (url.includes("pass-keys")) return reply(200, { keys: world.keys });
+      await gate;
+      return reply(200, slow);
+    },
+  });
+  const refreshed = session.refresh();
+  await session.load();
+  await session.reconcile([{ productId: "monthly" }]);
+  release();
+  await refreshed;
+  assert.equal(status(session), "granted by server");
+});
+
+test("a name that the catalogue does not have is neither granted nor denied", async () => {
+  const { session } = start();
+  await session.refresh();
+  assert.equal(status(session, "gold"), "unknown: unnamed");
+});
+
+test("an answer is the same object while it says the same, and listeners hear of changes", async () => {
+  const { session, world } = start();
+  await session.refresh();
+  const answer = session.answer("premium");
+  await session.refresh();
+  assert.equal(session.answer("premium"), answer);
+  let calls = 0;
+  const cancel = session.subscribe(() => { calls += 1; });
+  world.answer = snapshot({ version: 2, premium: { state: "grace" } });
+  await session.refresh();
+  assert.ok(calls > 0);
+  assert.notEqual(session.answer("premium"), answer);
+  cancel();
+});
+
+test("who signs out leaves nothing behind", async () => {
+  const { session, storage } = start();
+  await session.refresh();
+  await session.forget();
+  assert.equal(storage.entries.size, 0);
+  await session.refresh();
+  assert.equal(storage.entries.size, 0);
+  assert.equal(status(session), "unknown: loading");
+});
+
+test("a snapshot from server rendering answers at once", () => {
+  const { open } = start();
+  assert.equal(status(open({ initial: snapshot() })), "granted by server");
+});
+
+test("nothing in hand is said as such", async () => {
+  const { session, requests } = start();
+  await session.reconcile([]);
+  assert.deepEqual(requests.find(({ method }) => method === "POST").body, { nothing: true });
+});
+
+test("a problem of the server reaches the caller of reconcile", async () => {
+  const { open } = start();
+  const session = open({ fetch: async () => problem(401, "unauthorised") });
+  await assert.rejects(session.reconcile([]), { code: "unauthorised", status: 401 });
+});
+
+test("an entitlement is what the server states", async () => {
+  const { session } = start();
+  await session.refresh();
+  assert.deepEqual(session.answer("premium").entitlement, entitlement());
+});

@@ -1,0 +1,231 @@
+// A real server with the simulated stores behind it, on loopback. Between them stands a relay that can
+// lose the stores' messages, and keeps what devices get from a store: signed transactions and tokens.
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import http from "node:http";
+import { tmpdir } from "node:os";
+import path from "node:path";
+
+/** The built program; without it the tests that need one are skipped, and say so. */
+export const program = process.env.TIDEOVER_BINARY;
+
+/** What tests are told by is no configuration of the program's. */
+const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("TIDEOVER_")));
+
+const products = {
+  "cards.pro.monthly": { entitlements: ["premium"], group: "pro", period: "P1M", trial: "P1W", price: "9.99 USD", grace: "P16D" },
+  "cards.lifetime": { entitlements: ["premium"], kind: "nonConsumable", price: "149.99 USD" },
+};
+const play = { "cards.pro:monthly": { entitlements: ["premium"], group: "cards.pro", period: "P1M", price: "9.99 USD", grace: "P7D" } };
+const push = { audience: "https://tideover.example/push", email: "pusher@tideover-rehearsal.iam.gserviceaccount.com" };
+
+const scenario = {
+  scenario: "A store for clients", source: "Scenarios/README.md",
+  app: { id: "cards", bundleId: "com.example.cards" },
+  products,
+  googlePlay: {
+    packageName: "com.example.cards",
+    subscriptions: { "cards.pro": { entitlements: ["premium"], basePlans: { monthly: { period: "P1M", price: "9.99 USD", grace: "7 d" } } } },
+  },
+  customers: { anna: {}, ben: { store: "googlePlay" } },
+  start: "2026-05-01T10:00:00Z",
+};
+
+/** Waits until something holds: for half a minute at most. */
+async function soon(what, holds) {
+  for (let attempt = 0; attempt < 300; attempt += 1) {
+    if (await holds()) return;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error(`Waited in vain for ${what}.`);
+}
+
+export class World {
+  processes = [];
+  transactions = [];
+  tokens = [];
+  isLosing = false;
+
+  /** The stores and a server, with the secrets that it takes: public and secret key. */
+  static async open() {
+    const world = new World();
+    world.folder = mkdtempSync(path.join(tmpdir(), "tideover-clients-"));
+    try {
+      await world.start();
+    } catch (error) {
+      await world.close();
+      throw error;
+    }
+    return world;
+  }
+
+  async start() {
+    this.relay = http.createServer((request, response) => void this.pass(request, response));
+    this.relay.listen(0, "127.0.0.1");
+    await once(this.relay, "listening");
+    const stage = this.write("store.json", scenario);
+    this.authority = path.join(this.folder, "store");
+    const target = `http://127.0.0.1:${this.relay.address().port}`;
+    const said = await this.run(
+      ["sandbox", "serve", stage, "--listen", "127.0.0.1:0", "--target", target, "--authority", this.authority],
+      /stores are on (\S+)\n[^]*issuer id (\S+), key id (\S+) and[^]*key file \S+\n/);
+    [, this.store, this.issuerId, this.keyId] = said;
+    // Its file is written just after it is named.
+    await soon("the key file of Google", () => existsSync(path.join(this.authority, "service-account.json")));
+    const key = this.tool("keys", "pass");
+    writeFileSync(path.join(this.folder, "pass-key.pem"), key, { mode: 0o600 });
+    this.config = this.write("tideover.json", this.configuration());
+    this.publicKey = this.tool("keys", "add", "--kind", "public", "--app", "cards", "--config", this.config).trim();
+    this.secretKey = this.tool("keys", "add", "--kind", "secret", "--app", "cards", "--config", this.config).trim();
+    await this.serve();
+  }
+
+  /** Starts the server; `stop` ends it, as a device in the underground sees it. */
+  async serve() {
+    const listen = this.url ? new URL(this.url).host : "127.0.0.1:0";
+    this.config = this.write("tideover.json", { ...this.configuration(), server: { listen } });
+    [, this.url] = await this.run(
+      ["serve", "--config", this.config, "--clock", `${this.store}/clock`], /(http:\/\/127\.0\.0\.1:\d+)/);
+    this.server = this.processes.at(-1);
+  }
+
+  async stop() {
+    this.server.kill("SIGTERM");
+    if (this.server.exitCode === null) await once(this.server, "exit");
+  }
+
+  configuration() {
+    const { issuerId, keyId } = this;
+    const file = (name) => path.join(this.authority, name);
+    return {
+      server: { listen: "127.0.0.1:0" },
+      storage: `sqlite:${path.join(this.folder, "tideover.db")}`,
+      pass: { keyFile: path.join(this.folder, "pass-key.pem") },
+      apps: [{
+        id: "cards", environments: ["simulated"],
+        appStore: {
+          bundleId: "com.example.cards", appAppleId: 1234567890, issuerId, keyId, privateKeyFile: file(`AuthKey_${keyId}.p8`),
+        },
+        googlePlay: { packageName: "com.example.cards", push, serviceAccountFile: file("service-account.json") },
+        simulatedStore: { url: this.store, root: file("root.der") },
+        products: { ...products, ...play },
+      }],
+    };
+  }
+
+  /** A step of a scenario file: a customer acts, or time passes. */
+  async step(step) {
+    const response = await fetch(`${this.store}/control`, { method: "POST", body: JSON.stringify(step) });
+    const answer = await response.json();
+    const failed = answer.moments?.filter(({ passed }) => !passed) ?? [];
+    if (answer.fault || failed.length > 0) throw new Error(JSON.stringify(answer));
+    // The server looks at the store's clock every second.
+    await soon(`the server's clock at ${answer.now}`, async () => {
+      const { time } = await (await fetch(`${this.url}/healthz`)).json();
+      return Date.parse(time) >= Date.parse(answer.now);
+    });
+    return answer;
+  }
+
+  /** The store's time, for the clock of a device. */
+  async now() {
+    return Date.parse((await (await fetch(`${this.store}/clock`)).json()).now);
+  }
+
+  async customer(name) {
+    const { customers } = await (await fetch(`${this.store}/customers`)).json();
+    return customers.find((customer) => customer.name === name).appAccountToken;
+  }
+
+  async pass(request, response) {
+    const parts = [];
+    for await (const part of request) parts.push(part);
+    const body = Buffer.concat(parts);
+    this.remember(request, body);
+    if (this.isLosing && request.method === "POST") return response.writeHead(200).end();
+    try {
+      const { host, "content-length": _, connection: __, ...headers } = request.headers;
+      const answer = await fetch(`${this.url}${request.url}`, {
+        method: request.method, headers, ...(body.length > 0 ? { body } : {}),
+      });
+      const type = answer.headers.get("content-type");
+      response.writeHead(answer.status, type ? { "Content-Type": type } : {});
+      response.end(Buffer.from(await answer.arrayBuffer()));
+    } catch {
+      response.writeHead(503).end();
+    }
+  }
+
+  remember(request, body) {
+    const part = (text) => JSON.parse(Buffer.from(text, "base64"));
+    if (request.url.includes("/app-store")) {
+      const { data } = part(JSON.parse(body).signedPayload.split(".")[1]);
+      if (data?.signedTransactionInfo) this.transactions.push(data.signedTransactionInfo);
+    } else if (request.url.includes("/google-play")) {
+      const { subscriptionNotification } = part(JSON.parse(body).message.data);
+      if (subscriptionNotification) this.tokens.push(subscriptionNotification.purchaseToken);
+    }
+  }
+
+  tool(...words) {
+    return execFileSync(program, words, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"], env });
+  }
+
+  /** Starts the program, and returns the match of what it says when it is ready. */
+  run(words, ready) {
+    const child = spawn(program, words, { stdio: ["ignore", "pipe", "pipe"], env });
+    this.processes.push(child);
+    let log = "";
+    return new Promise((resolve, reject) => {
+      const read = (part) => {
+        log += part;
+        const found = ready.exec(log);
+        if (found) resolve(found);
+      };
+      child.stdout.on("data", read);
+      child.stderr.on("data", read);
+      child.once("exit", () => reject(new Error(log)));
+    });
+  }
+
+  write(name, value) {
+    const file = path.join(this.folder, name);
+    writeFileSync(file, JSON.stringify(value));
+    chmodSync(file, 0o600);
+    return file;
+  }
+
+  async close() {
+    for (const child of this.processes) {
+      if (child.exitCode === null && child.signalCode === null) {
+        child.kill("SIGTERM");
+        await once(child, "exit");
+      }
+    }
+    this.relay?.close();
+    this.relay?.closeAllConnections?.();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** A purchase as react-native-iap 14 has it, on an iPhone. */
+export function applePurchase(transaction) {
+  const claims = JSON.parse(Buffer.from(transaction.split(".")[1], "base64url"));
+  return {
+    id: claims.transactionId, transactionId: claims.transactionId, productId: claims.productId,
+    transactionDate: claims.purchaseDate, purchaseToken: transaction, store: "apple", platform: "ios",
+    quantity: 1, purchaseState: "purchased", isAutoRenewing: true,
+    originalTransactionIdentifierIOS: claims.originalTransactionId, appAccountToken: claims.appAccountToken,
+    expirationDateIOS: claims.expiresDate, environmentIOS: claims.environment,
+  };
+}
+
+/** The same on Android. */
+export function playPurchase(purchaseToken) {
+  return {
+    id: "order", productId: "cards.pro", currentPlanId: "monthly", transactionDate: 0, purchaseToken,
+    store: "google", platform: "android", quantity: 1, purchaseState: "purchased", isAutoRenewing: true,
+    isAcknowledgedAndroid: false, packageNameAndroid: "com.example.cards",
+  };
+}

@@ -1,0 +1,7 @@
+import type {} from "@tideover/client";
+
+declare module "@tideover/client" {
+  interface Register {
+    entitlement: "premium" | "themes";
+  }
+}

@@ -1,0 +1,46 @@
+#!/bin/sh
+# Checks the clients in Clients/: types, tests, the packages that are published, and the documents.
+#
+#   scripts/clients.sh          everything; TIDEOVER_BINARY names the built program, else it is built
+#   scripts/clients.sh types    writes the generated types again, from the program's /openapi.json
+#
+# No registry is needed: TypeScript and React are Debian's.
+set -eu
+root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
+# shellcheck source=scripts/require.sh
+. "$root/scripts/require.sh"
+require_packages "$(missing_for_clients)"
+cd "$root"
+if [ -z "${TIDEOVER_BINARY:-}" ]; then
+    swift build --product tideover >&2
+    TIDEOVER_BINARY=$root/.build/debug/tideover
+fi
+TIDEOVER_BINARY=$(readlink -f "$TIDEOVER_BINARY")
+export TIDEOVER_BINARY
+
+if [ "${1:-}" = types ]; then
+    types=$(node Clients/typescript/scripts/served-types.mjs)
+    printf '%s\n' "$types" >Clients/typescript/client/src/types.ts
+    exit
+fi
+TIDEOVER_PACKED=$root/.build/clients
+export TIDEOVER_PACKED
+rm -rf "$TIDEOVER_PACKED"
+scripts/pack.sh "$TIDEOVER_PACKED"
+
+# In a copy, so that nothing is left between the sources.
+copy=$(mktemp -d)
+trap 'rm -rf "$copy"' EXIT
+cp -R Clients "$copy/"
+for folder in Conformance/clients docs/guides; do
+    mkdir -p "$copy/$folder"
+    cp -R "$folder/." "$copy/$folder/"
+done
+cd "$copy/Clients/typescript"
+scripts/modules.sh
+for package in client react react-native node tests/types; do
+    tsc -p "$package"
+done
+node --test tests/*.test.mjs
+cd ../python
+PYTHONPATH=src /usr/bin/python3 -m unittest discover -s tests -t .
