@@ -63,7 +63,7 @@ public struct App: Sendable {
     public var isRehearsal: Bool { environments.allSatisfy { $0 == .simulated } }
 
     /// Raised when a rule of standing or the form of an answer changes.
-    private static let answerRevision = 11
+    private static let answerRevision = 12
 
     private static func fingerprint(
         of catalogue: Catalogue,

@@ -2472,7 +2472,7 @@ enum OpenAPIDocument {
                       "productUnavailable", "ended", "refunded", "familyAccessRemoved",
                       "assignmentRemoved", "revoked", "changedProduct", "replaced",
                       "unconfirmed", "unlinked", "notStarted", "pending", "calledOff",
-                      "notEntitled", "unknown"
+                      "notEntitled", "unknown", "unknownProduct"
                     ]
                   },
                   "access": {
