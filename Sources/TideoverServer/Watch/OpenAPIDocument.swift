@@ -1732,7 +1732,8 @@ enum OpenAPIDocument {
               },
               "DeviceEvidence": {
                 "type": "object",
-                "description": "At most 32 pieces in all; what is more goes into further requests",
+                "description": "At most 32 pieces in all; what is more goes into further requests. Members of other names are refused",
+                "additionalProperties": false,
                 "properties": {
                   "transactions": {
                     "type": "array", "items": { "type": "string" },
@@ -1793,6 +1794,7 @@ enum OpenAPIDocument {
               "DeviceConclusion": {
                 "type": "object",
                 "description": "What the device concluded by itself: compared with what we answer, never believed",
+                "additionalProperties": false,
                 "properties": {
                   "deviceTime": { "$ref": "#/components/schemas/Instant" },
                   "askedAt": {
@@ -2863,6 +2865,7 @@ enum OpenAPIDocument {
                       "urn:tideover:problem:unknown-key",
                       "urn:tideover:problem:bad-key-request",
                       "urn:tideover:problem:bad-reconcile-request",
+                      "urn:tideover:problem:unknown-member",
                       "urn:tideover:problem:too-many-items",
                       "urn:tideover:problem:bad-lookup",
                       "urn:tideover:problem:bad-grant",
