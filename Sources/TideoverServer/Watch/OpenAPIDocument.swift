@@ -1601,12 +1601,34 @@ enum OpenAPIDocument {
               },
               "Lookup": {
                 "type": "object",
-                "required": ["app", "asked", "purchases"],
+                "required": ["app", "question", "asked", "purchases"],
                 "properties": {
                   "app": { "type": "string" },
-                  "asked": { "type": "object" },
+                  "question": {
+                    "type": "object",
+                    "description": "What was looked up",
+                    "additionalProperties": { "type": "string" }
+                  },
+                  "asked": {
+                    "type": "array",
+                    "description": "The stores that an unknown order was to be asked of; empty where the purchase was known, and for what is no order",
+                    "items": { "$ref": "#/components/schemas/AskedStore" }
+                  },
                   "purchases": {
                     "type": "array", "items": { "$ref": "#/components/schemas/FoundPurchase" }
+                  }
+                }
+              },
+              "AskedStore": {
+                "type": "object",
+                "required": ["store", "environment", "outcome"],
+                "properties": {
+                  "store": { "type": "string", "enum": ["appStore", "googlePlay"] },
+                  "environment": { "type": ["string", "null"] },
+                  "outcome": {
+                    "type": "string",
+                    "description": "`noSuchOrder` alone says that there is none. A store that did not answer is the problem `store-did-not-answer`",
+                    "enum": ["found", "noSuchOrder", "notReadable", "noOrdersThere", "notConfigured"]
                   }
                 }
               },
