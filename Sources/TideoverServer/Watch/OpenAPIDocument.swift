@@ -1555,11 +1555,15 @@ enum OpenAPIDocument {
               },
               "Grants": {
                 "type": "object",
-                "required": ["app", "customer", "environment", "grants"],
+                "required": ["app", "customer", "environment", "customerKnown", "grants"],
                 "properties": {
                   "app": { "type": "string" },
                   "customer": { "type": "string" },
                   "environment": { "type": "string", "enum": ["production", "sandbox", "simulated"] },
+                  "customerKnown": {
+                    "type": "boolean",
+                    "description": "False where nothing is stored of the customer but what this request granted: the id may be mistyped"
+                  },
                   "grants": {
                     "type": "array",
                     "items": {
