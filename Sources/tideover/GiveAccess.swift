@@ -38,6 +38,10 @@ enum GiveAccess {
         "GRANT",
         "Take back the grant of this id instead"
     )
+    private static let new = Parameter.flag(
+        "--new",
+        "Also give it to an id of which nothing is stored yet"
+    )
     private static let json = Parameter.flag("--json", "Write one JSON object")
 
     static let command = Command(
@@ -57,7 +61,7 @@ enum GiveAccess {
         ],
         parameters: [
             CustomerQuestion.customer, AppErrand.app, entitlement, product, days, until, why,
-            revoke,
+            revoke, new,
             ConfigurationFile.required, CustomerQuestion.environment, Errand.server, json,
         ],
         notes: [
@@ -79,11 +83,12 @@ enum GiveAccess {
             query: [QueryItem(name: "environment", value: environment.rawValue)],
             body: JSONValue.object(wish).encoded()
         )
-        let answer = try await asked.errand.run(
-            request,
-            needsKey: asked.app.environments != [.simulated],
-            makesDatabase: false
-        )
+        let answer = try await asked.errand.converse { ask in
+            if !arguments.has(revoke), !arguments[new] {
+                try requireKnown(try await ask(request.listing), arguments)
+            }
+            return try await ask(request)
+        }
         if arguments[json] {
             output.write(JSONValue(answer).encoded(pretty: true) + [UInt8(ascii: "\n")])
         } else {
@@ -92,6 +97,17 @@ enum GiveAccess {
             }
         }
         return .success
+    }
+
+    /// A mistyped id would be given access that nobody ever uses.
+    private static func requireKnown(_ list: JSONNode, _ arguments: Arguments) throws {
+        guard list["customerKnown"]?.bool == false else { return }
+        let customer = arguments[CustomerQuestion.customer].text
+        throw CommandFailure(
+            .failure,
+            "nothing is stored of the customer \(customer), so nothing was granted\n"
+                + "Check the id. If the customer is new, give the same command with --new."
+        )
     }
 
     /// What is asked for: a path under the customer's grants, and what is sent there.
@@ -129,4 +145,9 @@ enum GiveAccess {
         if let at = grant["revoked"]?["at"]?.string { return "\(given): revoked at \(at)" }
         return "\(given): until \(text(grant["end"]))"
     }
+}
+
+extension Request {
+    /// The request that lists what this one adds to.
+    fileprivate var listing: Request { Request(path: path, query: query) }
 }

@@ -25,42 +25,71 @@ import TideoverStorage
     )
     func `a key opens what its kind is for`(presented: Presented, slugs: [String?]) {
         for (need, slug) in zip(Need.allCases, slugs) {
-            for isRehearsal in [false, true] {
+            for isOpen in [false, true] {
                 let app = need == .admin ? nil : "cards"
-                let found = need.objection(to: presented, app: app, isRehearsal: isRehearsal)
-                #expect(found?.slug == slug, "\(need), rehearsal: \(isRehearsal)")
+                let found = need.objection(to: presented, app: app, isOpen: isOpen)
+                #expect(found?.slug == slug, "\(need), open: \(isOpen)")
             }
         }
     }
 
-    @Test func `without a key only what needs none is open, and what is only rehearsed`() {
+    @Test func `without a key only what needs none is open, and reads of what is only rehearsed`() {
         for need in Need.allCases {
-            let real = need.objection(to: .nothing, app: "cards", isRehearsal: false)
+            let real = need.objection(to: .nothing, app: "cards", isOpen: false)
             #expect(real?.slug == (need == .nothing ? nil : "key-missing"))
-            let rehearsed = need.objection(to: .nothing, app: "cards", isRehearsal: true)
+            let rehearsed = need.objection(to: .nothing, app: "cards", isOpen: true)
             #expect(rehearsed?.slug == (need == .admin ? "key-missing" : nil))
         }
+    }
+
+    /// What stores post is judged by their signature, by Pub/Sub's token, or by RevenueCat's header.
+    private static let signed = ["app-store", "google-play", "revenuecat"].map {
+        "/v1/apps/{app}/notifications/\($0)"
+    }
+
+    @Test(arguments: Service.routes.filter(\.writes).map { ($0.method, $0.template) })
+    func `a route that writes needs a key, in apps that are only rehearsed too`(
+        method: String,
+        template: String
+    ) async throws {
+        guard !Self.signed.contains(template) else { return }
+        let server = try TestServer()
+        for app in ["cards", "rehearsal"] {
+            let path = template.replacing("{app}", with: app).replacing("{customer}", with: "u_1")
+                .replacing("{grant}", with: "g").replacing("{id}", with: "k")
+            for environment in ["production", "sandbox", "simulated"] {
+                let request = Request(
+                    method: method,
+                    path: path,
+                    query: [QueryItem(name: "environment", value: environment)],
+                    body: Array("{}".utf8)
+                )
+                let response = try await server.service.handler(request)
+                #expect(response.status == 401, "\(method) \(path) \(environment)")
+            }
+        }
+        await server.close()
     }
 
     @Test func `a key for one app opens no other, be there such an app or not`() {
         for presented in [Self.publicKey, Self.secretKey] {
             for app in ["chess", "Cards", "", "unheard-of"] {
-                let objection = Need.read.objection(to: presented, app: app, isRehearsal: false)
+                let objection = Need.read.objection(to: presented, app: app, isOpen: false)
                 #expect(objection?.slug == "key-not-allowed")
             }
         }
         #expect(
-            Need.read.objection(to: Self.secretForAll, app: "unheard-of", isRehearsal: false) == nil
+            Need.read.objection(to: Self.secretForAll, app: "unheard-of", isOpen: false) == nil
         )
     }
 
     @Test func `what is refused with 401 says how to be let in`() {
         for presented in [Presented.nothing, .unknown] {
-            let problem = Need.read.objection(to: presented, app: "cards", isRehearsal: false)
+            let problem = Need.read.objection(to: presented, app: "cards", isOpen: false)
             #expect(problem?.status == 401)
             #expect(problem?.headers["WWW-Authenticate"] == "Bearer")
         }
-        let problem = Need.secret.objection(to: Self.publicKey, app: "cards", isRehearsal: false)
+        let problem = Need.secret.objection(to: Self.publicKey, app: "cards", isOpen: false)
         #expect(problem?.status == 403)
         #expect(problem?.members["kinds"] == ["secret", "admin"])
     }

@@ -281,6 +281,9 @@ import TideoverSignatures
             (#"billingRetry: "never""#, .billingRetry),
             (#"unreachable: "P1D""#, .duration), (#"transfer: "steal""#, .transfer),
             (#"transfer: "transfer soon""#, .transfer),
+            (#"unknownProduct: "allow""#, .unknownProduct),
+            (#"unknownProduct: ["premum"]"#, .unknownProduct),
+            (#"unknownProduct: []"#, .unknownProduct),
             (#"sandbox: "allow""#, .oneOf(["testers", "review", "deny"])),
             (#"reminders: { trialEnding: "" }"#, .duration),
         ] as [(String, ConfigurationProblem.Expectation)]

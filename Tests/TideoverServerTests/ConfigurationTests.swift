@@ -60,6 +60,23 @@ import TideoverSignatures
         #expect(unlimited.apps.first?.policy.prompts == Policy.Prompts())
     }
 
+    @Test(
+        arguments: [
+            (#""deny""#, .deny), (#""allow-all""#, .allowAll),
+            (#"["premium"]"#, .allow(["premium"])),
+            (#""premium""#, .allow(["premium"])),
+        ] as [(String, Policy.UnknownProduct)]
+    )
+    func `an unknown product unlocks what the policy says`(
+        text: String,
+        choice: Policy.UnknownProduct
+    ) throws {
+        let configuration = try load(app("policy: { unknownProduct: \(text) }"))
+        #expect(configuration.apps.first?.policy.unknownProduct == choice)
+        let setting = configuration.settings.first { $0.path == "apps[0].policy.unknownProduct" }
+        #expect(setting?.text == text.filter { !#"[]""#.contains($0) })
+    }
+
     @Test func `what an app decides reaches its policy`() throws {
         let text = app(
             #"""

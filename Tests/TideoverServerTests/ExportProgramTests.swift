@@ -52,7 +52,7 @@ final class ExportProgramTests {
         for environment in ["production", "sandbox"] {
             let said = try Executable.run([
                 "grant", "anna", "--app", "cards", "--config", configuration, "--environment",
-                environment, "--entitlement", "premium", "--days", "7", "--why", "sorry",
+                environment, "--entitlement", "premium", "--days", "7", "--why", "sorry", "--new",
             ])
             #expect(said.code == 0, "\(said.messages)")
         }

@@ -113,6 +113,22 @@ import TideoverStorage
         await server.close()
     }
 
+    @Test func `a grant to an id never heard of says so, and is given all the same`() async throws {
+        let server = try TestServer()
+        func known(_ answer: JSONValue) -> Bool? { answer["customerKnown"]?.bool }
+        let first = try await post(server, Self.wish, as: "a")
+        #expect(first.status == 201)
+        #expect(known(first.answer) == false)
+        #expect(known(try await post(server, Self.wish, as: "a").answer) == false)
+        #expect(known(try await post(server, Self.wish, as: "b").answer) == true)
+        _ = try await server.post(.purchase())
+        let anna = "/v1/apps/cards/customers/\(TestServer.anna)/grants"
+        #expect(known(try await post(server, Self.wish, to: anna).answer) == true)
+        let nobody = try await server.get("/v1/apps/cards/customers/x/grants?environment=sandbox")
+        #expect(known(JSONValue(try JSONDocument(nobody.body).root)) == false)
+        await server.close()
+    }
+
     @Test func `a key of one customer names nothing of another's`() async throws {
         let server = try TestServer()
         #expect(try await post(server, Self.wish, as: "k").status == 201)

@@ -100,10 +100,28 @@ import TideoverServer
             )
             return try Self.purchases(try await backEnd.service.handler(try #require(request)))
         }
+        func outcomes(_ query: String) async throws -> [String] {
+            let request = Request(
+                method: "GET",
+                target: "/v1/apps/cards/lookup?\(query)",
+                headers: TestServer.credentials,
+                body: []
+            )
+            let response = try await backEnd.service.handler(try #require(request))
+            let asked = try JSONDocument(response.body).root["asked"]?.elements.map { $0 } ?? []
+            return asked.map { store in
+                ["store", "environment", "outcome"].map { store[$0]?.string ?? "-" }
+                    .joined(separator: " ")
+            }
+        }
         #expect(try await ask("transaction=\(transaction)").isEmpty)
         #expect(try await ask("order=NONE").isEmpty)
+        #expect(try await outcomes("order=NONE") == ["appStore simulated noSuchOrder"])
+        #expect(try await outcomes("order=GPA.1") == ["googlePlay - notConfigured"])
+        #expect(try await outcomes("transaction=1") == [])
         let found = try await ask("order=\(order)")
         #expect(found.first?["customer"]?.string == TestServer.anna)
+        #expect(try await outcomes("order=\(order)") == ["appStore simulated found"])
         #expect(try await ask("transaction=\(transaction)") == found)
         await backEnd.close()
     }

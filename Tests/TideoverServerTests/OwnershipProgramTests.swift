@@ -65,10 +65,21 @@ final class OwnershipProgramTests {
     @Test func `access is given by hand, explained, and taken back`() async throws {
         let path = try await configuration()
         let place = ["--app", "cards", "--environment", "simulated", "--config", path]
-        let given = try Executable.run(
+        var given = try Executable.run(
             ["grant", "u_42", "--entitlement", "premium", "--days", "7", "--why", "outage"] + place
         )
+        #expect(given.code == 1)
+        #expect(given.messages.contains("--new"))
+        given = try Executable.run(
+            [
+                "grant", "u_42", "--entitlement", "premium", "--days", "7", "--why", "outage",
+                "--new",
+            ]
+                + place
+        )
         #expect(given.code == 0, "\(given.messages)")
+        let more = ["grant", "u_42", "--entitlement", "premium", "--days", "9", "--why", "more"]
+        #expect(try Executable.run(more + place).code == 0)
         let grant = try id(of: given.results)
         let why = try Executable.run(["explain", "u_42"] + place)
         #expect(why.code == 0, "\(why.messages)")
@@ -96,7 +107,8 @@ final class OwnershipProgramTests {
             #expect(try Executable.run(["grant", "u_42"] + words + place).code == 2, "\(words)")
         }
         let unknown = try Executable.run(
-            ["grant", "u_42", "--entitlement", "premum", "--days", "7", "--why", "x"] + place
+            ["grant", "u_42", "--new", "--entitlement", "premum", "--days", "7", "--why", "x"]
+                + place
         )
         #expect(unknown.code != 0)
         #expect(unknown.messages.contains("premium"))
@@ -106,7 +118,11 @@ final class OwnershipProgramTests {
         let path = try await configuration()
         let place = ["--app", "cards", "--environment", "simulated", "--config", path]
         let given = try Executable.run(
-            ["grant", "u_42", "--entitlement", "premium", "--days", "7", "--why", "outage"] + place
+            [
+                "grant", "u_42", "--entitlement", "premium", "--days", "7", "--why", "outage",
+                "--new",
+            ]
+                + place
         )
         #expect(given.code == 0, "\(given.messages)")
         let unsure = try Executable.run(["erase", "u_42"] + place)

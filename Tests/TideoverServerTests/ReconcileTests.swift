@@ -88,6 +88,67 @@ import TideoverServer
         await server.close()
     }
 
+    @Test(
+        arguments: [
+            (#"{"transaction": []}"#, "transaction", "`transactions`"),
+            (#"{"transactions": [], "purchaseTokn": "a"}"#, "purchaseTokn", "The members are"),
+            (#"{"nothng": true}"#, "nothng", "`nothing`"),
+            (#"{"device": {"entitlement": {}}}"#, "device.entitlement", "`entitlements`"),
+            (
+                #"{"device": {"entitlements": {"premium": {"access": true, "untl": null}}}}"#,
+                "device.entitlements.premium.untl", "`until`"
+            ),
+        ]
+    )
+    func `a misspelt member is refused, and nothing is stored`(
+        body: String,
+        found: String,
+        detail: String
+    ) async throws {
+        let server = try TestServer()
+        let response = try await server.send(
+            "POST",
+            "/v1/apps/cards/customers/u_42/reconcile?environment=sandbox",
+            body: Array(body.utf8)
+        )
+        #expect(response.status == 400)
+        let problem = try JSONDocument(response.body).root
+        #expect(problem["type"]?.string == "urn:tideover:problem:unknown-member")
+        #expect(problem["found"]?.string == found)
+        #expect(problem["detail"]?.string?.contains(detail) == true)
+        #expect(try await server.premium("u_42") == "never unknown none")
+        await server.close()
+    }
+
+    @Test func `a purchase object may have any members, but must have what is signed`() async throws
+    {
+        let server = try TestServer()
+        let signed = try server.store.sign(transaction())
+        let (status, answer) = try await reconcile(
+            server,
+            "u_42",
+            [
+                "purchases": [
+                    [
+                        "store": "apple", "purchaseToken": .string(signed), "newInVersion9": true,
+                        "purchaseTokens": [],
+                    ],
+                    ["store": "apple", "purchaseTokn": .string(signed)],
+                    ["store": "apple", "quantity": 1],
+                ]
+            ]
+        )
+        #expect(status == 200)
+        #expect(
+            items(answer) == [
+                "accepted claimed", "refused unknown-member", "refused not-signed",
+            ]
+        )
+        let second = answer["items"]?.array?[1]
+        #expect(second?["detail"]?.string?.contains("`purchaseToken`") == true)
+        await server.close()
+    }
+
     @Test func `what is not believed is refused by itself, and the rest goes on`() async throws {
         let server = try TestServer()
         let good = try server.store.sign(transaction())

@@ -230,7 +230,7 @@ import TideoverStorage
         var message = Message.purchase()
         message.transaction = Message.transaction(product: "cards.gold")
         #expect(try await server.post(message).status == 200)
-        #expect(try await server.premium() == "never notEntitled none")
+        #expect(try await server.premium() == "never unknownProduct none")
         #expect(try await server.counts() == ["unknown-product cards.gold 1"])
         #expect(server.logged.contains { $0.contains("unknown-product") })
         await server.storage.close()

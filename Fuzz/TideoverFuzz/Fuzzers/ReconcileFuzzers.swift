@@ -93,6 +93,7 @@ private enum ReconcileChecks {
 private enum PlainEvidence: CustomStringConvertible {
     case pieces([Piece])
     case tooMany
+    case unknownMember
     case bad
 
     struct Piece {
@@ -110,6 +111,7 @@ private enum PlainEvidence: CustomStringConvertible {
         switch self {
         case .pieces: nil
         case .tooMany: "too-many-items"
+        case .unknownMember: "unknown-member"
         case .bad: "bad-reconcile-request"
         }
     }
@@ -120,6 +122,14 @@ private enum PlainEvidence: CustomStringConvertible {
         let root = PlainJSON.read(body, depth: JSONLimits.inbound.maxDepth)
         guard case .object? = root, !Self.isResponseOfRevenueCat(root) else {
             self = .bad
+            return
+        }
+        let known = [
+            "transactions", "renewalInfos", "purchases", "receipts", "receiptAnswers", "nothing",
+            "device",
+        ]
+        guard root.map({ Self.hasOnly(known, $0) }) ?? true else {
+            self = .unknownMember
             return
         }
         let lists: [(String, DeviceItem.Kind, (PlainJSON) -> (signed: [UInt8]?, refusal: String))] =
@@ -161,6 +171,25 @@ private enum PlainEvidence: CustomStringConvertible {
         case .bool(true)?: self = pieces.isEmpty ? .pieces([]) : .bad
         default: self = .bad
         }
+        if case .pieces = self, let device = root?["device"], Self.isMisspelled(device) {
+            self = .unknownMember
+        }
+    }
+
+    private static func isMisspelled(_ device: PlainJSON) -> Bool {
+        let words = [
+            "access", "until", "productId", "originalTransactionId", "verified", "unfinished",
+        ]
+        let isOurs = hasOnly(["deviceTime", "askedAt", "environment", "entitlements"], device)
+        guard isOurs, case .object(let entitlements)? = device["entitlements"] else {
+            return !isOurs
+        }
+        return !entitlements.allSatisfy { hasOnly(words, $0.value) }
+    }
+
+    private static func hasOnly(_ known: [String], _ object: PlainJSON) -> Bool {
+        guard case .object(let members) = object else { return true }
+        return members.allSatisfy { known.contains(String(String.UnicodeScalarView($0.key))) }
     }
 
     private static func isAsked(_ purchase: PlainJSON) -> Bool { store(of: purchase) == "play" }
@@ -218,7 +247,22 @@ private enum PlainEvidence: CustomStringConvertible {
             guard let member = value[name], member.utf8?.isEmpty == false else { continue }
             return text(member)
         }
-        return (nil, "not-signed")
+        return (nil, isNearlySigned(value) ? "unknown-member" : "not-signed")
+    }
+}
+
+extension PlainEvidence {
+    /// Whether a member's name is close to one that would hold what is signed.
+    private static func isNearlySigned(_ purchase: PlainJSON) -> Bool {
+        guard case .object(let members) = purchase else { return false }
+        let known = [
+            "purchaseToken", "jwsRepresentationIOS", "jwsRepresentationIos", "jwsRepresentation",
+            "verificationResultIOS", "transactionReceipt", "purchaseTokenAndroid",
+        ]
+        return members.contains { key, _ in
+            let name = String(String.UnicodeScalarView(key))
+            return !known.contains(name) && closestName(to: name, among: known) != nil
+        }
     }
 }
 

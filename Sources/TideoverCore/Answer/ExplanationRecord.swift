@@ -178,6 +178,13 @@ extension Standing {
             ]
         case .notEntitled:
             [rule.sentence, "No product of this purchase unlocks this entitlement."]
+        case .unknownProduct:
+            [
+                rule.sentence,
+                "The catalogue has no product `\(productId ?? "")`: add it to `products` of the "
+                    + "app's configuration.",
+            ]
+                + (access ? ["Until then `policy.unknownProduct` gives access."] : [])
         case .unknown where confidence == .confirmed:
             [
                 rule.sentence,

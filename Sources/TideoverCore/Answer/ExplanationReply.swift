@@ -12,6 +12,7 @@ struct Reply {
         switch standing.reason {
         case .notEntitled: return ["What you have bought does not include this."]
         case .changedProduct: return changedProduct
+        case .unknownProduct where !standing.access: return unlisted
         default: return sentences(ground.history)
         }
     }
@@ -110,6 +111,20 @@ struct Reply {
         [
             "Your access to this ended\(on(standing.accessUntil)), when the subscription changed.",
             "What you have now does not include it.",
+        ]
+    }
+
+    private var unlisted: [String] {
+        guard standing.hasUnlistedProduct else {
+            return [
+                "We know of \(your) purchase, but its product is not set up on our side.",
+                "The purchase is not active at the moment.",
+            ]
+        }
+        return [
+            "\(yourAtStart) purchase is there, but its product is not set up on our side, so it does "
+                + "not unlock this yet.",
+            "This is our mistake, and we correct it. There is no need to buy again.",
         ]
     }
 

@@ -202,16 +202,18 @@ public struct CustomerHistory: Sendable {
 }
 
 extension Standing {
-    /// Active before grace, hold, expired and never; then confirmed before presumed and unknown;
-    /// then the later end. The end of a grace is `graceUntil` where it is known: Google moves the
-    /// expiry of each product daily. Equal answers keep the first lineage by key. What was never
-    /// paid is not ranked: any other answer is better.
+    /// Active before grace, hold, a product that runs and the catalogue lacks, expired and never;
+    /// then confirmed before presumed and unknown; then the later end. The end of a grace is
+    /// `graceUntil` where it is known: Google moves the expiry of each product daily. Equal answers
+    /// keep the first lineage by key. What was never paid is not ranked: any other answer is better.
     func isBetter(than other: Standing) -> Bool {
         guard isRanked, other.isRanked else { return isRanked }
-        let mine = (state.worth, confidence.worth, lasting)
-        let theirs = (other.state.worth, other.confidence.worth, other.lasting)
+        let mine = (worth, confidence.worth, lasting)
+        let theirs = (other.worth, other.confidence.worth, other.lasting)
         return mine > theirs
     }
+
+    private var worth: Int { state == .never && hasUnlistedProduct ? 2 : state.worth }
 
     private var isRanked: Bool { rule != .pending && rule != .calledOff }
 
@@ -245,9 +247,9 @@ extension [Standing] {
 extension State {
     fileprivate var worth: Int {
         switch self {
-        case .active: 4
-        case .grace: 3
-        case .hold: 2
+        case .active: 5
+        case .grace: 4
+        case .hold: 3
         case .expired: 1
         case .never: 0
         }

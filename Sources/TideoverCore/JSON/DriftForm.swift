@@ -52,6 +52,9 @@ extension Drift {
 }
 
 extension DeviceConclusion {
+    /// The names of its members.
+    public static let members = ["deviceTime", "askedAt", "environment", "entitlements"]
+
     /// Reads what a device hands in: `{"deviceTime", "askedAt", "environment", "entitlements": {"premium":
     /// {"access": true, "until", "productId", "originalTransactionId", "verified", "unfinished": []}}}`.
     /// Only `access` is required; an `until` of null is for ever.
@@ -69,6 +72,11 @@ extension DeviceConclusion {
 }
 
 extension DeviceWord {
+    /// The names of its members.
+    public static let members = [
+        "access", "until", "productId", "originalTransactionId", "verified", "unfinished",
+    ]
+
     public func write(to writer: inout JSONWriter) {
         writer.object { writer in
             writer.field("access", access)

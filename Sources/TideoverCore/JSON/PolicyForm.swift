@@ -64,6 +64,7 @@ extension Policy {
             writer.field("transfer", transfer.text)
             writer.field("reminders", object: reminders.writeMembers)
             writer.field("prompts", object: prompts.writeMembers)
+            unknownProduct.write(to: &writer)
         }
     }
 
@@ -81,8 +82,34 @@ extension Policy {
             testers: try node.optional("testers", Field.customers) ?? standard.testers,
             transfer: try node.optional("transfer", Field.transfer) ?? standard.transfer,
             reminders: try node.optional("reminders", Reminders.read) ?? standard.reminders,
-            prompts: try node.optional("prompts", Prompts.read) ?? standard.prompts
+            prompts: try node.optional("prompts", Prompts.read) ?? standard.prompts,
+            unknownProduct: try node.optional("unknownProduct", UnknownProduct.read)
+                ?? standard.unknownProduct
         )
+    }
+}
+
+extension Policy.UnknownProduct {
+    fileprivate func write(to writer: inout JSONWriter) {
+        switch self {
+        case .deny: writer.field("unknownProduct", "deny")
+        case .allowAll: writer.field("unknownProduct", "allow-all")
+        case .allow(let names):
+            writer.field("unknownProduct", .array(names.map(JSONValue.string)))
+        }
+    }
+
+    fileprivate static func read(
+        _ node: JSONNode,
+        _ field: String
+    ) throws(FormError) -> Policy.UnknownProduct {
+        guard let word = node.string else {
+            return .allow(try Field.texts(node, field))
+        }
+        guard ["deny", "allow-all"].contains(word) else {
+            throw .unknownWord(field: field, value: word)
+        }
+        return Policy.UnknownProduct(words: [word])
     }
 }
 

@@ -88,9 +88,11 @@ extension Standing {
         lineage?.store != .tideover && grantedEntitlement == nil && reason != .prepaid
     }
 
-    /// Whether the store's answer could change what is advised. One that ended by a receipt is over, though
-    /// the store is still asked.
-    fileprivate var isUnclear: Bool { asksStore && confidence != .confirmed }
+    /// Whether the store's answer, or the catalogue's, could change what is advised. One that ended
+    /// by a receipt is over, though the store is still asked.
+    fileprivate var isUnclear: Bool {
+        asksStore && confidence != .confirmed || hasUnlistedProduct && !access
+    }
 
     /// Whether a payment for it failed and can still be mended.
     var isFailing: Bool { state == .grace || state == .hold && reason != .paused }

@@ -17,6 +17,8 @@ public struct Policy: Hashable, Sendable {
     public var reminders: Reminders
     /// How seldom a customer in grace is asked to mend a payment.
     public var prompts: Prompts
+    /// What a product that the catalogue lacks unlocks while it is paid for and runs.
+    public var unknownProduct: UnknownProduct
 
     public init(
         billingRetry: BillingRetry = .suspend,
@@ -26,7 +28,8 @@ public struct Policy: Hashable, Sendable {
         testers: [CustomerID] = [],
         transfer: Transfer = .claim,
         reminders: Reminders = Reminders(),
-        prompts: Prompts = Prompts()
+        prompts: Prompts = Prompts(),
+        unknownProduct: UnknownProduct = .deny
     ) {
         self.billingRetry = billingRetry
         self.renewalLeeway = renewalLeeway
@@ -36,6 +39,7 @@ public struct Policy: Hashable, Sendable {
         self.transfer = transfer
         self.reminders = reminders
         self.prompts = prompts
+        self.unknownProduct = unknownProduct
     }
 
     /// What happens to access while the store retries a payment outside grace.
@@ -67,6 +71,23 @@ public struct Policy: Hashable, Sendable {
         case transferIfInactive
         /// It moves if it has not moved for this long.
         case transfer(coolDown: Milliseconds)
+    }
+
+    /// What a product that the catalogue lacks unlocks while it is paid for and runs.
+    public enum UnknownProduct: Hashable, Sendable {
+        case deny
+        /// Every entitlement of the catalogue.
+        case allowAll
+        /// These entitlements.
+        case allow([String])
+
+        func unlocks(_ entitlement: String) -> Bool {
+            switch self {
+            case .deny: false
+            case .allowAll: true
+            case .allow(let names): names.contains(entitlement)
+            }
+        }
     }
 
     /// How long before an end the customer is reminded of it.
@@ -124,6 +145,17 @@ extension Policy.BillingRetry {
         switch self {
         case .suspend: "suspend"
         case .keep(let length): "keep \(length.text)"
+        }
+    }
+}
+
+extension Policy.UnknownProduct {
+    /// Reads `["deny"]`, `["allow-all"]` or the names of entitlements.
+    public init(words: [String]) {
+        switch words {
+        case ["deny"]: self = .deny
+        case ["allow-all"]: self = .allowAll
+        default: self = .allow(words)
         }
     }
 }

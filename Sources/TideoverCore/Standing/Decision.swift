@@ -90,9 +90,13 @@ extension LineageHistory {
                 $0.state != .never && unlocks($0, entitlement, catalogue)
             }
             if let meant { return meant.standing }
+            let unlisted = decision(at: instant, policy: policy) {
+                $0.access && isUnlisted($0, in: catalogue)
+            }
+            if let unlisted { return unlistedStanding(unlisted.standing, entitlement, policy) }
         }
         let standing = standing(at: instant, policy: policy)
-        return narrowed(standing, to: entitlement, at: instant, catalogue)
+        return narrowed(standing, to: entitlement, at: instant, catalogue, policy)
     }
 
     /// What the lineage's own answer at an instant says of one entitlement.
@@ -100,10 +104,14 @@ extension LineageHistory {
         _ standing: Standing,
         to entitlement: String,
         at instant: Instant,
-        _ catalogue: Catalogue
+        _ catalogue: Catalogue,
+        _ policy: Policy
     ) -> Standing {
         guard standing.state == .never else {
             if unlocks(standing, entitlement, catalogue) { return standing }
+            if isUnlisted(standing, in: catalogue), standing.access {
+                return unlistedStanding(standing, entitlement, policy)
+            }
             return former(of: standing, entitlement, at: instant, catalogue)
         }
         return isAboutAnotherProduct(standing, entitlement, catalogue)
@@ -120,7 +128,13 @@ extension LineageHistory {
         let meant = decision(at: instant, policy: policy) {
             $0.state != .never && unlocks($0, entitlement, catalogue)
         }
-        return (meant ?? decision(at: instant, policy: policy, where: { _ in true }))?.ground
+        let unlisted = play.flatMap { _ in
+            decision(at: instant, policy: policy) {
+                $0.access && isUnlisted($0, in: catalogue)
+            }
+        }
+        return (meant ?? unlisted ?? decision(at: instant, policy: policy, where: { _ in true }))?
+            .ground
     }
 
     /// The answer where what runs unlocks something else: what an earlier term did.
@@ -136,7 +150,10 @@ extension LineageHistory {
         }
         let present = standing
         var standing = notEntitled(standing)
-        guard let before else { return standing }
+        guard let before else {
+            guard isUnlisted(present, in: catalogue) else { return standing }
+            return unlistedStanding(present, entitlement, Policy())
+        }
         // A change of product that is only assumed denies nothing for certain.
         if present.access, present.confidence == .presumed {
             standing.confidence = .presumed
@@ -149,6 +166,39 @@ extension LineageHistory {
         let cut = play == nil ? next : before.upgradedAt
         standing.accessUntil = [before.end, cut].compactMap(\.self).min()
         return standing
+    }
+
+    /// Whether the catalogue lacks what a standing is about, which could unlock anything.
+    private func isUnlisted(_ standing: Standing, in catalogue: Catalogue) -> Bool {
+        guard standing.grantedEntitlement == nil, standing.state != .never,
+            let product = standing.productId, !product.isEmpty, catalogue[product] == nil
+        else { return false }
+        return !inertProducts.contains(product)
+    }
+
+    /// The answer where the catalogue lacks the product: what the policy gives while it runs, else
+    /// nothing for certain.
+    private func unlistedStanding(
+        _ standing: Standing,
+        _ entitlement: String,
+        _ policy: Policy
+    ) -> Standing {
+        guard standing.access, policy.unknownProduct.unlocks(entitlement) else {
+            return Standing(
+                state: .never,
+                reason: .unknownProduct,
+                confidence: .unknown,
+                rule: standing.rule,
+                productId: standing.productId,
+                lineage: standing.lineage,
+                hasUnlistedProduct: standing.access
+            )
+        }
+        var opened = standing
+        opened.reason = .unknownProduct
+        opened.confidence = .presumed
+        opened.hasUnlistedProduct = true
+        return opened
     }
 
     private func notEntitled(_ standing: Standing) -> Standing {

@@ -25,6 +25,9 @@ public struct Standing: Hashable, Sendable {
     public var committedUntil: Instant?
     /// Whether the store should be asked, because the answer rests on an assumption.
     public var asksStore: Bool
+    /// Whether a product that the catalogue lacks is paid for and runs, so that nothing can say
+    /// what it unlocks.
+    public var hasUnlistedProduct: Bool
 
     public init(
         state: State,
@@ -40,7 +43,8 @@ public struct Standing: Hashable, Sendable {
         trial: Trial? = nil,
         awaitsConsent: Bool = false,
         committedUntil: Instant? = nil,
-        asksStore: Bool = false
+        asksStore: Bool = false,
+        hasUnlistedProduct: Bool = false
     ) {
         self.state = state
         self.reason = reason
@@ -56,6 +60,7 @@ public struct Standing: Hashable, Sendable {
         self.awaitsConsent = awaitsConsent
         self.committedUntil = committedUntil
         self.asksStore = asksStore
+        self.hasUnlistedProduct = hasUnlistedProduct
     }
 
     /// Whether the customer may use what this is about.
@@ -94,6 +99,8 @@ public enum Reason: String, Hashable, Sendable, CaseIterable {
     case unconfirmed
     // never
     case unlinked, notStarted, pending, calledOff, notEntitled, unknown
+    /// The catalogue lacks the product: `never`, or access where the policy gives it.
+    case unknownProduct
 }
 
 /// How sure an answer is.

@@ -110,7 +110,8 @@ struct LineageSteps: Sendable {
                 step.covered ?? step.standing,
                 to: entitlement,
                 at: step.from,
-                catalogue.value(at: step.from)
+                catalogue.value(at: step.from),
+                policy.value(at: step.from)
             )
             return Answer(from: step.from, standing: standing)
         }

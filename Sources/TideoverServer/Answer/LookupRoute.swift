@@ -19,12 +19,16 @@ struct LookupRoute: Sendable {
     let upkeeps: [PlayUpkeep]
 
     func respond(to request: Request) async throws -> Response {
-        let (question, found) = try await search(request)
+        let (question, found, asked) = try await search(request)
         let now = clock()
         var writer = JSONWriter()
         writer.object { writer in
             writer.field("app", app.id)
-            writer.field("asked", .object([question.word: .string(question.text)]))
+            writer.field("question", .object([question.word: .string(question.text)]))
+            writer.field(
+                "asked",
+                array: { writer in for store in asked { store.write(to: &writer) } }
+            )
             writer.field(
                 "purchases",
                 array: { writer in
@@ -35,27 +39,32 @@ struct LookupRoute: Sendable {
         return .json(bytes: writer.bytes, headers: ["Cache-Control": "private, no-store"])
     }
 
-    /// What a request names, and the purchases found by it.
-    func search(_ request: Request) async throws -> (question: LookupQuestion, found: [Holding]) {
+    /// What a request names, the purchases found by it, and the stores asked for them.
+    func search(
+        _ request: Request
+    ) async throws -> (question: LookupQuestion, found: [Holding], asked: [AskedStore]) {
         let question = try LookupQuestion(request)
         // Every fact of what is found is read: this leaves the thread that reads sockets.
-        var found = try await onPool { try find(question) }
-        if found.isEmpty, case .order(let order) = question { found = try await ask(about: order) }
-        return (question, found)
+        let found = try await onPool { try find(question) }
+        guard found.isEmpty, case .order(let order) = question else { return (question, found, []) }
+        let asked = try await ask(about: order)
+        return (question, asked.flatMap(\.found), asked)
     }
 
     /// What the store that a number looks like one of answers about an order.
-    private func ask(about order: String) async throws -> [Holding] {
+    private func ask(about order: String) async throws -> [AskedStore] {
         if PlayOrderNumber.isOne(order) {
             // Google Play has one account of an app, whichever environment asks.
-            let upkeep = upkeeps.first { $0.app.id == app.id }
-            return try await upkeep?.holdings(ofOrder: order) ?? []
+            guard let upkeep = upkeeps.first(where: { $0.app.id == app.id }) else {
+                return [AskedStore(.googlePlay, .notConfigured)]
+            }
+            return [try await upkeep.ask(aboutOrder: order)]
         }
-        var found: [Holding] = []
+        var asked: [AskedStore] = []
         for backfiller in backfillers where backfiller.app.id == app.id {
-            found += try await backfiller.holdings(ofOrder: order)
+            asked.append(try await backfiller.ask(aboutOrder: order))
         }
-        return found
+        return asked.isEmpty ? [AskedStore(.appStore, .notConfigured)] : asked
     }
 
     private func find(_ question: LookupQuestion) throws -> [Holding] {
@@ -70,6 +79,47 @@ struct LookupRoute: Sendable {
                 return Array(all.prefix(KnownPurchases.most))
             }
             return try own.isEmpty ? known.token(customer.text) : own
+        }
+    }
+}
+
+/// A store that was to be asked about an order, and what came of that.
+struct AskedStore {
+    /// One that was asked and did not answer is a problem, `store-did-not-answer`.
+    enum Outcome: String {
+        case found
+        /// The store answered that it has no such order.
+        case noSuchOrder
+        /// The store answered, but with nothing that could be believed or that this version reads.
+        case notReadable
+        /// Orders cannot be asked about in this environment: the App Store's sandbox has none.
+        case noOrdersThere
+        /// The configuration has no credentials to ask this store with.
+        case notConfigured
+    }
+
+    let store: Store
+    let environment: Environment?
+    let outcome: Outcome
+    let found: [Holding]
+
+    init(
+        _ store: Store,
+        _ outcome: Outcome,
+        in environment: Environment? = nil,
+        found: [Holding] = []
+    ) {
+        self.store = store
+        self.environment = environment
+        self.outcome = outcome
+        self.found = found
+    }
+
+    func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.field("store", store.rawValue)
+            writer.field("environment", environment?.rawValue)
+            writer.field("outcome", outcome.rawValue)
         }
     }
 }
@@ -132,12 +182,13 @@ extension Problem {
 }
 
 extension Backfiller {
-    /// The lineages of an order of the App Store's, which is asked; none in other environments than
-    /// production and simulated, where the store knows no orders.
+    /// Asks the App Store about one of its orders; it knows them in production and simulated alone.
     ///
     /// - Throws: `store-did-not-answer`: that it cannot be asked does not say that there is no order.
-    fileprivate func holdings(ofOrder order: String) async throws -> [Holding] {
-        guard environment == .production || environment == .simulated else { return [] }
+    fileprivate func ask(aboutOrder order: String) async throws -> AskedStore {
+        guard environment == .production || environment == .simulated else {
+            return AskedStore(.appStore, .noOrdersThere, in: environment)
+        }
         let answer: AppStoreAnswer<OrderLookup>
         do {
             answer = try await ask(.orderLookup, patience: .zero) {
@@ -160,7 +211,10 @@ extension Backfiller {
             _ = try await ingest.commit(reading, evidence)
             lineages.formUnion(reading.lineages)
         }
-        return try lineages.sorted().map { try ingest.storage.holding($0, app: app.id) }
+        let found = try lineages.sorted().map { try ingest.storage.holding($0, app: app.id) }
+        let outcome: AskedStore.Outcome =
+            items.isEmpty ? .noSuchOrder : found.isEmpty ? .notReadable : .found
+        return AskedStore(.appStore, outcome, in: environment, found: found)
     }
 }
 
@@ -168,11 +222,13 @@ extension PlayUpkeep {
     /// The purchase of an order of Google Play's: the order tells its token, and that is asked about.
     ///
     /// - Throws: `store-did-not-answer`: that it cannot be asked does not say that there is no order.
-    fileprivate func holdings(ofOrder order: String) async throws -> [Holding] {
+    fileprivate func ask(aboutOrder order: String) async throws -> AskedStore {
         let name: PlayToken
         let answered: Answered
         do {
-            guard let bought = try await bought(withOrder: order) else { return [] }
+            guard let bought = try await bought(withOrder: order) else {
+                return AskedStore(.googlePlay, .noSuchOrder)
+            }
             name = trust.token(bought.token)
             let known = try await asking.lineage(of: name)
             answered = try await ask(bought.kind, bought.token, about: known, patience: .zero)
@@ -185,8 +241,11 @@ extension PlayUpkeep {
                 "It could not be asked what is left of it."
             )
         }
-        guard let lineage = try await asking.lineage(of: name) else { return [] }
-        return [try ingest.storage.holding(lineage, app: app.id)]
+        guard let lineage = try await asking.lineage(of: name) else {
+            return AskedStore(.googlePlay, .notReadable)
+        }
+        let found = try ingest.storage.holding(lineage, app: app.id)
+        return AskedStore(.googlePlay, .found, in: lineage.environment, found: [found])
     }
 
     /// What an order paid for; nil where the store knows no such order.

@@ -58,16 +58,16 @@ package enum Presented: Hashable, Sendable {
 extension Need {
     /// Why a request is not let in; nil if it is.
     ///
-    /// An app that is only rehearsed can be read by anybody, yet whoever presents a key is judged by
-    /// it there too: a rehearsal answers as production will.
+    /// `isOpen` says that the request only reads from an app that serves nothing but simulated
+    /// purchases. Anybody may do that without a key; a key that is presented is judged all the same.
     package func objection(
         to presented: Presented,
         app: String?,
-        isRehearsal: Bool
+        isOpen: Bool
     ) -> Problem? {
         guard self != .nothing else { return nil }
         switch presented {
-        case .nothing: return isRehearsal && self != .admin ? nil : .keyMissing
+        case .nothing: return isOpen && self != .admin ? nil : .keyMissing
         case .unknown: return .keyUnknown
         case .key(let grant, _):
             let isAllowed = kinds.contains(grant.kind) && grant.opens(app: app)

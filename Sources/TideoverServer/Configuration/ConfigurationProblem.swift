@@ -78,7 +78,7 @@ public struct ConfigurationProblem: Error, Hashable, Sendable {
         case listenAddress, storage, webAddress, email, network, events
         case bundleId, appAppleId, packageName, pubSubSubscription, fileName
         case entitlements, period, price
-        case duration, billingRetry, transfer
+        case duration, billingRetry, transfer, unknownProduct
         case keepingTime(atLeastDays: Int64)
         case count(through: Int)
         case oneOf([String])

@@ -103,7 +103,7 @@ extension ConfigurationSection {
         let simulatedStore = readSimulatedStore(environments, in: folder, readFile)
         let revenueCat = readRevenueCat(in: folder)
         let catalogue = readCatalogue(in: folder, readFile)
-        let policy = section("policy").readPolicy()
+        let policy = section("policy").readPolicy(of: catalogue)
         let silence = value("silence", .duration, default: "6h")
         close()
         return id.map {
@@ -394,7 +394,7 @@ extension ConfigurationSection {
 // MARK: - Policy
 
 extension ConfigurationSection {
-    private func readPolicy() -> Policy {
+    private func readPolicy(of catalogue: Catalogue) -> Policy {
         var policy = Policy(
             billingRetry: value("billingRetry", .billingRetry, default: "suspend"),
             renewalLeeway: value("renewalLeeway", .duration, default: "24h"),
@@ -405,8 +405,21 @@ extension ConfigurationSection {
         )
         policy.reminders = section("reminders").readReminders()
         policy.prompts = section("prompts").readPrompts()
+        policy.unknownProduct = readUnknownProduct(of: catalogue)
         close()
         return policy
+    }
+
+    /// A word, or entitlements of the catalogue.
+    private func readUnknownProduct(of catalogue: Catalogue) -> Policy.UnknownProduct {
+        let key = "unknownProduct"
+        let words = list(key, of: .text, .unknownProduct, default: ["deny"], mayBeWord: true)
+        let choice = Policy.UnknownProduct(words: words)
+        guard case .allow(let names) = choice else { return choice }
+        for name in names where !catalogue.entitlements.contains(name) {
+            report(.mismatch(.unknownProduct, found: .text(name)), of: key)
+        }
+        return choice
     }
 
     private func readReminders() -> Policy.Reminders {

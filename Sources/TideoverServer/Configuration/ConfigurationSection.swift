@@ -226,11 +226,12 @@ extension ConfigurationSection {
         of form: ConfigurationForm<Value>,
         _ expectation: ConfigurationProblem.Expectation = .list,
         isNeeded: Bool = false,
-        mayBeEmpty: Bool = false
+        mayBeEmpty: Bool = false,
+        mayBeWord: Bool = false
     ) -> [Value]? {
         ask(key)
         if isNeeded { demand(key, expectation) }
-        guard let scalars = scalars(key, form, expectation) else { return nil }
+        guard let scalars = scalars(key, form, expectation, mayBeWord) else { return nil }
         if scalars.isEmpty && !mayBeEmpty {
             report(.mismatch(expectation, found: .emptyList), of: key)
         }
@@ -240,14 +241,22 @@ extension ConfigurationSection {
     }
 
     /// A member that is a list of scalars, or what counts where it was not said: the texts of a
-    /// default.
+    /// default. `mayBeWord` accepts one scalar in place of a list.
     func list<Value>(
         _ key: String,
         of form: ConfigurationForm<Value>,
         _ expectation: ConfigurationProblem.Expectation = .list,
-        default texts: [String]
+        default texts: [String],
+        mayBeWord: Bool = false
     ) -> [Value] {
-        if let list = list(key, of: form, expectation, mayBeEmpty: texts.isEmpty) { return list }
+        let list = list(
+            key,
+            of: form,
+            expectation,
+            mayBeEmpty: texts.isEmpty,
+            mayBeWord: mayBeWord
+        )
+        if let list { return list }
         if !has(key) { record(key, .array(texts.map(form.shown))) }
         return texts.compactMap { try? form.read($0) }
     }
@@ -295,7 +304,8 @@ extension ConfigurationSection {
     private func scalars<Value>(
         _ key: String,
         _ form: ConfigurationForm<Value>,
-        _ expectation: ConfigurationProblem.Expectation
+        _ expectation: ConfigurationProblem.Expectation,
+        _ mayBeWord: Bool
     ) -> [Scalar?]? {
         if let scalar = said(byVariableOf: key) {
             return scalar.text.split(separator: ",", omittingEmptySubsequences: false).map {
@@ -303,6 +313,7 @@ extension ConfigurationSection {
             }
         }
         guard let node = written(key) else { return nil }
+        if mayBeWord, node.kind == .string { return [scalar(node, form, path: path(of: key))] }
         guard node.kind == .array else {
             mistake(node, expectation, at: path(of: key))
             return nil

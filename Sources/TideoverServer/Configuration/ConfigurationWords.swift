@@ -141,6 +141,8 @@ extension ConfigurationProblem.Expectation: CustomStringConvertible {
         case .transfer:
             "`claim`, `keep`, `transferIfInactive`, or `transfer` and a cool-down, such as "
                 + "`transfer 30d`"
+        case .unknownProduct:
+            "`deny`, `allow-all`, or a list of entitlements that the app's products unlock"
         case .count(let limit): "a whole number from 0 to \(limit)"
         case .oneOf(let words): words.map { "`\($0)`" }.joined(separator: " or ")
         }

@@ -35,7 +35,8 @@ extension Finding {
             of: subject,
             .problem,
             "\(first.value) periods of \(first.key) were bought, which it does not have\(more)",
-            advice: "Add it to apps[].products; what was bought then unlocks what it should."
+            advice: "Add it to apps[].products. Until then its customers are answered "
+                + "`unknownProduct`, as policy.unknownProduct says."
         )
     }
 

@@ -23,8 +23,8 @@ struct GrantsRoute: Sendable {
 
     func list(_ request: Request, customer: String) async throws -> Response {
         let key = try customerKey(request, customer)
-        let grants = try await onPool { try given(to: key, at: clock()) }
-        return respond(key, grants, status: 200)
+        let known = try await onPool { try lineages(of: key, at: clock()) }
+        return respond(key, known, known.grants, status: 200)
     }
 
     func give(_ request: Request, customer: String) async throws -> Response {
@@ -34,31 +34,31 @@ struct GrantsRoute: Sendable {
         let wish = try GrantWish(request.body, app.catalogue, at: now)
         let name = try IdempotencyKey.read(request)
         let id = name.map { grantID(of: $0, key) } ?? newID()
-        let known = try await onPool { try given(to: key, at: now) }
-        if let repeated = try repeated(wish, id, among: known) {
-            return respond(key, repeated, status: 200)
+        let known = try await onPool { try lineages(of: key, at: now) }
+        if let repeated = try repeated(wish, id, among: known.grants) {
+            return respond(key, known, repeated, beside: repeated, status: 200)
         }
-        guard known.count + wish.entitlements.count <= Self.most else {
+        guard known.grants.count + wish.entitlements.count <= Self.most else {
             throw Problem.tooManyGrants
         }
         try await commit(record(of: wish, id, key, at: now), "grant:\(id)", key, at: now)
         // Another request of the same key may have been first.
-        let after = try await onPool { try given(to: key, at: now) }
-        guard let mine = try repeated(wish, id, among: after) else {
+        let after = try await onPool { try lineages(of: key, at: now) }
+        guard let mine = try repeated(wish, id, among: after.grants) else {
             throw Problem.idempotencyKeyReused
         }
-        return respond(key, mine, status: 201)
+        return respond(key, after, mine, beside: mine, status: 201)
     }
 
     func revoke(_ request: Request, customer: String, grant id: String) async throws -> Response {
         let key = try customerKey(request, customer)
         let now = clock()
         let why = try GrantWish.why(try GrantWish.object(request.body, known: ["why"]))
-        let known = try await onPool { try given(to: key, at: now) }
-        guard let found = known.first(where: { $0.grant.id == id }) else {
+        let known = try await onPool { try lineages(of: key, at: now) }
+        guard let found = known.grants.first(where: { $0.grant.id == id }) else {
             throw Problem.unknownGrant
         }
-        if found.revocation != nil { return respond(key, [found], status: 200) }
+        if found.revocation != nil { return respond(key, known, [found], status: 200) }
         if let end = found.grant.end, end <= now { throw Problem.grantEnded }
         let word = Revocation(
             term: found.grant.key,
@@ -69,8 +69,9 @@ struct GrantsRoute: Sendable {
         )
         let record = OperatorRecord([(found.lineage, .revocation(word))], at: now)
         try await commit(record, "grant-revocation:\(id)", key, at: now)
-        let after = try await onPool { try given(to: key, at: now) }
-        return respond(key, after.filter { $0.grant.id == id }, status: 200)
+        let after = try await onPool { try lineages(of: key, at: now) }
+        let revoked = after.grants.filter { $0.grant.id == id }
+        return respond(key, after, revoked, status: 200)
     }
 
     // MARK: Reading
@@ -84,12 +85,8 @@ struct GrantsRoute: Sendable {
         )
     }
 
-    /// Every grant of a customer, the oldest first.
-    private func given(to key: CustomerKey, at now: Instant) throws -> [GivenGrant] {
-        let lineages = try storage.knownLineages(of: key, now: now)
-        return lineages.holdings.compactMap(GivenGrant.init).sorted {
-            ($0.grantedAt, $0.grant.id) < ($1.grantedAt, $1.grant.id)
-        }
+    private func lineages(of key: CustomerKey, at now: Instant) throws -> CustomerLineages {
+        try storage.knownLineages(of: key, now: now)
     }
 
     /// The grants of an id, if it has been used; throws where it was used for something else.
@@ -171,15 +168,39 @@ struct GrantsRoute: Sendable {
 
     // MARK: Answering
 
-    private func respond(_ key: CustomerKey, _ grants: [GivenGrant], status: Int) -> Response {
+    private func respond(
+        _ key: CustomerKey,
+        _ known: CustomerLineages,
+        _ grants: [GivenGrant],
+        beside own: [GivenGrant] = [],
+        status: Int
+    ) -> Response {
         .json(status: status, headers: Self.headers) { writer in
             writer.field("app", key.app)
             writer.field("customer", key.customer.text)
             writer.field("environment", key.environment.rawValue)
+            writer.field("customerKnown", known.isKnown(beside: own))
             writer.field(
                 "grants",
                 array: { writer in for grant in grants { grant.write(to: &writer) } }
             )
         }
+    }
+}
+
+extension CustomerLineages {
+    /// Every grant of the customer, the oldest first.
+    fileprivate var grants: [GivenGrant] {
+        holdings.compactMap(GivenGrant.init).sorted {
+            ($0.grantedAt, $0.grant.id) < ($1.grantedAt, $1.grant.id)
+        }
+    }
+
+    /// Whether anything but these grants is stored of the customer. An id that nothing is stored of
+    /// may be a slip.
+    fileprivate func isKnown(beside grants: [GivenGrant]) -> Bool {
+        let own = Set(grants.map(\.lineage))
+        return holdings.contains { !own.contains($0.lineage) } || leftOut != nil
+            || reconciledAt != nil || !identity.aliases.isEmpty
     }
 }

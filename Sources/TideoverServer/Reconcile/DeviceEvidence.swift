@@ -25,7 +25,10 @@ package struct DeviceEvidence: Sendable {
     /// are, its active subscriptions included; receipts are those of StoreKit 1 in base64. A device
     /// that has none of these says `{"nothing": true}`; without pieces and without that it says nothing.
     ///
-    /// - Throws: `bad-reconcile-request`, `too-many-items`.
+    /// Members of other names are refused: a misspelt list would be taken for an empty one. Purchases
+    /// and answers of verifyReceipt may have any: newer libraries add some.
+    ///
+    /// - Throws: `bad-reconcile-request`, `unknown-member`, `too-many-items`.
     package init(_ body: [UInt8]) throws(Problem) {
         let root: JSONNode
         do {
@@ -39,6 +42,7 @@ package struct DeviceEvidence: Sendable {
         guard !RevenueCatSubscriber.isAPIv2Response(root) else {
             throw .badReconcileRequest(DeviceRefusal.revenueCatResponse.sentence)
         }
+        try root.requireKnown(Self.members)
         let lists = try Self.lists(in: root)
         var items: [DeviceItem] = []
         for (kind, list) in lists {
@@ -54,6 +58,8 @@ package struct DeviceEvidence: Sendable {
         saysNothing = try Self.saysNothing(in: root, beside: items.count)
         conclusion = try Self.conclusion(in: root)
     }
+
+    private static let members = DeviceItem.Kind.members.map(\.1) + ["nothing", "device"]
 
     /// The lists of pieces, no more than one request may carry: counted before any piece is made.
     private static func lists(
@@ -88,7 +94,11 @@ package struct DeviceEvidence: Sendable {
         in root: JSONNode
     ) throws(Problem) -> DeviceConclusion? {
         guard let device = root["device"], !device.isNull else { return nil }
-        do {
+        try device.requireKnown(DeviceConclusion.members, at: "device")
+        for (name, word) in device["entitlements"]?.members.map({ $0 }) ?? [] {
+            try word.requireKnown(DeviceWord.members, at: "device.entitlements.\(name)")
+        }
+        do throws(FormError) {
             return try DeviceConclusion(json: device)
         } catch {
             switch error {
@@ -166,8 +176,19 @@ package struct DeviceItem: Sendable {
         do throws(DeviceRefusal) {
             return .success(try PresentedPurchase(purchase))
         } catch {
-            return .failure(error)
+            return .failure(misspelled(in: purchase) ?? error)
         }
+    }
+
+    /// The member that was probably meant to hold what a purchase lacks.
+    private static func misspelled(in purchase: JSONNode) -> DeviceRefusal? {
+        let known = PurchaseObjectStore.signedMembers + PresentedPurchase.tokenMembers
+        for (name, _) in purchase.members where !known.contains(name) {
+            if let meant = closestName(to: name, among: known) {
+                return .unknownMember(name, meant: meant)
+            }
+        }
+        return nil
     }
 
     private static func signed(inAnswer answer: JSONNode) -> Result<SignedPiece, DeviceRefusal> {
@@ -190,7 +211,7 @@ package struct DeviceItem: Sendable {
         if purchase["purchaseState"]?.string == "pending" { return .failure(.pending) }
         let texts = PurchaseObjectStore.signedMembers.lazy.compactMap { purchase[$0] }
         guard let text = texts.first(where: { $0.string?.isEmpty == false }) else {
-            return .failure(.notSigned)
+            return .failure(misspelled(in: purchase) ?? .notSigned)
         }
         return signed(in: text) { AppStoreInput($0) == .receipt ? .receipt($0) : .document($0) }
     }
@@ -227,6 +248,7 @@ package enum DeviceRefusal: Error, Hashable {
     case unknownPurchase
     case transactionReceipt
     case revenueCatResponse
+    case unknownMember(String, meant: String)
 }
 
 extension DeviceRefusal: Refusal {
@@ -244,6 +266,7 @@ extension DeviceRefusal: Refusal {
         case .unknownPurchase: "unknown-purchase"
         case .transactionReceipt: "transaction-receipt"
         case .revenueCatResponse: "revenuecat-api-v2"
+        case .unknownMember: "unknown-member"
         }
     }
 
@@ -270,6 +293,8 @@ extension DeviceRefusal: Refusal {
         case .revenueCatResponse:
             "This is a RevenueCat API v2 response. Send what the store signed, or import responses "
                 + "of API v1 with `tideover import revenuecat`."
+        case .unknownMember(let name, let meant):
+            "It has `\(name)`, which means nothing here. Did you mean `\(meant)`?"
         }
     }
 
@@ -277,7 +302,35 @@ extension DeviceRefusal: Refusal {
     var title: String { "The evidence says nothing." }
 }
 
+extension JSONNode {
+    /// Refuses members of other names; `place` is the path of the object in the body.
+    ///
+    /// - Throws: `unknown-member`.
+    fileprivate func requireKnown(_ known: [String], at place: String = "") throws(Problem) {
+        for (name, _) in members where !known.contains(name) {
+            throw .unknownMember(name, at: place, among: known)
+        }
+    }
+}
+
 extension Problem {
+    fileprivate static func unknownMember(
+        _ name: String,
+        at place: String,
+        among known: [String]
+    ) -> Problem {
+        let list = known.map { "`\($0)`" }.joined(separator: ", ")
+        let meant = closestName(to: name, among: known)
+        return Problem(
+            "unknown-member",
+            status: 400,
+            title: "The body has an unknown member.",
+            detail: (meant.map { "Did you mean `\($0)`?" } ?? "The members are \(list).")
+                + " Nothing was stored.",
+            members: ["found": .string(place.isEmpty ? name : "\(place).\(name)")]
+        )
+    }
+
     static func badReconcileRequest(_ detail: String) -> Problem {
         Problem(
             "bad-reconcile-request",

@@ -16,6 +16,8 @@ package struct PresentedPurchase: Hashable, Sendable {
 }
 
 extension PresentedPurchase {
+    static let tokenMembers = ["purchaseToken", "purchaseTokenAndroid"]
+
     /// Reads a purchase of Google Play: as OpenIAP has it (react-native-iap, expo-iap), also as its
     /// older versions had it, with the text of Google's own object inside, as an active
     /// subscription, or as our own few members.
@@ -26,17 +28,17 @@ extension PresentedPurchase {
             purchase[$0]?.string
         }
         let original = texts.lazy.compactMap { try? JSONDocument(Array($0.utf8)) }.first?.root
-        func text(_ names: String...) -> String? {
+        func text(_ names: [String]) -> String? {
             let own = names.lazy.compactMap { purchase[$0]?.string }.first { !$0.isEmpty }
             return own ?? names.lazy.compactMap { original?[$0]?.string }.first { !$0.isEmpty }
         }
-        guard let token = text("purchaseToken", "purchaseTokenAndroid") else {
+        guard let token = text(Self.tokenMembers) else {
             throw .noPurchaseToken
         }
         purchaseToken = token
-        productId = text("productId", "sku")
-        basePlan = text("basePlanIdAndroid", "currentPlanId", "basePlanId")
-        packageName = text("packageNameAndroid", "packageName", "package")
+        productId = text(["productId", "sku"])
+        basePlan = text(["basePlanIdAndroid", "currentPlanId", "basePlanId"])
+        packageName = text(["packageNameAndroid", "packageName", "package"])
     }
 }
 

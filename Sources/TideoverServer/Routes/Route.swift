@@ -43,6 +43,9 @@ package struct Route: Sendable {
         return values
     }
 
+    /// Whether it may change something.
+    package var writes: Bool { method != "GET" }
+
     var allowedMethods: [String] { method == "GET" ? ["GET", "HEAD"] : [method] }
 }
 

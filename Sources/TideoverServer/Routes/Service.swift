@@ -551,7 +551,7 @@ public struct Service: Sendable {
         guard call.otherMethods.isEmpty else {
             throw Problem.methodNotAllowed(allowed: call.otherMethods)
         }
-        try authorise(call, route.need)
+        try authorise(call, route)
         if let objection = QueryNames.documented.objection(to: call.request, of: route) {
             throw objection
         }
@@ -566,13 +566,13 @@ public struct Service: Sendable {
     }
 
     /// Before anything else is told, such as whether there is an app of that name.
-    private func authorise(_ call: Call, _ need: Need) throws(Problem) {
-        guard need != .nothing else { return }
+    private func authorise(_ call: Call, _ route: Route) throws(Problem) {
+        guard route.need != .nothing else { return }
         let isRehearsal = call.appID.flatMap { apps[$0]?.isRehearsal } ?? false
-        if let objection = need.objection(
+        if let objection = route.need.objection(
             to: call.presented,
             app: call.appID,
-            isRehearsal: isRehearsal
+            isOpen: isRehearsal && !route.writes
         ) {
             metrics.count(.keyRefusals, objection.slug)
             throw objection

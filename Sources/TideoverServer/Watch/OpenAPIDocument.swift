@@ -1747,11 +1747,15 @@ enum OpenAPIDocument {
               },
               "Grants": {
                 "type": "object",
-                "required": ["app", "customer", "environment", "grants"],
+                "required": ["app", "customer", "environment", "customerKnown", "grants"],
                 "properties": {
                   "app": { "type": "string" },
                   "customer": { "type": "string" },
                   "environment": { "type": "string", "enum": ["production", "sandbox", "simulated"] },
+                  "customerKnown": {
+                    "type": "boolean",
+                    "description": "False where nothing is stored of the customer but what this request granted: the id may be mistyped"
+                  },
                   "grants": {
                     "type": "array",
                     "items": {
@@ -1793,12 +1797,34 @@ enum OpenAPIDocument {
               },
               "Lookup": {
                 "type": "object",
-                "required": ["app", "asked", "purchases"],
+                "required": ["app", "question", "asked", "purchases"],
                 "properties": {
                   "app": { "type": "string" },
-                  "asked": { "type": "object" },
+                  "question": {
+                    "type": "object",
+                    "description": "What was looked up",
+                    "additionalProperties": { "type": "string" }
+                  },
+                  "asked": {
+                    "type": "array",
+                    "description": "The stores that an unknown order was to be asked of; empty where the purchase was known, and for what is no order",
+                    "items": { "$ref": "#/components/schemas/AskedStore" }
+                  },
                   "purchases": {
                     "type": "array", "items": { "$ref": "#/components/schemas/FoundPurchase" }
+                  }
+                }
+              },
+              "AskedStore": {
+                "type": "object",
+                "required": ["store", "environment", "outcome"],
+                "properties": {
+                  "store": { "type": "string", "enum": ["appStore", "googlePlay"] },
+                  "environment": { "type": ["string", "null"] },
+                  "outcome": {
+                    "type": "string",
+                    "description": "`noSuchOrder` alone says that there is none. A store that did not answer is the problem `store-did-not-answer`",
+                    "enum": ["found", "noSuchOrder", "notReadable", "noOrdersThere", "notConfigured"]
                   }
                 }
               },
@@ -2092,7 +2118,8 @@ enum OpenAPIDocument {
               },
               "DeviceEvidence": {
                 "type": "object",
-                "description": "At most 32 pieces in all; what is more goes into further requests",
+                "description": "At most 32 pieces in all; what is more goes into further requests. Members of other names are refused",
+                "additionalProperties": false,
                 "properties": {
                   "transactions": {
                     "type": "array", "items": { "type": "string" },
@@ -2153,6 +2180,7 @@ enum OpenAPIDocument {
               "DeviceConclusion": {
                 "type": "object",
                 "description": "What the device concluded by itself: compared with what we answer, never believed",
+                "additionalProperties": false,
                 "properties": {
                   "deviceTime": { "$ref": "#/components/schemas/Instant" },
                   "askedAt": {
@@ -2852,7 +2880,7 @@ enum OpenAPIDocument {
                       "productUnavailable", "ended", "refunded", "familyAccessRemoved",
                       "assignmentRemoved", "revoked", "changedProduct", "replaced",
                       "unconfirmed", "unlinked", "notStarted", "pending", "calledOff",
-                      "notEntitled", "unknown"
+                      "notEntitled", "unknown", "unknownProduct"
                     ]
                   },
                   "access": {
@@ -3247,6 +3275,7 @@ enum OpenAPIDocument {
                       "urn:tideover:problem:unknown-key",
                       "urn:tideover:problem:bad-key-request",
                       "urn:tideover:problem:bad-reconcile-request",
+                      "urn:tideover:problem:unknown-member",
                       "urn:tideover:problem:too-many-items",
                       "urn:tideover:problem:bad-lookup",
                       "urn:tideover:problem:bad-grant",
