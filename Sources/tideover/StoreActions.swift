@@ -1,4 +1,3 @@
-import TideoverAppStore
 import TideoverCommandLine
 import TideoverCore
 import TideoverHTTP
@@ -23,7 +22,7 @@ enum StoreActions {
             ),
         ],
         subcommands: [
-            extend, extendAll, extension_, accountToken, consumption, cancel, postpone, revoke,
+            extend, extendAll, extensionStatus, accountToken, consumption, cancel, postpone, revoke,
             refund,
         ]
     )
@@ -54,7 +53,7 @@ enum StoreActions {
         + "out once under one key. See docs/store-actions.md."
 
     private static func purchase(_ name: String, _ help: String) -> Parameter<String> {
-        .argument(name, help)
+        Parameter.argument(name, help)
     }
 
     private static let transaction = purchase("TRANSACTION", "A transaction id of the purchase")
@@ -81,7 +80,13 @@ enum StoreActions {
     private static let extend = Command(
         "extend",
         summary: "extend one subscription on the App Store, free of charge",
-        examples: [],
+        examples: [
+            Example(
+                "tideover store extend 2000000012345678 --days 7 --why \"outage of 5 May\" "
+                    + "--app cards --config tideover.json",
+                "a week more"
+            )
+        ],
         parameters: [transaction, days, reason] + shared,
         notes: [note, Errand.note]
     ) { arguments, output in
@@ -100,7 +105,13 @@ enum StoreActions {
     private static let extendAll = Command(
         "extend-all",
         summary: "extend all subscriptions to a product on the App Store",
-        examples: [],
+        examples: [
+            Example(
+                "tideover store extend-all --product cards.pro.monthly --days 7 --why \"outage\" "
+                    + "--app cards --config tideover.json",
+                "a week more for all"
+            )
+        ],
         parameters: [product, days, reason, storefronts] + shared,
         notes: [
             "The App Store carries it out later. `tideover store extension ID` shows its progress.",
@@ -117,10 +128,16 @@ enum StoreActions {
     }
 
     private static let id = purchase("ID", "The request identifier that extend-all printed")
-    private static let extension_ = Command(
+    private static let extensionStatus = Command(
         "extension",
         summary: "show the progress of an extension of all subscriptions",
-        examples: [],
+        examples: [
+            Example(
+                "tideover store extension 5f0c1e9a-7b3d-2c4e-6f8a-0b1c2d3e4f5a --product cards.pro "
+                    + "--app cards --config tideover.json",
+                "whether it is complete"
+            )
+        ],
         parameters: [
             id, product, AppErrand.app, ConfigurationFile.required, CustomerQuestion.environment,
             Errand.server, json,
@@ -156,7 +173,13 @@ enum StoreActions {
     private static let accountToken = Command(
         "account-token",
         summary: "set the account token of a purchase on the App Store",
-        examples: [],
+        examples: [
+            Example(
+                "tideover store account-token 2000000012345678 --token UUID --why \"signed in\" "
+                    + "--app cards --config tideover.json",
+                "name the account of a purchase"
+            )
+        ],
         parameters: [transaction, token] + shared,
         notes: [note, Errand.note]
     ) { arguments, output in
@@ -194,7 +217,13 @@ enum StoreActions {
     private static let consumption = Command(
         "consumption",
         summary: "answer a request for consumption information by hand",
-        examples: [],
+        examples: [
+            Example(
+                "tideover store consumption 2000000012345678 --customer-consented --why \"asked\" "
+                    + "--app cards --config tideover.json",
+                "answer a refund request"
+            )
+        ],
         parameters: [transaction, consented, delivery, consumed, sample, preference] + shared,
         notes: [
             "The App Store takes an answer within 12 hours of its request, and only with the "
@@ -222,7 +251,13 @@ enum StoreActions {
     private static let cancel = Command(
         "cancel",
         summary: "cancel a subscription on Google Play",
-        examples: [],
+        examples: [
+            Example(
+                "tideover store cancel GPA.1234-5678-9012-34567 --why \"asked by mail\" "
+                    + "--app cards --config tideover.json",
+                "stop the renewals"
+            )
+        ],
         parameters: [anyName, stops] + shared,
         notes: [note, Errand.note]
     ) { arguments, output in
@@ -234,7 +269,13 @@ enum StoreActions {
     private static let postpone = Command(
         "defer",
         summary: "defer the next renewal on Google Play",
-        examples: [],
+        examples: [
+            Example(
+                "tideover store defer GPA.1234-5678-9012-34567 --days 10 --why \"outage\" "
+                    + "--app cards --config tideover.json",
+                "ten days more"
+            )
+        ],
         parameters: [anyName, days] + shared,
         notes: [note, Errand.note]
     ) { arguments, output in
@@ -252,7 +293,13 @@ enum StoreActions {
     private static let revoke = Command(
         "revoke",
         summary: "end a subscription on Google Play at once and refund it",
-        examples: [],
+        examples: [
+            Example(
+                "tideover store revoke GPA.1234-5678-9012-34567 --refund full --why \"fraud\" "
+                    + "--app cards --config tideover.json",
+                "end it and give the money back"
+            )
+        ],
         parameters: [anyName, refundKind, item] + shared,
         notes: [note, Errand.note]
     ) { arguments, output in
@@ -273,7 +320,13 @@ enum StoreActions {
     private static let refund = Command(
         "refund",
         summary: "refund one order on Google Play",
-        examples: [],
+        examples: [
+            Example(
+                "tideover store refund GPA.1234-5678-9012-34567 --why \"paid twice\" "
+                    + "--app cards --config tideover.json",
+                "give the money of one order back"
+            )
+        ],
         parameters: [order, revokes] + shared,
         notes: [note, Errand.note]
     ) { arguments, output in

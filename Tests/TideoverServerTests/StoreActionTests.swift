@@ -107,7 +107,7 @@ func slug(_ answer: JSONValue) -> String? {
             return answer["entitlements"]?["premium"]?["accessUntil"]?.string
         }
 
-        func ask(_ reason: RefundRequestReason = .other) async throws {
+        func ask(_ reason: AppStoreAction.RefundRequestReason = .other) async throws {
             try await rehearsed.store.perform(
                 .requestRefund(product: nil, reason: reason),
                 by: TestServer.anna

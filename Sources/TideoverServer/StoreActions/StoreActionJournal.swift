@@ -20,7 +20,9 @@ struct StoreActionJournal: Sendable {
         let why: String
     }
 
-    /// - Parameter name: Under a name, a line is written once.
+    /// Writes one line; under a name, a line is written once.
+    ///
+    /// - Throws: `StorageError`.
     func write(
         _ outcome: AuditEntry.StoreChange.Outcome,
         of subject: Subject,
