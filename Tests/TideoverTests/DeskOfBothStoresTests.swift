@@ -233,7 +233,7 @@ import TideoverServer
         #expect(code == .failure)
         let troubles = told.split(separator: "\n").filter { $0.contains("premium.access is") }
         #expect(troubles.count == 1, "\(told)")
-        let trouble = "line 13: premium.access is false, expected true"
+        let trouble = "line 14: premium.access is false, expected true"
         #expect(troubles.allSatisfy { $0.contains(trouble) })
         #expect(told.contains("service-account.json"))
         await server.stop()
