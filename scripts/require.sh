@@ -38,6 +38,8 @@ missing_for_full_check() {
     # Google's own library runs in it.
     command -v python3 >/dev/null || echo python3
     python3 -c 'import ensurepip' 2>/dev/null || echo python3-venv
+    # It runs the mirror of Examples/Mirror beside the one in Python.
+    command -v node >/dev/null || echo nodejs
 }
 
 # The shared libraries that the Swift toolchain itself cannot find.
