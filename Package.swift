@@ -172,9 +172,10 @@ targets += [
         "TideoverServerTests",
         [
             "TideoverServer", "TideoverAppStore", "TideoverASN1", "TideoverCore",
-            "TideoverGooglePlay", "TideoverHTTP", "TideoverHTTPClient", "TideoverJSON",
-            "TideoverLocks", "TideoverRehearsal", "TideoverRevenueCat", "TideoverSandbox",
-            "TideoverSignatures", "TideoverSQLite", "TideoverStorage", "TideoverTestProcesses",
+            "TideoverGooglePlay", "TideoverHTTP", "TideoverHTTPClient", "TideoverHTTPServer",
+            "TideoverJSON", "TideoverLocks", "TideoverRehearsal", "TideoverRevenueCat",
+            "TideoverSandbox", "TideoverSignatures", "TideoverSQLite", "TideoverStorage",
+            "TideoverTestProcesses",
         ]
     ),
     library("TideoverCommandLine", ["TideoverJSON", "TideoverLocks"]),

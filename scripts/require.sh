@@ -48,6 +48,7 @@ missing_for_full_check() {
 
 # What checks and packs Clients/: TypeScript, React and two of Python's frameworks, no registry.
 missing_for_clients() {
+    # It also runs the mirror of Examples/Mirror beside the one in Python.
     command -v node >/dev/null || echo nodejs
     command -v tsc >/dev/null || echo node-typescript
     command -v curl >/dev/null || echo curl

@@ -45,6 +45,40 @@ extension Snapshot.Entitlement {
     }
 }
 
+/// The members of an entitlement's answer that every event carries, for a mirror of the answers.
+public enum MirroredMember: String, Hashable, Sendable, CaseIterable {
+    case access, state, reason, confidence, productId, store, accessUntil, graceUntil, willRenew
+}
+
+extension Snapshot.Entitlement {
+    /// Writes the members that events carry as a JSON object, with the names and values that
+    /// `write` gives them.
+    public func writeMirrored(to writer: inout JSONWriter) {
+        writer.object { writer in
+            for member in MirroredMember.allCases {
+                writer.field(member.rawValue, self[member])
+            }
+        }
+    }
+
+    /// The value of a member, as `write` writes it.
+    public subscript(_ member: MirroredMember) -> JSONValue {
+        let text: String?
+        switch member {
+        case .access: return .bool(standing.access)
+        case .willRenew: return standing.willRenew.map(JSONValue.bool) ?? .null
+        case .state: text = standing.state.rawValue
+        case .reason: text = standing.reason.rawValue
+        case .confidence: text = standing.confidence.rawValue
+        case .productId: text = standing.productId
+        case .store: text = standing.lineage?.store.rawValue
+        case .accessUntil: text = accessUntil?.rfc3339
+        case .graceUntil: text = standing.graceUntil?.rfc3339
+        }
+        return text.map(JSONValue.string) ?? .null
+    }
+}
+
 extension Snapshot.Pending {
     fileprivate func write(to writer: inout JSONWriter) {
         writer.object { writer in

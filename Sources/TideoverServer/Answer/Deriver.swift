@@ -21,21 +21,18 @@ struct Deriver: Sendable {
         // What was told of stays told of when a clock is set back.
         let until = max(now, lineages.answer?.derivedAt ?? now)
         let news = CustomerTimeline(record, history, until: until).news(since: lineages.told)
-        var changes = ChangeEvents(
-            key: lineages.key,
-            lineages.answer,
-            policyChange(since: lineages)
-        )
-        changes.pass(history, news, before: now)
         let snapshot = history.snapshot(at: now)
+        let bodies = EventBodies(lineages.key, snapshot)
+        var changes = ChangeEvents(bodies, lineages.answer, policyChange(since: lineages))
+        changes.pass(history, news, before: now)
         let answer = changes.move(to: snapshot)
-        let bodies = NewsEvents(key: lineages.key)
+        let newsEvents = NewsEvents(bodies: bodies)
         return Derivation(
             answer: answer,
             validUntil: [snapshot.validUntil, news.nextAt].compactMap(\.self).min(),
             fingerprint: app.fingerprint,
-            events: bodies.corrections(of: news, at: now)
-                + (bodies.happenings(in: news) + changes.events).inOrder,
+            events: newsEvents.corrections(of: news, at: now)
+                + (newsEvents.happenings(in: news) + changes.events).inOrder,
             pass: pass(on: snapshot, answer, of: history, lineages),
             drift: drift(lineages, record, history, snapshot),
             settled: settled

@@ -2,20 +2,48 @@ import TideoverCore
 import TideoverJSON
 import TideoverStorage
 
+/// Writes what every event of one derivation carries: the customer, what happened, and `answer`.
+///
+/// `answer` is the answer that is stored in the same transaction, under the event's
+/// `customerVersion`. Events of one version carry the same, so the order among them is irrelevant.
+/// Events that earlier versions stored have no `answer`.
+struct EventBodies {
+    private let key: CustomerKey
+    private let answer: [UInt8]
+
+    init(_ key: CustomerKey, _ snapshot: Snapshot) {
+        self.key = key
+        answer = snapshot.mirrored
+    }
+
+    func body(_ write: (inout JSONWriter) -> Void) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.field("app", key.app)
+            writer.field("customer", key.customer.text)
+            writer.field("environment", key.environment.rawValue)
+            write(&writer)
+            writer.key("answer")
+            writer.raw(answer)
+        }
+        return writer.bytes
+    }
+}
+
 /// Events for what changed in a customer's answer: `entitlement_changed`, at the instant from which on
 /// the answer is another one.
 struct ChangeEvents {
     static let kind = "entitlement_changed"
 
-    private let key: CustomerKey
+    private let bodies: EventBodies
     /// The answer so far; nil for a customer never derived.
     private var answer: [UInt8]?
     /// When it was due to be derived again: by itself, or by a change of catalogue or policy.
     private let dueAt: Instant?
     private(set) var events: [Event] = []
 
-    init(key: CustomerKey, _ row: CustomerRow?, _ policyChange: Instant? = nil) {
-        self.key = key
+    init(_ bodies: EventBodies, _ row: CustomerRow?, _ policyChange: Instant? = nil) {
+        self.bodies = bodies
         answer = row?.answer
         dueAt = [row?.validUntil, policyChange].compactMap(\.self).min()
     }
@@ -39,10 +67,15 @@ struct ChangeEvents {
     /// Goes on to a later answer, and says how it is stored.
     mutating func move(to snapshot: Snapshot) -> [UInt8] {
         let before = answer.flatMap { try? JSONDocument($0, limits: .local) }
+        let former = before?.root["entitlements"]
         for entitlement in snapshot.entitlements {
-            let old = before?.root["entitlements"]?[entitlement.name]
-            guard isDifferent(old, entitlement.standing) else { continue }
-            events.append(event(entitlement, from: old, at: snapshot.asOf))
+            let old = former?[entitlement.name]
+            guard isDifferent(old, entitlement) else { continue }
+            events.append(event(of: entitlement.name, from: old, to: entitlement, snapshot.asOf))
+        }
+        // The catalogue does not have it any more.
+        for (name, old) in former?.members.map({ $0 }) ?? [] where snapshot[name] == nil {
+            events.append(event(of: name, from: old, to: nil, snapshot.asOf))
         }
         let fresh = snapshot.answer
         answer = fresh
@@ -50,36 +83,35 @@ struct ChangeEvents {
     }
 
     /// A customer never heard of counts as `never`.
-    private func isDifferent(_ old: JSONNode?, _ standing: Standing) -> Bool {
-        guard let old else { return standing.state != .never }
-        return old["state"]?.string != standing.state.rawValue
-            || old["reason"]?.string != standing.reason.rawValue
-            || old["confidence"]?.string != standing.confidence.rawValue
-            || old["productId"]?.string != standing.productId
+    private func isDifferent(_ old: JSONNode?, _ entitlement: Snapshot.Entitlement) -> Bool {
+        guard let old else { return entitlement.standing.state != .never }
+        return MirroredMember.allCases.contains { member in
+            let former = old[member.rawValue].map { JSONValue($0) } ?? .null
+            return former != entitlement[member]
+        }
     }
 
     private func event(
-        _ entitlement: Snapshot.Entitlement,
+        of name: String,
         from old: JSONNode?,
-        at instant: Instant
+        to entitlement: Snapshot.Entitlement?,
+        _ instant: Instant
     ) -> Event {
-        var writer = JSONWriter()
-        writer.object { writer in
-            writer.customer(key)
-            writer.field("entitlement", entitlement.name)
+        let body = bodies.body { writer in
+            writer.field("entitlement", name)
             writer.field("at", instant.rfc3339)
             writer.key("from")
             if let old { writer.raw(old.source) } else { writer.null() }
             writer.key("to")
-            entitlement.write(to: &writer)
+            if let entitlement { entitlement.write(to: &writer) } else { writer.null() }
         }
-        return Event(kind: Self.kind, at: instant, body: writer.bytes)
+        return Event(kind: Self.kind, at: instant, body: body)
     }
 }
 
 /// Events for what happened to a customer's purchases, each told once under its own id.
 struct NewsEvents {
-    let key: CustomerKey
+    let bodies: EventBodies
 
     func happenings(in news: CustomerNews) -> [Event] {
         news.unsent.map { happening in
@@ -87,7 +119,7 @@ struct NewsEvents {
                 name: happening.id,
                 kind: happening.kind,
                 at: happening.at,
-                body: body { happening.writeFields(to: &$0) }
+                body: bodies.body { happening.writeFields(to: &$0) }
             )
         }
     }
@@ -99,26 +131,9 @@ struct NewsEvents {
                 name: correction.id,
                 kind: Corrections.Correction.kind,
                 at: now,
-                body: body { correction.writeFields(to: &$0) }
+                body: bodies.body { correction.writeFields(to: &$0) }
             )
         }
-    }
-
-    private func body(_ write: (inout JSONWriter) -> Void) -> [UInt8] {
-        var writer = JSONWriter()
-        writer.object { writer in
-            writer.customer(key)
-            write(&writer)
-        }
-        return writer.bytes
-    }
-}
-
-extension JSONWriter {
-    fileprivate mutating func customer(_ key: CustomerKey) {
-        field("app", key.app)
-        field("customer", key.customer.text)
-        field("environment", key.environment.rawValue)
     }
 }
 
@@ -127,6 +142,18 @@ extension Snapshot {
     var answer: [UInt8] {
         var writer = JSONWriter()
         writer.object { writeAnswer(to: &$0) }
+        return writer.bytes
+    }
+
+    /// What a mirror of the answer keeps, by entitlement.
+    fileprivate var mirrored: [UInt8] {
+        var writer = JSONWriter()
+        writer.object { writer in
+            for entitlement in entitlements {
+                writer.key(entitlement.name)
+                entitlement.writeMirrored(to: &writer)
+            }
+        }
         return writer.bytes
     }
 }

@@ -2838,24 +2838,294 @@ enum OpenAPIDocument {
                 }
               },
               "Event": {
+                "description": "By kind. More kinds may be added: ignore those that you do not know, but not their `answer`",
+                "oneOf": [
+                  { "$ref": "#/components/schemas/EntitlementChangedEvent" },
+                  { "$ref": "#/components/schemas/TransitionEvent" },
+                  { "$ref": "#/components/schemas/ReminderEvent" },
+                  { "$ref": "#/components/schemas/CorrectedEvent" }
+                ],
+                "discriminator": {
+                  "propertyName": "kind",
+                  "mapping": {
+                    "entitlement_changed": "#/components/schemas/EntitlementChangedEvent",
+                    "started": "#/components/schemas/TransitionEvent",
+                    "resubscribed": "#/components/schemas/TransitionEvent",
+                    "trial_started": "#/components/schemas/TransitionEvent",
+                    "trial_converted": "#/components/schemas/TransitionEvent",
+                    "renewed": "#/components/schemas/TransitionEvent",
+                    "product_changed": "#/components/schemas/TransitionEvent",
+                    "cancelled": "#/components/schemas/TransitionEvent",
+                    "trial_cancelled": "#/components/schemas/TransitionEvent",
+                    "uncancelled": "#/components/schemas/TransitionEvent",
+                    "paused": "#/components/schemas/TransitionEvent",
+                    "resumed": "#/components/schemas/TransitionEvent",
+                    "billing_issue_entered": "#/components/schemas/TransitionEvent",
+                    "grace_ended": "#/components/schemas/TransitionEvent",
+                    "billing_issue_recovered": "#/components/schemas/TransitionEvent",
+                    "recovered_by_new_purchase": "#/components/schemas/TransitionEvent",
+                    "refunded": "#/components/schemas/TransitionEvent",
+                    "refund_reversed": "#/components/schemas/TransitionEvent",
+                    "revoked": "#/components/schemas/TransitionEvent",
+                    "reinstated": "#/components/schemas/TransitionEvent",
+                    "expired": "#/components/schemas/TransitionEvent",
+                    "trial_ended": "#/components/schemas/TransitionEvent",
+                    "cleanup_due": "#/components/schemas/TransitionEvent",
+                    "trial_ending": "#/components/schemas/ReminderEvent",
+                    "grace_ending": "#/components/schemas/ReminderEvent",
+                    "corrected": "#/components/schemas/CorrectedEvent"
+                  }
+                }
+              },
+              "EntitlementChangedEvent": {
                 "type": "object",
+                "description": "A member of an entitlement's `answer` changed, as of `effectiveAt`",
                 "required": [
                   "id", "kind", "effectiveAt", "customer", "environment", "customerVersion", "data"
                 ],
                 "properties": {
-                  "id": { "type": "string", "description": "Its place in the feed" },
+                  "id": { "$ref": "#/components/schemas/EventID" },
                   "kind": {
                     "type": "string",
-                    "description": "What happened; more may be added"
+                    "enum": [
+                      "entitlement_changed"
+                    ]
                   },
                   "effectiveAt": { "$ref": "#/components/schemas/Instant" },
                   "customer": { "type": "string" },
-                  "environment": { "type": "string", "enum": ["production", "sandbox", "simulated"] },
-                  "customerVersion": { "type": "integer" },
-                  "data": {
-                    "type": "object",
-                    "description": "What the kind has to tell. Its `id` is the same whenever the same happening is told of; `undone` of a `corrected` names the one that did not happen after all"
-                  }
+                  "environment": { "$ref": "#/components/schemas/Environment" },
+                  "customerVersion": { "$ref": "#/components/schemas/CustomerVersion" },
+                  "data": { "$ref": "#/components/schemas/EntitlementChange" }
+                }
+              },
+              "TransitionEvent": {
+                "type": "object",
+                "description": "Something happened to a purchase",
+                "required": [
+                  "id", "kind", "effectiveAt", "customer", "environment", "customerVersion", "data"
+                ],
+                "properties": {
+                  "id": { "$ref": "#/components/schemas/EventID" },
+                  "kind": {
+                    "type": "string",
+                    "enum": [
+                      "started", "resubscribed", "trial_started", "trial_converted", "renewed",
+                      "product_changed", "cancelled", "trial_cancelled", "uncancelled", "paused",
+                      "resumed", "billing_issue_entered", "grace_ended",
+                      "billing_issue_recovered", "recovered_by_new_purchase", "refunded",
+                      "refund_reversed", "revoked", "reinstated", "expired", "trial_ended",
+                      "cleanup_due"
+                    ]
+                  },
+                  "effectiveAt": { "$ref": "#/components/schemas/Instant" },
+                  "customer": { "type": "string" },
+                  "environment": { "$ref": "#/components/schemas/Environment" },
+                  "customerVersion": { "$ref": "#/components/schemas/CustomerVersion" },
+                  "data": { "$ref": "#/components/schemas/Transition" }
+                }
+              },
+              "ReminderEvent": {
+                "type": "object",
+                "description": "An end is near, by `policy.reminders`",
+                "required": [
+                  "id", "kind", "effectiveAt", "customer", "environment", "customerVersion", "data"
+                ],
+                "properties": {
+                  "id": { "$ref": "#/components/schemas/EventID" },
+                  "kind": {
+                    "type": "string",
+                    "enum": [
+                      "trial_ending", "grace_ending"
+                    ]
+                  },
+                  "effectiveAt": { "$ref": "#/components/schemas/Instant" },
+                  "customer": { "type": "string" },
+                  "environment": { "$ref": "#/components/schemas/Environment" },
+                  "customerVersion": { "$ref": "#/components/schemas/CustomerVersion" },
+                  "data": { "$ref": "#/components/schemas/Reminder" }
+                }
+              },
+              "CorrectedEvent": {
+                "type": "object",
+                "description": "An event that was sent did not happen after all",
+                "required": [
+                  "id", "kind", "effectiveAt", "customer", "environment", "customerVersion", "data"
+                ],
+                "properties": {
+                  "id": { "$ref": "#/components/schemas/EventID" },
+                  "kind": {
+                    "type": "string",
+                    "enum": [
+                      "corrected"
+                    ]
+                  },
+                  "effectiveAt": { "$ref": "#/components/schemas/Instant" },
+                  "customer": { "type": "string" },
+                  "environment": { "$ref": "#/components/schemas/Environment" },
+                  "customerVersion": { "$ref": "#/components/schemas/CustomerVersion" },
+                  "data": { "$ref": "#/components/schemas/Correction" }
+                }
+              },
+              "EntitlementChange": {
+                "type": "object",
+                "required": [
+                  "app", "customer", "environment", "entitlement", "at", "from", "to"
+                ],
+                "properties": {
+                  "app": { "type": "string" },
+                  "customer": { "type": "string" },
+                  "environment": { "$ref": "#/components/schemas/Environment" },
+                  "entitlement": { "type": "string" },
+                  "at": { "$ref": "#/components/schemas/Instant" },
+                  "from": {
+                    "description": "The answer before; null where there was none",
+                    "oneOf": [{ "$ref": "#/components/schemas/Entitlement" }, { "type": "null" }]
+                  },
+                  "to": {
+                    "description": "The answer from `at` on; null where the catalogue has the entitlement no more",
+                    "oneOf": [{ "$ref": "#/components/schemas/Entitlement" }, { "type": "null" }]
+                  },
+                  "answer": { "$ref": "#/components/schemas/EventAnswer" }
+                }
+              },
+              "Transition": {
+                "type": "object",
+                "required": [
+                  "app", "customer", "environment", "id", "kind", "at", "learnedAt", "lineage",
+                  "state", "reason", "confidence", "entitlements", "familyShared", "evidence"
+                ],
+                "properties": {
+                  "app": { "type": "string" },
+                  "customer": { "type": "string" },
+                  "environment": { "$ref": "#/components/schemas/Environment" },
+                  "id": { "$ref": "#/components/schemas/HappeningID" },
+                  "kind": { "type": "string" },
+                  "at": { "$ref": "#/components/schemas/Instant" },
+                  "learnedAt": { "$ref": "#/components/schemas/Instant" },
+                  "lineage": { "$ref": "#/components/schemas/Lineage" },
+                  "state": { "$ref": "#/components/schemas/State" },
+                  "reason": { "type": "string" },
+                  "confidence": { "$ref": "#/components/schemas/Confidence" },
+                  "productId": { "type": "string" },
+                  "previousProductId": { "type": "string" },
+                  "entitlements": {
+                    "type": "array",
+                    "description": "What the product unlocks, or the one before it did",
+                    "items": { "type": "string" }
+                  },
+                  "from": {
+                    "type": "string",
+                    "description": "Whether a billing issue ended in grace or in hold",
+                    "enum": ["grace", "hold"]
+                  },
+                  "money": { "$ref": "#/components/schemas/Milliunits" },
+                  "durationMilliseconds": { "type": "integer" },
+                  "keepArtifactsUntil": { "$ref": "#/components/schemas/Instant" },
+                  "recoveredBy": { "$ref": "#/components/schemas/Lineage" },
+                  "storefront": { "type": "string" },
+                  "familyShared": { "type": "boolean" },
+                  "evidence": {
+                    "type": "array",
+                    "description": "The digests of what it was read from",
+                    "items": { "type": "string" }
+                  },
+                  "answer": { "$ref": "#/components/schemas/EventAnswer" }
+                }
+              },
+              "Reminder": {
+                "type": "object",
+                "required": [
+                  "app", "customer", "environment", "id", "kind", "at", "lineage", "endsAt"
+                ],
+                "properties": {
+                  "app": { "type": "string" },
+                  "customer": { "type": "string" },
+                  "environment": { "$ref": "#/components/schemas/Environment" },
+                  "id": { "$ref": "#/components/schemas/HappeningID" },
+                  "kind": { "type": "string" },
+                  "at": { "$ref": "#/components/schemas/Instant" },
+                  "lineage": { "$ref": "#/components/schemas/Lineage" },
+                  "productId": { "type": "string" },
+                  "endsAt": { "$ref": "#/components/schemas/Instant" },
+                  "answer": { "$ref": "#/components/schemas/EventAnswer" }
+                }
+              },
+              "Correction": {
+                "type": "object",
+                "required": [
+                  "app", "customer", "environment", "id", "kind", "undone"
+                ],
+                "properties": {
+                  "app": { "type": "string" },
+                  "customer": { "type": "string" },
+                  "environment": { "$ref": "#/components/schemas/Environment" },
+                  "id": { "$ref": "#/components/schemas/HappeningID" },
+                  "kind": { "type": "string" },
+                  "undone": {
+                    "type": "string",
+                    "description": "The `data.id` of the event that did not happen after all"
+                  },
+                  "answer": { "$ref": "#/components/schemas/EventAnswer" }
+                }
+              },
+              "EventAnswer": {
+                "type": "object",
+                "description": "What is answered at `customerVersion`, by entitlement. Absent from events that earlier versions stored: read the customer instead",
+                "additionalProperties": { "$ref": "#/components/schemas/MirroredEntitlement" }
+              },
+              "MirroredEntitlement": {
+                "type": "object",
+                "description": "The members of the entitlement's answer that a mirror keeps",
+                "required": [
+                  "access", "state", "reason", "confidence", "productId", "store", "accessUntil",
+                  "graceUntil", "willRenew"
+                ],
+                "properties": {
+                  "access": { "type": "boolean" },
+                  "state": { "$ref": "#/components/schemas/State" },
+                  "reason": { "type": "string" },
+                  "confidence": { "$ref": "#/components/schemas/Confidence" },
+                  "productId": { "type": ["string", "null"] },
+                  "store": { "type": ["string", "null"] },
+                  "accessUntil": {
+                    "oneOf": [{ "$ref": "#/components/schemas/Instant" }, { "type": "null" }]
+                  },
+                  "graceUntil": {
+                    "oneOf": [{ "$ref": "#/components/schemas/Instant" }, { "type": "null" }]
+                  },
+                  "willRenew": { "type": ["boolean", "null"] }
+                }
+              },
+              "Lineage": {
+                "type": "object",
+                "required": ["store", "environment", "id", "ownership"],
+                "properties": {
+                  "store": { "type": "string" },
+                  "environment": { "$ref": "#/components/schemas/Environment" },
+                  "id": { "type": "string" },
+                  "ownership": { "type": "string", "enum": ["purchased", "familyShared"] }
+                }
+              },
+              "EventID": { "type": "string", "description": "Its place in the feed" },
+              "HappeningID": {
+                "type": "string",
+                "description": "The same whenever the same happening is reported"
+              },
+              "CustomerVersion": {
+                "type": "integer",
+                "description": "The version of the customer's answer that the event was stored with. A greater one is newer"
+              },
+              "Environment": { "type": "string", "enum": ["production", "sandbox", "simulated"] },
+              "State": { "type": "string", "enum": ["active", "grace", "hold", "expired", "never"] },
+              "Confidence": { "type": "string", "enum": ["confirmed", "presumed", "unknown"] },
+              "Milliunits": {
+                "type": "object",
+                "required": ["milliunits", "currency"],
+                "properties": {
+                  "milliunits": {
+                    "type": "integer", "description": "Thousandths of the currency's unit"
+                  },
+                  "currency": { "type": "string" }
                 }
               },
               "Entitlement": {
@@ -2924,7 +3194,7 @@ enum OpenAPIDocument {
                   "pending": {
                     "type": "array",
                     "description": "Purchases not paid for yet",
-                    "items": { "type": "object" }
+                    "items": { "$ref": "#/components/schemas/PendingPurchase" }
                   },
                   "nextChange": {
                     "description": "When the answer next differs if the store says nothing more",
@@ -2951,6 +3221,16 @@ enum OpenAPIDocument {
                     "description": "The purchases that each charge for it, when there are two",
                     "items": { "$ref": "#/components/schemas/Charge" }
                   }
+                }
+              },
+              "PendingPurchase": {
+                "type": "object",
+                "required": ["productId", "store", "since"],
+                "properties": {
+                  "productId": { "type": "string" },
+                  "store": { "type": "string" },
+                  "since": { "$ref": "#/components/schemas/Instant" },
+                  "until": { "$ref": "#/components/schemas/Instant" }
                 }
               },
               "Advice": {
