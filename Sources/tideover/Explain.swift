@@ -5,32 +5,41 @@ import TideoverJSON
 /// `tideover explain`: why a customer may or may not use something, now or at any past instant.
 enum Explain {
     private static let at = CustomerQuestion.at(
-        "Explain the answer at this RFC 3339 time instead of now"
+        "The answer at this time, or at the start of this day (UTC), instead of now"
+    )
+    private static let evidence = Parameter.flag(
+        "--evidence",
+        "Also print the facts behind each answer, and those set aside"
     )
     private static let json = Parameter.flag("--json", "Write one JSON object")
 
     static let command = Command(
         "explain",
-        summary: "tell why a customer may or may not use something",
+        summary: "show why a customer has access or not",
         examples: [
             Example(
-                "tideover explain u_42 --app cards --config tideover.json",
-                "the answer now, the rule, the evidence, and what comes next"
+                "tideover explain u_42",
+                "the answer now, why, what comes next, and a reply to the customer"
             ),
             Example(
-                "tideover explain u_42 --app cards --config tideover.json "
-                    + "--at 2026-05-06T10:00:00Z",
+                "tideover explain u_42 --evidence",
+                "with the facts that decided, and those that did not"
+            ),
+            Example(
+                "tideover explain u_42 "
+                    + "--at 2026-05-06",
                 "the answer for a past instant, by all that is known today"
             ),
             Example(
-                "tideover explain u_42 --app cards --config tideover.json "
+                "tideover explain u_42 "
                     + "--as-known-at 2026-05-06T10:00:00Z",
                 "what would have been answered then, by what was known then"
             ),
         ],
         parameters: [
-            CustomerQuestion.customer, AppErrand.app, ConfigurationFile.required,
-            CustomerQuestion.environment, at, CustomerQuestion.asKnownAt, Errand.server, json,
+            CustomerQuestion.customer, AppErrand.app, ConfigurationFile.parameter,
+            CustomerQuestion.environment, at, CustomerQuestion.asKnownAt, evidence, Errand.server,
+            json,
         ],
         notes: [
             Errand.note,
@@ -50,7 +59,7 @@ enum Explain {
         if arguments[json] {
             output.write(JSONValue(explanation).encoded(pretty: true) + [UInt8(ascii: "\n")])
         } else {
-            ExplanationPrinter(output).print(explanation)
+            ExplanationPrinter(output, showsEvidence: arguments[evidence]).print(explanation)
         }
         return .success
     }
