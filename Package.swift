@@ -202,6 +202,7 @@ targets += [
             "TideoverHTTP", "TideoverHTTPClient", "TideoverHTTPServer", "TideoverJSON",
             "TideoverLocks", "TideoverRehearsal", "TideoverRevenueCat", "TideoverSandbox",
             "TideoverServer", "TideoverSignatures", "TideoverSQLite", "TideoverStorage",
+            "TideoverStoreKitFile",
         ],
         // The demo's scenario travels inside the executable.
         resources: [.embedInCode("Story/a-year-of-subscribers.json5")],
@@ -231,7 +232,7 @@ targets += [
             "tideover", "TideoverNaiveBackEnd", "TideoverCommandLine", "TideoverCore",
             "TideoverHTTP", "TideoverHTTPClient", "TideoverHTTPServer", "TideoverJSON",
             "TideoverLocks", "TideoverRehearsal", "TideoverSandbox", "TideoverServer",
-            "TideoverSignatures", "TideoverSQLite",
+            "TideoverSignatures", "TideoverSQLite", "TideoverTestProcesses",
         ]
     ),
     tests("TideoverTidyTests"),

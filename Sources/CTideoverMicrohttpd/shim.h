@@ -80,6 +80,18 @@ static inline size_t tideover_mhd_head_bytes(struct MHD_Connection *connection) 
   return info ? info->header_size : 0;
 }
 
+// The user of the process at the other end of a Unix socket; 0 if it is known.
+// Its struct ucred is declared only to those who define _GNU_SOURCE.
+static inline int tideover_peer_user(int socket, uint32_t *user) {
+  uint32_t credentials[3];  // process, user, group
+  socklen_t length = sizeof credentials;
+  if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, credentials, &length) != 0 ||
+      length != sizeof credentials)
+    return -1;
+  *user = credentials[1];
+  return 0;
+}
+
 // The bytes that ever arrived on a TCP socket; -1 if the kernel does not tell.
 // It is tcpi_bytes_received of Linux 4.1's struct tcp_info, at byte 128; the C
 // library's declaration of that struct ends before it.

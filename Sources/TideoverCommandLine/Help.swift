@@ -115,7 +115,7 @@ struct Help {
         return rows(declared + [("-h, --help", "print this text and end")] + version)
     }
 
-    private static func described(_ declaration: Declaration) -> String {
+    static func described(_ declaration: Declaration) -> String {
         var text = declaration.help
         if let defaultText = declaration.defaultText { text += " (default \(defaultText))" }
         if declaration.isRepeated { text += " (may be repeated)" }

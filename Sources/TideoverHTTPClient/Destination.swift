@@ -6,16 +6,20 @@ public struct Destination: Hashable, Sendable {
     public var addresses: AddressGuard
     /// How much time and memory an exchange may take.
     public var limits: ExchangeLimits
+    /// The Unix socket to connect to, whatever host the URL has; nil for a connection by TCP.
+    public var socket: String?
 
     /// A destination on these conditions.
     public init(
         _ url: HTTPURL,
         addresses: AddressGuard,
-        limits: ExchangeLimits = ExchangeLimits()
+        limits: ExchangeLimits = ExchangeLimits(),
+        socket: String? = nil
     ) {
         self.url = url
         self.addresses = addresses
         self.limits = limits
+        self.socket = socket
     }
 }
 

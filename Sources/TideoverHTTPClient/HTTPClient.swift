@@ -52,6 +52,7 @@ public final class HTTPClient: Sendable {
         guard proxy == .none || destination.addresses == .any else { throw .unguardable }
         let order = Order(
             request: try OutgoingRequest(request, to: destination.url),
+            socket: destination.socket,
             addresses: destination.addresses,
             limits: destination.limits,
             deadline: .now + destination.limits.total

@@ -8,6 +8,7 @@ typealias Outcome = Result<Response, HTTPClientError>
 /// One exchange that somebody wants.
 final class Order: Sendable {
     let request: OutgoingRequest
+    let socket: String?
     let addresses: AddressGuard
     let limits: ExchangeLimits
     let deadline: ContinuousClock.Instant
@@ -15,11 +16,13 @@ final class Order: Sendable {
 
     init(
         request: OutgoingRequest,
+        socket: String?,
         addresses: AddressGuard,
         limits: ExchangeLimits,
         deadline: ContinuousClock.Instant
     ) {
         self.request = request
+        self.socket = socket
         self.addresses = addresses
         self.limits = limits
         self.deadline = deadline

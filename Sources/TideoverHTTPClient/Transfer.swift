@@ -75,6 +75,7 @@ final class Transfer {
             lines = longer
         }
         return set(CURLOPT_URL, request.url.text) && setBody(request)
+            && (order.socket.map { set(CURLOPT_UNIX_SOCKET_PATH, $0) } ?? true)
             && set(CURLOPT_CUSTOMREQUEST, request.method)
             && (request.method != "HEAD" || set(CURLOPT_NOBODY, 1))
             && tideover_curl_set_pointer(easy, CURLOPT_HTTPHEADER, lines) == CURLE_OK

@@ -48,7 +48,7 @@ public final class HTTPServer: Sendable {
             throw .notAnAddress(address)
         }
         let listener = try Listener(place)
-        self.address = listener.address
+        self.address = listener.address ?? place
         guard let engine = Engine(core) else {
             throw .engineFailed
         }
@@ -85,7 +85,7 @@ public final class HTTPServer: Sendable {
     }
 
     /// The handler with every error, and every response that cannot be sent, made an answer.
-    private static func total(
+    static func total(
         _ handler: @escaping Handler,
         report: @escaping FailureReport
     ) -> @Sendable (Request) async -> Response {

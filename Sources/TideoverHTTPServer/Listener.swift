@@ -5,8 +5,8 @@ import TideoverHTTP
 /// A socket that listens as long as the value lives; then the kernel resets what waits in the queue.
 struct Listener: ~Copyable {
     let socket: Int32
-    /// Where it listens; never with port 0.
-    let address: ListenAddress
+    /// Where it listens, never with port 0; nil for a Unix socket.
+    let address: ListenAddress?
 
     /// Listens at an address.
     init(_ address: ListenAddress) throws(HTTPServerError) {
@@ -23,6 +23,22 @@ struct Listener: ~Copyable {
         self.socket = socket
     }
 
+    /// Listens at a path that only this process's user may open. A socket that is there already is
+    /// replaced.
+    init(socket path: String) throws(HTTPServerError) {
+        let type = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+        let socket = Glibc.socket(AF_UNIX, type, 0)
+        guard socket >= 0 else { throw .system(call: "socket", code: errno) }
+        do {
+            try Self.listen(socket, at: path)
+        } catch {
+            Glibc.close(socket)
+            throw error
+        }
+        self.socket = socket
+        address = nil
+    }
+
     /// Whether a connection waits to be taken.
     var hasWaiting: Bool {
         var entry = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
@@ -36,6 +52,10 @@ struct Listener: ~Copyable {
         let flags = Int32(SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
         let socket = withSocketAddress(&storage) { accept4(self.socket, $0, &length, flags) }
         guard socket >= 0 else { return Accepted(failure: errno) }
+        guard address != nil || Self.isOurs(socket) else {
+            Glibc.close(socket)
+            return .lost
+        }
         return .connection(socket: socket, address: storage, length: length)
     }
 
@@ -56,6 +76,33 @@ struct Listener: ~Copyable {
             throw .system(call: "getsockname", code: errno)
         }
         return address.with(port: storage.port)
+    }
+
+    private static func listen(_ socket: Int32, at path: String) throws(HTTPServerError) {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let bytes = Array(path.utf8)
+        guard bytes.count < MemoryLayout.size(ofValue: address.sun_path), !bytes.contains(0) else {
+            throw .system(call: "bind", code: ENAMETOOLONG)
+        }
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+        unlink(path)
+        let length = socklen_t(MemoryLayout<sockaddr_un>.size)
+        let isBound = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(socket, $0, length) }
+        }
+        guard isBound == 0 else { throw .system(call: "bind", code: errno) }
+        // Nobody can connect before `listen`, and so nobody but its owner ever.
+        guard chmod(path, 0o600) == 0 else { throw .system(call: "chmod", code: errno) }
+        guard Glibc.listen(socket, SOMAXCONN) == 0 else {
+            throw .system(call: "listen", code: errno)
+        }
+    }
+
+    /// Whether the process at the other end of a Unix socket is of our own user, or of root.
+    private static func isOurs(_ socket: Int32) -> Bool {
+        var peer = UInt32.max
+        return tideover_peer_user(socket, &peer) == 0 && (peer == geteuid() || peer == 0)
     }
 
     private static func failure(_ code: Int32, at address: ListenAddress) -> HTTPServerError {

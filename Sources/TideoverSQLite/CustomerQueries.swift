@@ -17,6 +17,7 @@ final class CustomerQueries {
     private let driftAfter: Statement
     private let primary: Statement
     private let aliases: Statement
+    private let listed: Statement
 
     init(_ connection: Connection) throws(StorageError) {
         place = connection.place
@@ -32,6 +33,7 @@ final class CustomerQueries {
         driftAfter = try Statement(SQL.driftAfter, on: connection)
         primary = try Statement(SQL.primary, on: connection)
         aliases = try Statement(SQL.aliases, on: connection)
+        listed = try Statement(SQL.customerIDs, on: connection)
     }
 
     // MARK: Ids
@@ -63,6 +65,31 @@ final class CustomerQueries {
             )
         }
         return CustomerIdentity(key.customer, aliases: aliases)
+    }
+
+    /// The ids that begin with `prefix`, behind `after`, in their order.
+    func list(
+        app: String,
+        _ environment: Environment,
+        prefix: String,
+        after: String?,
+        limit: Int
+    ) throws(StorageError) -> [ListedCustomer] {
+        // The range is closed at `after`, so that one bound serves the index: one row more is read.
+        let found = try listed.all(
+            .text(app),
+            .text(environment.rawValue),
+            .text([prefix, after ?? ""].max { $0.utf8.lexicographicallyPrecedes($1.utf8) } ?? ""),
+            .text(prefix + "\u{10FFFF}"),
+            .integer(Int64(max(0, limit)) + 1)
+        ) { row throws(StorageError) in
+            ListedCustomer(
+                id: try customer(row.text(0)),
+                customer: try customer(row.text(1)),
+                derivedAt: row.optionalInstant(2)
+            )
+        }
+        return Array(found.filter { $0.id.text != after }.prefix(max(0, limit)))
     }
 
     private func customer(_ text: String) throws(StorageError) -> CustomerID {

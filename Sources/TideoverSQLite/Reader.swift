@@ -266,6 +266,16 @@ final class Reader {
         }
     }
 
+    func customers(
+        app: String,
+        environment: Environment,
+        prefix: String,
+        after: String?,
+        limit: Int
+    ) throws(StorageError) -> [ListedCustomer] {
+        try customers.list(app: app, environment, prefix: prefix, after: after, limit: limit)
+    }
+
     func unclaimedCount(
         app: String,
         environment: Environment,

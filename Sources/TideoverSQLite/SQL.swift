@@ -460,6 +460,17 @@ enum SQL {
         SELECT lineage FROM unclaimed WHERE app = ?1 AND environment = ?2 AND lineage > ?3
         ORDER BY lineage LIMIT ?4
         """
+    /// Ids of customers and their aliases within a range, in one order.
+    static let customerIDs: StaticString = """
+        SELECT customer AS id, customer, derived_at FROM customer AS c
+        WHERE app = ?1 AND environment = ?2 AND customer >= ?3 AND customer < ?4
+            AND NOT EXISTS (SELECT 1 FROM alias AS a
+                WHERE a.app = c.app AND a.environment = c.environment AND a.alias = c.customer)
+        UNION ALL
+        SELECT alias AS id, customer, NULL FROM alias
+        WHERE app = ?1 AND environment = ?2 AND alias >= ?3 AND alias < ?4
+        ORDER BY id LIMIT ?5
+        """
     static let unclaimedCount: StaticString = """
         SELECT count(*) FROM
             (SELECT lineage FROM unclaimed WHERE app = ?1 AND environment = ?2 LIMIT ?3) AS some

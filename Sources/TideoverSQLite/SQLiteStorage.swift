@@ -323,6 +323,24 @@ public final class SQLiteStorage: Storage {
         }
     }
 
+    public func customers(
+        app: String,
+        environment: Environment,
+        prefix: String,
+        after: String?,
+        limit: Int
+    ) throws(StorageError) -> [ListedCustomer] {
+        try readers.read { reader throws(StorageError) in
+            try reader.customers(
+                app: app,
+                environment: environment,
+                prefix: prefix,
+                after: after,
+                limit: limit
+            )
+        }
+    }
+
     public func unclaimedCount(
         app: String,
         environment: Environment,

@@ -29,6 +29,8 @@ public struct LogLine: Sendable {
     public var network: String?
     /// How long a request took to answer.
     public var durationMicroseconds: Int64?
+    /// The store's id of the notification that the line is about.
+    public var notificationUUID: String?
 
     public init(
         _ level: Level,
@@ -43,7 +45,8 @@ public struct LogLine: Sendable {
         request: String? = nil,
         key: String? = nil,
         network: String? = nil,
-        durationMicroseconds: Int64? = nil
+        durationMicroseconds: Int64? = nil,
+        notificationUUID: String? = nil
     ) {
         self.level = level
         self.event = event
@@ -58,6 +61,7 @@ public struct LogLine: Sendable {
         self.key = key
         self.network = network
         self.durationMicroseconds = durationMicroseconds
+        self.notificationUUID = notificationUUID
     }
 
     /// The line as one JSON object without a line break; what is not set is left out.
@@ -70,7 +74,7 @@ public struct LogLine: Sendable {
             let texts = [
                 ("app", app), ("environment", environment?.rawValue), ("code", code),
                 ("detail", detail), ("method", method), ("route", route), ("request", request),
-                ("key", key), ("network", network),
+                ("key", key), ("network", network), ("notificationUUID", notificationUUID),
             ]
             for (name, value) in texts {
                 if let value { writer.field(name, value) }

@@ -148,6 +148,16 @@ public protocol Storage: Sendable {
         limit: Int
     ) throws(StorageError) -> [Holding]
 
+    /// The ids of customers of an app in an environment that begin with `prefix`, aliases among them, in
+    /// the order of their UTF-8 bytes, those behind the id `after`, at most `limit` of them.
+    func customers(
+        app: String,
+        environment: Environment,
+        prefix: String,
+        after: String?,
+        limit: Int
+    ) throws(StorageError) -> [ListedCustomer]
+
     /// How many purchases nobody ever owned, counted up to `limit`.
     func unclaimedCount(
         app: String,

@@ -6,10 +6,10 @@ import TideoverServer
 
 /// The app that a command is about, and the errand by which it asks.
 struct AppErrand {
-    static let app = Parameter.requiredOption(
+    static let app = Parameter.option(
         "--app",
         "ID",
-        "The app of the configuration"
+        "The app; not needed if the configuration has only one"
     )
     /// Where a command is about every environment of the app unless it is told one.
     static let oneEnvironment = Parameter.option(
@@ -23,10 +23,17 @@ struct AppErrand {
     let errand: Errand
 
     init(_ arguments: Arguments, _ output: Output) throws {
-        let path = arguments[ConfigurationFile.required]
+        let path = try ConfigurationFile.path(arguments)
         let configuration = try ConfigurationFile.load(path, arguments, telling: output)
         app = try ConfigurationFile.app(arguments[Self.app], of: configuration, path)
         errand = Errand(configuration, path, server: arguments[Errand.server], output)
+    }
+
+    /// The environment that a command is about: the one named, else the app's only one, else production.
+    func environment(_ arguments: Arguments) throws(CommandFailure) -> Environment {
+        let named = arguments[CustomerQuestion.environment]?.environment
+        let only = app.environments.count == 1 ? app.environments.first : nil
+        return try app.served(named ?? only ?? .production)
     }
 
     /// The environments that the command is about.
@@ -55,23 +62,19 @@ enum CustomerQuestion {
     static let environment = Parameter.option(
         "--environment",
         "NAME",
-        "production, sandbox or simulated",
-        as: ValueForm<NamedEnvironment>.choice,
-        default: NamedEnvironment.production.rawValue
+        "production, sandbox or simulated (default: the app's only one, else production)",
+        as: ValueForm<NamedEnvironment>.choice
     )
     static let asKnownAt = Parameter.option(
         "--as-known-at",
         "INSTANT",
-        "Leave out whatever was learned after this time",
-        as: instantForm
+        "Leave out whatever was learned after this time, or after this day",
+        as: ValueForm<Instant>.instant(ofDay: .end)
     )
-    private static let instantForm = ValueForm(
-        "an RFC 3339 time such as 2026-05-06T10:00:00Z"
-    ) { Instant(rfc3339: $0) }
 
-    /// The instant asked about, in the words of the command.
+    /// The instant asked about, in the words of the command; of a date, the start of the day.
     static func at(_ help: String) -> Parameter<Instant?> {
-        Parameter.option("--at", "INSTANT", help, as: instantForm)
+        Parameter.option("--at", "INSTANT", help, as: ValueForm<Instant>.instant(ofDay: .start))
     }
 
     /// Asks what stands under a customer by the name of `subject`.
@@ -83,7 +86,7 @@ enum CustomerQuestion {
         _ output: Output
     ) async throws -> JSONNode {
         let asked = try AppErrand(arguments, output)
-        let environment = try asked.app.served(arguments[environment].environment)
+        let environment = try asked.environment(arguments)
         let customer = PercentEncoding.encode(customer.text)
         return try await asked.ask(
             "customers/\(customer)/\(subject)",

@@ -13,16 +13,16 @@ enum Backfill {
         summary: "ask the store for what did not arrive by itself",
         examples: [
             Example(
-                "tideover backfill --app cards --config tideover.json",
+                "tideover backfill",
                 "notifications that were missed, subscriptions gone silent, refunds"
             ),
             Example(
-                "tideover backfill --app cards --config tideover.json --environment sandbox --json",
+                "tideover backfill --environment sandbox --json",
                 "for a script, in one environment"
             ),
         ],
         parameters: [
-            AppErrand.app, ConfigurationFile.required, AppErrand.oneEnvironment, Errand.server,
+            AppErrand.app, ConfigurationFile.parameter, AppErrand.oneEnvironment, Errand.server,
             json,
         ],
         notes: [

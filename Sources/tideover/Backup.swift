@@ -16,11 +16,11 @@ enum Backup {
         summary: "copy the database, also while the server runs",
         examples: [
             Example(
-                "tideover backup /backups/tideover-$(date +%F).db --config tideover.json",
+                "tideover backup /backups/tideover-$(date +%F).db",
                 "today's copy"
             )
         ],
-        parameters: [file, ConfigurationFile.required],
+        parameters: [file, ConfigurationFile.parameter],
         notes: [
             "The copy contains everything that was committed before it started. It is checked before it "
                 + "gets its name, and only its owner can open it. To restore it, name it in the "
@@ -32,7 +32,7 @@ enum Backup {
 
     private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
         let configuration = try ConfigurationFile.load(
-            arguments[ConfigurationFile.required],
+            try ConfigurationFile.path(arguments),
             arguments,
             telling: output
         )

@@ -11,15 +11,15 @@ enum Config {
         summary: "show the configuration as it counts, and who said what",
         examples: [
             Example(
-                "tideover config --config tideover.json",
+                "tideover config",
                 "every value, and whether file, variable or default said it"
             ),
             Example(
-                "tideover config --config tideover.json --json",
+                "tideover config --json",
                 "the same for machines, with the variable that would set each value"
             ),
         ],
-        parameters: [ConfigurationFile.required, json],
+        parameters: [ConfigurationFile.parameter, json],
         notes: [
             "What is neither said nor has a default is left out. Of secrets only the names of their "
                 + "files are shown; URLs lose users and queries, those of webhooks their paths too.",
@@ -29,7 +29,7 @@ enum Config {
     )
 
     private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
-        let path = arguments[ConfigurationFile.required]
+        let path = try ConfigurationFile.path(arguments)
         let (configuration, settings) = try ConfigurationFile.loadWithSettings(path, arguments)
         if arguments[json] {
             let document = document(path, settings, notices: configuration.notices)

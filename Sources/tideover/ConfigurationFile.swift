@@ -1,18 +1,45 @@
 import TideoverCommandLine
 import TideoverServer
 
-/// The file that `--config` names.
+/// The configuration file of a command: the one named, or the first one found.
 enum ConfigurationFile {
     static let parameter = Parameter.option(
         "--config",
         "FILE",
-        "The configuration file, tideover.json"
+        "The configuration file, instead of the one found"
     )
-    static let required = Parameter.requiredOption(
-        "--config",
-        "FILE",
-        "The configuration file, tideover.json"
-    )
+    static let variable = "TIDEOVER_CONFIG"
+    /// Where a configuration is looked for if none is named, in this order.
+    static let places = ["tideover.json", "/etc/tideover/tideover.json"]
+
+    /// The path of the configuration: `--config`, else the variable, else the first file found.
+    static func path(_ arguments: Arguments) throws(CommandFailure) -> String {
+        if let found = find(arguments) { return found }
+        throw CommandFailure(
+            .configuration,
+            "no configuration file: neither ./\(places.joined(separator: " nor ")) exists\n"
+                + "Name one with --config or \(variable), or create one with `tideover init`."
+        )
+    }
+
+    /// The same; nil if there is none.
+    static func find(_ arguments: Arguments) -> String? {
+        find(
+            named: arguments[parameter],
+            byVariable: arguments.variables[variable],
+            exists: SystemReadings.mayExist
+        )
+    }
+
+    static func find(
+        named: String?,
+        byVariable variable: String?,
+        exists: (String) -> Bool
+    ) -> String? {
+        if let named { return named }
+        if let variable, !variable.isEmpty { return variable }
+        return places.first(where: exists)
+    }
 
     /// Reads and checks the file, and the variables beside a command line's `arguments`; tells on stderr what
     /// is set in it without effect.
@@ -131,14 +158,21 @@ enum ConfigurationFile {
         for notice in notices { output.message("tideover: \(notice)") }
     }
 
-    /// The app that `--app` names.
+    /// The app of an id, or the only one if no id is given.
     static func app(
-        _ id: String,
+        _ id: String?,
         of configuration: Configuration,
         _ path: String
-    ) throws -> Configuration.App {
+    ) throws(CommandFailure) -> Configuration.App {
+        let known = configuration.apps.map(\.id).joined(separator: ", ")
+        guard let id else {
+            if let only = configuration.apps.first, configuration.apps.count == 1 { return only }
+            throw CommandFailure(
+                .usage,
+                "\(path) has several apps: \(known)\nName one with --app."
+            )
+        }
         guard let app = configuration.app(id) else {
-            let known = configuration.apps.map(\.id).joined(separator: ", ")
             throw CommandFailure(.configuration, "\(path) has no app \(id)\nIt has: \(known)")
         }
         return app

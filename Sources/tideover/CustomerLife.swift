@@ -5,7 +5,7 @@ import TideoverJSON
 /// `tideover timeline`: what a customer lived through, and what comes if the store says nothing more.
 enum CustomerLife {
     private static let at = CustomerQuestion.at(
-        "Tell it until this RFC 3339 time instead of now"
+        "Until this time, or the start of this day (UTC), instead of now"
     )
     private static let json = Parameter.flag("--json", "Write one JSON object")
 
@@ -14,17 +14,17 @@ enum CustomerLife {
         summary: "tell what a customer lived through",
         examples: [
             Example(
-                "tideover timeline u_42 --app cards --config tideover.json",
+                "tideover timeline u_42",
                 "every span of standing, what happened, and what comes next"
             ),
             Example(
-                "tideover timeline u_42 --app cards --config tideover.json "
+                "tideover timeline u_42 "
                     + "--as-known-at 2026-05-06T10:00:00Z",
                 "the same by what was known then"
             ),
         ],
         parameters: [
-            CustomerQuestion.customer, AppErrand.app, ConfigurationFile.required,
+            CustomerQuestion.customer, AppErrand.app, ConfigurationFile.parameter,
             CustomerQuestion.environment, at, CustomerQuestion.asKnownAt, Errand.server, json,
         ],
         notes: [

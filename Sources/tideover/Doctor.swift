@@ -28,17 +28,17 @@ enum Doctor {
         "doctor",
         summary: "check what the server stands on, and say what to do",
         examples: [
-            Example("tideover doctor --config tideover.json", "before the first start"),
+            Example("tideover doctor", "before the first start"),
             Example(
                 "sudo -u tideover tideover doctor --config /etc/tideover/tideover.json",
                 "as the user who runs the server, whose rights count"
             ),
             Example(
-                "tideover doctor --preflight --config tideover.json",
+                "tideover doctor --preflight",
                 "are grace and base plans in the stores those of the catalogue?"
             ),
         ],
-        parameters: [ConfigurationFile.required, offline, preflight, wait, json],
+        parameters: [ConfigurationFile.parameter, offline, preflight, wait, json],
         notes: [
             "It looks at the configuration, the storage, clocks, the address, files and limits, and "
                 + "changes none of them. While nobody has the database open, all of it is read, which "
@@ -72,8 +72,8 @@ enum Doctor {
     // MARK: Looking
 
     private static func findings(_ arguments: Arguments, _ output: Output) async -> [Finding] {
-        let path = arguments[ConfigurationFile.required]
         do {
+            let path = try ConfigurationFile.path(arguments)
             let (configuration, settings) = try ConfigurationFile.loadWithSettings(path, arguments)
             let machine = await machine(configuration)
             let visit = StoreVisit(
@@ -148,10 +148,17 @@ enum Doctor {
         }
         let address = configuration.server.listen
         let listen = await SystemReadings.listen(address)
+        var isOpen = false
+        if case .inUse = storage { isOpen = true }
         let roots = SystemRoots()
         let connections = HTTPServerLimits().connections
         findings += [
-            Finding.listen(at: address, listen, version: Tideover.version),
+            Finding.listen(
+                at: address,
+                listen,
+                version: Tideover.version,
+                isDatabaseOpen: isOpen
+            ),
             Finding.fileDescriptors(
                 SystemReadings.fileLimit(of: storage),
                 needed: connections + Int(OpenFiles.reserve),
@@ -162,10 +169,11 @@ enum Doctor {
                 places: [roots?.file, roots?.folder].compactMap(\.self)
             ),
         ]
-        if case .tideover = listen, let metrics = await SystemReadings.metrics(at: address) {
+        if isOpen, case .tideover = listen, let metrics = await SystemReadings.metrics(at: address)
+        {
             findings += [Finding.clientAddresses(metrics: metrics)].compactMap(\.self)
         }
-        if case .inUse = storage, case .tideover = listen { return (findings, true) }
+        if isOpen, case .tideover = listen { return (findings, true) }
         return (findings, false)
     }
 

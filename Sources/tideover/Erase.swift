@@ -20,13 +20,13 @@ enum Erase {
         summary: "erase a customer permanently",
         examples: [
             Example(
-                "tideover erase u_42 --app cards --yes --config tideover.json",
+                "tideover erase u_42 --app cards --yes",
                 "the data of u_42, by all ids"
             )
         ],
         parameters: [
             CustomerQuestion.customer, AppErrand.app, isSure,
-            ConfigurationFile.required, environment, Errand.server, json,
+            ConfigurationFile.parameter, environment, Errand.server, json,
         ],
         notes: [
             "This removes purchases with their evidence, answers, events and audit lines. A purchase that "

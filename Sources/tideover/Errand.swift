@@ -17,9 +17,9 @@ struct Errand {
         as: ValueForm("an http or https URL") { try? HTTPURL($0) }
     )
     static let note =
-        "It works on the database itself while nobody uses it, and otherwise asks the server at "
-        + "server.listen, with the admin key in the file that server.adminKeyFile names. --server "
-        + "asks that server in any case."
+        "While a server runs, its user and root need no key: the command reaches it by the socket beside "
+        + "the database. Without a server it works on the database itself. --server asks the server "
+        + "at a URL, with the admin key in the file that server.adminKeyFile names."
 
     typealias Finish = (Service) async throws -> Response
 
@@ -65,13 +65,25 @@ struct Errand {
             guard case .locked(let holder) = error.reason else {
                 throw CommandFailure(.cannotCreate, "\(error)")
             }
-            return try await ask(
-                try listening(),
-                request,
-                needsKey: needsKey,
-                because: Self.inUse(file, by: holder)
+            return try await askRunning(file, request, needsKey: needsKey, holder: holder)
+        }
+    }
+
+    /// The answer of the running server; nothing is done without one.
+    func runOnServer(_ request: Request) async throws -> JSONNode {
+        if let server {
+            return try await ask(server, request, needsKey: true, because: "--server was given")
+        }
+        guard case .sqlite(let file) = configuration.storage else {
+            preconditionFailure("only SQLite is read")
+        }
+        guard access(Self.socket(besides: file), F_OK) == 0 else {
+            throw CommandFailure(
+                .unavailable,
+                "no server of \(path) runs on this machine\n--server names one at a URL."
             )
         }
+        return try await askRunning(file, request, needsKey: true, holder: nil)
     }
 
     /// Asks one request, as part of a longer errand.
@@ -101,9 +113,8 @@ struct Errand {
             guard case .locked(let holder) = error.reason else {
                 throw CommandFailure(.cannotCreate, "\(error)")
             }
-            let reason = Self.inUse(file, by: holder)
             return try await body {
-                try await ask(try listening(), $0, needsKey: true, because: reason)
+                try await askRunning(file, $0, needsKey: true, holder: holder)
             }
         }
         return try await converse(with: storage, body)
@@ -193,6 +204,38 @@ struct Errand {
 
     // MARK: The server
 
+    /// The socket by which a server of a database is reached on its own machine.
+    static func socket(besides database: String) -> String { "\(database).sock" }
+
+    /// Asks the server that has the database: by its socket, or by TCP where it has none.
+    private func askRunning(
+        _ file: String,
+        _ request: Request,
+        needsKey: Bool,
+        holder: Int32?
+    ) async throws -> JSONNode {
+        let socket = Self.socket(besides: file)
+        if access(socket, R_OK | W_OK) == 0 {
+            do {
+                let local = try HTTPURL("http://localhost")
+                return try Self.content(of: try await Self.client(of: local, socket)(request))
+            } catch let error as HTTPClientError {
+                guard case .cannotConnect = error else {
+                    throw CommandFailure(
+                        .unavailable,
+                        "the server did not answer at \(socket): \(error)"
+                    )
+                }
+            }
+        }
+        return try await ask(
+            try listening(),
+            request,
+            needsKey: needsKey,
+            because: Self.inUse(file, by: holder)
+        )
+    }
+
     private func ask(
         _ url: @autoclosure () throws -> HTTPURL,
         _ request: Request,
@@ -225,12 +268,14 @@ struct Errand {
     }
 
     /// The operator has named the server: any address will do.
-    private static func client(of server: HTTPURL) throws -> Handler {
+    private static func client(of server: HTTPURL, _ socket: String? = nil) throws -> Handler {
         var limits = ExchangeLimits()
         limits.total = .seconds(60)
         limits.bodyBytes = 64 << 20
         let client = try HTTPClient(userAgent: "tideover/\(Tideover.version)")
-        return client.handler(under: Destination(server, addresses: .any, limits: limits))
+        return client.handler(
+            under: Destination(server, addresses: .any, limits: limits, socket: socket)
+        )
     }
 
     /// Where a server of this configuration is reached from this machine.
@@ -268,6 +313,7 @@ struct Errand {
     private static func exitCode(_ status: Int) -> ExitCode {
         switch status {
         case 401, 403: .noPermission
+        case 422: .configuration
         case 400..<500: .failure
         default: .unavailable
         }
@@ -275,7 +321,8 @@ struct Errand {
 }
 
 extension Request {
-    fileprivate func presenting(_ key: APIKey) -> Request {
+    /// The request with this key, in place of any that it presents.
+    func presenting(_ key: APIKey) -> Request {
         var request = self
         request.headers["Authorization"] = "Bearer \(key.text)"
         return request

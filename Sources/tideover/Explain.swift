@@ -6,7 +6,11 @@ import TideoverJSON
 /// `tideover explain`: why a customer may or may not use something, now or at any past instant.
 enum Explain {
     private static let at = CustomerQuestion.at(
-        "Explain the answer at this RFC 3339 time instead of now"
+        "The answer at this time, or at the start of this day (UTC), instead of now"
+    )
+    private static let evidence = Parameter.flag(
+        "--evidence",
+        "Also print the facts behind each answer, and those set aside"
     )
     private static let customer = Parameter.optionalArgument(
         "CUSTOMER",
@@ -40,19 +44,23 @@ enum Explain {
 
     static let command = Command(
         "explain",
-        summary: "tell why a customer may or may not use something",
+        summary: "show why a customer has access or not",
         examples: [
             Example(
-                "tideover explain u_42 --app cards --config tideover.json",
-                "the answer now, the rule, the evidence, and what comes next"
+                "tideover explain u_42",
+                "the answer now, why, what comes next, and a reply to the customer"
             ),
             Example(
-                "tideover explain u_42 --app cards --config tideover.json "
-                    + "--at 2026-05-06T10:00:00Z",
+                "tideover explain u_42 --evidence",
+                "with the facts that decided, and those that did not"
+            ),
+            Example(
+                "tideover explain u_42 "
+                    + "--at 2026-05-06",
                 "the answer for a past instant, by all that is known today"
             ),
             Example(
-                "tideover explain u_42 --app cards --config tideover.json "
+                "tideover explain u_42 "
                     + "--as-known-at 2026-05-06T10:00:00Z",
                 "what would have been answered then, by what was known then"
             ),
@@ -63,14 +71,14 @@ enum Explain {
         ],
         parameters: [
             customer, purchases[0].1, purchases[1].1, purchases[2].1, AppErrand.app,
-            ConfigurationFile.required, CustomerQuestion.environment, at,
-            CustomerQuestion.asKnownAt, Errand.server, json,
+            ConfigurationFile.parameter, CustomerQuestion.environment, at,
+            CustomerQuestion.asKnownAt, evidence, Errand.server, json,
         ],
         usage: [
-            "CUSTOMER --app ID --config FILE [--environment NAME] [--at INSTANT] "
-                + "[--as-known-at INSTANT] [--server URL] [--json]",
-            "--order ORDER | --transaction ID | --token TOKEN --app ID --config FILE "
-                + "[--at INSTANT] [--as-known-at INSTANT] [--server URL] [--json]",
+            "CUSTOMER [--app ID] [--config FILE] [--environment NAME] [--at INSTANT] "
+                + "[--as-known-at INSTANT] [--evidence] [--server URL] [--json]",
+            "--order ORDER | --transaction ID | --token TOKEN [--app ID] [--config FILE] "
+                + "[--at INSTANT] [--as-known-at INSTANT] [--evidence] [--server URL] [--json]",
         ],
         notes: [
             Errand.note,
@@ -86,7 +94,7 @@ enum Explain {
         if arguments[json] {
             output.write(JSONValue(explanation).encoded(pretty: true) + [UInt8(ascii: "\n")])
         } else {
-            ExplanationPrinter(output).print(explanation)
+            ExplanationPrinter(output, showsEvidence: arguments[evidence]).print(explanation)
         }
         return .success
     }

@@ -2,12 +2,15 @@ import TideoverCommandLine
 import TideoverCore
 import TideoverJSON
 
-/// An explanation in words, for a person at a terminal: the answer, why, the evidence, what is next.
+/// An explanation in words, for a person at a terminal: the answer, why, what is next, a reply; and the
+/// evidence where it is asked for.
 struct ExplanationPrinter {
     private let output: Output
+    private let showsEvidence: Bool
 
-    init(_ output: Output) {
+    init(_ output: Output, showsEvidence: Bool = false) {
         self.output = output
+        self.showsEvidence = showsEvidence
     }
 
     /// Prints what the route `explain` answers, whoever answered it.
@@ -21,7 +24,16 @@ struct ExplanationPrinter {
         if let line = Self.policyLine(answer) { paragraph(line, indent: "") }
         let entitlements = answer["entitlements"]?.members.map { $0 } ?? []
         if entitlements.isEmpty { paragraph("No product unlocks anything.") }
-        for (name, explanation) in entitlements { print(explanation, name) }
+        let bought = entitlements.filter { !isNeverBought($0.value) }
+        let unbought = entitlements.filter { isNeverBought($0.value) }
+        // Of a customer who bought nothing at all the first entitlement stands for the others.
+        let shown = bought.isEmpty ? Array(unbought.prefix(1)) : bought
+        for (name, explanation) in showsEvidence ? entitlements : shown { print(explanation, name) }
+        let others = unbought.dropFirst(bought.isEmpty ? 1 : 0).map(\.key)
+        if !showsEvidence, !others.isEmpty {
+            output.print()
+            paragraph("Never bought: \(others.joined(separator: ", "))", indent: "")
+        }
         DriftPrinter.printOfCustomer(answer, title: title, paragraph: { paragraph($0) })
         printSandbox(answer["sandbox"])
         printOwners(answer["purchases"])
@@ -80,11 +92,19 @@ struct ExplanationPrinter {
         for sentence in texts(explanation["why"]) { paragraph(sentence) }
         let lineage = explanation["lineage"].flatMap(purchase).map { ", purchase \($0)" } ?? ""
         paragraph("Rule \(word(decision?["rule"]))\(lineage)")
-        printEvidence(explanation)
-        printOthers(explanation["others"])
+        if showsEvidence {
+            printEvidence(explanation)
+            printOthers(explanation["others"])
+        }
         printNext(explanation["next"])
         title("For a reply to the customer")
         paragraph(texts(explanation["reply"]).joined(separator: " "))
+    }
+
+    /// Whether no purchase says anything of it.
+    private func isNeverBought(_ explanation: JSONNode) -> Bool {
+        explanation["decision"]?["state"]?.string == "never"
+            && (explanation["lineage"]?.isNull ?? true) && explanation["others"]?.count ?? 0 == 0
     }
 
     private func printAnswer(_ decision: JSONNode?, _ name: String) {

@@ -21,16 +21,16 @@ enum Export {
         summary: "write everything that is stored of an app as JSON Lines",
         examples: [
             Example(
-                "tideover export cards.jsonl --app cards --config tideover.json",
+                "tideover export cards.jsonl",
                 "everything, to be brought in again with `tideover import`"
             ),
             Example(
-                "tideover export --app cards --config tideover.json --answers | gzip > answers.gz",
+                "tideover export --answers | gzip > answers.gz",
                 "what every customer was answered last"
             ),
         ],
         parameters: [
-            file, AppErrand.app, ConfigurationFile.required, AppErrand.oneEnvironment, answers,
+            file, AppErrand.app, ConfigurationFile.parameter, AppErrand.oneEnvironment, answers,
             Errand.server,
         ],
         notes: [

@@ -1,4 +1,3 @@
-import TideoverCommandLine
 import TideoverCore
 import TideoverHTTP
 import TideoverHTTPClient
@@ -58,20 +57,21 @@ final class FollowedClock: Sendable {
         }
     }
 
-    /// Follows the store's clock until cancelled; tells when it is lost and when it is found again.
-    func run(telling output: Output) async {
+    /// Follows the store's clock until cancelled; logs when it is lost and when it is found again.
+    func run(log: Log) async {
         var isLost = false
         while true {
             do { try await Task.sleep(for: pace) } catch { return }
             do throws(Failure) {
                 let found = try await Self.look(at: store, by: client)
                 instant.withLock { $0 = found }
-                if isLost { output.message("tideover: following \(store.url) again") }
+                if isLost { log(LogLine(.info, "clock followed again", detail: "\(store.url)")) }
                 isLost = false
             } catch {
                 if Task.isCancelled { return }
                 if !isLost {
-                    output.message("tideover: the clock stands at \(now().rfc3339): \(error)")
+                    let detail = "it stands at \(now().rfc3339): \(error)"
+                    log(LogLine(.warning, "clock lost", detail: detail))
                 }
                 isLost = true
             }

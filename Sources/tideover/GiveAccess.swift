@@ -25,8 +25,8 @@ enum GiveAccess {
     private static let until = Parameter.option(
         "--until",
         "INSTANT",
-        "The RFC 3339 time at which it ends",
-        as: ValueForm("an RFC 3339 time such as 2026-05-06T10:00:00Z") { Instant(rfc3339: $0) }
+        "The time at which it ends, or its last day (UTC)",
+        as: ValueForm<Instant>.instant(ofDay: .end)
     )
     private static let why = Parameter.requiredOption(
         "--why",
@@ -50,19 +50,19 @@ enum GiveAccess {
         examples: [
             Example(
                 "tideover grant u_42 --app cards --entitlement premium --days 7 "
-                    + "--why \"outage of 5 May\" --config tideover.json",
+                    + "--why \"outage of 5 May\"",
                 "a week of premium, from now"
             ),
             Example(
                 "tideover grant u_42 --app cards --revoke 5f0c1e9a7b3d2c4e6f8a0b1c "
-                    + "--why \"given by mistake\" --config tideover.json",
+                    + "--why \"given by mistake\"",
                 "take it back"
             ),
         ],
         parameters: [
             CustomerQuestion.customer, AppErrand.app, entitlement, product, days, until, why,
             revoke, new,
-            ConfigurationFile.required, CustomerQuestion.environment, Errand.server, json,
+            ConfigurationFile.parameter, CustomerQuestion.environment, Errand.server, json,
         ],
         notes: [
             "What is bought is not touched: of a purchase and a grant the better one answers. Who gave "
@@ -76,7 +76,7 @@ enum GiveAccess {
         let (path, wish) = try wish(arguments)
         let asked = try AppErrand(arguments, output)
         let customer = PercentEncoding.encode(arguments[CustomerQuestion.customer].text)
-        let environment = try asked.app.served(arguments[CustomerQuestion.environment].environment)
+        let environment = try asked.environment(arguments)
         let request = Request(
             method: "POST",
             path: "/v1/apps/\(asked.app.id)/customers/\(customer)/grants\(path)",

@@ -7,11 +7,11 @@ enum Import {
         summary: "bring in what another system holds",
         examples: [
             Example(
-                "tideover import cards.jsonl --app cards --config tideover.json",
+                "tideover import cards.jsonl",
                 "everything of an app, as `tideover export` wrote it"
             ),
             Example(
-                "tideover import revenuecat answers.jsonl --app cards --config tideover.json",
+                "tideover import revenuecat answers.jsonl",
                 "RevenueCat's answers about customers, one on each line"
             ),
         ],

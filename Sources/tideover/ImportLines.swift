@@ -21,16 +21,16 @@ enum ImportLines {
         summary: "bring in what `tideover export` wrote",
         examples: [
             Example(
-                "tideover import cards.jsonl --app cards --config tideover.json",
+                "tideover import cards.jsonl",
                 "everything of an app, into this database"
             ),
             Example(
-                "tideover import cards.jsonl --app cards --config tideover.json --dry-run",
+                "tideover import cards.jsonl --dry-run",
                 "whether every line would be accepted"
             ),
         ],
         parameters: [
-            file, AppErrand.app, ConfigurationFile.required, dryRun, Errand.server, json,
+            file, AppErrand.app, ConfigurationFile.parameter, dryRun, Errand.server, json,
         ],
         notes: [
             "What a store signed is verified again. A line that is refused is told with its number and "

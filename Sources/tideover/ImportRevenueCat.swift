@@ -18,16 +18,16 @@ enum ImportRevenueCat {
         summary: "bring in RevenueCat's answers about customers",
         examples: [
             Example(
-                "tideover import revenuecat answers.jsonl --app cards --config tideover.json --dry-run",
+                "tideover import revenuecat answers.jsonl --dry-run",
                 "look at every line first"
             ),
             Example(
-                "tideover import revenuecat answers.jsonl --app cards --config tideover.json",
+                "tideover import revenuecat answers.jsonl",
                 "bring them in"
             ),
         ],
         parameters: [
-            file, AppErrand.app, ConfigurationFile.required, Errand.server, dryRun, json,
+            file, AppErrand.app, ConfigurationFile.parameter, Errand.server, dryRun, json,
         ],
         notes: [
             "A line is what GET /v1/subscribers/{app_user_id} of RevenueCat's API answers, written "

@@ -38,8 +38,8 @@ enum Inspect {
     private static let instant = Parameter.option(
         "--at",
         "INSTANT",
-        "Tell the standing at this RFC 3339 time instead of now",
-        as: ValueForm("an RFC 3339 time such as 2026-05-06T10:00:00Z") { Instant(rfc3339: $0) }
+        "The standing at this time, or at the start of this day (UTC), instead of now",
+        as: ValueForm<Instant>.instant(ofDay: .start)
     )
     private static let json = Parameter.flag(
         "--json",
@@ -51,7 +51,7 @@ enum Inspect {
         summary: "tell what signed data is, and whether it is believed",
         examples: [
             Example(
-                "tideover inspect body.json --app cards --config tideover.json",
+                "tideover inspect body.json",
                 "a notification as it arrived, by the server's own configuration"
             ),
             Example(
@@ -121,9 +121,9 @@ enum Inspect {
     }
 
     private static func subject(of arguments: Arguments, _ output: Output) throws -> Subject {
-        if let path = arguments[ConfigurationFile.parameter] {
+        if isConfigured(arguments) {
             try refuseBesideConfiguration(arguments)
-            return try configuredSubject(path, arguments, output)
+            return try configuredSubject(try ConfigurationFile.path(arguments), arguments, output)
         }
         if arguments.has(app) { throw arguments.usageError(.needs("--app", other: "--config")) }
         guard let bundleId = arguments[bundle] else { throw missing("--bundle", "ID", arguments) }
@@ -144,14 +144,25 @@ enum Inspect {
         )
     }
 
-    /// The configuration says whom to believe; what would be ignored must not be given.
-    private static func refuseBesideConfiguration(_ arguments: Arguments) throws {
-        let given = [
+    /// Whether the configuration says whom to believe: if one is named, or nothing is said by hand and
+    /// there is one.
+    private static func isConfigured(_ arguments: Arguments) -> Bool {
+        if arguments.has(ConfigurationFile.parameter) { return true }
+        guard !byHand(arguments).contains(where: \.isGiven) else { return false }
+        return arguments.has(app) || ConfigurationFile.find(arguments) != nil
+    }
+
+    private static func byHand(_ arguments: Arguments) -> [(name: String, isGiven: Bool)] {
+        [
             ("--root", arguments.has(roots)), ("--bundle", arguments.has(bundle)),
             ("--environment", arguments.has(environment)),
             ("--app-apple-id", arguments.has(appAppleId)),
         ]
-        for (name, isGiven) in given where isGiven {
+    }
+
+    /// The configuration says whom to believe; what would be ignored must not be given.
+    private static func refuseBesideConfiguration(_ arguments: Arguments) throws {
+        for (name, isGiven) in byHand(arguments) where isGiven {
             throw arguments.usageError(.conflict("--config", name))
         }
     }
@@ -161,11 +172,13 @@ enum Inspect {
         _ arguments: Arguments,
         _ output: Output
     ) throws -> Subject {
-        guard let id = arguments[app] else { throw missing("--app", "ID", arguments) }
         let configuration = try ConfigurationFile.load(path, arguments, telling: output)
-        let configured = try ConfigurationFile.app(id, of: configuration, path)
+        let configured = try ConfigurationFile.app(arguments[app], of: configuration, path)
         guard let trust = try App(configured).appStore else {
-            throw CommandFailure(.configuration, "the app \(id) has no appStore in \(path)")
+            throw CommandFailure(
+                .configuration,
+                "the app \(configured.id) has no appStore in \(path)"
+            )
         }
         return Subject(trust: trust, catalogue: configured.catalogue, policy: configured.policy)
     }

@@ -32,7 +32,7 @@ enum Keys {
         summary: "make, list and revoke keys of the API; make one for passes",
         examples: [
             Example(
-                "tideover keys add --kind secret --app cards --config tideover.json",
+                "tideover keys add --kind secret --app cards",
                 "a key for the back end of one app"
             )
         ],
@@ -51,7 +51,7 @@ enum Keys {
         summary: "make a key and print it, this once",
         examples: [
             Example(
-                "tideover keys add --kind secret --app cards --config tideover.json",
+                "tideover keys add --kind secret --app cards",
                 "a key for the back end of one app"
             ),
             Example(
@@ -59,7 +59,7 @@ enum Keys {
                 "a key to build into an app"
             ),
         ],
-        parameters: [kind, apps, name, ConfigurationFile.required, Errand.server, json],
+        parameters: [kind, apps, name, ConfigurationFile.parameter, Errand.server, json],
         notes: [
             "The key alone is written to standard output. Only its digest is kept: whoever loses it "
                 + "makes another.",
@@ -89,8 +89,8 @@ enum Keys {
     private static let list = Command(
         "list",
         summary: "list all keys, revoked ones too",
-        examples: [Example("tideover keys list --config tideover.json", "whom a server lets in")],
-        parameters: [ConfigurationFile.required, Errand.server, json],
+        examples: [Example("tideover keys list", "whom a server lets in")],
+        parameters: [ConfigurationFile.parameter, Errand.server, json],
         notes: [
             "The key in the file that server.adminKeyFile names is not stored, and not listed.",
             Errand.note,
@@ -129,11 +129,11 @@ enum Keys {
         summary: "revoke a key, for ever",
         examples: [
             Example(
-                "tideover keys revoke 1j5k2m9p0q3r --config tideover.json",
+                "tideover keys revoke 1j5k2m9p0q3r",
                 "let nobody in by this key any more"
             )
         ],
-        parameters: [id, ConfigurationFile.required, Errand.server, json],
+        parameters: [id, ConfigurationFile.parameter, Errand.server, json],
         notes: ["From then on the server answers it as a key it has never seen.", Errand.note]
     ) { arguments, output in
         guard APIKey(arguments[id]) == nil else {
@@ -193,7 +193,7 @@ enum Keys {
         _ output: Output,
         makesDatabase: Bool = false
     ) async throws -> JSONNode {
-        let path = arguments[ConfigurationFile.required]
+        let path = try ConfigurationFile.path(arguments)
         let configuration = try ConfigurationFile.load(path, arguments, telling: output)
         let errand = Errand(configuration, path, server: arguments[Errand.server], output)
         return try await errand.run(request, makesDatabase: makesDatabase)

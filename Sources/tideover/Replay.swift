@@ -17,13 +17,13 @@ enum Replay {
         summary: "read all stored evidence again, and tell what that would change",
         examples: [
             Example(
-                "tideover replay --app cards --config tideover.json",
+                "tideover replay",
                 "what another version of the rules makes of what is stored"
             ),
-            Example("tideover replay --app cards --config tideover.json --apply", "and keep that"),
+            Example("tideover replay --apply", "and keep that"),
         ],
         parameters: [
-            AppErrand.app, ConfigurationFile.required, AppErrand.oneEnvironment, apply,
+            AppErrand.app, ConfigurationFile.parameter, AppErrand.oneEnvironment, apply,
             Errand.server, json,
         ],
         notes: [

@@ -11,19 +11,19 @@ enum Report {
         summary: "figures over everything that was heard",
         examples: [
             Example(
-                "tideover report arrival --app cards --config tideover.json",
+                "tideover report arrival",
                 "how much the store pushed to us, and how much was found only by asking"
             ),
             Example(
-                "tideover report drift --app cards --config tideover.json",
+                "tideover report drift",
                 "where devices and we differed, why, and how long it took to heal"
             ),
             Example(
-                "tideover report lockouts --app cards --config tideover.json",
+                "tideover report lockouts",
                 "how long customers were denied what the store vouched for"
             ),
             Example(
-                "tideover report shadow --app cards --config tideover.json",
+                "tideover report shadow",
                 "where RevenueCat's answers and ours differ"
             ),
         ],
@@ -39,15 +39,15 @@ enum Report {
         summary: "how what the stores tell reached us, and how late",
         examples: [
             Example(
-                "tideover report arrival --app cards --config tideover.json",
+                "tideover report arrival --app cards",
                 "a table for one app"
             ),
             Example(
-                "tideover report arrival --config tideover.json --csv",
+                "tideover report arrival --csv",
                 "all apps, for a sheet"
             ),
         ],
-        parameters: [app, ConfigurationFile.required, Errand.server, json, csv],
+        parameters: [app, ConfigurationFile.parameter, Errand.server, json, csv],
         notes: [
             "A change is a message of the store that told something of a purchase which no message "
                 + "before it had told. Shares are of all changes since the first was learned. A delay "
@@ -65,12 +65,12 @@ enum Report {
         summary: "where devices and we differed, why, and how long it took to heal",
         examples: [
             Example(
-                "tideover report drift --app cards --config tideover.json",
+                "tideover report drift --app cards",
                 "a table for one app, a line for each direction and cause"
             ),
-            Example("tideover report drift --config tideover.json --csv", "all apps, for a sheet"),
+            Example("tideover report drift --csv", "all apps, for a sheet"),
         ],
-        parameters: [app, ConfigurationFile.required, Errand.server, json, csv],
+        parameters: [app, ConfigurationFile.parameter, Errand.server, json, csv],
         notes: [
             "A drift is a difference between what a device concluded by itself, as it says when it "
                 + "reconciles, and what we answer. The time to heal is from when it was found until "
@@ -87,15 +87,15 @@ enum Report {
         summary: "how long customers were denied what the store vouched for",
         examples: [
             Example(
-                "tideover report lockouts --app cards --config tideover.json",
+                "tideover report lockouts --app cards",
                 "a table for one app, a line for each judge"
             ),
             Example(
-                "tideover report lockouts --config tideover.json --csv",
+                "tideover report lockouts --csv",
                 "all apps, for a sheet"
             ),
         ],
-        parameters: [app, ConfigurationFile.required, Errand.server, json, csv],
+        parameters: [app, ConfigurationFile.parameter, Errand.server, json, csv],
         notes: [
             "A lockout is a time in which we denied what the store, by all that is known now, "
                 + "vouched for. Beside it stands what a check of the newest expiry date would have "
@@ -118,7 +118,7 @@ enum Report {
         if arguments[json], arguments[csv] {
             throw arguments.usageError(.conflict("--json", "--csv"))
         }
-        let path = arguments[ConfigurationFile.required]
+        let path = try ConfigurationFile.path(arguments)
         let configuration = try ConfigurationFile.load(path, arguments, telling: output)
         let app = try arguments[app].map { try ConfigurationFile.app($0, of: configuration, path) }
         let errand = Errand(configuration, path, server: arguments[Errand.server], output)

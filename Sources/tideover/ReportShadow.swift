@@ -6,13 +6,6 @@ import TideoverServer
 
 /// `tideover report shadow`: RevenueCat's answers beside ours.
 enum ReportShadow {
-    private static let environment = Parameter.option(
-        "--environment",
-        "NAME",
-        "production, sandbox or simulated",
-        as: ValueForm<NamedEnvironment>.choice,
-        default: NamedEnvironment.production.rawValue
-    )
     private static let json = Parameter.flag("--json", "Write one JSON object")
     private static let csv = Parameter.flag("--csv", "Write comma-separated values with a head")
 
@@ -21,16 +14,17 @@ enum ReportShadow {
         summary: "where RevenueCat's answers and ours differ, and what that would have cost",
         examples: [
             Example(
-                "tideover report shadow --app cards --config tideover.json",
+                "tideover report shadow",
                 "every customer of whom an answer of RevenueCat's is kept"
             ),
             Example(
-                "tideover report shadow --app cards --config tideover.json --csv",
+                "tideover report shadow --csv",
                 "a line for each difference, for a sheet"
             ),
         ],
         parameters: [
-            AppErrand.app, ConfigurationFile.required, environment, Errand.server, json, csv,
+            AppErrand.app, ConfigurationFile.parameter, CustomerQuestion.environment, Errand.server,
+            json, csv,
         ],
         notes: [
             "Compared is RevenueCat's newest answer about a customer with ours of the same instant, by "
@@ -51,7 +45,7 @@ enum ReportShadow {
         let asked = try AppErrand(arguments, output)
         let question = Question(
             app: asked.app.id,
-            environment: arguments[environment].environment
+            environment: try asked.environment(arguments)
         )
         let sum = try await asked.errand.converse { ask in try await gather(question, ask) }
         if arguments[json] {

@@ -1,3 +1,4 @@
+import Glibc
 import TideoverCommandLine
 import TideoverCore
 import TideoverHTTP
@@ -16,17 +17,24 @@ enum Serve {
         as: ValueForm("an http or https URL") { try? HTTPURL($0) }
     )
 
+    private static let listen = Parameter.option(
+        "--listen",
+        "ADDRESS",
+        "Where to listen, instead of server.listen",
+        as: ValueForm("an address such as localhost:8080") { ListenAddress($0) }
+    )
+
     static let command = Command(
         "serve",
         summary: "take notifications in and answer what customers may use",
         examples: [
-            Example("tideover serve --config tideover.json", "serve what the file describes"),
+            Example("tideover serve", "serve what the file describes"),
             Example(
-                "tideover serve --config tideover.json --clock http://127.0.0.1:9090/clock",
+                "tideover serve --clock http://127.0.0.1:9090/clock",
                 "rehearse in a simulated store's time"
             ),
         ],
-        parameters: [ConfigurationFile.required, clock],
+        parameters: [ConfigurationFile.parameter, listen, clock],
         notes: [
             "Every scalar of the file can also be set as an environment variable: server.listen as "
                 + "TIDEOVER_SERVER_LISTEN.",
@@ -35,7 +43,10 @@ enum Serve {
                 + "as Tideover-Clock; between two looks, and while nobody answers, it stands. Every app must serve the environment simulated "
                 + "and no other.",
             "SIGTERM and SIGINT stop it: for server.drain it goes on while /readyz answers 503, running "
-                + "requests finish, everything acknowledged is safe.",
+                + "requests finish, everything acknowledged is safe. SIGHUP reloads the configuration, "
+                + "as `tideover reload` does.",
+            "Beside the database it makes a socket, named like it with .sock added, by which commands "
+                + "of the same user reach it without a key.",
         ],
         run: run
     )
@@ -64,75 +75,58 @@ enum Serve {
         _ output: Output,
         _ writer: BackgroundWriter
     ) async throws -> ExitCode {
-        let stop = StopSignal()
-        let path = arguments[ConfigurationFile.required]
-        let configuration = try ConfigurationFile.load(path, arguments, telling: output)
-        try ConfigurationFile.requireClosedSecrets(of: configuration)
-        let passes = try ConfigurationFile.passes(of: configuration)
-        let followed = try await follow(arguments[clock], configuration, path)
-        let adminKey = try ConfigurationFile.adminKey(of: configuration)
-        let connections = try StoreConnections(
-            configuration,
-            clock: followed?.now ?? SystemClock.now
-        )
-        let apps = try configuration.apps.map {
-            try App(
-                $0,
-                googlePlay: connections.googlePlay[$0.id],
-                revenueCat: connections.revenueCat[$0.id],
-                passes: passes
-            )
-        }
-        for notice in connections.notices { output.message("tideover: \(notice)") }
-        let storage = try open(configuration.storage)
+        let stop = StopSignal([SIGTERM, SIGINT])
+        let path = try ConfigurationFile.path(arguments)
         let log: Log = { line in
             output.message(String(decoding: line.json(at: SystemClock.now()), as: UTF8.self))
         }
+        let configuration = try load(path, arguments, log)
+        let followed = try await follow(arguments[clock], configuration, path)
+        let storage = try open(configuration.storage)
         log(check(storage))
         let system = SystemInstruments(
             startedAt: SystemClock.now(),
             log: writer,
             storage: storage
         )
-        let service: Service
+        let localKey = APIKey(.admin) { .random(in: .min ... .max) }
+        let maker = ServiceMaker(
+            path: path,
+            storage: storage,
+            instruments: system.instruments,
+            clock: followed?.now ?? SystemClock.now,
+            localKey: localKey,
+            trustedProxies: configuration.server.trustedProxies,
+            log: log
+        )
+        let reloader = Reloader(log: log) { former in
+            let configuration = try load(path, arguments, log)
+            if followed != nil { try requireSimulated(configuration, path) }
+            return try maker.make(configuration, succeeding: former)
+        }
+        let live: LiveService
         do {
-            service = try Service(
-                apps: apps,
-                storage: storage,
-                version: Tideover.version,
-                clock: followed?.now ?? SystemClock.now,
-                log: log,
-                adminKey: adminKey,
-                instruments: system.instruments,
-                verifications: .processors,
-                clients: ClientLimits(configuration.server),
-                access: connections.access
-            )
+            let served = try maker.make(configuration) { await reloader.reload() }
+            live = LiveService(served.service)
         } catch {
             await storage.close()
-            throw CommandFailure(.io, "\(error)")
+            throw error
         }
-        do {
-            try await service.recordPolicyVersions()
-        } catch {
-            // Answers are right without it; what is lost is the instant of the change.
-            log(
-                LogLine(.error, "policy version not recorded", detail: error.description)
-            )
+        await reloader.recordPolicyVersions(of: live.service)
+        tellOfKeys(live.service, configuration, path, log)
+        let report: FailureReport = { error, _, id in
+            let kind = String(reflecting: type(of: error))
+            log(LogLine(.error, "answer not sent", detail: kind, request: id))
         }
-        tellOfKeys(service, configuration, path, output)
-        let listen = configuration.server.listen
+        let listen = arguments[Self.listen] ?? configuration.server.listen
         let server: HTTPServer
         do {
             server = try HTTPServer(
                 address: listen.host,
                 port: listen.port,
                 limits: HTTPServerLimits(configuration.server),
-                report: { error, _, id in
-                    let kind = String(reflecting: type(of: error))
-                    log(LogLine(.error, "answer not sent", detail: kind, request: id))
-                },
-                handler: followed?.hearing(service.handler) ?? service.handler
+                report: report,
+                handler: followed?.hearing(live.handler) ?? live.handler
             )
         } catch {
             await storage.close()
@@ -142,11 +136,18 @@ enum Serve {
             )
         }
         system.watch(server)
-        let following = Task { await followed?.run(telling: output) }
-        let pruning = Task { await service.prune(keeping: configuration.retention) }
-        await serve(service, on: server, until: stop, draining: configuration.server.drain, output)
-        pruning.cancel()
-        await pruning.value
+        let local = listenLocally(configuration, live, localKey, report, log)
+        StopSignal.on(SIGHUP) { Task { _ = await reloader.reload() } }
+        let following = Task { await followed?.run(log: log) }
+        await reloader.start(configuration, live)
+        log(LogLine(.info, "listening", detail: "http://\(server.address)"))
+        await stop.arrival()
+        live.service.beginDraining()
+        log(LogLine(.info, "stopping"))
+        try? await Task.sleep(for: .milliseconds(configuration.server.drain.count))
+        await local?.stop()
+        await server.stop()
+        await reloader.stop()
         following.cancel()
         await following.value
         system.watch(nil)
@@ -154,70 +155,79 @@ enum Serve {
         return .success
     }
 
-    /// Says what the keys leave closed, and how to open it.
+    /// The configuration, whose secrets nobody else can open; its notices are logged.
+    private static func load(
+        _ path: String,
+        _ arguments: Arguments,
+        _ log: Log
+    ) throws -> Configuration {
+        let configuration = try ConfigurationFile.loadWithSettings(path, arguments).configuration
+        try ConfigurationFile.requireClosedSecrets(of: configuration)
+        for notice in configuration.notices {
+            log(LogLine(.warning, "configuration", detail: notice))
+        }
+        return configuration
+    }
+
+    /// The socket for commands of the same user; without it they need the admin key.
+    private static func listenLocally(
+        _ configuration: Configuration,
+        _ live: LiveService,
+        _ key: APIKey,
+        _ report: @escaping FailureReport,
+        _ log: Log
+    ) -> LocalHTTPServer? {
+        guard case .sqlite(let database) = configuration.storage else {
+            preconditionFailure("only SQLite is read")
+        }
+        let path = Errand.socket(besides: database)
+        do {
+            let handler = live.handler
+            return try LocalHTTPServer(socket: path, report: report) { request in
+                try await handler(request.presenting(key))
+            }
+        } catch {
+            log(LogLine(.warning, "no local socket", detail: "\(path): \(error)"))
+            return nil
+        }
+    }
+
+    /// Logs what the keys leave closed, and how to open it.
     private static func tellOfKeys(
         _ service: Service,
         _ configuration: Configuration,
         _ path: String,
-        _ output: Output
+        _ log: Log
     ) {
         if service.isAdminKeyRevoked {
-            output.message("tideover: the key in server.adminKeyFile was revoked: it opens nothing")
-        }
-        let apps = service.appsWithoutKey
-        for app in apps {
-            output.message(
-                "tideover: no key opens the app \(app) yet; `tideover keys add --kind secret "
-                    + "--app \(app) --config \(path)` makes one"
+            log(
+                LogLine(
+                    .warning,
+                    "admin key revoked",
+                    detail: "the key in server.adminKeyFile opens nothing"
+                )
             )
         }
-        if !apps.isEmpty, configuration.server.adminKeyFile == nil {
-            output.message(
-                "tideover: server.adminKeyFile is not set: keys are made while the server is stopped"
-            )
+        for app in service.appsWithoutKey {
+            let command = "tideover keys add --kind secret --app \(app) --config \(path)"
+            log(LogLine(.warning, "app without key", app: app, detail: "create one: \(command)"))
         }
     }
 
-    /// Serves until a signal asks to stop, then for so long as whoever sends it traffic needs to hear of
-    /// it, then finishes what was begun.
+    /// Serves until a signal asks to stop, then finishes what was begun.
     static func serve(
         _ service: Service,
         on server: HTTPServer,
         until stop: StopSignal,
-        draining: Milliseconds = .zero,
         _ output: Output
     ) async {
         output.message("tideover: listening on http://\(server.address)")
-        let counting = Task { await service.run() }
-        let meeting = Task { await service.meetDeadlines() }
-        let asking = Task { await service.backfill() }
-        let keeping = Task { await service.keepUp() }
-        let replaying = Task { await service.replay() }
-        let listening = Task { await service.watchForSilence() }
-        let weighing = Task { await service.watchForLockouts() }
-        let pulling = Task { await service.pullNotifications() }
+        let work = ServiceWork(service)
         await stop.arrival()
         service.beginDraining()
         output.message("tideover: stopping")
-        try? await Task.sleep(for: .milliseconds(draining.count))
         await server.stop()
-        counting.cancel()
-        meeting.cancel()
-        asking.cancel()
-        keeping.cancel()
-        replaying.cancel()
-        listening.cancel()
-        weighing.cancel()
-        pulling.cancel()
-        await counting.value
-        await meeting.value
-        await asking.value
-        await keeping.value
-        await replaying.value
-        await listening.value
-        await weighing.value
-        await pulling.value
-        await service.flushTallies()
+        await work.stop()
     }
 
     /// The clock at a URL, if one is given. Nobody's real purchases may be judged by a time that a
@@ -228,19 +238,27 @@ enum Serve {
         _ path: String
     ) async throws(CommandFailure) -> FollowedClock? {
         guard let url else { return nil }
-        if let app = configuration.apps.first(where: { $0.environments != [.simulated] }) {
-            throw CommandFailure(
-                .configuration,
-                "--clock is for rehearsals: in \(path) the app \(app.id) serves "
-                    + app.environments.map(\.rawValue).joined(separator: ", ")
-                    + "\nWith --clock, every app has environments: [\"simulated\"]."
-            )
-        }
+        try requireSimulated(configuration, path)
         do {
             return try await FollowedClock(at: url)
         } catch {
             throw CommandFailure(.unavailable, "no clock at \(url): \(error)")
         }
+    }
+
+    private static func requireSimulated(
+        _ configuration: Configuration,
+        _ path: String
+    ) throws(CommandFailure) {
+        guard let app = configuration.apps.first(where: { $0.environments != [.simulated] }) else {
+            return
+        }
+        throw CommandFailure(
+            .configuration,
+            "--clock is for rehearsals: in \(path) the app \(app.id) serves "
+                + app.environments.map(\.rawValue).joined(separator: ", ")
+                + "\nWith --clock, every app has environments: [\"simulated\"]."
+        )
     }
 
     /// A larger database would keep the server from starting for long: reading it takes seconds.
@@ -293,15 +311,5 @@ extension HTTPServerLimits {
         self.init()
         connectionsPerAddress = server.limits.connectionsPerAddress
         sharedNetworks = IPNetwork.loopback + server.trustedProxies.networks
-    }
-}
-
-extension ClientLimits {
-    /// The limits of one client's refused notifications as configured.
-    init(_ server: Configuration.Server) {
-        self.init(
-            trustedProxies: server.trustedProxies,
-            refusalsPerMinute: server.limits.refusalsPerMinute
-        )
     }
 }

@@ -2,7 +2,8 @@ import Dispatch
 import Glibc
 import TideoverLocks
 
-/// The wish to stop: SIGTERM, SIGINT or SIGHUP, which from now on no longer end the process.
+/// The wish to stop: SIGTERM, SIGINT or SIGHUP unless other signals are named, which from now on no longer
+/// end the process.
 ///
 /// It is made before anything that must be finished or cleared away is begun.
 final class StopSignal: Sendable {
@@ -13,16 +14,19 @@ final class StopSignal: Sendable {
 
     private let state = Locked(State())
 
-    init() {
-        for number in [SIGTERM, SIGINT, SIGHUP] {
-            signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-            // The handler holds the source: it listens for as long as the process lives.
-            source.setEventHandler {
-                withExtendedLifetime(source) { self.arrive() }
-            }
-            source.resume()
+    init(_ numbers: [Int32] = [SIGTERM, SIGINT, SIGHUP]) {
+        for number in numbers { Self.on(number) { self.arrive() } }
+    }
+
+    /// Calls a handler, on a thread of the system's, at each arrival of a signal.
+    static func on(_ number: Int32, _ handler: @escaping @Sendable () -> Void) {
+        signal(number, SIG_IGN)
+        let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+        // The handler holds the source: it listens for as long as the process lives.
+        source.setEventHandler {
+            withExtendedLifetime(source) { handler() }
         }
+        source.resume()
     }
 
     var hasArrived: Bool { state.withLock { $0.hasArrived } }

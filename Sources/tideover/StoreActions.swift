@@ -45,7 +45,7 @@ enum StoreActions {
     )
     private static let json = Parameter.flag("--json", "Write one JSON object")
     private static let shared: [any DeclaredParameter] = [
-        why, AppErrand.app, ConfigurationFile.required, CustomerQuestion.environment, key, dryRun,
+        why, AppErrand.app, ConfigurationFile.parameter, CustomerQuestion.environment, key, dryRun,
         Errand.server, json,
     ]
     private static let note =
@@ -139,7 +139,7 @@ enum StoreActions {
             )
         ],
         parameters: [
-            id, product, AppErrand.app, ConfigurationFile.required, CustomerQuestion.environment,
+            id, product, AppErrand.app, ConfigurationFile.parameter, CustomerQuestion.environment,
             Errand.server, json,
         ],
         notes: [Errand.note]

@@ -19,6 +19,11 @@ enum SystemReadings {
         return .readable(rights: Int(entry.st_mode & 0o777))
     }
 
+    /// Whether there is a file, or may be one that this user is not permitted to see.
+    static func mayExist(_ path: String) -> Bool {
+        access(path, F_OK) == 0 || ![ENOENT, ENOTDIR].contains(errno)
+    }
+
     static func folder(of path: String) -> FolderReading {
         let cut = path.lastIndex(of: "/")
         let folder = cut.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."

@@ -16,24 +16,27 @@ enum Tideover {
         await program.main()
     }
 
-    static let program = Program(
+    static let program: Program = Program(
         "tideover",
         version: build,
         summary: "May this customer use this right now, until when, and why?",
         examples: [
             Example("tideover demo", "watch a year of subscribers, and whom an expiry check fails"),
-            Example("tideover serve --config tideover.json", "answer notifications and apps"),
+            Example("tideover serve", "answer notifications and apps"),
             Example(
-                "tideover inspect body.json --app cards --config tideover.json",
+                "tideover inspect body.json",
                 "look at one signed notification"
             ),
         ],
         commands: [
-            Demo.command, Sandbox.command, Serve.command, Inspect.command, Explain.command,
-            CustomerLife.command, GiveAccess.command, StoreActions.command, Erase.command,
-            Unclaimed.command,
-            Backfill.command, Replay.command, Export.command, Import.command, Backup.command,
-            Report.command, Keys.command, Config.command, Doctor.command, Conformance.command,
+            Init.command, Demo.command, Sandbox.command, Serve.command, ReloadCommand.command,
+            Inspect.command,
+            Explain.command, CustomerLife.command, Customers.command, Lookup.command,
+            Unclaimed.command, Events.command, GiveAccess.command, StoreActions.command,
+            Erase.command, Backfill.command, Replay.command, Export.command, Import.command,
+            Backup.command, Report.command,
+            Keys.command, Config.command, Doctor.command, Conformance.command,
+            Completions.command, ManPages.command, Version.command,
         ]
     )
 }

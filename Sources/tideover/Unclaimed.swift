@@ -25,12 +25,12 @@ enum Unclaimed {
         summary: "list purchases that no customer ever claimed",
         examples: [
             Example(
-                "tideover unclaimed --app cards --config tideover.json",
+                "tideover unclaimed",
                 "what was paid for and serves nobody"
             )
         ],
         parameters: [
-            AppErrand.app, ConfigurationFile.required, CustomerQuestion.environment, after, limit,
+            AppErrand.app, ConfigurationFile.parameter, CustomerQuestion.environment, after, limit,
             Errand.server, json,
         ],
         notes: [
@@ -43,7 +43,7 @@ enum Unclaimed {
 
     private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
         let asked = try AppErrand(arguments, output)
-        let environment = try asked.app.served(arguments[CustomerQuestion.environment].environment)
+        let environment = try asked.environment(arguments)
         var query = [
             QueryItem(name: "environment", value: environment.rawValue),
             QueryItem(name: "limit", value: "\(arguments[limit])"),
@@ -69,23 +69,12 @@ enum Unclaimed {
             )
             return
         }
-        var table = Table([.init("bought (UTC)"), .init("product"), .init("purchase")])
-        for purchase in purchases.elements {
-            table.add(
-                .init(minute(purchase["purchasedAt"])),
-                .init(text(purchase["productId"])),
-                .init(text(purchase["lineage"]))
-            )
-        }
-        output.print(table)
+        let printer = PurchasePrinter(output)
+        printer.table(purchases)
+        printer.replies(purchases)
         if answer["more"]?.bool == true {
             output.message("tideover: there are more; --after \(text(answer["next"])) shows them")
         }
-    }
-
-    private static func minute(_ instant: JSONNode?) -> String {
-        let text = text(instant)
-        return "\(text.prefix(10)) \(text.dropFirst(11).prefix(5))"
     }
 
     private static func text(_ node: JSONNode?) -> String { node?.string ?? "" }

@@ -115,8 +115,24 @@ import TideoverStorage
         reading: ListenReading,
         verdict: Finding.Verdict
     ) {
-        let finding = Finding.listen(at: .standard, reading, version: "1.0.0")
+        let finding = Finding.listen(
+            at: .standard,
+            reading,
+            version: "1.0.0",
+            isDatabaseOpen: true
+        )
         #expect(finding.verdict == verdict)
+    }
+
+    @Test func `a port held by a server of another database is a problem`() {
+        let finding = Finding.listen(
+            at: .standard,
+            .tideover(version: "1.0.0"),
+            version: "1.0.0",
+            isDatabaseOpen: false
+        )
+        #expect(finding.verdict == .problem)
+        #expect(finding.detail == "a Tideover with another database answers at 127.0.0.1:8080")
     }
 
     @Test(
@@ -201,7 +217,7 @@ import TideoverStorage
     @Test func `whatever is no good comes with what to do`() {
         let findings = [
             Finding.disk(FolderReading(isWritable: true, freeBytes: 0)),
-            Finding.listen(at: .standard, .stranger, version: "1"),
+            Finding.listen(at: .standard, .stranger, version: "1", isDatabaseOpen: false),
             Finding.secretFile("/a", named: "b", .missing),
             Finding.fileDescriptors(
                 FileLimitReading(most: 1, process: nil),

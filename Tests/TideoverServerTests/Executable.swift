@@ -1,6 +1,7 @@
 import Foundation
 import TideoverHTTP
 import TideoverHTTPClient
+import TideoverJSON
 import TideoverTestProcesses
 
 /// The program itself, as it was built beside the tests.
@@ -29,14 +30,16 @@ final class ServingExecutable {
     /// Starts it and waits until it listens; the configuration leaves it the port.
     init(_ configuration: String) throws {
         process = try ChildProcess([Executable.url.path, "serve", "--config", configuration])
-        while !messages.contains("listening on ") || messages.last != "\n" {
+        while !messages.contains(Self.listening) || messages.last != "\n" {
             let bytes = process.messages.next()
             guard !bytes.isEmpty else { throw Ended(messages: messages) }
             messages += String(decoding: bytes, as: UTF8.self)
         }
-        let line = messages.split(separator: "\n").first { $0.contains("listening on ") }
-        url = try HTTPURL(String(line?.split(separator: " ").last ?? ""))
+        let line = messages.split(separator: "\n").first { $0.contains(Self.listening) } ?? ""
+        url = try HTTPURL(try JSONDocument(Array(line.utf8)).root["detail"]?.string ?? "")
     }
+
+    private static let listening = "\"event\":\"listening\""
 
     /// It ended before it listened.
     struct Ended: Error {
@@ -56,7 +59,7 @@ final class ServingExecutable {
     /// Asks it to stop, and waits until it has heard.
     func askToStop() throws {
         process.terminate()
-        while !messages.contains("stopping\n") {
+        while !messages.contains("\"event\":\"stopping\"") || messages.last != "\n" {
             let bytes = process.messages.next()
             guard !bytes.isEmpty else { throw Ended(messages: messages) }
             messages += String(decoding: bytes, as: UTF8.self)

@@ -108,11 +108,33 @@ import TideoverTestProcesses
     // MARK: The command
 
     @Test(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
-    func `the command answers first, then why, then evidence, then what is next`() async throws {
+    func `the command answers first, then why, then what is next, then a reply`() async throws {
         let server = try TestServer()
         try await tell(server)
         await server.storage.close()
         let said = try explain(server, "--at", "2026-06-10T10:00:00Z")
+        #expect(said.code == 0, "\(said.messages)")
+        let titles = [
+            "premium: access until 2026-07-01T10:00:00.000Z", "Why", "Rule in-term",
+            "What happens next", "For a reply to the customer",
+        ]
+        var rest = said.results[...]
+        for title in titles {
+            let place = try #require(rest.range(of: title), "\(title) in \(said.results)")
+            rest = rest[place.upperBound...]
+        }
+        for title in ["Evidence", "Set aside", "Other purchases"] {
+            #expect(!said.results.contains("\n\(title)\n"))
+        }
+        await server.close()
+    }
+
+    @Test(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
+    func `the command shows the facts where they are asked for`() async throws {
+        let server = try TestServer()
+        try await tell(server)
+        await server.storage.close()
+        let said = try explain(server, "--at", "2026-06-10T10:00:00Z", "--evidence")
         #expect(said.code == 0, "\(said.messages)")
         let titles = [
             "premium: access until 2026-07-01T10:00:00.000Z", "Why", "Rule in-term", "Evidence",
@@ -218,19 +240,19 @@ import TideoverTestProcesses
         ])
         #expect(said.code == 0, "\(said.messages)")
         #expect(said.results.contains("premium: no access"))
-        #expect(!running.stop().contains("no key opens"))
+        #expect(!running.stop().contains("app without key"))
         await server.close()
     }
 
     @Test(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
-    func `the command makes no database and asks about production`() async throws {
+    func `the command makes no database and asks only about what is served`() async throws {
         let server = try TestServer()
         await server.storage.close()
         let database = server.folder.appending(path: "tideover.db")
         try FileManager.default.removeItem(at: database)
         #expect(try explain(server).code == 66)
         #expect(!FileManager.default.fileExists(atPath: database.path))
-        let production = try explain(server, environment: nil)
+        let production = try explain(server, environment: "production")
         #expect(production.code == 78)
         #expect(production.messages.contains("not served in production"))
         await server.close()

@@ -40,6 +40,9 @@ import TideoverServer
             #expect(found.first?["customer"]?.string == TestServer.anna)
             #expect(found.first?["environment"]?.string == "sandbox")
             #expect(found.first?["purchasedAt"]?.string == Message.end.rfc3339)
+            #expect(found.first?["transactionId"]?.string == "2000000000000002")
+            #expect(found.first?["price"]?.string == "9.99 USD")
+            #expect(found.first?["orderId"] == .null)
             #expect(found.first?["reply"]?.string?.contains(TestServer.anna) == false)
         }
         for query in ["transaction=3", "order=MK1", "token=u_42"] {

@@ -61,6 +61,7 @@ import TideoverServer
         #expect(found.first?["store"]?.string == "googlePlay")
         #expect(found.first?["productId"]?.string == "cards.pro.monthly")
         #expect(found.first?["purchasedAt"]?.string == "2026-05-01T10:00:00.000Z")
+        #expect(found.first?["orderId"]?.string?.hasPrefix("GPA.") == true)
         await server.close()
     }
 

@@ -90,8 +90,8 @@ final class ProgramTests {
     }
 
     @Test(arguments: [
-        ["demo", "--no-srve"], ["demo", "--listen", "127.0.0.1"], ["inspct"], ["serve"],
-        ["inspect", "x", "--app", "cards"], ["inspect", "x", "--bundle", "com.example.cards"],
+        ["demo", "--no-srve"], ["demo", "--listen", "127.0.0.1"], ["inspct"], ["init"],
+        ["inspect", "x", "--bundle", "com.example.cards"],
         ["keys", "add", "--kind", "root", "--config", "x"], ["keys", "ad"],
         ["keys", "add", "--kind", "admin", "--app", "cards", "--config", "x"],
     ])

@@ -11,6 +11,7 @@ extension StorageLaw {
             changesAreAudited
         ),
         StorageLaw("what nobody ever owned is listed until somebody does", unclaimedAreListed),
+        StorageLaw("ids of customers and aliases are found by how they begin", idsAreListed),
     ]
 
     private static func declare(
@@ -193,5 +194,31 @@ extension StorageLaw {
             limit: 9
         )
         #expect(elsewhere.isEmpty)
+    }
+
+    private static func idsAreListed(_ storage: any Storage) async throws {
+        for (number, token) in ["anna", "annika", "ben", "an"].enumerated() {
+            let fact = Sample.term(0, of: Sample.lineage("\(number)"), token: token)
+            _ = try await storage.commit(Sample.intake(facts: [fact]), derive: Sample.derive)
+        }
+        // One id that has purchases of its own becomes an alias, and one that was never heard of.
+        try await declare("annika", of: "ben", 2, in: storage)
+        try await declare("annex", of: "ben", 2, in: storage)
+        func listed(_ prefix: String, after: String? = nil, limit: Int = 9) throws -> [String] {
+            try storage.customers(
+                app: Sample.app,
+                environment: .production,
+                prefix: prefix,
+                after: after,
+                limit: limit
+            ).map { $0.id == $0.customer ? $0.id.text : "\($0.id.text) of \($0.customer.text)" }
+        }
+        #expect(try listed("") == ["an", "anna", "annex of ben", "annika of ben", "ben"])
+        #expect(try listed("ann") == ["anna", "annex of ben", "annika of ben"])
+        #expect(try listed("ann", after: "anna", limit: 1) == ["annex of ben"])
+        #expect(try listed("ann", after: "annika") == [])
+        #expect(try listed("ann", after: "a") == ["anna", "annex of ben", "annika of ben"])
+        #expect(try listed("c") == [])
+        #expect(try listed("", limit: 0) == [])
     }
 }

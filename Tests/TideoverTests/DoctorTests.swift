@@ -75,7 +75,7 @@ import TideoverSignatures
             "configuration ok", "products cards ok", "public-url ok",
             "notification-url cards warning", "pass ok", "storage ok", "disk ok", "clock ok",
             "listen ok",
-            "file-descriptors ok", "tls-roots ok", "store-key cards ok",
+            "file-descriptors ok", "tls-roots ok", "store-key cards warning",
         ]
         // What this machine allows, and what it trusts, is its own matter.
         func checks(_ lines: [String]) -> [String] {
@@ -204,20 +204,26 @@ import TideoverSignatures
     }
 
     @Test(arguments: [
-        (#"{"status":"ok","version":"\#(Tideover.version)","time":"2026-05-06T10:00:00Z"}"#, "ok"),
-        (#"{"status":"ok","version":"0.0.1","time":"2026-05-06T10:00:00Z"}"#, "warning"),
-        (#"{"status":"ok"}"#, "problem"), ("hello", "problem"),
+        (
+            #"{"status":"ok","version":"\#(Tideover.version)","time":"2026-05-06T10:00:00Z"}"#,
+            "another database"
+        ),
+        (#"{"status":"ok","version":"0.0.1","time":"2026-05-06T10:00:00Z"}"#, "another database"),
+        (#"{"status":"ok"}"#, "does not answer as Tideover"),
+        ("hello", "does not answer as Tideover"),
     ])
-    func `who answers at the address is asked for its version`(body: String, verdict: String)
-        async throws
-    {
+    func `who answers at the address though nobody has the database is a problem`(
+        body: String,
+        found: String
+    ) async throws {
         let server = try HTTPServer(port: 0) { request in
             Response(status: request.path == "/healthz" ? 200 : 404, body: Array(body.utf8))
         }
         let path = try configuration(listen: server.address.description)
-        let (code, findings, _) = try await diagnose(path)
-        #expect(findings.contains("listen \(verdict)"))
-        #expect((code == .success) == (verdict != "problem"))
+        let (code, findings, text) = try await diagnose(path)
+        #expect(findings.contains("listen problem"))
+        #expect(text.contains(found))
+        #expect(code == .failure)
         await server.stop(within: .zero)
         let (_, afterwards, _) = try await diagnose(path)
         #expect(afterwards.contains("listen ok"))

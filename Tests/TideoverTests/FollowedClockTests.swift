@@ -51,18 +51,22 @@ import TideoverSignatures
         let store = try Store(Self.says("2026-05-06T10:00:00Z"))
         let clock = try await FollowedClock(at: store.url, pace: .milliseconds(10))
         #expect(clock.now() == (try instant("2026-05-06T10:00:00Z")))
-        let output = Output(capturingAs: .plain)
-        let following = Task { await clock.run(telling: output) }
+        let said = Locked<[String]>([])
+        let following = Task {
+            await clock.run { line in
+                said.withLock { $0.append("\(line.event): \(line.detail ?? "")") }
+            }
+        }
         let later = try instant("2026-06-15T12:00:00.250Z")
         store.answer.withLock { $0 = Self.says("2026-06-15T14:00:00.250+02:00") }
         #expect(await eventually { clock.now() == later })
         store.answer.withLock { $0 = Response(status: 503) }
-        #expect(await eventually { output.messages.captured.contains("status 503") })
+        #expect(await eventually { said.withLock { $0 }.contains { $0.contains("status 503") } })
         #expect(clock.now() == later)
         let earlier = try instant("2026-01-01T00:00:00Z")
         store.answer.withLock { $0 = Self.says("2026-01-01T00:00:00Z") }
         #expect(await eventually { clock.now() == earlier })
-        #expect(await eventually { output.messages.captured.contains("again") })
+        #expect(await eventually { said.withLock { $0 }.contains { $0.contains("again") } })
         following.cancel()
         await following.value
         await store.server.stop(within: .zero)

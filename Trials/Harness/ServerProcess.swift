@@ -58,11 +58,11 @@ final class ServerProcess {
         return found
     }
 
-    /// `... listening on http://127.0.0.1:PORT`, a whole line.
+    /// A whole line that tells of `listening`, with `http://127.0.0.1:PORT` at its end.
     private static func port(in said: String) -> Int? {
         let lines = said.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
-        let line = lines.first { $0.contains("listening on http://") }
-        return line?.split(separator: ":").last.flatMap { Int($0) }
+        let line = lines.first { $0.contains("listening") && $0.contains("http://") }
+        return line?.split(separator: ":").last.flatMap { Int($0.prefix(while: \.isNumber)) }
     }
 
     /// The end of what it said.

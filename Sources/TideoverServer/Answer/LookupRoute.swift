@@ -271,24 +271,51 @@ extension PlayUpkeep {
 }
 
 extension Holding {
-    /// The newest period or purchase of it, by its start.
-    private var latest: (productId: String?, start: Instant?) {
+    /// What a customer can quote of a purchase: its newest period, by the start.
+    private struct Latest {
+        var productId: String?
+        var start: Instant?
+        /// The App Store's id of the transaction.
+        var transactionId: String?
+        /// Google Play's id of the order.
+        var orderId: String?
+        var price: Money?
+    }
+
+    private var latest: Latest {
         guard lineage.store == .googlePlay else {
             let terms = facts.compactMap { fact -> Term? in
                 if case .term(let term) = fact.assertion { term } else { nil }
             }
-            let newest = terms.max { $0.start < $1.start }
-            return (newest?.productId, newest?.start)
+            guard let newest = terms.max(by: { $0.start < $1.start }) else { return Latest() }
+            return Latest(
+                productId: newest.productId,
+                start: newest.start,
+                transactionId: newest.transactionId,
+                price: newest.price
+            )
         }
         // In the order of their assertion: the newest answer comes last.
-        let answers = facts.compactMap { fact -> (String?, Instant?)? in
+        let answers = facts.compactMap { fact -> Latest? in
             switch fact.assertion {
-            case .playSubscription(let read): (read.items.first?.productId, read.startedAt)
-            case .playPurchase(let read): (read.items.first?.productId, read.completedAt)
-            default: nil
+            case .playSubscription(let read):
+                let item = read.items.first
+                return Latest(
+                    productId: item?.productId,
+                    start: read.startedAt,
+                    orderId: item?.orderId,
+                    price: item?.price
+                )
+            case .playPurchase(let read):
+                return Latest(
+                    productId: read.items.first?.productId,
+                    start: read.completedAt,
+                    orderId: read.orderId
+                )
+            default: return nil
             }
         }
-        return answers.last ?? (nil, nil)
+        return answers.last ?? Latest()
     }
 
     /// Writes whose it is as one JSON object, with what to send to whoever asks, and how to claim it.
@@ -302,6 +329,9 @@ extension Holding {
             let latest = latest
             writer.field("productId", latest.productId)
             writer.field("purchasedAt", latest.start?.rfc3339)
+            writer.field("transactionId", latest.transactionId)
+            writer.field("orderId", latest.orderId)
+            writer.field("price", latest.price?.text)
             writer.field("customer", owner?.text)
             writer.field(
                 "owners",

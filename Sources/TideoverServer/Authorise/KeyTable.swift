@@ -15,14 +15,23 @@ package struct KeyTable: Sendable {
     /// What stands for its id.
     static let configuredID = "configured"
 
+    /// What the key of the server's own socket is called in the audit, and its id.
+    static let localName = "local socket"
+    static let localID = "local"
+
     private var records: [String: KeyRecord] = [:]
     private var usable: [Usable] = []
     /// The admin key of the configuration, which is not stored.
-    private let configured: KeyDigest?
+    private var configured: KeyDigest?
+    /// The admin key that only requests through the server's own socket present; it ends with the
+    /// process.
+    private let local: KeyDigest?
 
-    /// The keys stored, and the admin key that the configuration names.
-    package init(_ records: [KeyRecord], adminKey: APIKey? = nil) {
+    /// The keys stored, the admin key that the configuration names, and that of the server's own
+    /// socket.
+    package init(_ records: [KeyRecord], adminKey: APIKey? = nil, localKey: APIKey? = nil) {
         configured = adminKey.map { KeyDigest(of: $0.text) }
+        local = localKey.map { KeyDigest(of: $0.text) }
         for record in records { self.records[record.id] = record }
         sift()
     }
@@ -34,6 +43,12 @@ package struct KeyTable: Sendable {
     package mutating func learn(_ record: KeyRecord) {
         guard records[record.id]?.revokedAt == nil else { return }
         records[record.id] = record
+        sift()
+    }
+
+    /// Takes another admin key of the configuration, or none, in place of the one before.
+    mutating func configure(_ adminKey: APIKey?) {
+        configured = adminKey.map { KeyDigest(of: $0.text) }
         sift()
     }
 
@@ -65,14 +80,12 @@ package struct KeyTable: Sendable {
             )
         }
         if let configured, !isConfiguredKeyRevoked {
-            usable.append(
-                Usable(
-                    digest: configured,
-                    id: Self.configuredID,
-                    grant: Grant(kind: .admin),
-                    name: Self.configuredName
-                )
-            )
+            addAdmin(configured, id: Self.configuredID, name: Self.configuredName)
         }
+        if let local { addAdmin(local, id: Self.localID, name: Self.localName) }
+    }
+
+    private mutating func addAdmin(_ digest: KeyDigest, id: String, name: String) {
+        usable.append(Usable(digest: digest, id: id, grant: Grant(kind: .admin), name: name))
     }
 }

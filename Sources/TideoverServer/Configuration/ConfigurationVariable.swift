@@ -21,9 +21,9 @@ enum ConfigurationVariable {
 
     /// Variables with our prefix that are not the configuration's.
     ///
-    /// The tests look for published vectors by one; Kubernetes sets the others in every container
-    /// beside a service that is named `tideover`.
-    static let reserved: Set<String> = ["TIDEOVER_VECTORS", "TIDEOVER_PORT"]
+    /// One names the configuration file itself, and the tests look for published vectors by another;
+    /// Kubernetes sets the others in every container beside a service that is named `tideover`.
+    static let reserved: Set<String> = ["TIDEOVER_CONFIG", "TIDEOVER_VECTORS", "TIDEOVER_PORT"]
     static let reservedPrefixes = ["TIDEOVER_PORT_", "TIDEOVER_SERVICE_"]
 
     static func isReserved(_ name: String) -> Bool {

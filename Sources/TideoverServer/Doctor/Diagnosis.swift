@@ -343,13 +343,22 @@ extension Finding {
 // MARK: - The machine
 
 extension Finding {
-    /// Whether the server can listen, or is already there.
+    /// Whether the server can listen, or is already there: `isDatabaseOpen` says that a process has the
+    /// configured database open.
     public static func listen(
         at address: ListenAddress,
         _ reading: ListenReading,
-        version: String
+        version: String,
+        isDatabaseOpen: Bool
     ) -> Finding {
         switch reading {
+        case .tideover where !isDatabaseOpen:
+            return Finding(
+                .listen,
+                .problem,
+                "a Tideover with another database answers at \(address)",
+                advice: "Stop it, or set another server.listen."
+            )
         case .free:
             return Finding(.listen, .ok, "\(address) is free")
         case .tideover(version):

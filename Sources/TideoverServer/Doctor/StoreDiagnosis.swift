@@ -35,7 +35,7 @@ extension Finding {
         Finding(
             .storeKey,
             of: app.id,
-            .ok,
+            app.environments == [.simulated] ? .ok : .warning,
             "there is none: what does not arrive stays unknown, and nothing of this can be tried",
             advice: "Set appStore.issuerId, keyId and privateKeyFile."
         )

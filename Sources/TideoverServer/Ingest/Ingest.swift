@@ -220,7 +220,8 @@ struct Ingest: Sendable {
                     "notification committed",
                     app: app.id,
                     environment: reading.environment,
-                    code: reading.notificationType
+                    code: reading.notificationType,
+                    notificationUUID: reading.notificationUUID
                 )
             )
             return .json(["status": "committed", "newFacts": .integer(Int64(newFacts))])

@@ -65,6 +65,22 @@ extension Problem {
         )
     }
 
+    static let nothingToReload = Problem(
+        "nothing-to-reload",
+        status: 409,
+        title: "There is no configuration to reload.",
+        detail: "Only `tideover serve` has a configuration file that it can read again."
+    )
+
+    static func unusableConfiguration(_ reason: String) -> Problem {
+        Problem(
+            "unusable-configuration",
+            status: 422,
+            title: "The configuration was not reloaded.",
+            detail: "The former one stays in effect. \(reason)"
+        )
+    }
+
     static let badCustomer = Problem(
         "bad-customer",
         status: 400,

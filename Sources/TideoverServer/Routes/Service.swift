@@ -44,14 +44,30 @@ public struct Service: Sendable {
     /// Those who read stored evidence again, of every app and environment.
     let replayers: [Replayer]
     let sleep: Sleep
+    /// Reads the configuration again; nil for a service without a configuration file.
+    public let reload: Reload?
 
-    /// A service over a storage, of which the keys are read at once. `adminKey` is accepted without
-    /// being stored; `access` is how the stores are asked, by app; `random` gives bits that nobody can
-    /// foresee, for new keys; `sleep` is how whatever waits lets time pass, and `patience` how long it waits on
-    /// the spot for a store that wants to be left alone.
+    /// A service over a storage, whose keys are read at once.
     ///
-    /// - Throws: `StorageError` when the keys, the versions of the policy, or what was kept of an earlier
-    ///   backfill cannot be read.
+    /// - Parameters:
+    ///   - apps: The apps that it answers for.
+    ///   - storage: Where everything durable is.
+    ///   - version: The version of the program.
+    ///   - clock: The time.
+    ///   - log: Where log lines go.
+    ///   - adminKey: A key that is accepted without being stored.
+    ///   - localKey: The key that requests through the server's own socket present.
+    ///   - instruments: What the system reports for `/metrics`.
+    ///   - verifications: How much is verified at once.
+    ///   - clients: The limits of one client's refused notifications.
+    ///   - access: How the stores are asked, by app.
+    ///   - former: The service that this one succeeds: keys and counts go on.
+    ///   - reload: What a request to reload the configuration does.
+    ///   - sleep: How whatever waits lets time pass.
+    ///   - patience: How long it waits on the spot for a store that wants to be left alone.
+    ///   - random: Bits that nobody can foresee, for new keys.
+    /// - Throws: `StorageError` when the keys, the versions of the policy, or what was kept of an
+    ///   earlier backfill cannot be read.
     public init(
         apps: [App],
         storage: any Storage,
@@ -59,15 +75,18 @@ public struct Service: Sendable {
         clock: @escaping Clock,
         log: @escaping Log,
         adminKey: APIKey? = nil,
+        localKey: APIKey? = nil,
         instruments: Instruments = Instruments(),
         verifications: WorkLimits = WorkLimits(),
         clients: ClientLimits = ClientLimits(),
         access: [String: [StoreAccess]] = [:],
+        succeeding former: Service? = nil,
+        reload: Reload? = nil,
         sleep: @escaping Sleep = { try await Task.sleep(for: $0) },
         patience: Milliseconds = .minutes(5),
         random: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) }
     ) throws(StorageError) {
-        let metrics = Metrics()
+        let metrics = former?.metrics ?? Metrics()
         let now = clock()
         let apps = try apps.map { app throws(StorageError) in
             var app = try app.withHistory(from: storage, now: now)
@@ -94,7 +113,14 @@ public struct Service: Sendable {
         self.storage = storage
         self.version = version
         self.random = random
-        keys = Locked(KeyTable(try storage.keys(), adminKey: adminKey))
+        // Requests to the former service may still add and revoke keys: both use one table.
+        if let former {
+            keys = former.keys
+        } else {
+            let stored = try storage.keys()
+            keys = Locked(KeyTable(stored, adminKey: adminKey, localKey: localKey))
+        }
+        self.reload = reload
         self.clock = clock
         self.log = log
         self.metrics = metrics
@@ -171,6 +197,7 @@ public struct Service: Sendable {
             }
         }
         for app in apps { metrics.expect(app) }
+        if former != nil { keys.withLock { $0.configure(adminKey) } }
     }
 
     /// The handler to put on a socket, or to call as it is. It throws nothing.
@@ -374,6 +401,10 @@ public struct Service: Sendable {
                 clock: service.clock
             ).respond(to: call.request)
         },
+        Route("GET", "/v1/apps/{app}/customers", needs: .secret) { service, call in
+            try await CustomersRoute(app: service.app(call["app"]), storage: service.storage)
+                .respond(to: call.request)
+        },
         Route("GET", "/v1/apps/{app}/lookup", needs: .secret) { service, call in
             try await LookupRoute(
                 app: service.app(call["app"]),
@@ -518,6 +549,10 @@ public struct Service: Sendable {
                 playQuestions: service.playQuestions[call["app"]]
             )
             .respond(to: call.request, customer: call["customer"])
+        },
+        Route("POST", "/v1/reload", needs: .admin) { service, call in
+            guard let reload = service.reload else { throw Problem.nothingToReload }
+            return try await reload().response()
         },
         Route("GET", "/v1/keys", needs: .admin) { service, call in
             service.keysRoutes(call).list()

@@ -641,6 +641,48 @@ enum OpenAPIDocument {
                 }
               }
             },
+            "/v1/apps/{app}/customers": {
+              "get": {
+                "tags": ["customers"],
+                "operationId": "listCustomers",
+                "summary": "Ids of customers, aliases among them",
+                "description": "Ids in the order of their bytes. `explain` has the answer of each.",
+                "security": [{ "key": ["secret"] }],
+                "parameters": [
+                  { "$ref": "#/components/parameters/app" },
+                  { "$ref": "#/components/parameters/environment" },
+                  {
+                    "name": "prefix", "in": "query",
+                    "description": "What the ids begin with; without it all are listed",
+                    "schema": { "type": "string" }
+                  },
+                  {
+                    "name": "after", "in": "query",
+                    "description": "The id read last; without it from the beginning",
+                    "schema": { "type": "string" }
+                  },
+                  {
+                    "name": "limit", "in": "query",
+                    "description": "How many ids at most",
+                    "schema": { "type": "integer", "minimum": 1, "maximum": 1000, "default": 100 }
+                  }
+                ],
+                "responses": {
+                  "200": {
+                    "description": "A page of ids",
+                    "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
+                    "content": {
+                      "application/json": { "schema": { "$ref": "#/components/schemas/Customers" } }
+                    }
+                  },
+                  "400": { "$ref": "#/components/responses/problem" },
+                  "401": { "$ref": "#/components/responses/unauthorised" },
+                  "403": { "$ref": "#/components/responses/problem" },
+                  "404": { "$ref": "#/components/responses/problem" },
+                  "503": { "$ref": "#/components/responses/tryAgain" }
+                }
+              }
+            },
             "/v1/apps/{app}/unclaimed": {
               "get": {
                 "tags": ["customers"],
@@ -1370,6 +1412,39 @@ enum OpenAPIDocument {
                 }
               }
             },
+            "/v1/reload": {
+              "post": {
+                "tags": ["operator"],
+                "operationId": "reloadConfiguration",
+                "summary": "Reads the configuration again",
+                "description": "All of it takes effect at once, or nothing of it. What `needRestart` names takes effect at the next start.",
+                "security": [{ "key": ["admin"] }],
+                "responses": {
+                  "200": {
+                    "description": "The configuration is in effect",
+                    "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
+                    "content": {
+                      "application/json": {
+                        "schema": {
+                          "type": "object",
+                          "required": ["needRestart", "notices"],
+                          "properties": {
+                            "needRestart": { "type": "array", "items": { "type": "string" } },
+                            "notices": { "type": "array", "items": { "type": "string" } }
+                          }
+                        }
+                      }
+                    }
+                  },
+                  "400": { "$ref": "#/components/responses/problem" },
+                  "401": { "$ref": "#/components/responses/unauthorised" },
+                  "403": { "$ref": "#/components/responses/problem" },
+                  "409": { "$ref": "#/components/responses/problem" },
+                  "413": { "$ref": "#/components/responses/problem" },
+                  "422": { "$ref": "#/components/responses/problem" }
+                }
+              }
+            },
             "/v1/keys": {
               "get": {
                 "tags": ["keys"],
@@ -1828,6 +1903,34 @@ enum OpenAPIDocument {
                   }
                 }
               },
+              "Customers": {
+                "type": "object",
+                "required": ["app", "environment", "customers", "next", "more"],
+                "properties": {
+                  "app": { "type": "string" },
+                  "environment": { "type": "string", "enum": ["production", "sandbox", "simulated"] },
+                  "customers": {
+                    "type": "array",
+                    "items": {
+                      "type": "object",
+                      "required": ["id", "customer", "derivedAt"],
+                      "properties": {
+                        "id": { "type": "string" },
+                        "customer": {
+                          "type": "string",
+                          "description": "The customer of the id: another id for an alias"
+                        },
+                        "derivedAt": {
+                          "type": ["string", "null"],
+                          "description": "When the answer was last derived; null for an alias"
+                        }
+                      }
+                    }
+                  },
+                  "next": { "type": ["string", "null"], "description": "To be asked for as `after`" },
+                  "more": { "type": "boolean" }
+                }
+              },
               "Unclaimed": {
                 "type": "object",
                 "required": ["app", "environment", "purchases", "next", "more"],
@@ -1855,6 +1958,18 @@ enum OpenAPIDocument {
                   "ownership": { "type": "string", "enum": ["purchased", "familyShared"] },
                   "productId": { "type": ["string", "null"] },
                   "purchasedAt": { "type": ["string", "null"] },
+                  "transactionId": {
+                    "type": ["string", "null"],
+                    "description": "The App Store's id of its newest transaction"
+                  },
+                  "orderId": {
+                    "type": ["string", "null"],
+                    "description": "Google Play's id of its newest order"
+                  },
+                  "price": {
+                    "type": ["string", "null"],
+                    "description": "What its newest period costs, such as `9.99 USD`, where known"
+                  },
                   "customer": {
                     "type": ["string", "null"],
                     "description": "Who holds it; null where nobody has claimed it"

@@ -259,6 +259,24 @@ struct WatchedStorage: Storage {
         }
     }
 
+    func customers(
+        app: String,
+        environment: Environment,
+        prefix: String,
+        after: String?,
+        limit: Int
+    ) throws(StorageError) -> [ListedCustomer] {
+        try read { storage throws(StorageError) in
+            try storage.customers(
+                app: app,
+                environment: environment,
+                prefix: prefix,
+                after: after,
+                limit: limit
+            )
+        }
+    }
+
     func unclaimedCount(
         app: String,
         environment: Environment,

@@ -1,0 +1,48 @@
+import Glibc
+public import TideoverHTTP
+
+/// A handler on a Unix socket, for processes of the same user and of root alone.
+///
+/// The socket's file has mode 0600, and the kernel says which user connects. All else is as of an
+/// `HTTPServer`.
+public final class LocalHTTPServer: Sendable {
+    /// The path of the socket.
+    public let path: String
+
+    private let order: StopOrder
+
+    /// Listens at a path of at most 107 bytes and serves until stopped. A socket that a killed
+    /// process left there is replaced.
+    ///
+    /// - Throws: What keeps the server from listening there.
+    public init(
+        socket path: String,
+        report: @escaping FailureReport = { _, _, _ in },
+        handler: @escaping Handler
+    ) throws(HTTPServerError) {
+        signal(SIGPIPE, SIG_IGN)
+        var limits = HTTPServerLimits()
+        limits.connections = 32
+        let alarm = try Alarm()
+        let core = ServerCore(
+            limits: limits,
+            alarm: alarm,
+            handler: HTTPServer.total(handler, report: report)
+        )
+        order = StopOrder(alarm: alarm)
+        self.path = path
+        let listener = try Listener(socket: path)
+        guard let engine = Engine(core) else { throw .engineFailed }
+        let keeper = Keeper(core: core, listener: listener, engine: engine, order: order)
+        try KeeperThread.start(keeper)
+    }
+
+    deinit { order.give(deadline: .now) }
+
+    /// Removes the socket, lets running exchanges finish, and closes.
+    public func stop(within patience: Duration = .seconds(10)) async {
+        unlink(path)
+        order.give(deadline: .now + patience)
+        await order.fulfilment()
+    }
+}

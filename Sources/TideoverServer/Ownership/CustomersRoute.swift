@@ -1,0 +1,67 @@
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+import TideoverStorage
+
+/// Answers `GET /v1/apps/{app}/customers`: the ids of customers, page by page, or those that begin
+/// with a text.
+struct CustomersRoute: Sendable {
+    let app: App
+    let storage: any Storage
+
+    /// No id is longer.
+    private static let longestID = 500
+
+    func respond(to request: Request) async throws -> Response {
+        let environment = try app.environment(askedIn: request)
+        let prefix = request.queryValue("prefix") ?? ""
+        let after = request.queryValue("after")
+        for (name, text) in [("prefix", prefix), ("after", after ?? "")]
+        where text.utf8.count > Self.longestID {
+            throw Problem.badCursor(name, found: "")
+        }
+        let limit = try request.limit("limit")
+        return .json(
+            bytes: try await onPool { try page(environment, prefix, after: after, limit) },
+            headers: ["Cache-Control": "private, no-store"]
+        )
+    }
+
+    private func page(
+        _ environment: Environment,
+        _ prefix: String,
+        after: String?,
+        _ limit: Int
+    ) throws -> [UInt8] {
+        let found = try storage.customers(
+            app: app.id,
+            environment: environment,
+            prefix: prefix,
+            after: after,
+            limit: limit + 1
+        )
+        let page = found.prefix(limit)
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.field("app", app.id)
+            writer.field("environment", environment.rawValue)
+            writer.field(
+                "customers",
+                array: { writer in for listed in page { listed.write(to: &writer) } }
+            )
+            writer.field("next", page.last?.id.text ?? after)
+            writer.field("more", found.count > limit)
+        }
+        return writer.bytes
+    }
+}
+
+extension ListedCustomer {
+    fileprivate func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.field("id", id.text)
+            writer.field("customer", customer.text)
+            writer.field("derivedAt", derivedAt?.rfc3339)
+        }
+    }
+}

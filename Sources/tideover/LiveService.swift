@@ -1,0 +1,55 @@
+import Synchronization
+import TideoverHTTP
+import TideoverLocks
+import TideoverServer
+
+/// The service that answers at present; another may take its place while requests run.
+final class LiveService: Sendable {
+    /// One service, and how many requests it is answering.
+    private final class Place: Sendable {
+        let service: Service
+        let running = Atomic(0)
+
+        init(_ service: Service) { self.service = service }
+    }
+
+    private let current: Locked<Place>
+
+    init(_ service: Service) {
+        current = Locked(Place(service))
+    }
+
+    var service: Service { current.withLock { $0 }.service }
+
+    /// Hands each request to the service that is current when it arrives.
+    var handler: Handler {
+        { request in
+            let place = self.current.withLock { place in
+                place.running.add(1, ordering: .relaxed)
+                return place
+            }
+            defer { place.running.subtract(1, ordering: .releasing) }
+            return try await place.service.handler(request)
+        }
+    }
+
+    /// Puts a service in the place of the current one. What is returned waits, for so long at most,
+    /// until the former one has answered all of its requests.
+    func replace(
+        by service: Service,
+        patience: Duration = .seconds(10)
+    ) -> @Sendable () async -> Void {
+        let place = Place(service)
+        let former = current.withLock { current in
+            let former = current
+            current = place
+            return former
+        }
+        return {
+            let deadline = ContinuousClock.now + patience
+            while former.running.load(ordering: .acquiring) > 0, ContinuousClock.now < deadline {
+                try? await Task.sleep(for: .milliseconds(20))
+            }
+        }
+    }
+}

@@ -1,0 +1,39 @@
+import TideoverCommandLine
+import TideoverHTTP
+import TideoverJSON
+import TideoverServer
+
+/// `tideover reload`: has a running server read its configuration again.
+enum ReloadCommand {
+    static let command = Command(
+        "reload",
+        summary: "reload the configuration of a running server",
+        examples: [Example("tideover reload", "after a change of tideover.json")],
+        parameters: [ConfigurationFile.parameter, Errand.server],
+        notes: [
+            "All of the new configuration takes effect at once, or nothing of it: a server whose new "
+                + "configuration cannot be used goes on with the former one, and the exit code is 78. "
+                + "SIGHUP to the server does the same. storage, server.listen, server.trustedProxies, "
+                + "server.drain and server.limits.connectionsPerAddress need a restart.",
+            "While a server runs, its user and root need no key. --server asks the server at a URL, "
+                + "with the admin key in the file that server.adminKeyFile names.",
+        ],
+        run: run
+    )
+
+    private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
+        let path = try ConfigurationFile.path(arguments)
+        let configuration = try ConfigurationFile.load(path, arguments, telling: output)
+        let errand = Errand(configuration, path, server: arguments[Errand.server], output)
+        let answer = try await errand.runOnServer(Request(method: "POST", path: "/v1/reload"))
+        let needRestart = answer["needRestart"]?.elements.compactMap(\.string) ?? []
+        output.print("reloaded")
+        if !needRestart.isEmpty {
+            output.message(
+                "tideover: these need a restart of the server: "
+                    + TextLayout.visible(needRestart.joined(separator: ", "))
+            )
+        }
+        return .success
+    }
+}

@@ -1,0 +1,60 @@
+import TideoverCommandLine
+import TideoverHTTP
+import TideoverSQLite
+import TideoverServer
+import TideoverStorage
+
+/// Makes the service of a configuration over one database, at the start and at each reload.
+struct ServiceMaker: Sendable {
+    let path: String
+    let storage: SQLiteStorage
+    let instruments: Instruments
+    let clock: Clock
+    /// The key that requests through the local socket present.
+    let localKey: APIKey
+    /// Those of the start, as the socket server has them.
+    let trustedProxies: TrustedProxies
+    let log: Log
+
+    func make(
+        _ configuration: Configuration,
+        succeeding former: Service? = nil,
+        reload: Reload? = nil
+    ) throws -> ServedConfiguration {
+        let passes = try ConfigurationFile.passes(of: configuration)
+        let adminKey = try ConfigurationFile.adminKey(of: configuration)
+        let connections = try StoreConnections(configuration, clock: clock)
+        let apps = try configuration.apps.map {
+            try App(
+                $0,
+                googlePlay: connections.googlePlay[$0.id],
+                revenueCat: connections.revenueCat[$0.id],
+                passes: passes
+            )
+        }
+        for notice in connections.notices { log(LogLine(.warning, "store", detail: notice)) }
+        do {
+            let service = try Service(
+                apps: apps,
+                storage: storage,
+                version: Tideover.version,
+                clock: clock,
+                log: log,
+                adminKey: adminKey,
+                localKey: localKey,
+                instruments: instruments,
+                verifications: .processors,
+                clients: ClientLimits(
+                    trustedProxies: trustedProxies,
+                    refusalsPerMinute: configuration.server.limits.refusalsPerMinute
+                ),
+                access: connections.access,
+                succeeding: former,
+                reload: reload ?? former?.reload
+            )
+            return ServedConfiguration(configuration: configuration, service: service)
+        } catch {
+            throw CommandFailure(.io, "\(error)")
+        }
+    }
+}

@@ -1,0 +1,52 @@
+import Foundation
+import Testing
+import TideoverHTTP
+import TideoverHTTPClient
+import TideoverHTTPServer
+
+/// A server on a Unix socket, and the client that reaches it.
+@Suite final class LocalSocketTests {
+    private let path = FileManager.default.temporaryDirectory
+        .appending(path: "tideover-\(UUID().uuidString).sock").path
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    private func ask(_ target: String, body: [UInt8] = []) async throws -> Response {
+        let client = try HTTPClient(userAgent: "tests")
+        let place = Destination(try HTTPURL("http://localhost"), addresses: .any, socket: path)
+        return try await client.handler(under: place)(
+            Request(method: "POST", path: target, body: body)
+        )
+    }
+
+    @Test func `requests reach it by its path, and nobody but its user may open it`() async throws {
+        let server = try LocalHTTPServer(socket: path) { request in
+            await Task.yield()
+            return Response(body: Array(request.path.utf8) + request.body)
+        }
+        let attributes = try FileManager.default.attributesOfItem(atPath: path)
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+        for number in 0..<3 {
+            let answer = try await ask("/a/\(number)", body: Array("b".utf8))
+            #expect(answer.status == 200)
+            #expect(String(decoding: answer.body, as: UTF8.self) == "/a/\(number)b")
+        }
+        await server.stop(within: .zero)
+        #expect(!FileManager.default.fileExists(atPath: path))
+        await #expect(throws: HTTPClientError.self) { try await self.ask("/") }
+    }
+
+    @Test func `a socket that a killed process left is replaced`() async throws {
+        try Data().write(to: URL(filePath: path))
+        let server = try LocalHTTPServer(socket: path) { _ in Response(status: 204) }
+        #expect(try await ask("/").status == 204)
+        await server.stop(within: .zero)
+    }
+
+    @Test func `a path that is too long for a socket is an error`() {
+        let long = "/tmp/" + String(repeating: "x", count: 120)
+        #expect(throws: HTTPServerError.self) {
+            try LocalHTTPServer(socket: long) { _ in Response(status: 204) }
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import Foundation
+import Testing
+import TideoverCore
+
+@testable import TideoverCommandLine
+@testable import tideover
+
+/// Which configuration a command works with, and which app of it.
+@Suite final class ConfigurationFileTests {
+    private let folder = FileManager.default.temporaryDirectory
+        .appending(path: "tideover-configuration-\(UUID().uuidString)")
+
+    init() throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    private struct Search {
+        var named: String?
+        var variable: String?
+        var present: Set<String> = []
+        let found: String?
+    }
+
+    private static let system = "/etc/tideover/tideover.json"
+
+    private static let searches = [
+        Search(named: "a.json", variable: "b.json", present: ["tideover.json"], found: "a.json"),
+        Search(variable: "b.json", present: ["tideover.json", system], found: "b.json"),
+        Search(variable: "", present: ["tideover.json", system], found: "tideover.json"),
+        Search(present: ["tideover.json", system], found: "tideover.json"),
+        Search(present: [system], found: system), Search(found: nil),
+    ]
+
+    @Test(arguments: searches.indices)
+    func `the configuration is the one named, else the first one found`(index: Int) {
+        let search = Self.searches[index]
+        let found = ConfigurationFile.find(
+            named: search.named,
+            byVariable: search.variable,
+            exists: search.present.contains
+        )
+        #expect(found == search.found)
+    }
+
+    private func configuration(apps: [String: String]) throws -> String {
+        let text = apps.keys.sorted().map { id in
+            """
+            { id: "\(id)", environments: ["\(apps[id] ?? "")"],
+              appStore: { bundleId: "com.example.\(id)", appAppleId: 1 },
+              products: { "a": { entitlements: ["premium"], period: "P1M" } } }
+            """
+        }
+        let path = folder.path + "/tideover.json"
+        try Data("{ apps: [\(text.joined(separator: ", "))] }".utf8).write(to: URL(filePath: path))
+        return path
+    }
+
+    private func run(_ words: [String], config: String) async throws -> (ExitCode, Output) {
+        let output = Output(capturingAs: .plain)
+        let variables = [ConfigurationFile.variable: config]
+        let code = await Tideover.program.run(words, variables: variables, output: output)
+        return (code, output)
+    }
+
+    @Test func `the variable names the configuration, without a notice`() async throws {
+        let path = try configuration(apps: ["cards": "sandbox"])
+        let (code, output) = try await run(["config"], config: path)
+        #expect(code == .success)
+        #expect(output.results.captured.contains("com.example.cards"))
+        #expect(output.messages.captured.isEmpty)
+    }
+
+    @Test func `the only app and the only environment need no name`() async throws {
+        let path = try configuration(apps: ["cards": "sandbox"])
+        let (made, _) = try await run(["keys", "add", "--kind", "secret"], config: path)
+        #expect(made == .success)
+        let (code, output) = try await run(["explain", "u_42"], config: path)
+        #expect(code == .success, "\(output.messages.captured)")
+        #expect(output.results.captured.hasPrefix("u_42 in cards, sandbox, at "))
+    }
+
+    @Test func `of several apps one must be named`() async throws {
+        let path = try configuration(apps: ["books": "sandbox", "cards": "sandbox"])
+        let (code, output) = try await run(["explain", "u_42"], config: path)
+        #expect(code == .usage)
+        #expect(output.messages.captured.contains("has several apps: books, cards"))
+        #expect(output.messages.captured.contains("Name one with --app."))
+    }
+
+    @Test(arguments: [
+        ("2026-05-06", true), ("2026-05-06T10:00:00Z", true), ("2026-13-06", false),
+        ("2026-5-6", false), ("tomorrow", false),
+    ])
+    func `a date is accepted where a day is meant`(text: String, isAccepted: Bool) async throws {
+        let path = try configuration(apps: ["cards": "sandbox"])
+        _ = try await run(["keys", "add", "--kind", "secret"], config: path)
+        for option in ["--at", "--as-known-at"] {
+            let (code, _) = try await run(["explain", "u_42", option, text], config: path)
+            #expect(code == (isAccepted ? .success : .usage), "\(option) \(text)")
+        }
+    }
+
+    @Test(arguments: [
+        (EdgeOfDay.start, "2026-02-28T00:00:00.000Z"), (.end, "2026-03-01T00:00:00.000Z"),
+    ])
+    func `a date means the edge of its day that was asked for`(edge: EdgeOfDay, instant: String) {
+        #expect(ValueForm.instant(ofDay: edge).read("2026-02-28")?.rfc3339 == instant)
+    }
+}

@@ -1,0 +1,155 @@
+import Foundation
+import Testing
+import TideoverCommandLine
+import TideoverServer
+
+@testable import tideover
+
+/// `tideover init`: what it writes, and what it refuses.
+@Suite final class InitTests {
+    private let folder = FileManager.default.temporaryDirectory
+        .appending(path: "tideover-init-\(UUID().uuidString)")
+
+    init() throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    private static let storeKitFile = URL(filePath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent()
+        .appending(path: "Examples/Products.storekit").path
+
+    private func run(_ words: [String]) async -> (ExitCode, Output) {
+        let output = Output(capturingAs: .plain)
+        let code = await Tideover.program.run(
+            ["init", "--folder", folder.path] + words,
+            output: output
+        )
+        return (code, output)
+    }
+
+    private func mode(_ name: String) throws -> Int? {
+        let path = folder.path + "/" + name
+        return try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+    }
+
+    private var names: [String] {
+        get throws { try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() }
+    }
+
+    private func load() throws -> Configuration {
+        let path = folder.path + "/tideover.json"
+        return try Configuration.load(
+            file: path,
+            text: Array(try Data(contentsOf: URL(filePath: path))),
+            environment: [:],
+            readFile: { Array(try Data(contentsOf: URL(filePath: $0))) }
+        )
+    }
+
+    @Test func `one command makes a configuration that answers with its own keys`() async throws {
+        let (code, output) = await run([
+            "--bundle", "com.example.cards", "--product", "cards.pro.monthly:P1M",
+            "--product", "cards.lifetime",
+        ])
+        #expect(code == .success, "\(output.messages.captured)")
+        #expect(try mode("admin.key") == 0o600)
+        #expect(try mode("secret.key") == 0o600)
+        let app = try #require(try load().apps.first)
+        #expect(app.id == "cards")
+        #expect(app.environments == [.sandbox])
+        #expect(app.catalogue.products.count == 2)
+        let config = folder.path + "/tideover.json"
+        let told = output.results.captured
+        #expect(told.contains("tideover doctor --config \(config)"))
+        #expect(told.contains("tideover serve --config \(config)"))
+        #expect(told.contains("$(cat \(folder.path)/secret.key)"))
+        #expect(told.contains("https://YOUR-HOST/v1/apps/cards/notifications/app-store"))
+        let list = Output(capturingAs: .plain)
+        let listed = await Tideover.program.run(["keys", "list", "--config", config], output: list)
+        #expect(listed == .success)
+        #expect(list.results.captured.contains("secret  cards"))
+        let text = try String(contentsOfFile: folder.path + "/secret.key", encoding: .utf8)
+        #expect(APIKey(text.dropLast())?.kind == .secret)
+    }
+
+    @Test func `both stores get their notification URL`() async throws {
+        let (code, output) = await run([
+            "--bundle", "com.example.cards", "--app-apple-id", "1234567890",
+            "--package", "com.example.cards", "--push-email", "push@p.iam.gserviceaccount.com",
+            "--public-url", "https://billing.example.com/", "--storekit",
+            Self.storeKitFile, "--app", "my-cards",
+        ])
+        #expect(code == .success, "\(output.messages.captured)")
+        let base = "https://billing.example.com/v1/apps/my-cards/notifications"
+        #expect(output.results.captured.contains("\(base)/app-store\n"))
+        #expect(output.results.captured.contains("\(base)/google-play\n"))
+        let app = try #require(try load().apps.first)
+        #expect(app.environments == [.production, .sandbox])
+        #expect(app.googlePlay?.audience == "\(base)/google-play")
+        #expect(app.catalogue.products.values.contains { $0.entitlements == ["premium"] })
+        #expect(output.messages.captured.isEmpty)
+    }
+
+    @Test(arguments: ["tideover.json", "admin.key", "secret.key", "tideover.db"])
+    func `a file that exists is never replaced, and nothing else is written`(
+        name: String
+    ) async throws {
+        let path = folder.appending(path: name)
+        try Data("mine".utf8).write(to: path)
+        let (code, output) = await run(["--bundle", "com.example.cards"])
+        #expect(code == .cannotCreate)
+        #expect(output.messages.captured.contains("nothing was written"))
+        #expect(try names == [name])
+        #expect(try Data(contentsOf: path) == Data("mine".utf8))
+    }
+
+    @Test(arguments: [
+        ["--bundle", "not a bundle"], ["--bundle", "com.example.cards", "--push-email", "x"],
+        ["--package", "com.example.cards", "--push-email", "nobody"],
+        ["--bundle", "com.example.cards", "--product", "a:P1X"],
+        ["--bundle", "com.example.cards", "--product", "a", "--storekit", "b"],
+        ["--bundle", "com.example.cards", "--storekit", "/nonexistent.storekit"],
+        ["--bundle", "com.example.cards", "--app", "-x"],
+        ["--bundle", "com.example.cards", "--public-url", "http://a.example.com"],
+    ])
+    func `what the server would refuse is refused before anything is written`(
+        words: [String]
+    ) async throws {
+        let (code, _) = await run(words)
+        #expect(code != .success)
+        #expect(try names.isEmpty)
+    }
+
+    private func ask(_ lines: [String]) throws -> (NewConfiguration, String) {
+        var rest = lines[...]
+        let output = Output(capturingAs: .plain)
+        let wish = try InitQuestions(output) { rest.popFirst() }.complete(NewConfiguration()) {
+            NewConfiguration.StoreKit(path: $0, names: ["Pro"])
+        }
+        #expect(rest.isEmpty)
+        return (wish, output.messages.captured)
+    }
+
+    @Test func `questions fill in what the command line left open`() throws {
+        let (wish, asked) = try ask([
+            " com.example.cards ", "", "zero", "1234567890", "", "", "pro:P1X", "pro:P1M life",
+            "gold", "http://b.example.com", "https://b.example.com",
+        ])
+        #expect(wish.bundleId == "com.example.cards")
+        #expect(wish.packageName == nil)
+        #expect(wish.appAppleId == 1_234_567_890)
+        #expect(wish.id == "cards")
+        #expect(wish.products.map(\.id) == ["pro", "life"])
+        #expect(wish.products.map(\.period) == ["P1M", nil])
+        #expect(wish.entitlement == "gold")
+        #expect(wish.publicURL == "https://b.example.com")
+        #expect(asked.contains("`zero` does not fit."))
+        #expect(asked.contains("`pro:P1X` does not fit."))
+    }
+
+    @Test func `an end of the input in the middle of the questions writes nothing`() throws {
+        #expect(throws: CommandFailure.self) { try ask(["com.example.cards"]) }
+    }
+}
