@@ -259,13 +259,28 @@ test("an answer is the same object until it changes, and listeners are called", 
 });
 
 test("after a sign-out nothing is stored", async () => {
-  const { session, storage } = start();
+  const { session, storage, requests } = start();
   await session.refresh();
   await session.forget();
   assert.equal(storage.entries.size, 0);
+  const before = requests.length;
   await session.refresh();
+  assert.equal(requests.length, before);
   assert.equal(storage.entries.size, 0);
   assert.equal(status(session), "unknown: loading");
+});
+
+test("a request that fails after a sign-out stores nothing", async () => {
+  let fail;
+  const gate = new Promise((_, reject) => { fail = reject; });
+  const { storage, open, requests } = start();
+  const session = open({ fetch: () => gate });
+  const refreshed = session.refresh();
+  await session.forget();
+  fail(new TypeError("fetch failed"));
+  await refreshed;
+  assert.equal(storage.entries.size, 0);
+  assert.equal(requests.length, 0);
 });
 
 test("a snapshot from server rendering answers at once", () => {

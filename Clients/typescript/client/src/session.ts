@@ -150,6 +150,7 @@ export class CustomerSession {
 
   /** Asks the server. Undefined if it cannot be reached: what is held goes on answering. */
   refresh(): Promise<Snapshot | undefined> {
+    if (this.isForgotten) return Promise.resolve(undefined);
     this.refreshing ??= this.ask();
     return this.refreshing;
   }
