@@ -6,7 +6,9 @@ enum SourceTree {
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
     /// What a build, an editor or version control leaves beside the files that are ours.
-    private static let foreign: Set<String> = [".build", ".git", ".swiftpm", "DerivedData"]
+    private static let foreign: Set<String> = [
+        ".build", ".git", ".swiftpm", "DerivedData", "dist", "node_modules",
+    ]
 
     /// Every file of ours that people read, hidden folders included; data files are left out, because
     /// chance can write any word into them.

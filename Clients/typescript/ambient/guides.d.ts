@@ -1,6 +1,8 @@
-// The parts of other packages that the documents' code uses, so that it is type-checked without them.
+// The parts of other packages that the documents' code uses, so that it is type-checked without
+// them.
 
-// Source: https://hyochan.github.io/react-native-iap/docs/api (14), types of https://www.openiap.dev
+// Source: https://hyochan.github.io/react-native-iap/docs/api (14), types of
+// https://www.openiap.dev
 declare module "react-native-iap" {
   export interface Purchase {
     id: string;

@@ -1,6 +1,5 @@
-// The part of React Native's API that @tideover/react-native and the guides use, so that they compile
-// without it.
-// Source: https://reactnative.dev/docs/components-and-apis (0.72 and later)
+// The part of React Native's API that @tideover/react-native and the guides use, so that they
+// compile without it. Source: https://reactnative.dev/docs/components-and-apis (0.72 and later)
 
 declare module "react-native" {
   import type { ComponentType, ReactNode } from "react";

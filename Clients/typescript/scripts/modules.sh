@@ -13,5 +13,5 @@ for package in react react-dom react-test-renderer react-is scheduler react-shal
     object-assign loose-envify js-tokens @types/react; do
     cp -RL "$debian/$package" "node_modules/$package"
 done
-# React Native itself is no package of Debian's: tests have a stand-in.
+# Debian has no package of React Native: tests replace it.
 ln -s ../tests/support/react-native node_modules/react-native

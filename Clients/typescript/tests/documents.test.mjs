@@ -1,5 +1,5 @@
-// The code in the documents: TypeScript compiles, and what the first page walks through is run with the
-// packed packages in an empty folder, beside the real server.
+// The code in the documents: TypeScript compiles, and what the first page walks through is run with
+// the packed packages in an empty folder, beside the real server.
 import assert from "node:assert/strict";
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { createHmac } from "node:crypto";

@@ -15,7 +15,9 @@ import { applePurchase, playPurchase, program, World } from "./support/tideover.
 const day = 86_400_000;
 const skip = program ? false : "TIDEOVER_BINARY does not name the built program";
 
-/** A phone: its storage and its store's purchases outlive the app, which can be started and ended. */
+/**
+ * A phone: its storage and its store's purchases outlive the app, which can be started and ended.
+ */
 class Phone {
   storage = memoryStore();
   unfinished = [];
@@ -141,7 +143,7 @@ describe("a device beside the real server", { skip }, () => {
     phone.endApp();
   });
 
-  test("a purchase on Google Play that no message told of", async () => {
+  test("a purchase on Google Play with its message lost", async () => {
     const phone = new Phone(world, await world.customer("ben"));
     world.isLosing = true;
     await world.step({ do: "buy", customer: "ben", product: "cards.pro", acknowledged: false });
@@ -157,7 +159,7 @@ describe("a device beside the real server", { skip }, () => {
     phone.endApp();
   });
 
-  test("a back end lets in who may, and nobody else", async () => {
+  test("a back end admits only entitled customers", async () => {
     const api = new TideoverAPI({ url: world.url, app: "cards", key: world.secretKey, environment: "simulated" });
     const options = {
       entitlements: new EntitlementCache(api), unknown: "deny",
@@ -183,7 +185,7 @@ describe("a device beside the real server", { skip }, () => {
     assert.ok(kinds.has("trial_started") && kinds.has("billing_issue_entered"));
   });
 
-  test("a webhook that nobody signed is refused", async () => {
+  test("a webhook without a signature is refused", async () => {
     const POST = fetchWebhook({ keys: "whsec_c2VjcmV0" }, () => assert.fail("it was believed"));
     const request = new Request("http://back.end/hooks", { method: "POST", body: "{}" });
     assert.equal((await POST(request)).status, 400);

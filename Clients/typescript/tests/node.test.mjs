@@ -191,7 +191,7 @@ for (const [name, answer, unknown, status] of cases) {
   });
 }
 
-test("nobody signed in is answered 401, and a failing sign-in reaches Express", async () => {
+test("a request without a customer is answered 401, and a failing sign-in reaches Express", async () => {
   const { entitlements } = cached(snapshot());
   const next = withEntitlement("premium", { entitlements, unknown: "allow", customer: () => undefined }, () => new Response());
   assert.equal((await next(new Request("http://a/"))).status, 401);

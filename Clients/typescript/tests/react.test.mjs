@@ -114,7 +114,7 @@ test("an answer that changes by itself is asked for at that time", async () => {
   assert.equal(shown.at(-1), "denied");
 });
 
-test("a component outside of the provider is told so", async () => {
+test("a component outside of the provider throws", async () => {
   const { Gate } = gate();
   assert.throws(() => renderToString(createElement(Gate)), /no TideoverProvider/);
 });
@@ -133,7 +133,7 @@ const trial = {
   advice: null,
 };
 
-test("the prompt and the trial are none until the server says something", async () => {
+test("the prompt and the trial are none until the server answers", async () => {
   const seen = [];
   const Probe = () => {
     seen.push([usePrompt().kind, useTrial("premium")?.running?.daysLeft]);
@@ -160,14 +160,14 @@ test("the recovery banner is announced, and opens the store's page", async () =>
   assert.equal(opened.at(-1), prompt.action.url);
 });
 
-test("banners show nothing while there is nothing to say", async () => {
+test("banners render nothing without a prompt or a trial", async () => {
   const { session } = setUp();
   const both = createElement(
     Fragment, null, createElement(native.RecoveryBanner), createElement(native.TrialBanner, { entitlement: "premium" }));
   assert.equal((await mount(session, both)).toJSON(), null);
 });
 
-test("an app's own words and colours are used", async () => {
+test("an app's own texts and colours are used", async () => {
   const { session } = setUp({ answer: snapshot({ prompt }) });
   const translate = (key, { until }) => key === "grace.soft" && { title: "Zahlung", message: until, label: "Ändern" };
   const view = await mount(session, createElement(native.RecoveryBanner, { translate, theme: native.dark }));

@@ -15,14 +15,14 @@ function converted(more) {
 
 for (const [name, more, state, reason] of [
   ["paid", {}, "active", "paid"],
-  ["a trial", { periodType: "TRIAL" }, "active", "trial"],
-  ["for ever", { expirationDate: null, willRenew: false }, "active", "lifetime"],
+  ["in a trial", { periodType: "TRIAL" }, "active", "trial"],
+  ["lifetime", { expirationDate: null, willRenew: false }, "active", "lifetime"],
   ["in grace", { billingIssueDetectedAt: until }, "grace", "billingIssue"],
   ["failed", { isActive: false, billingIssueDetectedAt: until }, "expired", "billingError"],
   ["cancelled", { isActive: false, unsubscribeDetectedAt: until }, "expired", "cancelled"],
   ["ended", { isActive: false }, "expired", "ended"],
 ]) {
-  test(`what RevenueCat says of ${name}`, () => {
+  test(`a CustomerInfo that is ${name}`, () => {
     const { premium } = converted(more).entitlements;
     assert.equal(premium.state, state);
     assert.equal(premium.reason, reason);

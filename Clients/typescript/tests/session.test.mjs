@@ -6,7 +6,10 @@ import {
   begin, day, entitlement, fakeFetch, memoryStore, passKeys, problem, reply, snapshot,
 } from "./support/server.mjs";
 
-/** A session beside a server: `world` has the clock, what the server answers, and whether it is there. */
+/**
+ * A session beside a server: `world` has the clock, what the server answers, and whether it is
+ * there.
+ */
 function start(more = {}) {
   const world = { now: begin, isOffline: false, answer: snapshot(), keys: passKeys, ...more.world };
   const { fetch, requests } = fakeFetch(({ url, headers, method }) => {
@@ -38,7 +41,7 @@ test("before the first answer nothing is denied", async () => {
   assert.equal(session.passStatus, "believed");
 });
 
-test("offline from the start it is not known, and that is said", async () => {
+test("offline from the start the answer is unknown, with its reason", async () => {
   const { session } = start({ world: { isOffline: true } });
   assert.equal(await session.refresh(), undefined);
   assert.equal(status(session), "unknown: offline");
@@ -121,7 +124,7 @@ test("a pass older than the answer does not count after it", async () => {
   assert.equal(status(session), "unknown: offline");
 });
 
-test("a platform without Ed25519 believes no pass and says so", async () => {
+test("a platform without Ed25519 believes no pass and reports it", async () => {
   const { open, world } = start();
   const subtle = globalThis.crypto?.subtle;
   const importKey = subtle && Object.getPrototypeOf(subtle).importKey;
@@ -156,7 +159,7 @@ test("a forged pass in the storage is not believed", async () => {
   assert.equal(status(later), "unknown: offline");
 });
 
-test("the pass of somebody else in the storage is not believed", async () => {
+test("the pass of another customer in the storage is not believed", async () => {
   const { session, open, storage, world } = start();
   await session.refresh();
   const [[name, text]] = storage.entries;
@@ -240,7 +243,7 @@ test("a name that the catalogue does not have is neither granted nor denied", as
   assert.equal(status(session, "gold"), "unknown: unnamed");
 });
 
-test("an answer is the same object while it says the same, and listeners hear of changes", async () => {
+test("an answer is the same object until it changes, and listeners are called", async () => {
   const { session, world } = start();
   await session.refresh();
   const answer = session.answer("premium");
@@ -255,14 +258,29 @@ test("an answer is the same object while it says the same, and listeners hear of
   cancel();
 });
 
-test("who signs out leaves nothing behind", async () => {
-  const { session, storage } = start();
+test("after a sign-out nothing is stored", async () => {
+  const { session, storage, requests } = start();
   await session.refresh();
   await session.forget();
   assert.equal(storage.entries.size, 0);
+  const before = requests.length;
   await session.refresh();
+  assert.equal(requests.length, before);
   assert.equal(storage.entries.size, 0);
   assert.equal(status(session), "unknown: loading");
+});
+
+test("a request that fails after a sign-out stores nothing", async () => {
+  let fail;
+  const gate = new Promise((_, reject) => { fail = reject; });
+  const { storage, open, requests } = start();
+  const session = open({ fetch: () => gate });
+  const refreshed = session.refresh();
+  await session.forget();
+  fail(new TypeError("fetch failed"));
+  await refreshed;
+  assert.equal(storage.entries.size, 0);
+  assert.equal(requests.length, 0);
 });
 
 test("a snapshot from server rendering answers at once", () => {
@@ -270,7 +288,7 @@ test("a snapshot from server rendering answers at once", () => {
   assert.equal(status(open({ initial: snapshot() })), "granted by server");
 });
 
-test("nothing in hand is said as such", async () => {
+test("an empty list of purchases is reported as nothing", async () => {
   const { session, requests } = start();
   await session.reconcile([]);
   assert.deepEqual(requests.find(({ method }) => method === "POST").body, { nothing: true });

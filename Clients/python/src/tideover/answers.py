@@ -7,8 +7,8 @@ from typing import Any, Literal, NoReturn
 
 @dataclass(frozen=True)
 class Answer:
-    """`granted`, `denied` or `unknown`. It has no truth value: `unknown` is neither a reason to lock a
-    paying customer out nor to sell again, so ask for `status`."""
+    """`granted`, `denied` or `unknown`. It has no truth value: `unknown` is neither a reason to
+    lock a paying customer out nor to sell again, so ask for `status`."""
 
     status: Literal["granted", "denied", "unknown"]
     because: Literal["unconfirmed", "offline", "unnamed"] | None = None

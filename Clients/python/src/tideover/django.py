@@ -17,7 +17,7 @@ View = Callable[..., HttpResponse]
 def require_entitlement(name: str, entitlements: EntitlementCache,
                         customer: Callable[[HttpRequest], str | None], *,
                         unknown: Unknown) -> Callable[[View], View]:
-    """Lets in only who may use `name`; `customer` returns the id of who is signed in, or None."""
+    """Admits only customers with `name`; `customer` returns the id of the signed-in one, or None."""
     def decorate(view: View) -> View:
         @functools.wraps(view)
         def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:

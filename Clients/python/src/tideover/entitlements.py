@@ -17,7 +17,7 @@ class _Entry:
     etag: str | None
     read_at: float
     server_at: float
-    """The server's time when it last said so, in seconds since 1970."""
+    """The server's time of its last answer, in seconds since 1970."""
 
 
 class EntitlementCache:
@@ -25,8 +25,8 @@ class EntitlementCache:
 
     def __init__(self, api: Tideover, *, max_age: float = 30, max_stale: float = 600,
                  max_customers: int = 10_000, clock: Callable[[], float] = time.time):
-        """`max_age` is how many seconds an answer is used without asking again, `max_stale` how many
-        while the server cannot be reached."""
+        """`max_age` is how many seconds an answer is used without asking again, `max_stale` how
+        many while the server cannot be reached."""
         self.api = api
         self._max_age = max_age
         self._max_stale = max_stale
@@ -45,7 +45,7 @@ class EntitlementCache:
         except TideoverError:
             held = self._stated(self._entry(customer), name, self._max_stale)
             return Answer("unknown", "offline") if held is None else held
-        # The server has just said so: it counts for this request, even if it changes this instant.
+        # The server has just answered: this counts for this request, even if it changes this instant.
         entitlement = entry.snapshot["entitlements"].get(name)
         return answer_from(entitlement) if entitlement else Answer("unknown", "unnamed")
 

@@ -12,7 +12,7 @@ from .webhooks import Webhook, WebhookRefusal, verify_webhook
 
 def require_entitlement(name: str, entitlements: EntitlementCache, customer: Callable[..., Any], *,
                         unknown: Unknown) -> Callable[..., None]:
-    """A dependency that lets in only who may use `name`. `customer` is a dependency of yours that
+    """A dependency that admits only customers with `name`. `customer` is a dependency of yours that
     returns the id of who is signed in, or None.
 
         @app.get("/export", dependencies=[Depends(require_entitlement("premium", ...))])

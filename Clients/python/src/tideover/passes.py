@@ -18,7 +18,7 @@ _LONGEST = 64 * 1024
 
 
 class PassRefusal(Exception):
-    """Why a pass is not believed, in one word."""
+    """A pass was rejected; `code` is the reason."""
 
     def __init__(self, code: str):
         super().__init__(code)
@@ -27,7 +27,7 @@ class PassRefusal(Exception):
 
 @dataclass(frozen=True)
 class Expectation:
-    """What a pass has to say to be believed."""
+    """The claims that a pass must have to be believed."""
 
     issuer: str
     audience: str
@@ -80,7 +80,7 @@ def verified_claims(compact: str, keys: Iterable[Mapping[str, str]]) -> Any:
 
 
 def believe(claims: Any, expected: Expectation, held: Pass | None, now: int) -> Pass:
-    """The pass of claims whose signature was verified, here and now; raises `PassRefusal`. `now` is
+    """The pass of verified claims, if it is believed now; raises `PassRefusal` otherwise. `now` is
     the later of the clock and of the newest verified date."""
     found = _read(claims)
     if found is None:
@@ -143,16 +143,16 @@ def _read(claims: Any) -> Pass | None:
 
 
 def _entitlement(value: Any) -> dict | None:
-    """`access` follows from the state, whatever the member says."""
+    """`access` follows from the state, whatever the member states."""
     if not isinstance(value, dict):
         return None
-    said = {name: member for name, member in value.items() if member is not None}
-    dates = [said[name] for name in ("accessUntil", "graceUntil", "nextChange") if name in said]
-    is_right = said.get("state") in _STATES and isinstance(said.get("reason"), str) \
-        and said.get("confidence") in ("confirmed", "presumed", "unknown") \
-        and all(instant(date) is not None for date in [said.get("notAfter"), *dates]) \
-        and isinstance(said.get("productId", ""), str) and isinstance(said.get("willRenew", True), bool)
-    return {**said, "access": _STATES[said["state"]]} if is_right else None
+    given = {name: member for name, member in value.items() if member is not None}
+    dates = [given[name] for name in ("accessUntil", "graceUntil", "nextChange") if name in given]
+    is_right = given.get("state") in _STATES and isinstance(given.get("reason"), str) \
+        and given.get("confidence") in ("confirmed", "presumed", "unknown") \
+        and all(instant(date) is not None for date in [given.get("notAfter"), *dates]) \
+        and isinstance(given.get("productId", ""), str) and isinstance(given.get("willRenew", True), bool)
+    return {**given, "access": _STATES[given["state"]]} if is_right else None
 
 
 def _ms(text: str) -> int:

@@ -1,4 +1,4 @@
-"""Standard Webhooks: https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md"""
+"""Standard Webhooks: https://www.standardwebhooks.com"""
 
 import base64
 import binascii
@@ -38,8 +38,8 @@ class Webhook:
 
 def verify_webhook(headers: Mapping[str, str], body: bytes | str, keys: str | Iterable[str], *,
                    tolerance: float = 300, now: float | None = None) -> Webhook:
-    """The message, if one of the keys signed it: secrets (`whsec_`, for `v1`) or public keys (`whpk_`,
-    for `v1a`). Give the body as it was received, not parsed again."""
+    """The message, if one of the keys signed it: secrets (`whsec_`, for `v1`) or public keys
+    (`whpk_`, for `v1a`). Give the body as it was received, not parsed again."""
     fields = {name.lower(): value for name, value in headers.items()}
     identifier, moment, signatures = (
         fields.get(f"webhook-{name}") for name in ("id", "timestamp", "signature"))

@@ -15,8 +15,8 @@ export interface Register {}
 export type EntitlementName = Register extends { entitlement: infer Name extends string } ? Name : string;
 
 /**
- * Whether a customer may use something. It has three cases on purpose: `unknown` is neither a reason
- * to lock a paying customer out nor to sell again.
+ * Whether a customer may use something. It has three cases on purpose: `unknown` is neither a
+ * reason to lock a paying customer out nor to sell again.
  */
 export type Answer = Granted | Denied | Unknown;
 
@@ -40,9 +40,9 @@ export interface Denied {
 export interface Unknown {
   readonly status: "unknown";
   /**
-   * `loading`: no answer yet, show neither. `unconfirmed`: the server could not find out, or knows no
-   * purchase yet; reconcile, and do not sell. `offline`: no answer that still counts. `unnamed`: the
-   * server's catalogue has no such entitlement.
+   * `loading`: no answer yet, show neither. `unconfirmed`: the server could not find out, or knows
+   * no purchase yet; reconcile, and do not sell. `offline`: no answer that still counts. `unnamed`:
+   * the server's catalogue has no such entitlement.
    */
   readonly because: "loading" | "unconfirmed" | "offline" | "unnamed";
   /** What the server or the pass states; only with `unconfirmed`. */

@@ -19,7 +19,9 @@ export interface HTTPAnswer {
   etag: string | undefined;
 }
 
-/** The first pause is at most this long, in milliseconds; each further one at most twice as long. */
+/**
+ * The first pause is at most this long, in milliseconds; each further one at most twice as long.
+ */
 const firstPause = 500;
 /** The longest pause between attempts: a server that asks for more gets no further attempt. */
 const longestPause = 30_000;

@@ -18,7 +18,7 @@ export interface Pass {
   entitlements: Map<string, PassEntitlement>;
 }
 
-/** What a pass has to say to be believed on a device. */
+/** The claims that a pass must have to be believed on a device. */
 export interface PassExpectation {
   issuer: string;
   audience: string;
@@ -52,7 +52,7 @@ export function now(time: DeviceTime): number {
   return Math.max(time.clock, time.newest ?? time.clock);
 }
 
-/** The pass of claims whose signature was verified, or why it is not believed here and now. */
+/** The pass of verified claims, or why it is not believed now. */
 export function believe(
   claims: unknown, expected: PassExpectation, held: Pass | undefined, time: DeviceTime,
 ): Pass | PassRefusal {
@@ -129,7 +129,7 @@ function readPass(claims: unknown): Pass | undefined {
   };
 }
 
-/** `access` follows from the state, whatever the member says. */
+/** `access` follows from the state, whatever the member states. */
 function readEntitlement(value: unknown): PassEntitlement | undefined {
   if (!isObject(value)) return undefined;
   const { state, reason, confidence } = value;

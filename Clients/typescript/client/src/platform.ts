@@ -13,7 +13,7 @@ export interface FetchInit {
   headers: Record<string, string>;
   body?: string;
   redirect: "manual";
-  /** An `AbortSignal`, whose declarations differ between platforms. */
+  /** An `AbortSignal`; its declarations differ between platforms. */
   signal?: any;
 }
 

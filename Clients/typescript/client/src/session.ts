@@ -34,7 +34,7 @@ export type PassStatus = "none" | "believed" | PassRefusal | SignatureRefusal;
 interface Current {
   snapshot: Snapshot;
   etag: string | undefined;
-  /** The device's time and the server's when the server last said so. */
+  /** The device's time and the server's at the server's last answer. */
   readAt: number;
   serverAt: number;
 }
@@ -83,7 +83,7 @@ export class CustomerSession {
 
   // MARK: Answers
 
-  /** Whether the customer may use something now. The same object while it says the same. */
+  /** Whether the customer may use something now. The same object until it changes. */
   answer(name: EntitlementName): Answer {
     const fresh = this.derive(name);
     const held = this.answers.get(name);
@@ -102,7 +102,9 @@ export class CustomerSession {
     return this.status;
   }
 
-  /** Whether the clock is minutes behind a time that this device has seen; that one counts offline. */
+  /**
+   * Whether the clock is minutes behind a time that this device has seen; that one counts offline.
+   */
   get isClockBehind(): boolean {
     return now(this.time) > this.clock() + clockTolerance;
   }
@@ -148,6 +150,7 @@ export class CustomerSession {
 
   /** Asks the server. Undefined if it cannot be reached: what is held goes on answering. */
   refresh(): Promise<Snapshot | undefined> {
+    if (this.isForgotten) return Promise.resolve(undefined);
     this.refreshing ??= this.ask();
     return this.refreshing;
   }
@@ -196,7 +199,7 @@ export class CustomerSession {
     return { clock: this.clock(), newest: this.record.newest };
   }
 
-  /** The server's time as far as the device can tell: its last one, and what has passed since. */
+  /** An estimate of the server's time: its last one, and what has passed since. */
   private serverTime(current: Current): number {
     return current.serverAt + Math.max(0, now(this.time) - current.readAt);
   }
@@ -231,7 +234,7 @@ export class CustomerSession {
     this.accepted = Math.max(this.accepted, number);
     this.current = this.received(snapshot, etag);
     if (snapshot.pass) await this.acceptPass(snapshot.pass, snapshot);
-    // A pass that says less than the server just did must not answer later.
+    // A pass older than this answer must not answer later.
     if (this.held && this.held.version < snapshot.customerVersion) this.dropPass();
     await this.confirm();
     this.touch();
@@ -307,7 +310,7 @@ export class CustomerSession {
     this.record = readRecord(text);
     const { pass } = this.record;
     if (pass === undefined) return;
-    // Only what was asked for: storage can be filled with the pass of somebody else.
+    // Only what was asked for: storage can hold the pass of another customer.
     const found = await this.check(pass, this.api.environment, this.customer, this.time);
     this.status = typeof found === "string" ? found : "believed";
     if (typeof found !== "string") this.held = found;

@@ -7,7 +7,9 @@ export type Verifier = (
   publicKey: Uint8Array, signature: Uint8Array, message: Uint8Array,
 ) => Promise<boolean> | boolean;
 
-/** Why a signed pass is not read. `unverifiable`: this platform has no Ed25519 and none was given. */
+/**
+ * Why a signed pass is not read. `unverifiable`: this platform has no Ed25519 and none was given.
+ */
 export type SignatureRefusal = "notAPass" | "unknownKey" | "badSignature" | "unverifiable";
 
 const longest = 64 * 1024;

@@ -15,7 +15,7 @@ interface Entry {
   snapshot: Snapshot;
   etag: string | undefined;
   readAt: number;
-  /** The server's time when it last said so. */
+  /** The server's time of its last answer. */
   serverAt: number;
 }
 
@@ -44,7 +44,7 @@ export class EntitlementCache {
     } catch {
       return this.stated(customer, name, this.maxStale) ?? { status: "unknown", because: "offline" };
     }
-    // The server has just said so: it counts for this request, even if it changes this instant.
+    // The server has just answered: this counts for this request, even if it changes this instant.
     return this.stated(customer, name, Infinity, true) ?? { status: "unknown", because: "unnamed" };
   }
 

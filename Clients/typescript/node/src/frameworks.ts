@@ -4,10 +4,13 @@ import type { Refusal, RequireOptions } from "./require.js";
 import { verifyWebhook, WebhookRefusal } from "./webhook.js";
 import type { Webhook, WebhookHeaders, WebhookOptions } from "./webhook.js";
 
-// Adapters: each only translates a framework's request and response. The types are the least of each
-// framework that is used, so that none of them is a dependency.
+// Adapters: each only translates a framework's request and response. The types are the least of
+// each framework that is used, so that none of them is a dependency.
 
-/** What is done with a verified message. What it throws goes to the framework: the sender tries again. */
+/**
+ * What is done with a verified message. What it throws goes to the framework: the sender tries
+ * again.
+ */
 export type WebhookHandler = (webhook: Webhook) => Promise<void> | void;
 
 const longestBody = 1024 * 1024;
@@ -61,7 +64,7 @@ export function honoRequireEntitlement<Context extends HonoContext>(
 
 // MARK: Express, and Node's own http
 
-/** A request whose body nobody has read yet, or that `express.raw` has read. */
+/** A request with a body that is not read yet, or that `express.raw` has read. */
 export interface NodeRequest extends AsyncIterable<Uint8Array | string> {
   headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   body?: unknown;

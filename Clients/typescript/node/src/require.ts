@@ -3,7 +3,7 @@ import type { EntitlementCache } from "./entitlements.js";
 
 export interface RequireOptions<Request> {
   entitlements: EntitlementCache;
-  /** The customer who asks, as your own sign-in found out; undefined for nobody. */
+  /** Returns the id of the signed-in customer; undefined if there is none. */
   customer: (request: Request) => string | undefined | Promise<string | undefined>;
   /** What happens while it is not known whether the customer may: nothing is assumed for you. */
   unknown: "allow" | "deny";
@@ -16,7 +16,9 @@ export interface Refusal {
   body: string;
 }
 
-/** Undefined if the customer of a request may use the entitlement, or the response to send instead. */
+/**
+ * Undefined if the customer of a request may use the entitlement, or the response to send instead.
+ */
 export async function refusal<Request>(
   name: EntitlementName, request: Request, options: RequireOptions<Request>,
 ): Promise<Refusal | undefined> {

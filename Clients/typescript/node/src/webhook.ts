@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { nodeVerifier } from "./verifier.js";
 
-// Standard Webhooks: https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
+// Standard Webhooks: https://www.standardwebhooks.com
 
 /** Why a message is not believed. */
 export class WebhookRefusal extends Error {
@@ -24,7 +24,10 @@ export type WebhookHeaders =
   | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export interface WebhookOptions {
-  /** Secrets (`whsec_`, for `v1`) and public keys (`whpk_`, for `v1a`); two while one replaces the other. */
+  /**
+   * Secrets (`whsec_`, for `v1`) and public keys (`whpk_`, for `v1a`); two while one replaces the
+   * other.
+   */
   keys: string | readonly string[];
   /** How many seconds the timestamp may be from now: 300 unless given. */
   tolerance?: number;
@@ -39,7 +42,9 @@ export interface Webhook {
   payload: Record<string, any>;
 }
 
-/** The message, if one of the keys signed it. Give the body as it was received, not parsed again. */
+/**
+ * The message, if one of the keys signed it. Give the body as it was received, not parsed again.
+ */
 export async function verifyWebhook(
   headers: WebhookHeaders, body: string | Uint8Array, options: WebhookOptions,
 ): Promise<Webhook> {

@@ -10,7 +10,7 @@ import type { Theme } from "./theme.js";
 
 export interface BannerOptions {
   theme?: Theme;
-  /** Your own words for a key of docs/words.md; the server's English where it returns undefined. */
+  /** Your own text for a key of docs/words.md; the server's English where it returns undefined. */
   translate?: (key: string, values: Arguments) => BannerContent | undefined;
   /** Instead of opening the store's page. */
   onPress?: (url: string) => void;
@@ -18,7 +18,7 @@ export interface BannerOptions {
   onError?: (error: unknown) => void;
 }
 
-/** Asks a customer whose payment failed to update it; nothing while there is nothing to say. */
+/** Asks a customer with a failed payment to update it; renders nothing without a prompt. */
 export function RecoveryBanner(options: BannerOptions): ReactElement | null {
   const prompt = usePrompt();
   if (prompt.kind === "none" || prompt.key === undefined) return null;
@@ -32,7 +32,7 @@ export interface TrialBannerOptions extends BannerOptions {
   entitlement: EntitlementName;
 }
 
-/** Says how long a free trial lasts and what follows; nothing while none runs. */
+/** Shows how long a free trial lasts and what follows; renders nothing while none runs. */
 export function TrialBanner({ entitlement, ...options }: TrialBannerOptions): ReactElement | null {
   const state = useSnapshot()?.entitlements[entitlement];
   if (!state?.trial || !state.words) return null;
@@ -53,7 +53,9 @@ function banner(
   return createElement(Banner, { ...content, theme, testID, onPress: open });
 }
 
-/** Where a store lets its customers manage subscriptions, by the platform's name in React Native. */
+/**
+ * Where a store lets its customers manage subscriptions, by the platform's name in React Native.
+ */
 export function subscriptionsPage(platform: string): string {
   return platform === "android"
     ? "https://play.google.com/store/account/subscriptions"

@@ -4,14 +4,14 @@ import { useSession } from "./provider.js";
 
 /**
  * Whether the customer may use something. `unknown` before the first answer: show neither the
- * feature nor the paywall then, so that nobody sees a lock flash.
+ * feature nor the paywall then, so that no lock flashes.
  */
 export function useEntitlement(name: EntitlementName): Answer {
   const session = useSession();
   return useValue(useCallback(() => session.answer(name), [session, name]));
 }
 
-/** What to say to a customer whose payment failed; `kind` is `none` as long as nothing is to be said. */
+/** The message for a customer with a failed payment; `kind` is `none` if there is none. */
 export function usePrompt(): Prompt {
   return useSnapshot()?.prompt ?? noPrompt;
 }
@@ -21,7 +21,7 @@ export interface TrialState {
   running: Trial | null;
   /** The trial that can be offered; null if there is none. Offer it only where it is `eligible`. */
   offer: TrialOffer | null;
-  /** What a screen says about it. */
+  /** The text for a screen about it. */
   words: Words | null;
 }
 

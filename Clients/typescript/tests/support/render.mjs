@@ -1,4 +1,4 @@
-// What React's test renderer shows, and a stand-in for React Native's primitives.
+// React's test renderer, and searches in what it renders.
 import { createRequire } from "node:module";
 
 const require = createRequire(import.meta.url);

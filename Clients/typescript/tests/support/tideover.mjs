@@ -1,5 +1,6 @@
-// A real server with the simulated stores behind it, on loopback. Between them stands a relay that can
-// lose the stores' messages, and keeps what devices get from a store: signed transactions and tokens.
+// A real server with the simulated stores behind it, on loopback. Between them stands a relay that
+// can lose the stores' messages, and keeps what devices get from a store: signed transactions and
+// tokens.
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -7,10 +8,10 @@ import http from "node:http";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
-/** The built program; without it the tests that need one are skipped, and say so. */
+/** The built program; without it the tests that need one are skipped visibly. */
 export const program = process.env.TIDEOVER_BINARY;
 
-/** What tests are told by is no configuration of the program's. */
+/** Variables of the tests are not configuration of the program. */
 const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("TIDEOVER_")));
 
 const products = {
@@ -67,10 +68,10 @@ export class World {
     const stage = this.write("store.json", scenario);
     this.authority = path.join(this.folder, "store");
     const target = `http://127.0.0.1:${this.relay.address().port}`;
-    const said = await this.run(
+    const ready = await this.run(
       ["sandbox", "serve", stage, "--listen", "127.0.0.1:0", "--target", target, "--authority", this.authority],
       /stores are on (\S+)\n[^]*issuer id (\S+), key id (\S+) and[^]*key file \S+\n/);
-    [, this.store, this.issuerId, this.keyId] = said;
+    [, this.store, this.issuerId, this.keyId] = ready;
     // Its file is written just after it is named.
     await soon("the key file of Google", () => existsSync(path.join(this.authority, "service-account.json")));
     const key = this.tool("keys", "pass");
@@ -172,7 +173,7 @@ export class World {
     return execFileSync(program, words, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"], env });
   }
 
-  /** Starts the program, and returns the match of what it says when it is ready. */
+  /** Starts the program, and returns the match in its output when it is ready. */
   run(words, ready) {
     const child = spawn(program, words, { stdio: ["ignore", "pipe", "pipe"], env });
     this.processes.push(child);

@@ -1,4 +1,4 @@
-// What must not compile stands below a line that expects so: the compiler fails if it does compile.
+// The compiler fails if a line below a `@ts-expect-error` compiles.
 import { CustomerSession, PurchaseSync, TideoverAPI } from "@tideover/client";
 import type { Answer, PurchaseLibrary } from "@tideover/client";
 import "./register.js";

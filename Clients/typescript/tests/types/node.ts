@@ -7,7 +7,7 @@ const entitlements = new EntitlementCache(
 const customer = () => "anna";
 
 requireEntitlement("premium", { entitlements, customer, unknown: "deny" });
-// @ts-expect-error what happens while it is unknown has to be said
+// @ts-expect-error `unknown` is required
 requireEntitlement("premium", { entitlements, customer });
 // @ts-expect-error an entitlement that is not registered
 requireEntitlement("gold", { entitlements, customer, unknown: "deny" });
