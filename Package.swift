@@ -93,7 +93,9 @@ if !isCheckout {
     ]
 }
 #endif
-targets.append(library("TideoverKit", kit))
+targets += [
+    library("TideoverKit", kit)
+]
 
 /// What the program says that it was built from. Whoever builds says so: what the manifest could ask
 /// git itself is remembered, and out of date with the next commit.

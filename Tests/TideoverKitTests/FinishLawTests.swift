@@ -44,7 +44,7 @@ import TideoverKit
         var world = SimulatedWorld(withServer: true)
         world.isReachable = false
         world.launch()
-        for id in UInt64(1)...40 {
+        for id in UInt64(1)...20 {
             let purchase = TestPurchases.coins(id)
             world.unfinished.append(purchase)
             world.send(.transactionUpdated(purchase))
@@ -52,10 +52,10 @@ import TideoverKit
             if id.isMultiple(of: 7) { world.launch() }
         }
         #expect(world.unfinished == [])
-        #expect(world.machine.kept.queue.count == 40)
+        #expect(world.machine.kept.queue.count == 20)
         world.isReachable = true
         world.send(.foregrounded)
-        #expect(world.committed.count == 40)
+        #expect(world.committed.count == 20)
         #expect(world.committed.values.allSatisfy { $0 == 1 })
         #expect(world.machine.kept.queue == [])
         #expect(world.lost == [])

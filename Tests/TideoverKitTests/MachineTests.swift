@@ -165,6 +165,31 @@ import TideoverKit
         #expect(EvidencePage.pages(of: [], and: []).map(\.saysNothing) == [true])
     }
 
+    @Test func `only the answer to the last page counts`() {
+        var world = SimulatedWorld(withServer: true)
+        world.statuses = (UInt64(1)...50).map {
+            TestPurchases.status(TestPurchases.subscription($0))
+        }
+        world.launch()
+        #expect(world.committed.count == 50)
+        let answered = world.shown.filter(\.isAnswered)
+        #expect(answered.count == 1)
+        #expect(answered.last?["premium"].access == .granted)
+    }
+
+    @Test func `what nobody could verify is presented once`() {
+        var world = SimulatedWorld(withServer: true)
+        let forged = TestPurchases.subscription(7, isVerified: false)
+        world.unfinished = [forged]
+        world.statuses = [TestPurchases.status(forged)]
+        world.launch()
+        #expect(world.machine.refusals == [7: "wrong-bundle"])
+        let count = world.presented[7]
+        world.send(.foregrounded)
+        world.send(.foregrounded)
+        #expect(world.presented[7] == count)
+    }
+
     @Test func `what is kept is read as it was written`() {
         var kept = KeptState(customer: TestPurchases.customer)
         kept.queue = [QueuedPurchase(TestPurchases.coins(3), isRefused: true)]

@@ -21,6 +21,8 @@ struct SimulatedWorld {
     var finished: [UInt64] = []
     /// Transactions that were finished before anything durable held them.
     var lost: [UInt64] = []
+    /// How often each transaction was presented to the server.
+    var presented: [UInt64: Int] = [:]
     var syncs = 0
     var restores: [RestoreOutcome] = []
     var shown: [EntitlementState] = []
@@ -107,6 +109,7 @@ struct SimulatedWorld {
         _ number: Int
     ) -> EntitlementMachine.Event {
         guard isReachable else { return .reconcileFailed(round: round, page: number) }
+        for purchase in page.transactions { presented[purchase.transactionId, default: 0] += 1 }
         for purchase in page.transactions where purchase.isVerified && !takesNothing {
             if committedDocuments.insert(purchase.jws).inserted {
                 committed[purchase.transactionId, default: 0] += 1

@@ -8,8 +8,6 @@ extension EntitlementMachine {
         currentFacts?.environment ?? settings.environment
     }
 
-    var hasOwnEnvironment: Bool { currentFacts?.environment != nil }
-
     /// What the store signed, once it was read in this process.
     var currentFacts: DeviceFacts? {
         if let facts { return facts }
@@ -49,7 +47,8 @@ extension EntitlementMachine {
     /// All answers at a reading of the clocks.
     func state(by decision: DeviceDecision?, at reading: ClockReading) -> EntitlementState {
         let basis = Basis(self, decision, at: reading)
-        var state = EntitlementState(environment: environment)
+        // The server may answer production from its sandbox, where its policy says so.
+        var state = EntitlementState(environment: reply?.environment ?? environment)
         for name in basis.names {
             var entitlement = basis.answer(on: name)
             entitlement.isWaiting = entitlement.isWaiting || isWaiting(for: name)
@@ -83,6 +82,8 @@ extension EntitlementMachine {
             .sorted { $0.name < $1.name }
             .map { GrantedNote(entitlement: $0.name, until: $0.until) }
         kept.artifacts.removeAll { $0.until.map { $0 <= now } ?? false }
+        let bought = state.entitlements.values.filter { $0.access == .granted }.map(\.productId)
+        kept.waiting.removeAll { bought.contains($0) }
         mark(&state)
     }
 

@@ -42,11 +42,17 @@ extension EntitlementMachine {
                 && !kept.queue.contains { $0.purchase.jws == purchase.jws }
         }
         var pages = EvidencePage.pages(
-            of: queued + unqueued.sorted { $0.transactionId < $1.transactionId } + store.purchases,
-            and: store.statuses
+            of: queued + unqueued.sorted { $0.transactionId < $1.transactionId }
+                + store.purchases.filter(isPresentable),
+            and: store.statuses.filter { isPresentable($0.transaction) }
         )
         pages[pages.count - 1].conclusion = conclusion(of: store, at: reading)
         return pages
+    }
+
+    /// What neither the device nor the server could verify is not presented twice.
+    private func isPresentable(_ purchase: SignedPurchase) -> Bool {
+        purchase.isVerified || refusals[purchase.transactionId] == nil
     }
 
     private func conclusion(
@@ -90,12 +96,13 @@ extension EntitlementMachine {
         guard isCurrent(number, page), let pages = round?.pages else { return [] }
         for purchase in pages[page].transactions { judge(purchase, reply.verdicts[purchase.jws]) }
         clock.see(serverTime: reply.asOf, at: reading)
-        if reply.environment == environment || !hasOwnEnvironment { self.reply = reply }
         failures = 0
-        let pass = reply.pass.map { receivePass($0) } ?? []
         round?.page += 1
-        guard page + 1 < pages.count else { return pass + endRound(answered: true, at: reading) }
-        return pass + presentPage()
+        // The answer to an earlier page does not know the rest of the evidence.
+        guard page + 1 == pages.count else { return presentPage() }
+        self.reply = reply
+        let pass = reply.pass.map { receivePass($0) } ?? []
+        return pass + endRound(answered: true, at: reading)
     }
 
     private mutating func judge(_ purchase: SignedPurchase, _ verdict: ServerReply.Verdict?) {
