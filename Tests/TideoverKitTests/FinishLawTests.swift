@@ -5,13 +5,27 @@ import TideoverKit
 /// A transaction is finished only after the server has committed it, or after the file holds it.
 @Suite struct FinishLawTests {
     /// The number of effects of an undisturbed run.
-    private func effects(withServer: Bool, isReachable: Bool) -> Int {
-        story(withServer: withServer, isReachable: isReachable, life: nil).effects
+    private func effects(of circumstances: Circumstances) -> Int {
+        story(circumstances, life: nil).effects
     }
 
-    private func story(withServer: Bool, isReachable: Bool, life: Int?) -> SimulatedWorld {
-        var world = SimulatedWorld(withServer: withServer)
-        world.isReachable = isReachable
+    struct Circumstances: Sendable {
+        var withServer = true
+        var isReachable = true
+        var writesSlowly = false
+
+        static let all = [
+            Circumstances(), Circumstances(isReachable: false),
+            Circumstances(withServer: false), Circumstances(writesSlowly: true),
+            Circumstances(isReachable: false, writesSlowly: true),
+            Circumstances(withServer: false, writesSlowly: true),
+        ]
+    }
+
+    private func story(_ circumstances: Circumstances, life: Int?) -> SimulatedWorld {
+        var world = SimulatedWorld(withServer: circumstances.withServer)
+        world.isReachable = circumstances.isReachable
+        world.writesSlowly = circumstances.writesSlowly
         world.life = life
         world.launch()
         let purchase = TestPurchases.subscription(7)
@@ -21,21 +35,22 @@ import TideoverKit
         return world
     }
 
-    @Test(arguments: [(true, true), (true, false), (false, true)])
+    @Test(arguments: Circumstances.all)
     func `a process killed at any effect loses no purchase and grants none twice`(
-        withServer: Bool,
-        isReachable: Bool
+        circumstances: Circumstances
     ) {
-        let count = effects(withServer: withServer, isReachable: isReachable)
+        let count = effects(of: circumstances)
         #expect(count > 4)
         for life in 0...count {
-            var world = story(withServer: withServer, isReachable: isReachable, life: life)
+            var world = story(circumstances, life: life)
             world.isReachable = true
             world.launch()
             #expect(world.lost == [], "killed before effect \(life)")
             #expect(world.unfinished == [], "killed before effect \(life)")
             #expect(world.machine.kept.queue == [], "killed before effect \(life)")
-            if withServer { #expect(world.committed == [7: 1], "killed before effect \(life)") }
+            if circumstances.withServer {
+                #expect(world.committed == [7: 1], "killed before effect \(life)")
+            }
             #expect(world.shown.last?["premium"].access == .granted, "killed before effect \(life)")
         }
     }

@@ -15,6 +15,8 @@ struct SimulatedWorld {
     var purchases: [SignedPurchase] = []
     var isReachable = true
     var takesNothing = false
+    /// Whether the disk is slower than everything else.
+    var writesSlowly = false
     /// What the server committed, by transaction, with how often each was new to it.
     var committed: [UInt64: Int] = [:]
     private var committedDocuments: Set<String> = []
@@ -57,9 +59,16 @@ struct SimulatedWorld {
     mutating func send(_ event: EntitlementMachine.Event) {
         do throws(Killed) {
             var waiting = [event]
-            while !waiting.isEmpty {
-                let actions = machine.happened(waiting.removeFirst(), at: reading)
-                for action in actions { waiting += try carryOut(action) }
+            var writes: [EntitlementMachine.Action] = []
+            while !waiting.isEmpty || !writes.isEmpty {
+                if waiting.isEmpty { waiting += try carryOut(writes.removeFirst()) }
+                for action in machine.happened(waiting.removeFirst(), at: reading) {
+                    if writesSlowly, case .write = action {
+                        writes.append(action)
+                    } else {
+                        waiting += try carryOut(action)
+                    }
+                }
             }
         } catch {
             life = nil
