@@ -56,7 +56,45 @@ var targets: [Target] = [
 ]
 
 var products: [Product] = [
-    .library(name: "TideoverCore", targets: ["TideoverCore"])
+    .library(name: "TideoverCore", targets: ["TideoverCore"]),
+    // What an app embeds. None of its modules needs a library of the system.
+    .library(name: "TideoverKit", targets: ["TideoverKit"]),
+]
+
+// What an app embeds decides by the core and reads StoreKit, or on Linux a stand-in for it. Only this
+// package's own builds have the stand-in: no dependency of another package may have a local path.
+var dependencies: [Package.Dependency] = []
+var kit: [Target.Dependency] = [
+    "TideoverAppStore", "TideoverCore", "TideoverHTTP", "TideoverJSON",
+]
+#if os(Linux)
+let isCheckout = ["/checkouts/", "/repositories/"].contains(
+    where: Context.packageDirectory.contains
+)
+if !isCheckout {
+    dependencies.append(.package(path: "StandIns/StoreKit"))
+    kit.append(.product(name: "StoreKit", package: "StoreKit"))
+    targets += [
+        tests(
+            "TideoverKitTests",
+            ["TideoverKit", "TideoverCore", "TideoverJSON", "TideoverSignatures"]
+        ),
+        // The adapter on the stand-in, which the simulated App Store drives, beside a server.
+        tests(
+            "TideoverKitRehearsalTests",
+            [
+                "TideoverKit", "TideoverAppStore", "TideoverCore", "TideoverHTTP", "TideoverJSON",
+                "TideoverLocks", "TideoverRehearsal", "TideoverSandbox", "TideoverServer",
+                "TideoverSignatures",
+                .product(name: "StoreKit", package: "StoreKit"),
+                .product(name: "StoreKitFaking", package: "StoreKit"),
+            ]
+        ),
+    ]
+}
+#endif
+targets += [
+    library("TideoverKit", kit)
 ]
 
 /// What the program says that it was built from. Whoever builds says so: what the manifest could ask
@@ -334,5 +372,6 @@ let package = Package(
     name: "tideover",
     platforms: [.iOS(.v17), .macOS(.v14), .tvOS(.v17), .watchOS(.v10), .visionOS(.v1)],
     products: products,
+    dependencies: dependencies,
     targets: targets
 )

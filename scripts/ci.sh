@@ -30,7 +30,7 @@ step() {
 }
 
 format() {
-    swift format lint --strict --recursive --parallel Sources Tests Examples Trials Benchmarks Fuzz Package.swift
+    swift format lint --strict --recursive --parallel Sources Tests StandIns Examples Trials Benchmarks Fuzz Package.swift
 }
 
 shell_scripts() {
@@ -217,6 +217,7 @@ full)
     step "scripts" shell_scripts
     step "tests with coverage" covered_tests
     step "documentation" documentation
+    step "an app's package with TideoverKit alone" scripts/kit-consumer.sh
     step "tests under the thread sanitizer" sanitized_tests thread
     step "tests under the address sanitizer" sanitized_tests address
     step "faults that the conformance tables find" scripts/mutation-check.sh --first 3

@@ -18,7 +18,8 @@ public struct Rehearsal: Sendable {
 
     private let scenario: Scenario
     private let storage: SQLiteStorage
-    private let authority: SandboxAuthority
+    /// What the scenario's stores sign with.
+    package let authority: SandboxAuthority
     private let appStore: AppStoreRehearsal
     private let googlePlay: GooglePlayRehearsal?
     private let revenueCat: RevenueCatRehearsal?
@@ -99,7 +100,7 @@ public struct Rehearsal: Sendable {
     }
 
     /// As a scenario meets the server, which can ask the scenario's stores.
-    private var target: ScenarioTarget {
+    package var target: ScenarioTarget {
         let (service, clock, storeAPI, app) = (service, clock, storeAPI, scenario.app.id)
         var target = ScenarioTarget(
             deliver: service.handler,

@@ -60,6 +60,16 @@ import Testing
         #expect(HouseRules.impureCore(file(code)) == [])
     }
 
+    @Test func `only what an Apple app needs imports Foundation`() {
+        let text = "import Foundation\n"
+        let path = "Sources/TideoverKit/Apple/Dates.swift"
+        #expect(HouseRules.wrongImports(SourceFile(path: path, text: text)) == [])
+        let heart = "Sources/TideoverKit/Machine/Rounds.swift"
+        #expect(HouseRules.wrongImports(SourceFile(path: heart, text: text)).count == 1)
+        let database = SourceFile(path: heart, text: "import TideoverSignatures\n")
+        #expect(HouseRules.wrongImports(database).count == 1)
+    }
+
     @Test(arguments: [
         "import Synchronization", "Task.immediate { }", "var a: InlineArray<4, UInt8>",
         "func f(_ bytes: Span<UInt8>)", "let wide: Int128 = 1", "UInt128.max",

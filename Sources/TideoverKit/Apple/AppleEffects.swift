@@ -1,0 +1,54 @@
+#if canImport(Darwin) && canImport(StoreKit)
+import CryptoKit
+import Foundation
+import TideoverCore
+import TideoverHTTP
+
+extension Tideover {
+    /// Starts with StoreKit, URLSession and a file in Application Support. Call it once, in the
+    /// initialiser of the app.
+    @MainActor
+    public static func start(_ configuration: Configuration) throws -> EntitlementStore {
+        let folder = URL.applicationSupportDirectory.appending(path: "Tideover")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        return start(
+            configuration,
+            source: .storeKit,
+            file: .onDisk(path: folder.appending(path: "kept.json").path(percentEncoded: false)),
+            network: URLSessionNetwork(base: configuration.server?.url).handler,
+            verify: { signature, message, key in
+                let key = try? Curve25519.Signing.PublicKey(rawRepresentation: key)
+                return key?.isValidSignature(signature, for: message) ?? false
+            }
+        )
+    }
+}
+
+/// Requests to one server over URLSession.
+private struct URLSessionNetwork: Sendable {
+    let base: String?
+    private static let patience: TimeInterval = 30
+
+    struct NoAddress: Error {}
+
+    var handler: Handler {
+        { request in
+            var components = base.flatMap { URLComponents(string: $0) }
+            components?.percentEncodedPath += request.path
+            components?.queryItems = request.query.map {
+                URLQueryItem(name: $0.name, value: $0.value)
+            }
+            guard let url = components?.url else { throw NoAddress() }
+            var outgoing = URLRequest(url: url, timeoutInterval: Self.patience)
+            outgoing.httpMethod = request.method
+            if !request.body.isEmpty { outgoing.httpBody = Data(request.body) }
+            for field in request.headers.fields {
+                outgoing.addValue(field.value, forHTTPHeaderField: field.name)
+            }
+            let (data, response) = try await URLSession.shared.data(for: outgoing)
+            let status = (response as? HTTPURLResponse)?.statusCode ?? 0
+            return Response(status: status, body: Array(data))
+        }
+    }
+}
+#endif

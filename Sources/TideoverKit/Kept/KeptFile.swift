@@ -1,0 +1,16 @@
+/// The one file that the kit writes, as an effect that is handed in.
+public struct KeptFile: Sendable {
+    /// Reads the whole file; nil where there is none.
+    public var read: @Sendable () async throws -> [UInt8]?
+    /// Replaces the whole file. It returns only after the bytes are durable: a process that is killed
+    /// at any moment leaves either the old file or the new one.
+    public var write: @Sendable (_ bytes: [UInt8]) async throws -> Void
+
+    public init(
+        read: @escaping @Sendable () async throws -> [UInt8]?,
+        write: @escaping @Sendable (_ bytes: [UInt8]) async throws -> Void
+    ) {
+        self.read = read
+        self.write = write
+    }
+}

@@ -1,0 +1,195 @@
+package import TideoverCore
+
+// What is shown: the server's answer while it holds, the pass, and what the device concludes.
+
+extension EntitlementMachine {
+    /// The environment of what the store signed, or the one that was configured.
+    package var environment: TideoverCore.Environment {
+        currentFacts?.environment ?? settings.environment
+    }
+
+    /// What the store signed, once it was read in this process.
+    var currentFacts: DeviceFacts? {
+        if let facts { return facts }
+        guard let reading, let readAt else { return nil }
+        return DeviceFacts(reading, and: unanswered, settings: settings, at: readAt)
+    }
+
+    /// What the device concludes by itself; nil before the store was read.
+    func decision(at reading: ClockReading) -> DeviceDecision? {
+        guard let readAt, let facts = currentFacts else { return nil }
+        return facts.decide(
+            settings: settings,
+            environment: environment,
+            readAt: readAt,
+            at: clock.now(reading)
+        )
+    }
+
+    mutating func publishIfChanged(at reading: ClockReading) -> [Action] {
+        if facts == nil { facts = currentFacts }
+        let decision = decision(at: reading)
+        var state = state(by: decision, at: reading)
+        note(&state, at: clock.now(reading))
+        var actions: [Action] = []
+        if state != published {
+            published = state
+            actions.append(.publish(state))
+        }
+        let next = nextChange(of: state, decision, at: reading)
+        if let next, next != wakeAt {
+            wakeAt = next
+            actions.append(.wake(at: next))
+        }
+        return actions
+    }
+
+    /// All answers at a reading of the clocks.
+    func state(by decision: DeviceDecision?, at reading: ClockReading) -> EntitlementState {
+        let basis = Basis(self, decision, at: reading)
+        // The server may answer production from its sandbox, where its policy says so.
+        var state = EntitlementState(environment: reply?.environment ?? environment)
+        for name in basis.names {
+            var entitlement = basis.answer(on: name)
+            entitlement.isWaiting = entitlement.isWaiting || isWaiting(for: name)
+            state.entitlements[name] = entitlement
+        }
+        state.isAnswered = basis.isAnswered
+        state.prompt = basis.prompt
+        state.isClockSetBack = clock.isSetBack(reading)
+        state.undelivered = undelivered
+        return state
+    }
+
+    private func isWaiting(for name: String) -> Bool {
+        kept.waiting.contains { settings.catalogue.unlocks($0, name) }
+    }
+
+    /// Remembers what gave access, and what is kept of what was taken back.
+    private mutating func note(_ state: inout EntitlementState, at now: Instant) {
+        guard state.isAnswered else { return mark(&state) }
+        for name in state.entitlements.keys.sorted() {
+            guard let entitlement = state.entitlements[name] else { continue }
+            let former = kept.granted.first { $0.entitlement == name }
+            if entitlement.access == .granted {
+                kept.artifacts.removeAll { $0.entitlement == name }
+            } else if let former, entitlement.isTakenBack {
+                let end = settings.artifacts.instant(periodEnd: former.until, now: now)
+                kept.artifacts.append(KeptArtifacts(entitlement: name, until: end))
+            }
+        }
+        kept.granted = state.entitlements.values.filter { $0.access == .granted }
+            .sorted { $0.name < $1.name }
+            .map { GrantedNote(entitlement: $0.name, until: $0.until) }
+        kept.artifacts.removeAll { $0.until.map { $0 <= now } ?? false }
+        let bought = state.entitlements.values.filter { $0.access == .granted }.map(\.productId)
+        kept.waiting.removeAll { bought.contains($0) }
+        mark(&state)
+    }
+
+    private func mark(_ state: inout EntitlementState) {
+        for kept in kept.artifacts { state.entitlements[kept.entitlement]?.keepsArtifacts = true }
+    }
+
+    /// When something shown changes by itself, or something is to be tried again.
+    private func nextChange(
+        of state: EntitlementState,
+        _ decision: DeviceDecision?,
+        at reading: ClockReading
+    ) -> Instant? {
+        let now = clock.now(reading)
+        var instants = [retryAt] + kept.artifacts.map(\.until)
+        instants += state.entitlements.values.flatMap {
+            [$0.until, $0.trial?.nextTick(after: now)]
+        }
+        instants += pass?.entitlements.map(\.notAfter) ?? []
+        instants += decision?.snapshot.entitlements.map(\.nextChange) ?? []
+        instants += reply?.changeInstants ?? []
+        return instants.compactMap(\.self).filter { $0 > now }.min()
+    }
+}
+
+/// What can answer at one moment, in the order in which it counts.
+private struct Basis {
+    let names: [String]
+    let isAnswered: Bool
+    private let device: DeviceDecision?
+    private let reply: ServerReply?
+    private let believedReply: Pass?
+    private let pass: Pass?
+    private let time: DeviceTime
+    private let now: Instant
+    private let isAlone: Bool
+    private let hasTried: Bool
+    /// Entitlements of purchases that are newer than the answer that counts otherwise.
+    private let newer: Set<String>
+
+    init(_ machine: EntitlementMachine, _ decision: DeviceDecision?, at reading: ClockReading) {
+        let settings = machine.settings
+        let catalogue = settings.catalogue
+        device = catalogue.products.isEmpty ? nil : decision
+        reply = machine.reply
+        believedReply = machine.reply?.belief(of: settings.customer, policy: settings.policy)
+        pass = machine.pass
+        now = machine.clock.now(reading)
+        time = machine.clock.passTime(reading)
+        isAlone = settings.server == nil
+        hasTried = machine.hasTried
+        let asOf = machine.reply?.asOf ?? machine.pass?.issued
+        let unanswered = Set(machine.unanswered.map { "\($0.transactionId)" })
+        let news = (decision?.evidence ?? []).filter { evidence in
+            unanswered.contains(evidence.transactionId)
+                && (asOf.map { evidence.signedAt > $0 } ?? true)
+        }
+        newer = Set(news.flatMap { catalogue[$0.productId]?.entitlements ?? [] })
+        let told = (reply?.entitlements.map(\.name) ?? []) + (pass?.entitlements.map(\.name) ?? [])
+        names = Set(catalogue.entitlements + told).sorted()
+        var isPassGood = false
+        if let pass { isPassGood = time.now < pass.notAfter }
+        isAnswered = reply != nil || isPassGood || (device != nil && (isAlone || hasTried))
+    }
+
+    func answer(on name: String) -> Entitlement {
+        let own = device?.snapshot[name].map(Entitlement.init)
+        if isAlone { return own ?? Entitlement(name: name) }
+        if let own, newer.contains(name) { return own }
+        if let stated = replied(name) ?? passed(name) { return stated }
+        guard var own else { return Entitlement(name: name) }
+        // The server may know of purchases that this device's store does not show.
+        if own.access == .denied {
+            guard hasTried else { return Entitlement(name: name) }
+            own.confidence = .unknown
+        }
+        return own
+    }
+
+    private func replied(_ name: String) -> Entitlement? {
+        guard var entitlement = reply?[name], let belief = believedReply else { return nil }
+        switch belief.answer(on: name, at: DeviceTime(clock: now)) {
+        case .stated: return entitlement
+        case .presumed:
+            if entitlement.confidence == .confirmed { entitlement.confidence = .presumed }
+            entitlement.trial = nil
+            return entitlement
+        case .nothing: return nil
+        }
+    }
+
+    private func passed(_ name: String) -> Entitlement? {
+        guard let answer = pass?.answer(on: name, at: time) else { return nil }
+        switch answer {
+        case .stated(let entitlement), .presumed(let entitlement):
+            return Entitlement(entitlement, confidence: answer.confidence)
+        case .nothing: return nil
+        }
+    }
+
+    /// The server's prompt while its answer counts; else what the device concludes.
+    var prompt: RecoveryPrompt? {
+        guard let reply, !isAlone else { return device?.snapshot.prompt.map(RecoveryPrompt.init) }
+        guard let prompt = reply.prompt, !newer.contains(prompt.entitlement),
+            replied(prompt.entitlement) != nil, prompt.until.map({ now < $0 }) ?? true
+        else { return nil }
+        return prompt
+    }
+}

@@ -1,0 +1,186 @@
+package import TideoverCore
+
+/// Everything that the kit decides, as one value: events go in, actions come out. It reads no clock
+/// and does nothing by itself, so that a test can stop it at every action.
+///
+/// The law of finishing: a transaction is finished only after the server has committed it, or after
+/// the queue that holds it is durable. An unverified one is finished only after the server's commit.
+package struct EntitlementMachine: Hashable, Sendable {
+    package let settings: KitSettings
+    package internal(set) var kept: KeptState
+    /// The pass that is believed.
+    package internal(set) var pass: Pass?
+    /// Why the latest pass is not used; nil where it is.
+    package internal(set) var passRejection: PassRejection?
+    /// What the server refused of what it was presented, by transaction.
+    package internal(set) var refusals: [UInt64: String] = [:]
+
+    // The store
+    var reading: StoreReading?
+    var readAt: Instant?
+    var unfinished: [UInt64: Unfinished] = [:]
+    var facts: DeviceFacts?
+    /// Transactions that the server committed in this process.
+    var committed: Set<UInt64> = []
+
+    // The server
+    var round: Round?
+    var lastRound = 0
+    /// Whether something happened that the round under way does not know of.
+    var isRoundWanted = false
+    /// Whether a round ended in this process, however it did.
+    var hasTried = false
+    package internal(set) var reply: ServerReply?
+    var failures = 0
+    var retryAt: Instant?
+    var askedForKeys: Set<String> = []
+
+    // Restoring
+    var restore: Restore?
+
+    // Time and writing
+    var clock: DeviceClock
+    var revision = 0
+    /// The documents that each write under way holds in its queue.
+    var writes: [Int: Set<String>] = [:]
+    /// The documents that the file is known to hold.
+    var durable: Set<String>
+    private var durableRevision = 0
+    package internal(set) var published: EntitlementState?
+    var wakeAt: Instant?
+
+    package init(settings: KitSettings, kept: KeptState? = nil) {
+        self.settings = settings
+        var state = kept ?? KeptState(customer: settings.customer)
+        if state.customer != settings.customer {
+            let queue = state.queue
+            state = KeptState(customer: settings.customer)
+            state.queue = queue
+        }
+        clock = DeviceClock(lastSeen: state.lastSeen)
+        durable = state.documents
+        self.kept = state
+    }
+
+    /// A transaction that the store offers again until it is finished.
+    struct Unfinished: Hashable, Sendable {
+        var purchase: SignedPurchase
+        /// Whether `finish` was ordered.
+        var isFinishing = false
+        /// Whether the app delivered it, or it needs no delivery.
+        var isDelivered: Bool
+    }
+
+    /// One wholesale reconcile: the store is read, and everything is presented page by page.
+    struct Round: Hashable, Sendable {
+        var number: Int
+        /// Nil while the store is read.
+        var pages: [EvidencePage]?
+        var page = 0
+    }
+
+    /// A restore under way. It is judged by a round that began after it was asked for.
+    struct Restore: Hashable, Sendable {
+        var stage: Stage
+        /// The first round that may end it.
+        var round: Int
+
+        enum Stage: Hashable, Sendable { case looking, synchronising, lookingAgain }
+    }
+
+    // MARK: - Events
+
+    /// Takes note of an event.
+    ///
+    /// - Returns: What to do, in this order. A write comes before whatever relies on it.
+    package mutating func happened(_ event: Event, at reading: ClockReading) -> [Action] {
+        clock.see(reading)
+        let before = kept
+        var actions = respond(to: event, at: reading)
+        actions += finishWhatIsAccepted()
+        actions += publishIfChanged(at: reading)
+        rememberTime(at: reading, event)
+        if kept != before { actions.insert(write(), at: 0) }
+        return actions
+    }
+
+    private mutating func respond(to event: Event, at reading: ClockReading) -> [Action] {
+        switch event {
+        case .launched: launch(at: reading)
+        case .foregrounded, .statusChanged: beginRound()
+        case .clockSeen: seeClock(at: reading)
+        case .transactionUpdated(let purchase): update(purchase)
+        case .purchaseEnded(let productId, let result): endPurchase(of: productId, result)
+        case .storeRead(let store): readStore(store, at: reading)
+        case .written(let revision): written(revision)
+        case .writingFailed(let revision): writingFailed(revision)
+        case .reconcileAccepted(let round, let page, let reply):
+            accept(reply, round, page, at: reading)
+        case .reconcileRefused(let round, let page, let status):
+            fail(round, page, mayRetry: status == 408 || status == 429, at: reading)
+        case .reconcileFailed(let round, let page): fail(round, page, mayRetry: true, at: reading)
+        case .finished(let id): finished(id)
+        case .delivered(let id): delivered(id)
+        case .restoreAsked: beginRestore()
+        case .synced: synced()
+        case .syncFailed: syncFailed()
+        case .passVerified(let compact, let claims): believe(claims, of: compact, at: reading)
+        case .passForged(let compact): reject(compact, .forged)
+        case .keysReceived(let keys): receive(keys)
+        case .keysFailed: []
+        }
+    }
+
+    private mutating func launch(at reading: ClockReading) -> [Action] {
+        for position in kept.queue.indices { kept.queue[position].isRefused = false }
+        kept.artifacts.removeAll { $0.until == nil }
+        let pass = kept.pass.map { check($0) } ?? []
+        return pass + beginRound()
+    }
+
+    private mutating func seeClock(at reading: ClockReading) -> [Action] {
+        let now = clock.now(reading)
+        kept.artifacts.removeAll { $0.until.map { $0 <= now } ?? false }
+        if let wakeAt, wakeAt <= now { self.wakeAt = nil }
+        guard let retryAt, retryAt <= now else { return [] }
+        return beginRound()
+    }
+
+    // MARK: - Writing
+
+    /// The time is written with whatever else is, and at least once an hour.
+    private mutating func rememberTime(at reading: ClockReading, _ event: Event) {
+        switch event {
+        case .written, .writingFailed, .finished: return
+        default: break
+        }
+        let now = clock.passTime(reading).now
+        let isDue = kept.lastSeen.map { now >= $0 + .hours(1) || now < $0 } ?? true
+        if isDue { kept.lastSeen = now }
+    }
+
+    private mutating func write() -> Action {
+        revision += 1
+        writes[revision] = kept.documents
+        return .write(kept, revision: revision)
+    }
+
+    /// Writes are carried out in their order; the latest decides what the file holds.
+    private mutating func written(_ revision: Int) -> [Action] {
+        guard let documents = writes[revision], revision > durableRevision else { return [] }
+        durableRevision = revision
+        durable = documents
+        writes = writes.filter { $0.key > revision }
+        return []
+    }
+
+    private mutating func writingFailed(_ revision: Int) -> [Action] {
+        writes[revision] = nil
+        return []
+    }
+}
+
+extension KeptState {
+    /// The documents that the queue holds.
+    var documents: Set<String> { Set(queue.map(\.purchase.jws)) }
+}

@@ -1,0 +1,90 @@
+package import TideoverCore
+
+extension EntitlementMachine {
+    /// Something that happened to the app or to its store.
+    package enum Event: Hashable, Sendable {
+        /// The app started, and this is what it had kept.
+        case launched
+        /// The app returned to the foreground.
+        case foregrounded
+        /// Time passed, or a wake-up that was asked for is due.
+        case clockSeen
+        /// The store reported a transaction by itself.
+        case transactionUpdated(SignedPurchase)
+        /// The store reported that a subscription changed.
+        case statusChanged
+        /// A purchase that the app began has ended.
+        case purchaseEnded(productId: String, PurchaseResult)
+        /// The answer to `readStore`.
+        case storeRead(StoreReading)
+        /// A write is durable.
+        case written(revision: Int)
+        case writingFailed(revision: Int)
+        /// The server answered a page.
+        case reconcileAccepted(round: Int, page: Int, ServerReply)
+        /// The server refused a page: the same page would be refused again.
+        case reconcileRefused(round: Int, page: Int, status: Int)
+        /// The server could not be reached, or failed.
+        case reconcileFailed(round: Int, page: Int)
+        case finished(transactionId: UInt64)
+        /// The app delivered a consumable.
+        case delivered(transactionId: UInt64)
+        /// The user asked to restore purchases.
+        case restoreAsked
+        case synced
+        case syncFailed
+        /// The signature of a pass holds, and these are its claims.
+        case passVerified(compact: String, claims: [UInt8])
+        /// The signature of a pass does not hold.
+        case passForged(compact: String)
+        case keysReceived([PassKey])
+        case keysFailed
+    }
+
+    /// How a purchase ended.
+    package enum PurchaseResult: Hashable, Sendable {
+        case bought(SignedPurchase)
+        /// It waits for somebody's approval.
+        case pending
+        case cancelled
+        case failed
+    }
+
+    /// Something to do. What it leads to comes back as an event.
+    package enum Action: Hashable, Sendable {
+        case readStore
+        /// Replace the kept file; then `written`.
+        case write(KeptState, revision: Int)
+        /// Present a page to the server.
+        case reconcile(round: Int, page: Int, EvidencePage, environment: TideoverCore.Environment)
+        case finish(transactionId: UInt64)
+        /// Ask the store to synchronise.
+        case sync
+        case verifyPass(PassDocument, PassKey)
+        case fetchKeys
+        case publish(EntitlementState)
+        /// Send `clockSeen` at an instant; the earlier request is void.
+        case wake(at: Instant)
+        case endRestore(RestoreOutcome)
+    }
+
+    /// Why a pass is not used.
+    package enum PassRejection: Hashable, Sendable {
+        case notAPass
+        case unknownKey(String)
+        case forged
+        case refused(PassRefusal)
+    }
+}
+
+/// How a restore ended.
+public enum RestoreOutcome: Hashable, Sendable {
+    /// Something gives access.
+    case found
+    /// The store was synchronised, and nothing gives access.
+    case nothingFound
+    /// The user cancelled the sign-in, or the store could not be reached.
+    case notSynchronised
+    /// The server could not be asked.
+    case notAnswered
+}

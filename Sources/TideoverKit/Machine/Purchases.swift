@@ -1,0 +1,89 @@
+import TideoverCore
+
+// Transactions: accepting, keeping and finishing them.
+
+extension EntitlementMachine {
+    mutating func update(_ purchase: SignedPurchase) -> [Action] {
+        take(purchase)
+        return beginRound()
+    }
+
+    mutating func endPurchase(of productId: String, _ result: PurchaseResult) -> [Action] {
+        switch result {
+        case .bought(let purchase): take(purchase)
+        case .pending where !kept.waiting.contains(productId): kept.waiting.append(productId)
+        // The store has called purchases cancelled that were paid: it is asked again in any case.
+        case .pending, .cancelled, .failed: break
+        }
+        return beginRound()
+    }
+
+    /// Accepts a transaction that has to be finished.
+    mutating func take(_ purchase: SignedPurchase) {
+        let id = purchase.transactionId
+        kept.waiting.removeAll { $0 == purchase.productId }
+        if let known = unfinished[id] {
+            // A later document of a transaction, such as a refund, was not sent with the first.
+            if known.purchase.jws != purchase.jws { committed.remove(id) }
+            unfinished[id]?.purchase = purchase
+        } else {
+            let needsDelivery = purchase.isConsumable && settings.server == nil
+            unfinished[id] = Unfinished(purchase: purchase, isDelivered: !needsDelivery)
+        }
+        guard purchase.isVerified else { return }
+        enqueue(purchase)
+        facts = nil
+    }
+
+    /// The queue holds each document once. A full one takes nothing more: the store keeps what was not
+    /// finished, and offers it again.
+    private mutating func enqueue(_ purchase: SignedPurchase) {
+        guard kept.queue.count < settings.capacity,
+            !kept.queue.contains(where: { $0.purchase.jws == purchase.jws })
+        else { return }
+        kept.queue.append(QueuedPurchase(purchase))
+    }
+
+    /// Whether a transaction may be finished.
+    private func isAccepted(_ entry: Unfinished) -> Bool {
+        if committed.contains(entry.purchase.transactionId) { return true }
+        return entry.purchase.isVerified && entry.isDelivered
+            && durable.contains(entry.purchase.jws)
+            && kept.queue.contains { $0.purchase.jws == entry.purchase.jws }
+    }
+
+    mutating func finishWhatIsAccepted() -> [Action] {
+        let ready = unfinished.filter { !$0.value.isFinishing && isAccepted($0.value) }.keys
+            .sorted()
+        for id in ready { unfinished[id]?.isFinishing = true }
+        return ready.map { .finish(transactionId: $0) }
+    }
+
+    mutating func finished(_ id: UInt64) -> [Action] {
+        unfinished[id] = nil
+        // Without a server the store's own history holds it from now on.
+        if settings.server == nil { kept.queue.removeAll { $0.purchase.transactionId == id } }
+        return []
+    }
+
+    mutating func delivered(_ id: UInt64) -> [Action] {
+        unfinished[id]?.isDelivered = true
+        return []
+    }
+
+    /// Verified purchases that no answer of the server has taken into account yet.
+    var unanswered: [SignedPurchase] {
+        let waiting = unfinished.values.map(\.purchase).filter {
+            $0.isVerified && !committed.contains($0.transactionId)
+        }
+        let queued = kept.queue.map(\.purchase)
+        let rest = waiting.filter { purchase in !queued.contains { $0.jws == purchase.jws } }
+        return queued + rest.sorted { $0.transactionId < $1.transactionId }
+    }
+
+    /// Consumables that the app has to deliver, where no server does.
+    var undelivered: [SignedPurchase] {
+        unfinished.values.filter { !$0.isDelivered && durable.contains($0.purchase.jws) }
+            .map(\.purchase).sorted { $0.transactionId < $1.transactionId }
+    }
+}

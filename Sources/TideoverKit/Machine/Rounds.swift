@@ -1,0 +1,198 @@
+import TideoverCore
+
+// The wholesale reconcile: read the store, present everything, take the answer as a whole.
+
+extension EntitlementMachine {
+    /// One round at a time. What happens meanwhile leads to another one.
+    mutating func beginRound() -> [Action] {
+        guard round == nil else {
+            isRoundWanted = true
+            return []
+        }
+        isRoundWanted = false
+        retryAt = nil
+        lastRound += 1
+        round = Round(number: lastRound)
+        return [.readStore]
+    }
+
+    mutating func readStore(_ store: StoreReading, at reading: ClockReading) -> [Action] {
+        guard round != nil, round?.pages == nil else { return [] }
+        self.reading = store
+        readAt = clock.now(reading)
+        facts = nil
+        for purchase in store.unfinished where unfinished[purchase.transactionId] == nil {
+            take(purchase)
+        }
+        if settings.server == nil {
+            // What the store no longer offers was finished before the file could say so.
+            kept.queue.removeAll { unfinished[$0.purchase.transactionId] == nil }
+        }
+        if let newest = currentFacts?.newestDate { clock.see(verified: newest) }
+        guard settings.server != nil else { return endRound(answered: true, at: reading) }
+        let pages = pages(of: store, at: reading)
+        round?.pages = pages
+        return presentPage()
+    }
+
+    private func pages(of store: StoreReading, at reading: ClockReading) -> [EvidencePage] {
+        let queued = kept.queue.filter { !$0.isRefused }.map(\.purchase)
+        let unqueued = unfinished.values.map(\.purchase).filter { purchase in
+            refusals[purchase.transactionId] == nil
+                && !kept.queue.contains { $0.purchase.jws == purchase.jws }
+        }
+        var pages = EvidencePage.pages(
+            of: queued + unqueued.sorted { $0.transactionId < $1.transactionId }
+                + store.purchases.filter(isPresentable),
+            and: store.statuses.filter { isPresentable($0.transaction) }
+        )
+        pages[pages.count - 1].conclusion = conclusion(of: store, at: reading)
+        return pages
+    }
+
+    /// What neither the device nor the server could verify is not presented twice.
+    private func isPresentable(_ purchase: SignedPurchase) -> Bool {
+        purchase.isVerified || refusals[purchase.transactionId] == nil
+    }
+
+    private func conclusion(
+        of store: StoreReading,
+        at reading: ClockReading
+    ) -> DeviceConclusionDocument? {
+        guard let readAt, let decision = decision(at: reading), !settings.catalogue.products.isEmpty
+        else { return nil }
+        return DeviceConclusionDocument(
+            decision,
+            unfinished: store.unfinished,
+            askedAt: readAt,
+            deviceTime: reading.clock
+        )
+    }
+
+    private func presentPage() -> [Action] {
+        guard let round, let pages = round.pages, round.page < pages.count else { return [] }
+        return [
+            .reconcile(
+                round: round.number,
+                page: round.page,
+                pages[round.page],
+                environment: environment
+            )
+        ]
+    }
+
+    private func isCurrent(_ number: Int, _ page: Int) -> Bool {
+        round.map { $0.number == number && $0.page == page && $0.pages != nil } ?? false
+    }
+
+    // MARK: - Answers
+
+    mutating func accept(
+        _ reply: ServerReply,
+        _ number: Int,
+        _ page: Int,
+        at reading: ClockReading
+    ) -> [Action] {
+        guard isCurrent(number, page), let pages = round?.pages else { return [] }
+        for purchase in pages[page].transactions { judge(purchase, reply.verdicts[purchase.jws]) }
+        clock.see(serverTime: reply.asOf, at: reading)
+        failures = 0
+        round?.page += 1
+        // The answer to an earlier page does not know the rest of the evidence.
+        guard page + 1 == pages.count else { return presentPage() }
+        self.reply = reply
+        let pass = reply.pass.map { receivePass($0) } ?? []
+        return pass + endRound(answered: true, at: reading)
+    }
+
+    private mutating func judge(_ purchase: SignedPurchase, _ verdict: ServerReply.Verdict?) {
+        let id = purchase.transactionId
+        switch verdict {
+        case .accepted:
+            committed.insert(id)
+            refusals[id] = nil
+            kept.queue.removeAll { $0.purchase.jws == purchase.jws }
+        case .refused(let code):
+            refusals[id] = code
+            for position in kept.queue.indices
+            where kept.queue[position].purchase.jws == purchase.jws {
+                kept.queue[position].isRefused = true
+            }
+        case .undecided, nil: break
+        }
+    }
+
+    mutating func fail(
+        _ number: Int,
+        _ page: Int,
+        mayRetry: Bool,
+        at reading: ClockReading
+    ) -> [Action] {
+        guard isCurrent(number, page) else { return [] }
+        failures += 1
+        let actions = endRound(answered: false, at: reading)
+        if mayRetry, round == nil { retryAt = clock.now(reading) + retryDelay }
+        return actions
+    }
+
+    /// Doubles from 15 seconds to an hour.
+    private var retryDelay: Milliseconds {
+        .seconds(min(3600, 15 << Int64(min(max(failures - 1, 0), 10))))
+    }
+
+    private mutating func endRound(answered: Bool, at reading: ClockReading) -> [Action] {
+        let number = round?.number ?? 0
+        round = nil
+        hasTried = true
+        var actions = advanceRestore(afterRound: number, answered: answered, at: reading)
+        if isRoundWanted, answered { actions += beginRound() }
+        isRoundWanted = isRoundWanted && answered && round == nil
+        return actions
+    }
+
+    // MARK: - Restoring
+
+    mutating func beginRestore() -> [Action] {
+        guard restore == nil else { return [] }
+        // A round under way may have read the store before the user asked.
+        restore = Restore(stage: .looking, round: lastRound + 1)
+        return beginRound()
+    }
+
+    mutating func synced() -> [Action] {
+        guard restore?.stage == .synchronising else { return [] }
+        restore = Restore(stage: .lookingAgain, round: lastRound + 1)
+        return beginRound()
+    }
+
+    mutating func syncFailed() -> [Action] {
+        guard restore?.stage == .synchronising else { return [] }
+        restore = nil
+        return [.endRestore(.notSynchronised)]
+    }
+
+    private mutating func advanceRestore(
+        afterRound number: Int,
+        answered: Bool,
+        at reading: ClockReading
+    ) -> [Action] {
+        guard let restore, restore.stage != .synchronising else { return [] }
+        guard number >= restore.round else {
+            isRoundWanted = true
+            return answered ? [] : beginRound()
+        }
+        let state = state(by: decision(at: reading), at: reading)
+        if state.entitlements.values.contains(where: { $0.access == .granted }) {
+            self.restore = nil
+            return [.endRestore(.found)]
+        }
+        switch restore.stage {
+        case .looking where answered:
+            self.restore?.stage = .synchronising
+            return [.sync]
+        case .looking, .synchronising, .lookingAgain:
+            self.restore = nil
+            return [.endRestore(answered ? .nothingFound : .notAnswered)]
+        }
+    }
+}

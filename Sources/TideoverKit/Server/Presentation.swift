@@ -1,0 +1,148 @@
+package import TideoverCore
+package import TideoverHTTP
+import TideoverJSON
+
+/// One page of evidence for the server: at most as much as one request may carry.
+package struct EvidencePage: Hashable, Sendable {
+    /// In the order of `transactions`.
+    package var transactions: [SignedPurchase] = []
+    package var renewalInfos: [String] = []
+    /// What the device concluded by itself; only the last page has it.
+    package var conclusion: DeviceConclusionDocument?
+    /// Whether the store was read and shows nothing.
+    package var saysNothing = false
+
+    package init() {}
+
+    static let mostItems = 32
+    static let mostBytes = 200_000
+
+    private var count: Int { transactions.count + renewalInfos.count }
+    private var bytes: Int {
+        (transactions.map(\.jws) + renewalInfos).reduce(0) { $0 + $1.utf8.count }
+    }
+
+    private func takes(_ purchase: SignedPurchase, _ renewalInfo: String?) -> Bool {
+        let added = purchase.jws.utf8.count + (renewalInfo?.utf8.count ?? 0)
+        let isMore = count + (renewalInfo == nil ? 1 : 2) > Self.mostItems
+        return count == 0 || (!isMore && bytes + added <= Self.mostBytes)
+    }
+
+    /// The pages for purchases and statuses, each document once. A renewal info stays beside its
+    /// transaction, which says whose it is.
+    package static func pages(
+        of purchases: [SignedPurchase],
+        and statuses: [SignedStatus]
+    ) -> [EvidencePage] {
+        var seen: Set<String> = []
+        var pages = [EvidencePage()]
+        func add(_ purchase: SignedPurchase, _ renewalInfo: String?) {
+            let isNew = seen.insert(purchase.jws).inserted
+            guard isNew || renewalInfo != nil else { return }
+            if !pages[pages.count - 1].takes(purchase, renewalInfo) { pages.append(EvidencePage()) }
+            pages[pages.count - 1].transactions.append(purchase)
+            if let renewalInfo { pages[pages.count - 1].renewalInfos.append(renewalInfo) }
+        }
+        for status in statuses { add(status.transaction, status.renewalInfo) }
+        for purchase in purchases { add(purchase, nil) }
+        pages[pages.count - 1].saysNothing = seen.isEmpty
+        return pages
+    }
+
+    /// The body of a reconcile request.
+    package var body: [UInt8] {
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.field(
+                "transactions",
+                array: { for purchase in transactions { $0.value(purchase.jws) } }
+            )
+            writer.field("renewalInfos", array: { for info in renewalInfos { $0.value(info) } })
+            if saysNothing { writer.field("nothing", true) }
+            if let conclusion {
+                writer.key("device")
+                writer.raw(conclusion.json)
+            }
+        }
+        return writer.bytes
+    }
+
+    /// The request that presents the page.
+    package func request(
+        to server: ServerIdentity,
+        customer: String,
+        environment: String
+    ) -> Request {
+        let customer = PercentEncoding.encode(customer)
+        return Request(
+            method: "POST",
+            path: "\(server.path)/customers/\(customer)/reconcile",
+            query: [QueryItem(name: "environment", value: environment)],
+            headers: [
+                "Authorization": "Bearer \(server.apiKey)", "Content-Type": "application/json",
+                "Accept": "application/json",
+            ],
+            body: body
+        )
+    }
+}
+
+extension ServerIdentity {
+    /// The path of the app's routes.
+    fileprivate var path: String { "/v1/apps/\(PercentEncoding.encode(app))" }
+
+    /// The request for the keys that passes are verified with.
+    package var keysRequest: Request {
+        Request(path: "\(path)/pass-keys", headers: ["Accept": "application/json"])
+    }
+}
+
+/// What the device concluded, as a reconcile request says it.
+package struct DeviceConclusionDocument: Hashable, Sendable {
+    package var json: [UInt8]
+
+    package init(
+        _ decision: DeviceDecision,
+        unfinished: [SignedPurchase],
+        askedAt: Instant,
+        deviceTime: Instant
+    ) {
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.field("deviceTime", deviceTime.rfc3339)
+            writer.field("askedAt", askedAt.rfc3339)
+            writer.field("environment", decision.snapshot.environment.rawValue)
+            writer.field(
+                "entitlements",
+                object: { writer in
+                    for entitlement in decision.snapshot.entitlements {
+                        writer.key(entitlement.name)
+                        entitlement.writeConclusion(to: &writer, unfinished)
+                    }
+                }
+            )
+        }
+        json = writer.bytes
+    }
+}
+
+extension Snapshot.Entitlement {
+    fileprivate func writeConclusion(to writer: inout JSONWriter, _ all: [SignedPurchase]) {
+        let unfinished = all.filter { $0.productId == standing.productId }
+        writer.object { writer in
+            writer.field("access", standing.access)
+            // An end of null is for ever; an end that is not known is left out.
+            if standing.access || accessUntil != nil {
+                writer.field("until", accessUntil?.rfc3339)
+            }
+            if let productId = standing.productId { writer.field("productId", productId) }
+            if let id = standing.lineage?.id { writer.field("originalTransactionId", id) }
+            writer.field("verified", true)
+            guard !unfinished.isEmpty else { return }
+            writer.field(
+                "unfinished",
+                array: { for purchase in unfinished { $0.value("\(purchase.transactionId)") } }
+            )
+        }
+    }
+}

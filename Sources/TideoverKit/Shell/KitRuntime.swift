@@ -1,0 +1,231 @@
+import TideoverCore
+import TideoverHTTP
+
+/// Carries out what the machine decides, on the main actor. It decides nothing itself.
+@MainActor
+final class KitRuntime {
+    private let settings: KitSettings
+    private let effects: KitEffects
+    private let publish: @MainActor (EntitlementState) -> Void
+    /// Nil until the kept file was read.
+    private var machine: EntitlementMachine?
+    /// What happened before that.
+    private var early: [EntitlementMachine.Event] = []
+    private var restores: [CheckedContinuation<RestoreOutcome, Never>] = []
+    private var listening: Task<Void, Never>?
+    private var waking: Task<Void, Never>?
+    /// The last write ordered; each begins after the one before has ended.
+    private var writing: Task<Void, Never>?
+    /// How many effects are under way, and who waits until none is.
+    private var underWay = 0
+    private var settling: [CheckedContinuation<Void, Never>] = []
+
+    init(
+        _ settings: KitSettings,
+        _ effects: KitEffects,
+        publish: @escaping @MainActor (EntitlementState) -> Void
+    ) {
+        self.settings = settings
+        self.effects = effects
+        self.publish = publish
+    }
+
+    deinit {
+        listening?.cancel()
+        waking?.cancel()
+    }
+
+    var customer: CustomerID { settings.customer }
+
+    var now: Instant {
+        let reading = effects.clock()
+        return machine?.clock.now(reading) ?? reading.clock
+    }
+
+    /// Listens before anything else: a transaction that arrives while the file is read is not lost.
+    func start() async {
+        guard listening == nil else { return }
+        let updates = effects.source.updates()
+        listening = Task { [weak self] in
+            for await update in updates { self?.receive(update) }
+        }
+        // A file that cannot be read counts as none: the store offers again what was not finished.
+        let bytes = try? await effects.file.read()
+        machine = EntitlementMachine(
+            settings: settings,
+            kept: bytes.flatMap { $0 }.flatMap(KeptState.init(json:))
+        )
+        send(.launched)
+        let events = early
+        early = []
+        for event in events { send(event) }
+    }
+
+    private func receive(_ update: StoreSource.Update) {
+        switch update {
+        case .transaction(let purchase): send(.transactionUpdated(purchase))
+        case .statusChanged: send(.statusChanged)
+        }
+    }
+
+    func restore() async -> RestoreOutcome {
+        await withCheckedContinuation { continuation in
+            restores.append(continuation)
+            send(.restoreAsked)
+        }
+    }
+
+    func send(_ event: EntitlementMachine.Event) {
+        guard let actions = machine?.happened(event, at: effects.clock()) else {
+            early.append(event)
+            return
+        }
+        for action in actions { carryOut(action) }
+    }
+
+    // MARK: - Actions
+
+    private func carryOut(_ action: EntitlementMachine.Action) {
+        switch action {
+        case .readStore: later { .storeRead(await $0.source.read()) }
+        case .write(let kept, let revision): write(kept.json, revision)
+        case .reconcile(let round, let page, let evidence, let environment):
+            reconcile(round, page, evidence, environment)
+        case .finish(let id):
+            later {
+                await $0.source.finish(id)
+                return .finished(transactionId: id)
+            }
+        case .sync:
+            later {
+                do {
+                    try await $0.source.sync()
+                    return .synced
+                } catch {
+                    return .syncFailed
+                }
+            }
+        case .verifyPass(let document, let key): verify(document, key)
+        case .fetchKeys: fetchKeys()
+        case .publish(let state): publish(state)
+        case .wake(let instant): wake(at: instant)
+        case .endRestore(let outcome): endRestore(outcome)
+        }
+    }
+
+    private func later(
+        _ effect: @escaping @Sendable (KitEffects) async -> EntitlementMachine.Event
+    ) {
+        underWay += 1
+        Task { [weak self, effects] in
+            let event = await effect(effects)
+            self?.ended(with: event)
+        }
+    }
+
+    private func ended(with event: EntitlementMachine.Event) {
+        send(event)
+        underWay -= 1
+        guard underWay == 0 else { return }
+        let waiting = settling
+        settling = []
+        for continuation in waiting { continuation.resume() }
+    }
+
+    /// Returns once no effect is under way.
+    func settled() async {
+        guard underWay > 0 else { return }
+        await withCheckedContinuation { settling.append($0) }
+    }
+
+    private func write(_ bytes: [UInt8], _ revision: Int) {
+        let before = writing
+        underWay += 1
+        writing = Task { [weak self, effects] in
+            await before?.value
+            do {
+                try await effects.file.write(bytes)
+                self?.ended(with: .written(revision: revision))
+            } catch {
+                self?.ended(with: .writingFailed(revision: revision))
+            }
+        }
+    }
+
+    private func reconcile(
+        _ round: Int,
+        _ page: Int,
+        _ evidence: EvidencePage,
+        _ environment: TideoverCore.Environment
+    ) {
+        guard let server = settings.server else { return }
+        let request = evidence.request(
+            to: server,
+            customer: settings.customer.text,
+            environment: environment.rawValue
+        )
+        later { effects in
+            guard let response = try? await effects.network(request) else {
+                return .reconcileFailed(round: round, page: page)
+            }
+            return .reconciled(response, round, page, evidence)
+        }
+    }
+
+    private func fetchKeys() {
+        guard let request = settings.server?.keysRequest else { return }
+        later { effects in
+            guard let response = try? await effects.network(request), response.status == 200,
+                let keys = PassKey.keys(ofSet: response.body)
+            else { return .keysFailed }
+            return .keysReceived(keys)
+        }
+    }
+
+    private func verify(_ document: PassDocument, _ key: PassKey) {
+        let claims = document.claims(verifiedWith: key, by: effects.verify)
+        send(
+            claims.map { .passVerified(compact: document.compact, claims: $0) }
+                ?? .passForged(compact: document.compact)
+        )
+    }
+
+    private func wake(at instant: Instant) {
+        waking?.cancel()
+        let delay = Milliseconds(max(0, (instant - now).count))
+        waking = Task { [weak self, effects] in
+            do {
+                try await effects.sleep(delay)
+            } catch {
+                return
+            }
+            self?.send(.clockSeen)
+        }
+    }
+
+    private func endRestore(_ outcome: RestoreOutcome) {
+        let waiting = restores
+        restores = []
+        for continuation in waiting { continuation.resume(returning: outcome) }
+    }
+}
+
+extension EntitlementMachine.Event {
+    /// What a response to a page means. A server that fails, and one that is not ours, is tried again.
+    static func reconciled(
+        _ response: Response,
+        _ round: Int,
+        _ page: Int,
+        _ evidence: EvidencePage
+    ) -> EntitlementMachine.Event {
+        switch response.status {
+        case 200:
+            guard let reply = try? ServerReply(response.body, to: evidence) else {
+                return .reconcileFailed(round: round, page: page)
+            }
+            return .reconcileAccepted(round: round, page: page, reply)
+        case 400..<500: return .reconcileRefused(round: round, page: page, status: response.status)
+        default: return .reconcileFailed(round: round, page: page)
+        }
+    }
+}

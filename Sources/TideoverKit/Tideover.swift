@@ -1,0 +1,133 @@
+public import TideoverCore
+public import TideoverHTTP
+
+/// Where an app starts.
+public enum Tideover {
+    /// What the app says of itself.
+    public struct Configuration: Sendable {
+        public var bundleId: String
+        /// The customer's id in the app's own back end. Make it a UUID: then purchases carry it.
+        public var customer: CustomerID
+        /// What is on sale, and what it unlocks.
+        public var products: [SoldProduct]
+        /// Nil where the device decides alone.
+        public var server: Server?
+        /// When the app removes what a customer made with a right that was refunded.
+        public var artifacts = ArtifactBoundary.endOfPeriod
+        /// The environment where no purchase names one.
+        public var environment = TideoverCore.Environment.production
+        /// The operator's choices, as the server has them.
+        public var policy = Policy()
+
+        public init(
+            bundleId: String,
+            customer: CustomerID,
+            products: [SoldProduct],
+            server: Server? = nil
+        ) {
+            self.bundleId = bundleId
+            self.customer = customer
+            self.products = products
+            self.server = server
+        }
+
+        package var settings: KitSettings {
+            var settings = KitSettings(
+                bundleId: bundleId,
+                customer: customer,
+                catalogue: Catalogue(
+                    products: Dictionary(products.map { ($0.id, $0.product) }) { $1 }
+                )
+            )
+            settings.policy = policy
+            settings.environment = environment
+            settings.artifacts = artifacts
+            settings.server = server.map {
+                ServerIdentity(
+                    app: $0.app,
+                    apiKey: $0.apiKey,
+                    issuer: $0.issuer,
+                    pinnedKeys: $0.passKeys
+                )
+            }
+            return settings
+        }
+    }
+
+    /// A Tideover server.
+    public struct Server: Sendable {
+        /// The app's id on the server.
+        public var app: String
+        /// A public key, made with `tideover keys add`.
+        public var apiKey: String
+        /// The server's address. It is also the issuer of its passes, unless that is said apart.
+        public var url: String
+        public var issuer: String
+        /// Keys that passes are verified with, built into the app. The server's published keys count too.
+        public var passKeys: [PassKey]
+
+        public init(
+            app: String,
+            apiKey: String,
+            url: String,
+            issuer: String? = nil,
+            passKeys: [PassKey] = []
+        ) {
+            self.app = app
+            self.apiKey = apiKey
+            self.url = url
+            self.issuer = issuer ?? url
+            self.passKeys = passKeys
+        }
+    }
+
+    /// Starts with every effect handed in, as tests do. Nothing is waited for: the store answers as soon
+    /// as its first reading or answer is there.
+    @MainActor
+    public static func start(
+        _ configuration: Configuration,
+        source: StoreSource,
+        file: KeptFile,
+        network: @escaping Handler,
+        verify: @escaping PassSignatureCheck
+    ) -> EntitlementStore {
+        let effects = KitEffects(
+            source: source,
+            file: file,
+            network: network,
+            verify: verify,
+            clock: SystemClock.read,
+            sleep: { try await Task.sleep(for: .milliseconds($0.count)) }
+        )
+        let store = EntitlementStore(configuration.settings, effects)
+        Task { await store.start() }
+        return store
+    }
+}
+
+/// A product as the app describes it to the kit.
+public struct SoldProduct: Hashable, Sendable {
+    public var id: String
+    /// The entitlements that it unlocks.
+    public var unlocks: [String]
+    public var kind: TideoverCore.Product.Kind
+    /// The length of a period; needed for non-renewing purchases, and tells a sandbox's short months from
+    /// real ones.
+    public var period: Period?
+
+    public init(
+        _ id: String,
+        unlocks: [String],
+        kind: TideoverCore.Product.Kind = .autoRenewable,
+        period: Period? = nil
+    ) {
+        self.id = id
+        self.unlocks = unlocks
+        self.kind = kind
+        self.period = period
+    }
+
+    fileprivate var product: TideoverCore.Product {
+        TideoverCore.Product(entitlements: unlocks, kind: kind, period: period)
+    }
+}

@@ -1,0 +1,102 @@
+#if canImport(SwiftUI)
+public import SwiftUI
+
+// Views over the models beside them. They decide nothing, and no compiler of Apple's has seen them yet.
+
+/// Asks a customer whose payment failed to correct it; empty where there is nothing to ask.
+@MainActor
+public struct RecoveryBanner: View {
+    private let store: EntitlementStore
+    private let delaysSoftPrompts: Bool
+    @SwiftUI.Environment(\.openURL) private var openURL
+
+    public init(_ store: EntitlementStore, delaysSoftPrompts: Bool = false) {
+        self.store = store
+        self.delaysSoftPrompts = delaysSoftPrompts
+    }
+
+    public var body: some View {
+        if let model = RecoveryBannerModel(store.prompt, delaysSoftPrompts: delaysSoftPrompts) {
+            RecoveryNotice(model: model) { if let url = URL(string: model.url) { openURL(url) } }
+        }
+    }
+}
+
+/// The words of a prompt and the button beneath them.
+@MainActor
+struct RecoveryNotice: View {
+    let model: RecoveryBannerModel
+    let act: @MainActor () -> Void
+
+    var body: some View {
+        VStack(alignment: .leading, spacing: 8) {
+            VStack(alignment: .leading) {
+                Text(verbatim: model.title).font(.headline)
+                Text(verbatim: model.message).font(.subheadline)
+            }
+            .accessibilityElement(children: .ignore)
+            .accessibilityLabel(Text(verbatim: model.accessibilityLabel))
+            if let label = model.label { Button(action: act) { Text(verbatim: label) } }
+        }
+        .padding()
+    }
+}
+
+/// Counts the days of a free trial; empty where none runs.
+@MainActor
+public struct TrialCountdown: View {
+    private let store: EntitlementStore
+    private let name: String
+
+    public init(_ store: EntitlementStore, _ name: String) {
+        self.store = store
+        self.name = name
+    }
+
+    public var body: some View {
+        if let model = TrialCountdownModel(store[name], at: store.now) {
+            Text(verbatim: model.text).fontWeight(model.isUrgent ? .bold : .regular)
+        }
+    }
+}
+
+/// Shows content to who may use it, the recovery notice to who can come back, and else a paywall.
+@MainActor
+public struct EntitlementGate<Content: View, Paywall: View>: View {
+    private let store: EntitlementStore
+    private let name: String
+    private let content: Content
+    private let paywall: Paywall
+    @SwiftUI.Environment(\.openURL) private var openURL
+    @SwiftUI.Environment(\.scenePhase) private var scenePhase
+
+    public init(
+        _ store: EntitlementStore,
+        _ name: String,
+        @ViewBuilder content: () -> Content,
+        @ViewBuilder paywall: () -> Paywall
+    ) {
+        self.store = store
+        self.name = name
+        self.content = content()
+        self.paywall = paywall()
+    }
+
+    public var body: some View {
+        Group {
+            switch EntitlementGateModel(store[name], prompt: store.prompt) {
+            case .waiting: ProgressView()
+            case .content: content
+            case .recovery(let model):
+                RecoveryNotice(model: model) {
+                    if let url = URL(string: model.url) { openURL(url) }
+                }
+            case .paywall: paywall
+            }
+        }
+        .onChange(of: scenePhase) { _, phase in
+            if phase == .active { store.enteredForeground() }
+        }
+    }
+}
+#endif

@@ -1,0 +1,36 @@
+/// What the stand-in answers with. Apple's framework has nothing like it: tests set one for the tasks
+/// that they start, and without one the store is empty.
+package struct StoreBackend: Sendable {
+    @TaskLocal package static var current = StoreBackend()
+
+    package var products: @Sendable ([String]) async throws -> [Product] = { _ in [] }
+    package var purchase:
+        @Sendable (Product, Set<Product.PurchaseOption>) async throws -> Product.PurchaseResult = {
+            _,
+            _ in throw Product.PurchaseError.productUnavailable
+        }
+    package var all: @Sendable () -> AsyncStream<VerificationResult<Transaction>> = { .empty }
+    package var currentEntitlements: @Sendable () -> AsyncStream<VerificationResult<Transaction>> =
+        {
+            .empty
+        }
+    package var unfinished: @Sendable () -> AsyncStream<VerificationResult<Transaction>> = {
+        .empty
+    }
+    package var updates: @Sendable () -> AsyncStream<VerificationResult<Transaction>> = { .empty }
+    package var statuses:
+        @Sendable () -> AsyncStream<
+            (groupID: String, statuses: [Product.SubscriptionInfo.Status])
+        > = { .empty }
+    package var statusUpdates: @Sendable () -> AsyncStream<Product.SubscriptionInfo.Status> = {
+        .empty
+    }
+    package var finish: @Sendable (UInt64) async -> Void = { _ in }
+    package var sync: @Sendable () async throws -> Void = {}
+
+    package init() {}
+}
+
+extension AsyncStream {
+    fileprivate static var empty: AsyncStream { AsyncStream { $0.finish() } }
+}

@@ -1,0 +1,129 @@
+import Foundation
+public import StoreKit
+
+/// What a simulated device's store shows, by the signed documents in it. Tests have the stand-in answer
+/// with it: `FakeStore(...).serve { ... }`.
+public struct FakeStore: Sendable {
+    /// The transactions of everything bought, newest state.
+    public var all: @Sendable () async -> [Document] = { [] }
+    /// Those that give access by StoreKit's own rule.
+    public var currentEntitlements: @Sendable () async -> [Document] = { [] }
+    public var unfinished: @Sendable () async -> [Document] = { [] }
+    /// Transactions that arrive while the app runs.
+    public var updates: @Sendable () -> AsyncStream<Document> = { AsyncStream { $0.finish() } }
+    public var statuses: @Sendable () async -> [Status] = { [] }
+    public var statusUpdates: @Sendable () -> AsyncStream<Status> = { AsyncStream { $0.finish() } }
+    public var products: [String: Product.ProductType] = [:]
+    public var purchase:
+        @Sendable (_ product: String, _ accountToken: String?) async throws -> Bought = {
+            _,
+            _ in throw Product.PurchaseError.productUnavailable
+        }
+    public var finish: @Sendable (UInt64) async -> Void = { _ in }
+    public var sync: @Sendable () async throws -> Void = {}
+
+    public init() {}
+
+    /// A signed document, and whether the device can verify it.
+    public struct Document: Hashable, Sendable {
+        public var jws: String
+        public var isVerified: Bool
+
+        public init(_ jws: String, isVerified: Bool = true) {
+            self.jws = jws
+            self.isVerified = isVerified
+        }
+    }
+
+    /// The status of a subscription; `state` is numbered as the App Store Server API numbers it.
+    public struct Status: Hashable, Sendable {
+        public var group: String
+        public var state: Int
+        public var transaction: Document
+        public var renewalInfo: Document
+
+        public init(group: String, state: Int, transaction: Document, renewalInfo: Document) {
+            self.group = group
+            self.state = state
+            self.transaction = transaction
+            self.renewalInfo = renewalInfo
+        }
+    }
+
+    /// How a purchase ends.
+    public enum Bought: Hashable, Sendable {
+        case success(Document)
+        case pending
+        case userCancelled
+    }
+
+    /// Runs a body whose tasks see this store.
+    @MainActor
+    public func serve<Value: Sendable>(_ body: @MainActor () async throws -> Value) async rethrows
+        -> Value
+    {
+        try await StoreBackend.$current.withValue(backend, operation: body)
+    }
+
+    private var backend: StoreBackend {
+        var backend = StoreBackend()
+        let store = self
+        backend.products = { ids in
+            ids.compactMap { id in store.products[id].map { Product(id: id, type: $0) } }
+        }
+        backend.purchase = { product, options in
+            let token = options.first { $0.name == "appAccountToken" }?.value
+            return switch try await store.purchase(product.id, token) {
+            case .success(let document): .success(try document.transaction)
+            case .pending: .pending
+            case .userCancelled: .userCancelled
+            }
+        }
+        backend.all = { Self.stream { await store.all().compactMap { try? $0.transaction } } }
+        backend.currentEntitlements = {
+            Self.stream { await store.currentEntitlements().compactMap { try? $0.transaction } }
+        }
+        backend.unfinished = {
+            Self.stream { await store.unfinished().compactMap { try? $0.transaction } }
+        }
+        backend.updates = { Self.stream(store.updates()) { try? $0.transaction } }
+        backend.statusUpdates = { Self.stream(store.statusUpdates()) { try? $0.status } }
+        backend.statuses = {
+            Self.stream {
+                let statuses = await store.statuses()
+                return Dictionary(grouping: statuses, by: \.group).sorted { $0.key < $1.key }.map {
+                    ($0.key, $0.value.compactMap { try? $0.status })
+                }
+            }
+        }
+        backend.finish = finish
+        backend.sync = sync
+        return backend
+    }
+
+    private static func stream<Element: Sendable>(
+        _ elements: @escaping @Sendable () async -> [Element]
+    ) -> AsyncStream<Element> {
+        AsyncStream { continuation in
+            Task {
+                for element in await elements() { continuation.yield(element) }
+                continuation.finish()
+            }
+        }
+    }
+
+    private static func stream<Source: Sendable, Element: Sendable>(
+        _ source: AsyncStream<Source>,
+        _ element: @escaping @Sendable (Source) -> Element?
+    ) -> AsyncStream<Element> {
+        AsyncStream { continuation in
+            let task = Task {
+                for await value in source {
+                    if let element = element(value) { continuation.yield(element) }
+                }
+                continuation.finish()
+            }
+            continuation.onTermination = { _ in task.cancel() }
+        }
+    }
+}

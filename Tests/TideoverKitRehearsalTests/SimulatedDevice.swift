@@ -1,0 +1,148 @@
+import StoreKit
+import StoreKitFaking
+import TideoverJSON
+import TideoverSandbox
+
+/// A device that is signed in to one customer's account in the simulated App Store, with the faults
+/// that StoreKit is known to have.
+actor SimulatedDevice {
+    private let store: SimulatedAppStore
+    private let customer: String
+    private var cache: [AppStoreDevicePurchase] = []
+    private var finished: Set<String> = []
+    private var reported: Set<String> = []
+    private let listeners = Listeners()
+    /// Whether the cache is as old as it was when this was set.
+    private var isStale = false
+    /// Whether what happens elsewhere is reported while the app runs.
+    private var reports = true
+    private var verifies = true
+    private(set) var syncs = 0
+
+    init(_ store: SimulatedAppStore, customer: String) {
+        self.store = store
+        self.customer = customer
+    }
+
+    func set(stale: Bool) { isStale = stale }
+    func set(reports: Bool) { self.reports = reports }
+    func set(verifies: Bool) { self.verifies = verifies }
+
+    /// The ids of finished transactions.
+    var finishedIds: Set<String> { finished }
+
+    private func look() async -> [AppStoreDevicePurchase] {
+        if !isStale, let seen = try? await store.device(of: customer) { cache = seen }
+        return cache
+    }
+
+    private func document(_ value: JSONValue) -> FakeStore.Document {
+        FakeStore.Document(value.string ?? "", isVerified: verifies)
+    }
+
+    /// Reports each transaction that is new, as `Transaction.updates` does while the app runs.
+    func reportNews() async {
+        for purchase in await look() where reported.insert(purchase.newsKey).inserted {
+            if reports { listeners.report(document(purchase.signedTransaction)) }
+        }
+    }
+
+    private func all() async -> [FakeStore.Document] {
+        await look().map { document($0.signedTransaction) }
+    }
+
+    private func unfinished() async -> [FakeStore.Document] {
+        await look().filter { !finished.contains($0.transactionId) }
+            .map { document($0.signedTransaction) }
+    }
+
+    private func currentEntitlements() async -> [FakeStore.Document] {
+        let now = await store.now
+        return await look().filter { !$0.isRevoked && ($0.end.map { $0 > now } ?? true) }
+            .map { document($0.signedTransaction) }
+    }
+
+    private func statuses() async -> [FakeStore.Status] {
+        let now = await store.now
+        return await look().compactMap { purchase in
+            guard let renewal = purchase.signedRenewalInfo else { return nil }
+            return FakeStore.Status(
+                group: purchase.payload["subscriptionGroupIdentifier"]?.string ?? "",
+                state: purchase.state(at: now),
+                transaction: document(purchase.signedTransaction),
+                renewalInfo: document(renewal)
+            )
+        }
+    }
+
+    private func finish(_ id: UInt64) { finished.insert("\(id)") }
+
+    private func sync() {
+        syncs += 1
+        isStale = false
+    }
+
+    /// Buys in the app. A product that is bought is in `unfinished` until it is finished.
+    private func buy(_ product: String, asksToBuy: Bool) async throws -> FakeStore.Bought {
+        if asksToBuy {
+            try await store.perform(.askToBuy(product: product), by: customer)
+            return .pending
+        }
+        try await store.perform(.buy(product: product, outsideApp: false), by: customer)
+        guard let bought = await look().last(where: { $0.productId == product }) else {
+            return .userCancelled
+        }
+        reported.insert(bought.newsKey)
+        return .success(document(bought.signedTransaction))
+    }
+
+    /// What the stand-in answers with.
+    nonisolated func fakeStore(asksToBuy: Bool = false) -> FakeStore {
+        var fake = FakeStore()
+        fake.all = { await self.all() }
+        fake.unfinished = { await self.unfinished() }
+        fake.currentEntitlements = { await self.currentEntitlements() }
+        fake.statuses = { await self.statuses() }
+        fake.updates = { [listeners] in listeners.stream() }
+        fake.finish = { await self.finish($0) }
+        fake.sync = { await self.sync() }
+        fake.purchase = { product, _ in try await self.buy(product, asksToBuy: asksToBuy) }
+        return fake
+    }
+}
+
+/// Who iterates over `Transaction.updates`.
+private final class Listeners: Sendable {
+    private let channel = AsyncStream<FakeStore.Document>.makeStream()
+
+    func stream() -> AsyncStream<FakeStore.Document> { channel.stream }
+    func report(_ document: FakeStore.Document) { channel.continuation.yield(document) }
+}
+
+extension AppStoreDevicePurchase {
+    /// The payload of the signed transaction.
+    var payload: JSONValue { Self.payload(of: signedTransaction) }
+
+    /// A refund of a transaction is news, too.
+    fileprivate var newsKey: String { "\(transactionId)\(isRevoked)" }
+
+    private static func payload(of document: JSONValue) -> JSONValue {
+        let parts = (document.string ?? "").split(separator: ".")
+        guard parts.count == 3, let bytes = Base64.decode(parts[1].utf8, .urlSafe),
+            let json = try? JSONDocument(bytes)
+        else { return .null }
+        return JSONValue(json.root)
+    }
+
+    /// The state of the subscription, numbered as the App Store Server API numbers it.
+    fileprivate func state(at now: Int64) -> Int {
+        guard !isRevoked else { return 5 }
+        let renewal = signedRenewalInfo.map(Self.payload) ?? .null
+        let isRetrying = renewal["isInBillingRetryPeriod"] == .bool(true)
+        if isRetrying {
+            let grace = renewal["gracePeriodExpiresDate"]?.int64
+            return grace.map { $0 > now } ?? false ? 4 : 3
+        }
+        return (end ?? .max) > now ? 1 : 2
+    }
+}

@@ -1,0 +1,219 @@
+import StoreKit
+import StoreKitFaking
+import Testing
+import TideoverCore
+import TideoverKit
+import TideoverLocks
+import TideoverSandbox
+
+/// The kit over the stand-in, with the faults that StoreKit is known to have.
+@Suite @MainActor struct StoreFaultTests {
+    private static let scenario = """
+        {
+          scenario: "A device", source: "Tideover",
+          app: { id: "cards", bundleId: "com.example.cards" },
+          products: {
+            "cards.pro.monthly": { entitlements: ["premium"], group: "pro", period: "P1M", price: "9.99 USD", grace: "P16D" },
+          },
+          customers: { anna: {} },
+          start: "2026-05-01T10:00:00Z",
+          // A scenario has a step; these tests do what they need by themselves.
+          steps: [ { do: "subscribe" } ],
+        }
+        """
+
+    private func rehearse(
+        asksToBuy: Bool = false,
+        _ body: @MainActor (KitRehearsal) async throws -> Void
+    ) async throws {
+        let rehearsal = try await KitRehearsal(Scenario(reading: Array(Self.scenario.utf8)))
+        try await rehearsal.device.fakeStore(asksToBuy: asksToBuy).serve {
+            try await body(rehearsal)
+        }
+        try await rehearsal.close()
+    }
+
+    private var monthly: Int64 { 31 * 86_400_000 }
+
+    private func buy(
+        _ app: EntitlementStore,
+        _ rehearsal: KitRehearsal
+    ) async throws -> PurchaseOutcome {
+        var fake = rehearsal.device.fakeStore()
+        fake.products = ["cards.pro.monthly": .autoRenewable]
+        return try await fake.serve {
+            let products = try await StoreKit.Product.products(for: ["cards.pro.monthly"])
+            let product = try #require(products.first)
+            let outcome = try await app.purchase(product)
+            await app.settled()
+            return outcome
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `a purchase in the app gives access and is finished`(withServer: Bool) async throws {
+        try await rehearse { rehearsal in
+            let app = await rehearsal.launch(withServer: withServer)
+            #expect(app["premium"].access == .denied)
+            let outcome = try await buy(app, rehearsal)
+            #expect(outcome == .bought)
+            #expect(app["premium"].access == .granted)
+            #expect(await rehearsal.device.finishedIds.count == 1)
+        }
+    }
+
+    @Test func `a purchase while the server is away is presented later`() async throws {
+        try await rehearse { rehearsal in
+            let app = await rehearsal.launch(withServer: true)
+            rehearsal.isOnline.withLock { $0 = false }
+            let outcome = try await buy(app, rehearsal)
+            #expect(outcome == .bought)
+            #expect(app["premium"].access == .granted)
+            #expect(await rehearsal.device.finishedIds.count == 1)
+            let before = try await rehearsal.served()
+            #expect(before["premium"]?.access == .denied)
+            rehearsal.isOnline.withLock { $0 = true }
+            let again = await rehearsal.launch(withServer: true)
+            #expect(again["premium"].access == .granted)
+            let after = try await rehearsal.served()
+            #expect(after["premium"]?.access == .granted)
+        }
+    }
+
+    @Test func `a transaction that arrives while the app runs reaches it by the listener`()
+        async throws
+    {
+        try await rehearse { rehearsal in
+            let app = await rehearsal.launch(withServer: false)
+            var changes = app.changes.makeAsyncIterator()
+            #expect(await changes.next()?["premium"].access == .denied)
+            try await rehearsal.store.perform(
+                .buy(product: "cards.pro.monthly", outsideApp: true),
+                by: "anna"
+            )
+            await rehearsal.device.reportNews()
+            var state = await changes.next()
+            while state?["premium"].access != .granted { state = await changes.next() }
+            await app.settled()
+            #expect(await rehearsal.device.finishedIds.count == 1)
+        }
+    }
+
+    @Test func `a dropped listener is made good at the next foreground`() async throws {
+        try await rehearse { rehearsal in
+            let app = await rehearsal.launch(withServer: false)
+            await rehearsal.device.set(reports: false)
+            try await rehearsal.store.perform(
+                .buy(product: "cards.pro.monthly", outsideApp: true),
+                by: "anna"
+            )
+            await rehearsal.device.reportNews()
+            #expect(app["premium"].access == .denied)
+            app.enteredForeground()
+            await app.settled()
+            #expect(app["premium"].access == .granted)
+            #expect(await rehearsal.device.finishedIds.count == 1)
+        }
+    }
+
+    @Test func `a stale cache is overruled by the server`() async throws {
+        try await rehearse { rehearsal in
+            let app = await rehearsal.launch(withServer: true)
+            _ = try await buy(app, rehearsal)
+            await rehearsal.device.set(stale: true)
+            try await rehearsal.pass(until: rehearsal.scenario.start + monthly + 3_600_000)
+            try await rehearsal.deliver()
+            app.enteredForeground()
+            await app.settled()
+            #expect(app["premium"].access == .granted)
+            let served = try await rehearsal.served()
+            #expect(app["premium"].until == served["premium"]?.until)
+        }
+    }
+
+    @Test func `an unfinished transaction is offered again and accepted once`() async throws {
+        try await rehearse { rehearsal in
+            try await rehearsal.store.perform(
+                .buy(product: "cards.pro.monthly", outsideApp: false),
+                by: "anna"
+            )
+            for _ in 0..<3 {
+                let app = await rehearsal.launch(withServer: true)
+                #expect(app["premium"].access == .granted)
+            }
+            #expect(await rehearsal.device.finishedIds.count == 1)
+        }
+    }
+
+    @Test func `what cannot be verified gives nothing on the device and is left to the server`()
+        async throws
+    {
+        try await rehearse { rehearsal in
+            await rehearsal.device.set(verifies: false)
+            try await rehearsal.store.perform(
+                .buy(product: "cards.pro.monthly", outsideApp: false),
+                by: "anna"
+            )
+            let alone = await rehearsal.launch(withServer: false)
+            #expect(alone["premium"].access == .denied)
+            #expect(await rehearsal.device.finishedIds.isEmpty)
+            // The server verifies the same signatures by itself.
+            let served = await rehearsal.launch(withServer: true)
+            #expect(served["premium"].access == .granted)
+            #expect(await rehearsal.device.finishedIds.count == 1)
+        }
+    }
+
+    @Test func `Ask to Buy waits and then arrives`() async throws {
+        try await rehearse { rehearsal in
+            let app = await rehearsal.launch(withServer: false)
+            var fake = rehearsal.device.fakeStore(asksToBuy: true)
+            fake.products = ["cards.pro.monthly": .autoRenewable]
+            let outcome = try await fake.serve {
+                let products = try await StoreKit.Product.products(for: ["cards.pro.monthly"])
+                return try await app.purchase(try #require(products.first))
+            }
+            #expect(outcome == .pending)
+            await app.settled()
+            #expect(app["premium"].isWaiting)
+            try await rehearsal.store.perform(.approvePurchase(product: nil), by: "anna")
+            app.enteredForeground()
+            await app.settled()
+            #expect(app["premium"].access == .granted)
+            #expect(!app["premium"].isWaiting)
+        }
+    }
+
+    @Test func `restoring finds what a stale cache did not show`() async throws {
+        try await rehearse { rehearsal in
+            await rehearsal.device.set(stale: true)
+            try await rehearsal.store.perform(
+                .buy(product: "cards.pro.monthly", outsideApp: true),
+                by: "anna"
+            )
+            let app = await rehearsal.launch(withServer: false)
+            #expect(app["premium"].access == .denied)
+            #expect(await app.restore() == .found)
+            #expect(await rehearsal.device.syncs == 1)
+            #expect(app["premium"].access == .granted)
+            #expect(await app.restore() == .found)
+            #expect(await rehearsal.device.syncs == 1)
+        }
+    }
+
+    @Test func `a closure hears of changes until it is cancelled`() async throws {
+        try await rehearse { rehearsal in
+            let app = await rehearsal.launch(withServer: false)
+            var heard: [Access] = []
+            let observer = app.onChange { heard.append($0["premium"].access) }
+            _ = try await buy(app, rehearsal)
+            #expect(heard.first == .denied)
+            #expect(heard.last == .granted)
+            observer.cancel()
+            let count = heard.count
+            app.enteredForeground()
+            await app.settled()
+            #expect(heard.count == count)
+        }
+    }
+}

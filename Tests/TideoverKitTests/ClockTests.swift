@@ -1,0 +1,51 @@
+import Testing
+import TideoverCore
+import TideoverKit
+
+@Suite struct ClockTests {
+    private let start = TestPurchases.start
+
+    @Test func `a clock that is set back while the app runs gains nothing`() {
+        var clock = DeviceClock()
+        clock.see(ClockReading(clock: start, uptime: .zero))
+        let later = ClockReading(clock: start - .days(10), uptime: .hours(5))
+        clock.see(later)
+        #expect(clock.now(later) == start + .hours(5))
+        #expect(clock.isSetBack(later))
+    }
+
+    @Test func `a pass remembers what earlier processes lived through`() {
+        var clock = DeviceClock(lastSeen: start)
+        let reading = ClockReading(clock: start - .days(1), uptime: .zero)
+        clock.see(reading)
+        #expect(clock.passTime(reading).now == start)
+        #expect(clock.isSetBack(reading))
+    }
+
+    @Test func `what a signature dates is a lower bound`() {
+        var clock = DeviceClock()
+        let reading = ClockReading(clock: start, uptime: .zero)
+        clock.see(reading)
+        clock.see(verified: start + .days(2))
+        #expect(clock.now(reading) == start + .days(2))
+    }
+
+    @Test func `a server's answer sets a wrong clock right in both directions`() {
+        for wrong in [start - .days(30), start + .days(30)] {
+            var clock = DeviceClock(lastSeen: wrong)
+            clock.see(ClockReading(clock: wrong, uptime: .zero))
+            clock.see(serverTime: start, at: ClockReading(clock: wrong, uptime: .zero))
+            let later = ClockReading(clock: wrong + .hours(1), uptime: .hours(1))
+            clock.see(later)
+            #expect(clock.now(later) == start + .hours(1))
+        }
+    }
+
+    @Test func `a clock that runs is not set back`() {
+        var clock = DeviceClock()
+        clock.see(ClockReading(clock: start, uptime: .zero))
+        let later = ClockReading(clock: start + .minutes(9), uptime: .minutes(10))
+        #expect(clock.now(later) == start + .minutes(10))
+        #expect(!clock.isSetBack(later))
+    }
+}

@@ -1,0 +1,206 @@
+import Testing
+import TideoverCore
+import TideoverKit
+
+@Suite struct MachineTests {
+    @Test func `a launch reads the store before it says anything`() {
+        var machine = EntitlementMachine(settings: TestPurchases.settings(withServer: true))
+        let actions = machine.happened(.launched, at: TestPurchases.reading())
+        #expect(actions.contains(.readStore))
+        #expect(machine.published?["premium"].access == .unknown)
+        #expect(machine.published?.isAnswered == false)
+    }
+
+    @Test func `nothing is denied before the server was asked`() {
+        var machine = EntitlementMachine(settings: TestPurchases.settings(withServer: true))
+        _ = machine.happened(.launched, at: TestPurchases.reading())
+        _ = machine.happened(.storeRead(StoreReading()), at: TestPurchases.reading())
+        #expect(machine.published?["premium"].access == .unknown)
+        _ = machine.happened(.reconcileFailed(round: 1, page: 0), at: TestPurchases.reading())
+        #expect(machine.published?["premium"].access == .denied)
+        #expect(machine.published?["premium"].confidence == .unknown)
+    }
+
+    @Test func `what happens during a round leads to one more`() {
+        var machine = EntitlementMachine(settings: TestPurchases.settings(withServer: false))
+        _ = machine.happened(.launched, at: TestPurchases.reading())
+        #expect(!machine.happened(.foregrounded, at: TestPurchases.reading()).contains(.readStore))
+        #expect(!machine.happened(.statusChanged, at: TestPurchases.reading()).contains(.readStore))
+        let actions = machine.happened(.storeRead(StoreReading()), at: TestPurchases.reading())
+        #expect(actions.filter { $0 == .readStore }.count == 1)
+        let after = machine.happened(.storeRead(StoreReading()), at: TestPurchases.reading())
+        #expect(!after.contains(.readStore))
+    }
+
+    @Test func `an answer to an earlier round changes nothing`() {
+        var machine = EntitlementMachine(settings: TestPurchases.settings(withServer: true))
+        _ = machine.happened(.launched, at: TestPurchases.reading())
+        _ = machine.happened(.storeRead(StoreReading()), at: TestPurchases.reading())
+        let late = machine.happened(
+            .reconcileFailed(round: 9, page: 0),
+            at: TestPurchases.reading()
+        )
+        #expect(late == [])
+        #expect(machine.published?.isAnswered == false)
+    }
+
+    @Test func `a refund takes the right at once and keeps what was made`() {
+        var world = SimulatedWorld(withServer: false)
+        let bought = TestPurchases.subscription(7)
+        world.statuses = [TestPurchases.status(bought)]
+        world.launch()
+        #expect(world.shown.last?["premium"].access == .granted)
+        world.now = world.now + .days(3)
+        let refunded = TestPurchases.subscription(
+            7,
+            signedAfter: .days(3),
+            revokedAfter: .days(3)
+        )
+        world.statuses = [TestPurchases.status(refunded, .revoked)]
+        world.unfinished = [refunded]
+        world.send(.transactionUpdated(refunded))
+        #expect(world.shown.last?["premium"].access == .denied)
+        #expect(world.shown.last?["premium"].reason == "refunded")
+        #expect(world.shown.last?["premium"].keepsArtifacts == true)
+        world.launch()
+        #expect(world.shown.last?["premium"].keepsArtifacts == true)
+        world.now = TestPurchases.start + TestPurchases.month
+        world.send(.clockSeen)
+        #expect(world.shown.last?["premium"].keepsArtifacts == false)
+    }
+
+    @Test func `a refund takes the right while no server can be reached`() {
+        var world = SimulatedWorld(withServer: true)
+        let bought = TestPurchases.subscription(7)
+        world.statuses = [TestPurchases.status(bought)]
+        world.launch()
+        #expect(world.shown.last?["premium"].access == .granted)
+        world.isReachable = false
+        world.now = world.now + .days(3)
+        let refunded = TestPurchases.subscription(
+            7,
+            signedAfter: .days(3),
+            revokedAfter: .days(3)
+        )
+        world.statuses = [TestPurchases.status(refunded, .revoked)]
+        world.unfinished = [refunded]
+        world.send(.transactionUpdated(refunded))
+        #expect(world.shown.last?["premium"].access == .denied)
+    }
+
+    @Test func `a purchase gives access at once while no server can be reached`() {
+        var world = SimulatedWorld(withServer: true)
+        world.launch()
+        #expect(world.shown.last?["premium"].access == .denied)
+        world.isReachable = false
+        world.now = world.now + .minutes(1)
+        let bought = TestPurchases.subscription(7, signedAfter: .minutes(1))
+        world.statuses = [TestPurchases.status(bought)]
+        world.unfinished = [bought]
+        world.send(.purchaseEnded(productId: "pro", .bought(bought)))
+        #expect(world.shown.last?["premium"].access == .granted)
+        #expect(world.unfinished == [])
+    }
+
+    @Test func `a purchase that waits for approval is shown until it comes`() {
+        var world = SimulatedWorld(withServer: false)
+        world.launch()
+        world.send(.purchaseEnded(productId: "pro", .pending))
+        #expect(world.shown.last?["premium"].isWaiting == true)
+        #expect(world.shown.last?["premium"].access == .denied)
+        world.launch()
+        #expect(world.shown.last?["premium"].isWaiting == true)
+        let approved = TestPurchases.subscription(7)
+        world.statuses = [TestPurchases.status(approved)]
+        world.unfinished = [approved]
+        world.send(.transactionUpdated(approved))
+        #expect(world.shown.last?["premium"].isWaiting == false)
+        #expect(world.shown.last?["premium"].access == .granted)
+    }
+
+    @Test func `a cancelled purchase asks the store again`() {
+        var world = SimulatedWorld(withServer: false)
+        world.launch()
+        world.statuses = [TestPurchases.status(TestPurchases.subscription(7))]
+        world.send(.purchaseEnded(productId: "pro", .cancelled))
+        #expect(world.shown.last?["premium"].access == .granted)
+    }
+
+    @Test(arguments: [true, false])
+    func `restoring synchronises only if nothing was found`(hasPurchase: Bool) {
+        var world = SimulatedWorld(withServer: false)
+        if hasPurchase { world.statuses = [TestPurchases.status(TestPurchases.subscription(7))] }
+        world.launch()
+        world.send(.restoreAsked)
+        #expect(world.syncs == (hasPurchase ? 0 : 1))
+        #expect(world.restores == [hasPurchase ? .found : .nothingFound])
+    }
+
+    @Test func `a restore that is cancelled ends`() {
+        var machine = EntitlementMachine(settings: TestPurchases.settings(withServer: false))
+        _ = machine.happened(.launched, at: TestPurchases.reading())
+        _ = machine.happened(.storeRead(StoreReading()), at: TestPurchases.reading())
+        _ = machine.happened(.restoreAsked, at: TestPurchases.reading())
+        let asked = machine.happened(.storeRead(StoreReading()), at: TestPurchases.reading())
+        #expect(asked.contains(.sync))
+        let ended = machine.happened(.syncFailed, at: TestPurchases.reading())
+        #expect(ended.contains(.endRestore(.notSynchronised)))
+    }
+
+    @Test func `access ends by itself`() {
+        var world = SimulatedWorld(withServer: false)
+        world.statuses = [TestPurchases.status(TestPurchases.subscription(7), renews: false)]
+        world.launch()
+        #expect(world.shown.last?["premium"].access == .granted)
+        world.now = TestPurchases.start + TestPurchases.month
+        world.send(.clockSeen)
+        #expect(world.shown.last?["premium"].access == .denied)
+    }
+
+    @Test func `more evidence than one request may carry goes in pages`() {
+        let statuses = (UInt64(1)...50).map { TestPurchases.status(TestPurchases.subscription($0)) }
+        let pages = EvidencePage.pages(of: [], and: statuses)
+        #expect(pages.allSatisfy { $0.transactions.count + $0.renewalInfos.count <= 32 })
+        #expect(pages.reduce(0) { $0 + $1.transactions.count } == 50)
+        #expect(EvidencePage.pages(of: [], and: []).map(\.saysNothing) == [true])
+    }
+
+    @Test func `only the answer to the last page counts`() {
+        var world = SimulatedWorld(withServer: true)
+        world.statuses = (UInt64(1)...50).map {
+            TestPurchases.status(TestPurchases.subscription($0))
+        }
+        world.launch()
+        #expect(world.committed.count == 50)
+        let answered = world.shown.filter(\.isAnswered)
+        #expect(answered.count == 1)
+        #expect(answered.last?["premium"].access == .granted)
+    }
+
+    @Test func `what nobody could verify is presented once`() {
+        var world = SimulatedWorld(withServer: true)
+        let forged = TestPurchases.subscription(7, isVerified: false)
+        world.unfinished = [forged]
+        world.statuses = [TestPurchases.status(forged)]
+        world.launch()
+        #expect(world.machine.refusals == [7: "wrong-bundle"])
+        let count = world.presented[7]
+        world.send(.foregrounded)
+        world.send(.foregrounded)
+        #expect(world.presented[7] == count)
+    }
+
+    @Test func `what is kept is read as it was written`() {
+        var kept = KeptState(customer: TestPurchases.customer)
+        kept.queue = [QueuedPurchase(TestPurchases.coins(3), isRefused: true)]
+        kept.pass = "a.b.c"
+        kept.keys = [PassKey(id: "k", bytes: Array(0..<32))]
+        kept.lastSeen = TestPurchases.start
+        kept.waiting = ["pro"]
+        kept.granted = [GrantedNote(entitlement: "premium", until: nil)]
+        kept.artifacts = [KeptArtifacts(entitlement: "premium", until: TestPurchases.start)]
+        #expect(KeptState(json: kept.json) == kept)
+        #expect(KeptState(json: Array("{}".utf8)) == nil)
+        #expect(KeptState(json: Array(kept.json.dropLast(3))) == nil)
+    }
+}

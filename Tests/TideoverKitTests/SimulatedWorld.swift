@@ -1,0 +1,155 @@
+import TideoverCore
+import TideoverJSON
+import TideoverKit
+
+/// A device, its disk, its store and a server, as values. Every action is one effect, and the process
+/// can be killed before any of them.
+struct SimulatedWorld {
+    let settings: KitSettings
+    var machine: EntitlementMachine
+    /// What is on the disk.
+    var disk: [UInt8]?
+    /// What the store offers until it is finished.
+    var unfinished: [SignedPurchase] = []
+    var statuses: [SignedStatus] = []
+    var purchases: [SignedPurchase] = []
+    var isReachable = true
+    var takesNothing = false
+    /// Whether the disk is slower than everything else.
+    var writesSlowly = false
+    /// What the server committed, by transaction, with how often each was new to it.
+    var committed: [UInt64: Int] = [:]
+    private var committedDocuments: Set<String> = []
+    var finished: [UInt64] = []
+    /// Transactions that were finished before anything durable held them.
+    var lost: [UInt64] = []
+    /// How often each transaction was presented to the server.
+    var presented: [UInt64: Int] = [:]
+    var syncs = 0
+    var restores: [RestoreOutcome] = []
+    var shown: [EntitlementState] = []
+    var now = TestPurchases.start
+    /// How many effects are carried out before the process is killed; nil for never.
+    var life: Int?
+    private(set) var effects = 0
+
+    init(withServer: Bool, capacity: Int = 256) {
+        var settings = TestPurchases.settings(withServer: withServer)
+        settings.capacity = capacity
+        self.settings = settings
+        machine = EntitlementMachine(settings: settings)
+    }
+
+    private struct Killed: Error {}
+
+    private var reading: ClockReading {
+        ClockReading(clock: now, uptime: now - TestPurchases.start)
+    }
+
+    /// Starts the process anew from what is on the disk.
+    mutating func launch() {
+        machine = EntitlementMachine(
+            settings: settings,
+            kept: disk.flatMap(KeptState.init(json:))
+        )
+        send(.launched)
+    }
+
+    /// Sends an event and carries out whatever follows; a process that is killed is launched again.
+    mutating func send(_ event: EntitlementMachine.Event) {
+        do throws(Killed) {
+            var waiting = [event]
+            var writes: [EntitlementMachine.Action] = []
+            while !waiting.isEmpty || !writes.isEmpty {
+                if waiting.isEmpty { waiting += try carryOut(writes.removeFirst()) }
+                for action in machine.happened(waiting.removeFirst(), at: reading) {
+                    if writesSlowly, case .write = action {
+                        writes.append(action)
+                    } else {
+                        waiting += try carryOut(action)
+                    }
+                }
+            }
+        } catch {
+            life = nil
+            launch()
+        }
+    }
+
+    private mutating func carryOut(
+        _ action: EntitlementMachine.Action
+    ) throws(Killed) -> [EntitlementMachine.Event] {
+        if let life, effects >= life { throw Killed() }
+        effects += 1
+        switch action {
+        case .readStore:
+            return [
+                .storeRead(
+                    StoreReading(statuses: statuses, purchases: purchases, unfinished: unfinished)
+                )
+            ]
+        case .write(let kept, let revision):
+            disk = kept.json
+            return [.written(revision: revision)]
+        case .reconcile(let round, let page, let evidence, _):
+            return [answer(evidence, round, page)]
+        case .finish(let id): return [finish(id)]
+        case .sync:
+            syncs += 1
+            return [.synced]
+        case .publish(let state): shown.append(state)
+        case .endRestore(let outcome): restores.append(outcome)
+        case .verifyPass, .fetchKeys, .wake: break
+        }
+        return []
+    }
+
+    private mutating func finish(_ id: UInt64) -> EntitlementMachine.Event {
+        let kept = disk.flatMap(KeptState.init(json:))?.queue.map(\.purchase.transactionId) ?? []
+        if !kept.contains(id), committed[id] == nil { lost.append(id) }
+        unfinished.removeAll { $0.transactionId == id }
+        finished.append(id)
+        return .finished(transactionId: id)
+    }
+
+    private mutating func answer(
+        _ page: EvidencePage,
+        _ round: Int,
+        _ number: Int
+    ) -> EntitlementMachine.Event {
+        guard isReachable else { return .reconcileFailed(round: round, page: number) }
+        for purchase in page.transactions { presented[purchase.transactionId, default: 0] += 1 }
+        for purchase in page.transactions where purchase.isVerified && !takesNothing {
+            if committedDocuments.insert(purchase.jws).inserted {
+                committed[purchase.transactionId, default: 0] += 1
+            }
+        }
+        guard let reply = try? ServerReply(body(for: page), to: page) else {
+            return .reconcileFailed(round: round, page: number)
+        }
+        return .reconcileAccepted(round: round, page: number, reply)
+    }
+
+    private func body(for page: EvidencePage) -> [UInt8] {
+        let isEntitled = !committed.isEmpty
+        let end = isEntitled ? (TestPurchases.start + TestPurchases.month).rfc3339 : nil
+        let entitlement: JSONObject = [
+            "state": .string(isEntitled ? "active" : "never"), "access": .bool(isEntitled),
+            "reason": .string(isEntitled ? "paid" : "unknown"), "confidence": "confirmed",
+            "accessUntil": end.map(JSONValue.string) ?? .null, "pending": [],
+        ]
+        let items = page.transactions.indices.map { index -> JSONValue in
+            let isTaken = page.transactions[index].isVerified && !takesNothing
+            return .object([
+                "kind": "transaction", "index": .integer(Int64(index)),
+                "verdict": .string(isTaken ? "accepted" : "refused"),
+                "reason": .string(isTaken ? "" : "wrong-bundle"),
+            ])
+        }
+        return JSONValue.object([
+            "environment": "production", "asOf": .string(now.rfc3339), "customerVersion": 1,
+            "entitlements": .object(["premium": .object(entitlement)]),
+            "prompt": .object(["kind": "none"]), "items": .array(items),
+        ]).encoded()
+    }
+}

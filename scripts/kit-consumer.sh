@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# Builds a package of somebody else's that depends on TideoverKit by URL, as an app's developer does.
+#
+#   scripts/kit-consumer.sh
+#
+# It takes the last commit of this checkout. What is built must not need a library of the system.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+git clone --quiet --no-hardlinks . "$folder/tideover"
+branch=$(git -C "$folder/tideover" rev-parse HEAD)
+mkdir -p "$folder/consumer/Sources/Consumer"
+cat >"$folder/consumer/Package.swift" <<SWIFT
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+    name: "consumer",
+    platforms: [.iOS(.v17), .macOS(.v14)],
+    dependencies: [.package(url: "file://$folder/tideover", revision: "$branch")],
+    targets: [
+        .executableTarget(
+            name: "Consumer",
+            dependencies: [.product(name: "TideoverKit", package: "tideover")]
+        )
+    ],
+    swiftLanguageModes: [.v6]
+)
+SWIFT
+cat >"$folder/consumer/Sources/Consumer/Main.swift" <<'SWIFT'
+import TideoverCore
+import TideoverKit
+
+@main
+struct Consumer {
+    @MainActor
+    static func main() async {
+        guard let customer = CustomerID("u_42") else { return }
+        let store = Tideover.start(
+            Tideover.Configuration(
+                bundleId: "com.example.cards",
+                customer: customer,
+                products: [SoldProduct("cards.pro.monthly", unlocks: ["premium"])]
+            ),
+            source: StoreSource(
+                read: { StoreReading() },
+                updates: { AsyncStream { $0.finish() } },
+                finish: { _ in },
+                sync: {}
+            ),
+            file: KeptFile(read: { nil }, write: { _ in }),
+            network: { _ in throw CancellationError() },
+            verify: { _, _, _ in false }
+        )
+        for await state in store.changes where state.isAnswered {
+            print("premium: \(state["premium"].access)")
+            return
+        }
+    }
+}
+SWIFT
+swift run --package-path "$folder/consumer" -Xswiftc -warnings-as-errors Consumer >"$folder/out"
+grep -qx 'premium: denied' "$folder/out"
+built=$(find "$folder/consumer/.build/debug/" -maxdepth 1 -name '*.build' -exec basename {} .build \;)
+if grep -E '^(CTideover|TideoverS|TideoverH.*(Client|Server)|TideoverLocks|StoreKit)' <<<"$built"; then
+    echo "an app's developer has to build what only a server needs" >&2
+    exit 1
+fi
+echo "TideoverKit builds alone: $(tr '\n' ' ' <<<"$built")"
