@@ -71,7 +71,8 @@ import TideoverSignatures
         text: String,
         choice: Policy.UnknownProduct
     ) throws {
-        let configuration = try load(app("policy: { unknownProduct: \(text) }"))
+        let products = #"products: { "a.b": { entitlements: ["premium"], period: "P1M" } }"#
+        let configuration = try load(app("\(products), policy: { unknownProduct: \(text) }"))
         #expect(configuration.apps.first?.policy.unknownProduct == choice)
     }
 
