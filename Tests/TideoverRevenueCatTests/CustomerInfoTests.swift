@@ -76,7 +76,8 @@ import TideoverRevenueCat
         #expect(life.told(.day("2026-06-18")).hasPrefix("hold"))
         let subscriber = try RevenueCatSubscriber(answer: Self.info(failed))
         #expect(
-            subscriber.entitlements.first?.gracePeriodExpiresAt == RevenueCatWire.instant("2026-06-17T10:00:00Z")
+            subscriber.entitlements.first?.gracePeriodExpiresAt
+                == RevenueCatWire.instant("2026-06-17T10:00:00Z")
         )
     }
 
