@@ -36,14 +36,6 @@ struct SimulatedClocks {
         return first.value.now
     }
 
-    /// Whether the clock of an app's simulated store does not move: then the store sends nothing.
-    func standsStill(for app: Configuration.App) async -> Bool {
-        guard let clock = stores[app.id] else { return false }
-        let before = clock.now()
-        try? await Task.sleep(for: .seconds(1))
-        return clock.now() == before
-    }
-
     /// Follows the clocks until cancelled.
     func follow(telling output: Output) async {
         await withTaskGroup { group in
