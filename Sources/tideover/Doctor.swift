@@ -50,6 +50,8 @@ enum Doctor {
                 + "plans are set. A test notification of it is sent "
                 + "by hand, in the Play Console; where nothing has arrived for a day it is waited for, and "
                 + "told where to click.",
+            "Where every app is simulated, the simulated store's time counts, and nothing is waited for "
+                + "that only time or a person could bring.",
             "Exit code 0 if there is no problem, warnings or not, else 1.",
         ],
         run: run

@@ -76,7 +76,8 @@ import TideoverRevenueCat
         #expect(life.told(.day("2026-06-18")).hasPrefix("hold"))
         let subscriber = try RevenueCatSubscriber(answer: Self.info(failed))
         #expect(
-            subscriber.entitlements.first?.gracePeriodExpiresAt == "2026-06-17T10:00:00Z"
+            subscriber.entitlements.first?.gracePeriodExpiresAt
+                == RevenueCatWire.instant("2026-06-17T10:00:00Z")
         )
     }
 
@@ -119,9 +120,9 @@ import TideoverRevenueCat
             )
         )
         let subscription = try #require(subscriber.subscriptions.first)
-        #expect(subscription.expiresAt == "2026-06-01T10:00:00Z")
+        #expect(subscription.expiresAt == RevenueCatWire.instant("2026-06-01T10:00:00Z"))
         #expect(subscription.gracePeriodExpiresAt == nil)
-        #expect(subscription.billingIssueAt == "2026-06-01T10:00:00Z")
+        #expect(subscription.billingIssueAt == RevenueCatWire.instant("2026-06-01T10:00:00Z"))
     }
 
     @Test func `what is malformed in it is left out by itself`() throws {

@@ -6,7 +6,7 @@ private enum PlayVerb: String, CaseIterable {
     case failPayments, fixPayments, cancel, cancelBySystem, restart, pause, resume
     case changePrice, acceptPrice, askStepUpConsent, acceptStepUp, requestRefund, refund
     case acknowledge, consume, cancelByDeveloper, postpone, revoke, refundOrder
-    case requestTestNotification, loseNotifications, deliverNotifications
+    case requestTestNotification, loseNotifications, deliverNotifications, openApp
     case catchUp, disturbNotifications, disturbAPI, endDisturbances
 
     /// Whether it is nobody's doing in particular.
@@ -40,7 +40,7 @@ private enum PlayVerb: String, CaseIterable {
         case .disturbNotifications: ["fault", "by", "times", "percent"]
         case .disturbAPI: ["fault", "call", "times", "percent", "by", "status"]
         case .failPayments, .fixPayments, .acknowledge, .consume, .cancelByDeveloper,
-            .requestTestNotification, .loseNotifications, .deliverNotifications, .catchUp,
+            .requestTestNotification, .loseNotifications, .deliverNotifications, .openApp, .catchUp,
             .endDisturbances:
             []
         }
@@ -83,6 +83,7 @@ extension StepReader {
                 ? nil : try customer(reader),
             action: try verb.map { (verb) throws(ScenarioError) in
                 if verb == .catchUp { return .catchUp }
+                if verb == .openApp { return .openApp(DeviceVisit()) }
                 let deed = try deed(verb, reader)
                 return .googlePlay(ScenarioPlayAction(deed: deed, refusal: refusal))
             },
