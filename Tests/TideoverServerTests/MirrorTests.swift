@@ -33,8 +33,8 @@ import TideoverTestProcesses
         }
     }
 
-    /// Plays a scenario; before each visit of a device or a support person the server does what is due,
-    /// as one that runs does.
+    /// Plays a scenario; before each visit of a device or a support person the server does what is
+    /// due, as one that runs does.
     private static func log(of scenario: Scenario) async throws -> MirrorLog {
         let log = MirrorLog(app: scenario.app.id)
         try await Rehearsal.played(
