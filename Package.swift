@@ -68,9 +68,11 @@ var kit: [Target.Dependency] = [
     "TideoverAppStore", "TideoverCore", "TideoverHTTP", "TideoverJSON",
 ]
 #if os(Linux)
-let isCheckout = ["/checkouts/", "/repositories/"].contains(
-    where: Context.packageDirectory.contains
-)
+// A manifest that is read out of a repository, before anything is checked out, has no folder.
+let folder = Context.packageDirectory
+let isCheckout =
+    ["", "/"].contains(folder)
+    || ["/checkouts/", "/repositories/"].contains(where: folder.contains)
 if !isCheckout {
     dependencies.append(.package(path: "StandIns/StoreKit"))
     kit.append(.product(name: "StoreKit", package: "StoreKit"))

@@ -133,12 +133,18 @@ extension EntitlementMachine.PurchaseResult {
     /// How a purchase ended. A cancellation comes in two shapes.
     init(_ result: Result<StoreKit.Product.PurchaseResult, any Error>) {
         switch result {
-        case .success(.success(let transaction)): self = .bought(SignedPurchase(transaction))
-        case .success(.pending): self = .pending
-        case .success(.userCancelled): self = .cancelled
+        case .success(let ended): self.init(ended)
         case .failure(StoreKitError.userCancelled): self = .cancelled
         case .failure: self = .failed
-        case .success(_): self = .failed
+        }
+    }
+
+    private init(_ ended: StoreKit.Product.PurchaseResult) {
+        switch ended {
+        case .success(let transaction): self = .bought(SignedPurchase(transaction))
+        case .pending: self = .pending
+        case .userCancelled: self = .cancelled
+        // Whatever it is, the store is read again.
         @unknown default: self = .failed
         }
     }
