@@ -33,13 +33,13 @@ import TideoverCore
         Search(present: [system], found: system), Search(found: nil),
     ]
 
-    @Test(arguments: searches.indices)
+    @Test(arguments: ConfigurationFileTests.searches.indices)
     func `the configuration is the one named, else the first one found`(index: Int) {
         let search = Self.searches[index]
         let found = ConfigurationFile.find(
             named: search.named,
             byVariable: search.variable,
-            exists: search.present.contains
+            exists: { search.present.contains($0) }
         )
         #expect(found == search.found)
     }
@@ -106,6 +106,6 @@ import TideoverCore
         (EdgeOfDay.start, "2026-02-28T00:00:00.000Z"), (.end, "2026-03-01T00:00:00.000Z"),
     ])
     func `a date means the edge of its day that was asked for`(edge: EdgeOfDay, instant: String) {
-        #expect(ValueForm.instant(ofDay: edge).read("2026-02-28")?.rfc3339 == instant)
+        #expect(ValueForm<Instant>.instant(ofDay: edge).read("2026-02-28")?.rfc3339 == instant)
     }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import TideoverCommandLine
+import TideoverCore
 import TideoverServer
 
 @testable import tideover
@@ -71,7 +72,8 @@ import TideoverServer
         #expect(listed == .success)
         #expect(list.results.captured.contains("secret  cards"))
         let text = try String(contentsOfFile: folder.path + "/secret.key", encoding: .utf8)
-        #expect(APIKey(text.dropLast())?.kind == .secret)
+        #expect(text.hasPrefix("tideover_secret_"))
+        #expect(APIKey(text.dropLast()) != nil)
     }
 
     @Test func `both stores get their notification URL`() async throws {

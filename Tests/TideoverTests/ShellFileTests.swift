@@ -92,7 +92,7 @@ import TideoverTestProcesses
         #expect(await run(["man", "kyes"]).0 == .usage)
     }
 
-    @Test(.enabled(if: isPresent("groff"), "groff is not installed"))
+    @Test(.enabled(if: ShellFileTests.isPresent("groff"), "groff is not installed"))
     func `groff finds no fault in a man page`() async throws {
         for page in Tideover.program.manPages {
             let (_, text) = await run(["man"] + page.path.dropFirst())
@@ -106,6 +106,9 @@ import TideoverTestProcesses
     }
 
     @Test func `version prints what --version prints`() async {
-        #expect(await run(["version"]) == (await run(["--version"])))
+        let (code, text) = await run(["version"])
+        let (otherCode, otherText) = await run(["--version"])
+        #expect(code == otherCode)
+        #expect(text == otherText)
     }
 }
