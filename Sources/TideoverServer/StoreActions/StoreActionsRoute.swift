@@ -33,7 +33,7 @@ struct StoreActionsRoute: Sendable {
         if let objection = kind.need.objection(
             to: call.presented,
             app: app.id,
-            isRehearsal: app.isRehearsal
+            isOpen: false
         ) {
             throw objection
         }
