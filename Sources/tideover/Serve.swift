@@ -35,7 +35,7 @@ enum Serve {
                 + "as Tideover-Clock; between two looks, and while nobody answers, it stands. Every app must serve the environment simulated "
                 + "and no other.",
             "SIGTERM and SIGINT stop it: for server.drain it goes on while /readyz answers 503, running "
-                + "requests finish, everything acknowledged is safe.",
+                + "requests finish, reports end, everything acknowledged is safe.",
         ],
         run: run
     )
@@ -106,7 +106,8 @@ enum Serve {
                 instruments: system.instruments,
                 verifications: .processors,
                 clients: ClientLimits(configuration.server),
-                access: connections.access
+                access: connections.access,
+                copier: storage.copier
             )
         } catch {
             await storage.close()
@@ -192,6 +193,7 @@ enum Serve {
         service.beginDraining()
         output.message("tideover: stopping")
         try? await Task.sleep(for: .milliseconds(draining.count))
+        service.endReports()
         await server.stop()
         counting.cancel()
         meeting.cancel()
@@ -239,7 +241,8 @@ enum Serve {
     private static let mostBytesChecked: Int64 = 256 << 20
 
     /// Checks the database's structure; what the log says of it. A damaged one is served as far as it
-    /// can be read, since some answers are better than none.
+    /// can be read, since some answers are better than none, and not written to: the stores repeat what
+    /// is answered 503, and a write could damage more.
     private static func check(_ storage: SQLiteStorage) -> LogLine {
         let bytes = storage.byteCount
         let size = "\(bytes >> 20) MiB"
@@ -262,7 +265,16 @@ enum Serve {
                     detail: "\(size) in \(milliseconds) ms"
                 )
             }
-            return LogLine(.error, "database damaged", code: "corrupt", detail: first)
+            storage.prohibitWriting(first)
+            return LogLine(
+                .error,
+                "database damaged",
+                code: "corrupt",
+                detail:
+                    "\(first). Nothing is written to it, and notifications are answered 503. Stop "
+                    + "the server and restore a backup, or export what can be read and import it "
+                    + "into a new database."
+            )
         } catch {
             return LogLine(.error, "database not checked", detail: error.description)
         }

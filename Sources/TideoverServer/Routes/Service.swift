@@ -39,10 +39,11 @@ public struct Service: Sendable {
     let playQuestions: [String: RequestLimiter]
     /// Those who read stored evidence again, of every app and environment.
     let replayers: [Replayer]
+    let copier: DatabaseCopier?
     let sleep: Sleep
 
     /// A service over a storage, of which the keys are read at once. `adminKey` is accepted without
-    /// being stored; `access` is how the stores are asked, by app; `random` gives bits that nobody can
+    /// being stored; `access` is how the stores are asked, by app; `copier` copies the database; `random` gives bits that nobody can
     /// foresee, for new keys; `sleep` is how whatever waits lets time pass, and `patience` how long it waits on
     /// the spot for a store that wants to be left alone.
     ///
@@ -58,6 +59,7 @@ public struct Service: Sendable {
         verifications: WorkLimits = WorkLimits(),
         clients: ClientLimits = ClientLimits(),
         access: [String: [StoreAccess]] = [:],
+        copier: DatabaseCopier? = nil,
         sleep: @escaping Sleep = { try await Task.sleep(for: $0) },
         patience: Milliseconds = .minutes(5),
         random: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) }
@@ -110,6 +112,7 @@ public struct Service: Sendable {
         tallies = TallyBook(storage: storage, log: log)
         refusals = RefusalLog(log)
         arrivals = try ArrivalBook(of: apps, storage: storage, now: clock())
+        self.copier = copier
         self.sleep = sleep
         let timing = Timing(
             clock: clock,
@@ -268,6 +271,9 @@ public struct Service: Sendable {
     /// Tells whoever asks `/readyz` from now on that the server is about to stop. Everything else is
     /// answered as before.
     public func beginDraining() { readiness.beginDraining() }
+
+    /// Ends reports that run or wait, so that the server does not wait for them when it stops.
+    public func endReports() { longReads.stop() }
 
     /// The ids of the apps with purchases to protect that no public or secret key opens.
     public var appsWithoutKey: [String] {
@@ -481,6 +487,12 @@ public struct Service: Sendable {
                 playQuestions: service.playQuestions[call["app"]]
             )
             .respond(to: call.request, customer: call["customer"])
+        },
+        Route("GET", "/v1/backup", needs: .admin) { service, _ in
+            try BackupRoute(copier: service.copier).tell()
+        },
+        Route("POST", "/v1/backup", needs: .admin) { service, _ in
+            try BackupRoute(copier: service.copier).begin()
         },
         Route("GET", "/v1/keys", needs: .admin) { service, call in
             service.keysRoutes(call).list()
