@@ -109,8 +109,8 @@ final class CustomerQueries {
         )
     }
 
-    /// Everything about a customer, of whom nothing need be known. Settled lineages are left out where
-    /// `isWhole` is false.
+    /// Everything about a customer, of whom nothing need be known. Settled lineages are left out
+    /// where `isWhole` is false.
     func lineages(
         of key: CustomerKey,
         now: Instant,
@@ -126,8 +126,8 @@ final class CustomerQueries {
         )
     }
 
-    /// Which lineages a derivation needs, without their facts. Settled ones are left out where `isWhole`
-    /// is false.
+    /// Which lineages a derivation needs, without their facts. Settled ones are left out where
+    /// `isWhole` is false.
     func outline(
         of key: CustomerKey,
         now: Instant,
@@ -242,8 +242,8 @@ final class CustomerQueries {
         let leftOut: LeftOut
     }
 
-    /// What need not be derived from; nil where all must. What is derived now looks back to when the
-    /// answer fell due, or was derived, and no further.
+    /// What need not be derived from; nil where all must. What is derived now looks back to when
+    /// the answer fell due, or was derived, and no further.
     private func settled(
         of identity: CustomerIdentity,
         _ key: CustomerKey,

@@ -2,11 +2,13 @@ import TideoverCore
 import TideoverLocks
 import TideoverStorage
 
-/// Commits that concern customers with many lineages, one after the other, on a thread of their own.
+/// Commits that concern customers with many lineages, one after the other, on a thread of their
+/// own.
 ///
-/// Reading and deriving such a customer takes longer than others may wait for the writer. So it is done
-/// here, on a connection that cannot write; the writer then stores the result, if nothing of the customer
-/// changed meanwhile. Else it is derived again, and after a few attempts inside the transaction.
+/// Reading and deriving such a customer takes longer than others may wait for the writer. So it is
+/// done here, on a connection that cannot write; the writer then stores the result, if nothing of
+/// the customer changed meanwhile. Else it is derived again, and after a few attempts inside the
+/// transaction.
 final class LargeCommits: Sendable {
     typealias Derive = @Sendable (CustomerLineages) -> Derivation
 
@@ -23,7 +25,8 @@ final class LargeCommits: Sendable {
         var waitingForClose: [CheckedContinuation<Void, Never>] = []
     }
 
-    /// An attempt to learn what to derive, one more for settled lineages, one to store, two for changes.
+    /// An attempt to learn what to derive, one more for settled lineages, one to store, two for
+    /// changes.
     private static let mostAttempts = 5
     /// How many lineages one commit marks as settled: each is a change in the transaction.
     private static let mostMarks = 256
@@ -165,8 +168,8 @@ final class LargeCommits: Sendable {
             customers = try CustomerQueries(connection)
         }
 
-        /// Adds what is derived to a plan. What cannot be read was removed meanwhile, or is met again by
-        /// the last attempt, which reports it.
+        /// Adds what is derived to a plan. What cannot be read was removed meanwhile, or is met
+        /// again by the last attempt, which reports it.
         func derive(_ input: DerivationInput, _ derive: Derive, _ plan: inout DerivationPlan) {
             guard
                 let lineages = try? inTransaction({ () throws(StorageError) in

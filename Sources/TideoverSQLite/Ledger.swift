@@ -93,9 +93,9 @@ final class Ledger {
         log = LogMeter(connection)
     }
 
-    /// The one door: everything that intakes of one app, environment and instant bring, and everything
-    /// that follows from it. Where the plan has a customer derived outside first, the transaction's part
-    /// is undone, and nothing is stored.
+    /// The one door: everything that intakes of one app, environment and instant bring, and
+    /// everything that follows from it. Where the plan has a customer derived outside first, the
+    /// transaction's part is undone, and nothing is stored.
     func commit(
         _ batch: [IntakeRows],
         _ plan: DerivationPlan,
@@ -516,8 +516,8 @@ final class Ledger {
         CustomerKey(app: intake.app, environment: intake.environment, customer: customer)
     }
 
-    /// Everyone who owns or ever owned a lineage with news, and everyone the intake names, each under
-    /// the key that they are answered under.
+    /// Everyone who owns or ever owned a lineage with news, and everyone the intake names, each
+    /// under the key that they are answered under.
     private func concerned(
         by news: AllNews,
         _ intake: Intake
@@ -533,8 +533,8 @@ final class Ledger {
         return keys.sorted()
     }
 
-    /// Derives a customer, or takes what was derived outside of what is still so; fails where it is too
-    /// large to be derived here.
+    /// Derives a customer, or takes what was derived outside of what is still so; fails where it
+    /// is too large to be derived here.
     private func derived(
         _ customer: CustomerKey,
         _ news: [String: Holding],
@@ -624,7 +624,8 @@ final class Ledger {
         of row: CustomerRow,
         _ now: Instant
     ) throws(StorageError) {
-        // The latest event of an app is its only memory of which ids were given: it is never pruned.
+        // The latest event of an app is its only memory of which ids were given: it is never
+        // pruned.
         let latest = try latestEvent.first(.text(row.key.app)) { EventID($0.text(0)) }
         let id = EventID.next(after: latest ?? nil, at: now, random: random())
         guard try isNews(event, id, row.key) else { return }
@@ -703,8 +704,8 @@ extension Ledger {
         try? connection.execute(SQL.rollBack)
     }
 
-    /// Does a part of a transaction that is taken back alone when it fails. Where that is impossible
-    /// the whole transaction is taken back.
+    /// Does a part of a transaction that is taken back alone when it fails. Where that is
+    /// impossible the whole transaction is taken back.
     func inSavepoint<Result>(
         _ body: (Ledger) throws(StorageError) -> Result
     ) throws(StorageError) -> Result {

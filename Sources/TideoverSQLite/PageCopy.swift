@@ -4,10 +4,10 @@ import TideoverStorage
 
 /// A copy of the database that the writer makes between its transactions.
 ///
-/// SQLite begins a copy anew whenever another connection changes the database, or else needs one read
-/// transaction from its first page to its last, during which the write-ahead log only grows. What the
-/// copying connection changes itself is changed in the copy too. So the writer copies: a few pages at a
-/// time, with no transaction open in between.
+/// SQLite begins a copy anew whenever another connection changes the database, or else needs one
+/// read transaction from its first page to its last, during which the write-ahead log only grows.
+/// What the copying connection changes itself is changed in the copy too. So the writer copies: a
+/// few pages at a time, with no transaction open in between.
 final class PageCopy {
     /// One megabyte: it delays the next transaction by a few milliseconds.
     private static let slice: Int32 = 256

@@ -4,15 +4,15 @@ public import TideoverStorage
 
 /// Copies a database into a new file.
 ///
-/// While a server has it open, the server copies it (`SQLiteStorage.beginCopy`), and `finish` checks the
-/// copy and takes it to its place. `copy` reads beside a server too, but its write-ahead log then grows
-/// until the copy is complete.
+/// While a server has it open, the server copies it (`SQLiteStorage.beginCopy`), and `finish`
+/// checks the copy and takes it to its place. `copy` reads beside a server too, but its
+/// write-ahead log then grows until the copy is complete.
 public enum SQLiteBackup {
     /// Pages copied between two reports of progress: four megabytes.
     private static let slice: Int32 = 1_024
 
-    /// Copies the database at `path` to `target`, checks the copy to its last page, and only then gives it
-    /// its name.
+    /// Copies the database at `path` to `target`, checks the copy to its last page, and only then
+    /// gives it its name.
     ///
     /// - Parameters:
     ///   - path: the database, which a server may have open.
@@ -59,8 +59,8 @@ public enum SQLiteBackup {
         }
     }
 
-    /// Checks a copy that a server made, and gives it its name, on another file system if need be. The
-    /// server's file is gone afterwards, also where this fails.
+    /// Checks a copy that a server made, and gives it its name, on another file system if need be.
+    /// The server's file is gone afterwards, also where this fails.
     ///
     /// - Throws: as `copy`.
     public static func finish(_ copied: String, as target: String) throws(StorageError) -> Int64 {

@@ -58,8 +58,9 @@ public final class SQLiteStorage: Storage {
         largeCommits = LargeCommits(writer: writer, path: path, options: options)
     }
 
-    /// Opens a file that is there for reading alone: it is left as it is, nothing is made beside it, and
-    /// whatever would write fails with `readOnly`. While it is open nobody else can open it.
+    /// Opens a file that is there for reading alone: it is left as it is, nothing is made beside
+    /// it, and whatever would write fails with `readOnly`. While it is open nobody else can open
+    /// it.
     ///
     /// - Throws: as for writing; `olderSchema` for a file that would have to be brought up to date first.
     public init(reading path: String) throws(StorageError) {
@@ -362,9 +363,9 @@ public final class SQLiteStorage: Storage {
 
     // MARK: The file
 
-    /// Begins to copy the database into a new file beside it, a few pages between two transactions. It
-    /// contains what is committed by the time that it is complete; `copyReport` says when. Whoever asked
-    /// then takes the file away with `SQLiteBackup.finish`.
+    /// Begins to copy the database into a new file beside it, a few pages between two
+    /// transactions. It contains what is committed by the time that it is complete; `copyReport`
+    /// says when. Whoever asked then takes the file away with `SQLiteBackup.finish`.
     ///
     /// - Throws: `busy` while another copy is made, `closed`, `readOnly`.
     public func beginCopy() throws(StorageError) -> CopyReport {
@@ -387,8 +388,8 @@ public final class SQLiteStorage: Storage {
         )
     }
 
-    /// Refuses every later write, because a check found the file damaged: writing to it could damage
-    /// more. Reads go on.
+    /// Refuses every later write, because a check found the file damaged: writing to it could
+    /// damage more. Reads go on.
     public func prohibitWriting(_ problem: String) {
         writer?.prohibit(
             StorageError(
@@ -404,8 +405,8 @@ public final class SQLiteStorage: Storage {
         try readers.read { reader throws(StorageError) in try reader.problems() }
     }
 
-    /// The first thing that a check of the file's structure finds wrong; empty when there is none. It
-    /// reads all of the file, but does not compare indexes with their tables.
+    /// The first thing that a check of the file's structure finds wrong; empty when there is none.
+    /// It reads all of the file, but does not compare indexes with their tables.
     public func quickProblems() throws(StorageError) -> [String] {
         try readers.read { reader throws(StorageError) in try reader.problems(SQL.quickCheck) }
     }

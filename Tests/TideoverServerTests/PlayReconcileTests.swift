@@ -7,7 +7,8 @@ import TideoverSQLite
 import TideoverServer
 import TideoverStorage
 
-/// What devices present of Google Play, what the store is asked because of it, and whose it then is.
+/// What devices present of Google Play, what the store is asked because of it, and whose it then
+/// is.
 @Suite struct PlayReconcileTests {
     private static let end = "2026-06-01T10:00:00Z"
     /// A subscription that the app named nobody for.
@@ -205,7 +206,8 @@ import TideoverStorage
         )
         #expect(status == 200)
         #expect(Device.items(answer) == Array(repeating: "accepted named-by-store", count: 4))
-        // Each changes the answer of the customer whom the store names: four commits were four versions.
+        // Each changes the answer of the customer whom the store names: four commits were four
+        // versions.
         let anna = try #require(CustomerID(TestServer.anna))
         let key = CustomerKey(app: "cards", environment: .sandbox, customer: anna)
         #expect(try server.storage.row(of: key)?.version == 1)
