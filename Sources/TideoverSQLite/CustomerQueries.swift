@@ -10,6 +10,7 @@ final class CustomerQueries {
     private let lineagesOwned: Statement
     private let lineagesUnsettled: Statement
     private let settledLineages: Statement
+    private let settledKeys: Statement
     private let rows: Statement
     private let told: Statement
     private let openDrift: Statement
@@ -26,6 +27,7 @@ final class CustomerQueries {
         lineagesOwned = try Statement(SQL.lineagesOwned, on: connection)
         lineagesUnsettled = try Statement(SQL.lineagesUnsettled, on: connection)
         settledLineages = try Statement(SQL.settledLineages, on: connection)
+        settledKeys = try Statement(SQL.settledKeys, on: connection)
         rows = try Statement(SQL.customer, on: connection)
         told = try Statement(SQL.told, on: connection)
         openDrift = try Statement(SQL.openDrift, on: connection)
@@ -134,22 +136,49 @@ final class CustomerQueries {
         )
     }
 
-    /// Everything about a customer, of whom nothing need be known. A lineage that `known` has, by its
-    /// key, is not read again. Settled lineages are left out where `isWhole` is false.
+    /// Everything about a customer, of whom nothing need be known. Settled lineages are left out
+    /// where `isWhole` is false.
     func lineages(
         of key: CustomerKey,
         now: Instant,
-        isWhole: Bool = true,
-        reconciledAt: Instant? = nil,
-        leastVersion: Int64 = 0,
-        known: (String) -> Holding? = { _ in nil }
+        isWhole: Bool = true
     ) throws(StorageError) -> CustomerLineages {
+        try lineages(
+            in: DerivationInput(
+                outline: outline(of: key, now: now, isWhole: isWhole),
+                occasion: Occasion(now: now, reconciledAt: nil, leastVersion: 0),
+                news: [:],
+                isWhole: isWhole
+            )
+        )
+    }
+
+    /// Which lineages a derivation needs, without their facts. Settled ones are left out where
+    /// `isWhole` is false.
+    func outline(
+        of key: CustomerKey,
+        now: Instant,
+        isWhole: Bool
+    ) throws(StorageError) -> CustomerOutline {
         let identity = try identity(of: key)
         let answer = try row(of: key)
         let settled = isWhole ? nil : try settled(of: identity, key, answer, now: now)
+        return CustomerOutline(
+            key: key,
+            identity: identity,
+            answer: answer,
+            leftOut: settled?.leftOut,
+            lineages: try lineages(of: identity, key, without: settled)
+        )
+    }
+
+    /// Reads what an outline names. The lineages that the commit changes are not read again.
+    func lineages(in input: DerivationInput) throws(StorageError) -> CustomerLineages {
+        let outline = input.outline
+        let (key, answer) = (outline.key, outline.answer)
         var holdings: [Holding] = []
-        for lineage in try lineages(of: identity, key, without: settled) {
-            if let holding = known(lineage) {
+        for lineage in outline.lineages {
+            if let holding = input.news[lineage] {
                 holdings.append(holding)
             } else {
                 holdings.append(try holding(lineage, app: key.app, key.environment))
@@ -161,15 +190,28 @@ final class CustomerQueries {
         let openDrift = answer == nil ? [] : try openDrift(of: derived)
         return CustomerLineages(
             key: key,
-            aliases: identity.aliases,
+            aliases: outline.identity.aliases,
             answer: answer,
             holdings: holdings,
-            leftOut: settled?.leftOut,
+            leftOut: outline.leftOut,
             told: told,
             openDrift: openDrift,
-            leastVersion: leastVersion,
-            now: now,
-            reconciledAt: reconciledAt
+            leastVersion: input.occasion.leastVersion,
+            now: input.occasion.now,
+            reconciledAt: input.occasion.reconciledAt
+        )
+    }
+
+    /// The keys of a customer's lineages that are marked as settled under a fingerprint.
+    func marked(of key: CustomerKey, under fingerprint: String) throws(StorageError) -> Set<String>
+    {
+        Set(
+            try settledKeys.all(
+                .text(key.app),
+                .text(key.environment.rawValue),
+                .text(key.customer.text),
+                .text(fingerprint)
+            ) { $0.text(0) }
         )
     }
 
@@ -227,8 +269,8 @@ final class CustomerQueries {
         let leftOut: LeftOut
     }
 
-    /// What need not be derived from; nil where all must. What is derived now looks back to when the
-    /// answer fell due, or was derived, and no further.
+    /// What need not be derived from; nil where all must. What is derived now looks back to when
+    /// the answer fell due, or was derived, and no further.
     private func settled(
         of identity: CustomerIdentity,
         _ key: CustomerKey,

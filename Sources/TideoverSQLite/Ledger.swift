@@ -47,6 +47,9 @@ final class Ledger {
     private let returnToSavepoint: Statement
     private let log: LogMeter
     private var leases = Leases()
+    private var watch = DerivationWatch()
+    /// Whether what the job has written so far is to be undone, though it did not fail.
+    private var undoesJob = false
 
     init(
         _ connection: Connection,
@@ -92,36 +95,52 @@ final class Ledger {
         log = LogMeter(connection)
     }
 
-    /// The one door: everything that intakes of one app, environment and instant bring, and everything
-    /// that follows from it.
+    /// The one door: everything that intakes of one app, environment and instant bring, and
+    /// everything that follows from it. Where the plan has a customer derived outside first, the
+    /// transaction's part is undone, and nothing is stored.
     func commit(
         _ batch: [IntakeRows],
+        _ plan: DerivationPlan,
         derive: (CustomerLineages) -> Derivation
-    ) throws(StorageError) -> [CommitOutcome] {
+    ) throws(StorageError) -> CommitAttempt {
         var taken: [Taken?] = []
         for rows in batch { taken.append(try take(rows)) }
         let kept = taken.compactMap(\.self)
-        var news: AllNews = [:]
-        for taken in kept { news.merge(taken.news) { $1 } }
-        var derived: [CustomerKey: CustomerRow] = [:]
-        var stories = EventOrder()
+        var news: [String: Holding] = [:]
+        for taken in kept { news.merge(taken.news.mapValues(\.holding)) { $1 } }
+        var results: [DerivedCustomer] = []
+        var postponed: [DerivationInput] = []
         for customer in Set(kept.flatMap(\.concerned)).sorted() {
             guard let occasion = try occasion(to: customer, kept) else { continue }
-            let (row, events) = try deriveAgain(customer, news, occasion, derive)
-            derived[customer] = row
-            stories.add(events, of: row)
+            switch try derived(customer, news, occasion, plan, derive) {
+            case .success(let result): results.append(result)
+            case .failure(let large): postponed.append(large.input)
+            }
         }
-        for (event, row) in stories.inOrder { try append(event, of: row, row.derivedAt) }
+        guard postponed.isEmpty else {
+            if plan.isOutside { watch.begin(postponed.map(\.outline.key)) }
+            undoesJob = true
+            return .postponed(postponed)
+        }
+        let derived = try store(results)
         for taken in kept { try add(taken.intake.tallies, app: taken.intake.app) }
         leases.release(Array(derived.keys))
-        return taken.map { taken in
-            guard let taken else { return .duplicate }
-            return .committed(
-                newFacts: taken.news.values.reduce(0) { $0 + $1.factCount },
-                customers: taken.concerned.compactMap { derived[$0] },
-                rulings: taken.rulings
-            )
+        return .ended(taken.map { $0?.outcome(derived) ?? .duplicate })
+    }
+
+    private func store(
+        _ results: [DerivedCustomer]
+    ) throws(StorageError) -> [CustomerKey: CustomerRow] {
+        var derived: [CustomerKey: CustomerRow] = [:]
+        var stories = EventOrder()
+        for result in results {
+            try put(result)
+            derived[result.row.key] = result.row
+            stories.add(result.derivation.events, of: result.row)
         }
+        for (event, row) in stories.inOrder { try append(event, of: row, row.derivedAt) }
+        watch.changed(derived.keys)
+        return derived
     }
 
     /// What one intake brought, and whose answers it concerns.
@@ -131,6 +150,14 @@ final class Ledger {
         let rulings: [ClaimRuling]
         let joined: Joined?
         let concerned: [CustomerKey]
+
+        func outcome(_ derived: [CustomerKey: CustomerRow]) -> CommitOutcome {
+            .committed(
+                newFacts: news.values.reduce(0) { $0 + $1.factCount },
+                customers: concerned.compactMap { derived[$0] },
+                rulings: rulings
+            )
+        }
     }
 
     /// Stores what an intake brings; nil for a duplicate.
@@ -158,13 +185,6 @@ final class Ledger {
             joined: joined,
             concerned: try concerned(by: news, rows.intake)
         )
-    }
-
-    /// What a customer is derived again on.
-    private struct Occasion {
-        let now: Instant
-        let reconciledAt: Instant?
-        let leastVersion: Int64
     }
 
     private func occasion(
@@ -210,16 +230,19 @@ final class Ledger {
         _ restoration: Restoration
     ) throws(StorageError) -> [Restored] {
         var restored: [Restored] = []
+        watch.changedAll()
         for row in rows { restored.append(try restorer.restore(row, restoration)) }
         return restored
     }
 
     func prune(_ order: PruneOrder) throws(StorageError) -> Pruned {
-        try openRemover().prune(order)
+        watch.changedAll()
+        return try openRemover().prune(order)
     }
 
     /// Overwrites deleted content with zeros in the file.
     func erase(_ erasure: Erasure) throws(StorageError) -> Erased? {
+        watch.changedAll()
         try connection.execute("PRAGMA secure_delete = ON")
         do {
             let erased = try openRemover().erase(erasure)
@@ -498,6 +521,7 @@ final class Ledger {
             .text(line.alias.text)
         )
         leases.release([alias])
+        watch.changed([alias])
         try audit.write(AuditEntry(line), intake)
         return Joined(
             key: key(of: line.customer, intake),
@@ -510,8 +534,8 @@ final class Ledger {
         CustomerKey(app: intake.app, environment: intake.environment, customer: customer)
     }
 
-    /// Everyone who owns or ever owned a lineage with news, and everyone the intake names, each under
-    /// the key that they are answered under.
+    /// Everyone who owns or ever owned a lineage with news, and everyone the intake names, each
+    /// under the key that they are answered under.
     private func concerned(
         by news: AllNews,
         _ intake: Intake
@@ -527,25 +551,48 @@ final class Ledger {
         return keys.sorted()
     }
 
-    private func deriveAgain(
+    /// Derives a customer, or takes what was derived outside of what is still so; fails where it
+    /// is too large to be derived here.
+    private func derived(
         _ customer: CustomerKey,
-        _ news: AllNews,
+        _ news: [String: Holding],
         _ occasion: Occasion,
+        _ plan: DerivationPlan,
         _ derive: (CustomerLineages) -> Derivation
-    ) throws(StorageError) -> (CustomerRow, [Event]) {
-        var lineages = try lineages(of: customer, news, occasion, isWhole: false)
-        var derivation = derive(lineages)
-        if derivation.needsAll {
-            lineages = try self.lineages(of: customer, news, occasion, isWhole: true)
-            derivation = derive(lineages)
+    ) throws(StorageError) -> Result<DerivedCustomer, TooLarge> {
+        if let outside = plan.derived[customer], watch.isUnchanged(customer),
+            outside.input.occasion == occasion, outside.input.news == news
+        {
+            return .success(outside)
         }
-        let row = lineages.row(for: derivation)
-        for settled in derivation.settled {
+        var isWhole = plan.whole.contains(customer)
+        while true {
+            let input = DerivationInput(
+                outline: try customers.outline(of: customer, now: occasion.now, isWhole: isWhole),
+                occasion: occasion,
+                news: news,
+                isWhole: isWhole
+            )
+            guard input.outline.lineages.count <= plan.mostInside else {
+                return .failure(TooLarge(input: input))
+            }
+            let lineages = try customers.lineages(in: input)
+            let derivation = derive(lineages)
+            guard derivation.needsAll, !isWhole else {
+                return .success(DerivedCustomer(input, lineages, derivation))
+            }
+            isWhole = true
+        }
+    }
+
+    private func put(_ result: DerivedCustomer) throws(StorageError) {
+        let (row, customer) = (result.row, result.row.key)
+        for settled in result.marks {
             try settle.run(
                 .text(customer.app),
                 .text(customer.environment.rawValue),
                 .text(settled.lineage.key),
-                .text(derivation.fingerprint),
+                .text(row.fingerprint),
                 .instant(settled.since)
             )
         }
@@ -564,23 +611,7 @@ final class Ledger {
             .instant(row.pass?.renewAt),
             .instant(row.reconciledAt)
         )
-        for drift in derivation.drift { try put(drift, of: customer) }
-        return (row, derivation.events)
-    }
-
-    private func lineages(
-        of customer: CustomerKey,
-        _ news: AllNews,
-        _ occasion: Occasion,
-        isWhole: Bool
-    ) throws(StorageError) -> CustomerLineages {
-        try customers.lineages(
-            of: customer,
-            now: occasion.now,
-            isWhole: isWhole,
-            reconciledAt: occasion.reconciledAt,
-            leastVersion: occasion.leastVersion
-        ) { key in news[key]?.holding }
+        for drift in result.derivation.drift { try put(drift, of: customer) }
     }
 
     /// Changes what is open, else adds it, unless it is stored or another one is open.
@@ -611,7 +642,8 @@ final class Ledger {
         of row: CustomerRow,
         _ now: Instant
     ) throws(StorageError) {
-        // The latest event of an app is its only memory of which ids were given: it is never pruned.
+        // The latest event of an app is its only memory of which ids were given: it is never
+        // pruned.
         let latest = try latestEvent.first(.text(row.key.app)) { EventID($0.text(0)) }
         let id = EventID.next(after: latest ?? nil, at: now, random: random())
         guard try isNews(event, id, row.key) else { return }
@@ -690,14 +722,16 @@ extension Ledger {
         try? connection.execute(SQL.rollBack)
     }
 
-    /// Does a part of a transaction that is taken back alone when it fails. Where that is impossible
-    /// the whole transaction is taken back.
+    /// Does a part of a transaction that is taken back alone when it fails. Where that is
+    /// impossible the whole transaction is taken back.
     func inSavepoint<Result>(
         _ body: (Ledger) throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
         try makeSavepoint.run()
         do {
+            undoesJob = false
             let result = try body(self)
+            if undoesJob { try returnToSavepoint.run() }
             try releaseSavepoint.run()
             return result
         } catch {

@@ -41,6 +41,10 @@ enum SQL {
         WHERE app = ?1 AND environment = ?2 AND customer = ?3
         AND settled = ?4 AND settled_since <= ?5
         """
+    static let settledKeys: StaticString = """
+        SELECT lineage FROM owner
+        WHERE app = ?1 AND environment = ?2 AND customer = ?3 AND settled = ?4
+        """
     static let settle: StaticString = """
         UPDATE owner SET settled = ?4, settled_since = ?5
         WHERE app = ?1 AND environment = ?2 AND lineage = ?3

@@ -2,16 +2,17 @@ import CTideoverSQLite
 import Glibc
 public import TideoverStorage
 
-/// Copies a database into a new file, also while a server has it open.
+/// Copies a database into a new file.
 ///
-/// The copy contains every transaction that was committed before it started, and no later one. The
-/// server continues to read and write; its write-ahead log grows until the copy is complete.
+/// While a server has it open, the server copies it (`SQLiteStorage.beginCopy`), and `finish`
+/// checks the copy and takes it to its place. `copy` reads beside a server too, but its
+/// write-ahead log then grows until the copy is complete.
 public enum SQLiteBackup {
     /// Pages copied between two reports of progress: four megabytes.
     private static let slice: Int32 = 1_024
 
-    /// Copies the database at `path` to `target`, checks the copy to its last page, and only then gives it
-    /// its name.
+    /// Copies the database at `path` to `target`, checks the copy to its last page, and only then
+    /// gives it its name.
     ///
     /// - Parameters:
     ///   - path: the database, which a server may have open.
@@ -42,11 +43,74 @@ public enum SQLiteBackup {
         }
         try fill(unfinished, from: path, progress)
         try check(unfinished)
+        try name(unfinished, descriptor, target)
+        return DatabaseFile.byteCount(target)
+    }
+
+    /// Whether a server has the database open.
+    public static func isInUse(_ path: String) throws(StorageError) -> Bool {
+        do {
+            let lock = try LockFile(reading: try DatabaseFile.resolve(path))
+            withExtendedLifetime(lock) {}
+            return false
+        } catch {
+            guard case .locked = error.reason else { throw error }
+            return true
+        }
+    }
+
+    /// Checks a copy that a server made, and gives it its name, on another file system if need be.
+    /// The server's file is gone afterwards, also where this fails.
+    ///
+    /// - Throws: as `copy`.
+    public static func finish(_ copied: String, as target: String) throws(StorageError) -> Int64 {
+        defer { unlink(copied) }
+        guard !DatabaseFile.exists(target) else {
+            throw StorageError(.refused, place: target, detail: "there is a file of this name")
+        }
+        let unfinished = target + ".unfinished"
+        let source = open(copied, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard source >= 0 else { throw StorageError(errno: errno, place: copied) }
+        defer { close(source) }
+        let descriptor = open(unfinished, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw StorageError(errno: errno, place: unfinished) }
+        defer {
+            close(descriptor)
+            unlink(unfinished)
+        }
+        guard fchmod(descriptor, 0o600) == 0 else {
+            throw StorageError(errno: errno, place: unfinished)
+        }
+        try pour(source, into: descriptor, unfinished)
+        try check(unfinished)
+        try name(unfinished, descriptor, target)
+        return DatabaseFile.byteCount(target)
+    }
+
+    private static func pour(
+        _ source: Int32,
+        into target: Int32,
+        _ place: String
+    ) throws(StorageError) {
+        while true {
+            let count = sendfile(target, source, nil, 1 << 24)
+            guard count != 0 else { return }
+            guard count > 0 || errno == EINTR else {
+                throw StorageError(errno: errno, place: place)
+            }
+        }
+    }
+
+    /// Gives a file that is whole its name, for good.
+    private static func name(
+        _ unfinished: String,
+        _ descriptor: Int32,
+        _ target: String
+    ) throws(StorageError) {
         guard fsync(descriptor) == 0, link(unfinished, target) == 0 else {
             throw StorageError(errno: errno, place: target)
         }
         try syncFolder(of: target)
-        return DatabaseFile.byteCount(target)
     }
 
     private static func fill(

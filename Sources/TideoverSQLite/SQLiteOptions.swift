@@ -10,6 +10,9 @@ public struct SQLiteOptions: Sendable {
     public var maximumQueueLength = 4_096
     /// How many writes may share one transaction.
     public var maximumGroupCount = 256
+    /// A customer with more lineages to derive from is read and derived outside of the writer, so that
+    /// others do not wait for it.
+    public var mostLineagesInside = 128
     /// How many milliseconds the writer waits, under load, for more to share a transaction.
     public var gatherMilliseconds: Int64 = 1
     /// How many bytes the database file may take, in pages of 4,096; nil for as many as the disk has.

@@ -12,6 +12,8 @@ public final class SQLiteStorage: Storage {
     public let path: String
     /// Nil where the file was opened for reading alone.
     private let writer: Writer?
+    private let largeCommits: LargeCommits?
+    private let options: SQLiteOptions
     private let readers: ReaderPool
     /// Held by the writer where there is one.
     private let lock: LockFile?
@@ -35,6 +37,7 @@ public final class SQLiteStorage: Storage {
         let path = try DatabaseFile.resolve(path)
         let lock = try LockFile(database: path)
         let ledger = try Self.ledger(path: path, options)
+        CopyReport.removeAll(of: path)
         let readers = try ReaderPool(
             path: path,
             count: options.readerCount,
@@ -43,17 +46,21 @@ public final class SQLiteStorage: Storage {
         self.path = path
         self.readers = readers
         self.lock = nil
-        writer = try Writer(
+        self.options = options
+        let writer = try Writer(
             ledger: ledger,
             lock: lock,
             readers: readers,
             options: options,
             faults: faults
         )
+        self.writer = writer
+        largeCommits = LargeCommits(writer: writer, path: path, options: options)
     }
 
-    /// Opens a file that is there for reading alone: it is left as it is, nothing is made beside it, and
-    /// whatever would write fails with `readOnly`. While it is open nobody else can open it.
+    /// Opens a file that is there for reading alone: it is left as it is, nothing is made beside
+    /// it, and whatever would write fails with `readOnly`. While it is open nobody else can open
+    /// it.
     ///
     /// - Throws: as for writing; `olderSchema` for a file that would have to be brought up to date first.
     public init(reading path: String) throws(StorageError) {
@@ -71,10 +78,13 @@ public final class SQLiteStorage: Storage {
             busyTimeout: options.readerPatience
         )
         self.path = path
+        self.options = options
         writer = nil
+        largeCommits = nil
     }
 
     deinit {
+        largeCommits?.beginClosing()
         writer?.beginClosing()
     }
 
@@ -119,9 +129,13 @@ public final class SQLiteStorage: Storage {
             batch.append(try IntakeRows(intake, place: path))
         }
         let rows = batch
-        return try await openWriter().write { ledger throws(StorageError) in
-            try ledger.commit(rows, derive: derive)
+        let plan = DerivationPlan(mostInside: options.mostLineagesInside)
+        let attempt = try await openWriter().write { ledger throws(StorageError) in
+            try ledger.commit(rows, plan, derive: derive)
         }
+        if case .ended(let outcomes) = attempt { return outcomes }
+        guard let largeCommits else { preconditionFailure("whoever writes has a thread for it") }
+        return try await largeCommits.commit(rows, derive: derive)
     }
 
     public func claimDue(_ order: DueOrder) async throws(StorageError) -> [DueClaim] {
@@ -183,6 +197,7 @@ public final class SQLiteStorage: Storage {
 
     public func close() async {
         guard let writer else { return readers.close(patience: 0) }
+        await largeCommits?.close()
         await writer.close()
     }
 
@@ -385,13 +400,50 @@ public final class SQLiteStorage: Storage {
 
     // MARK: The file
 
+    /// Begins to copy the database into a new file beside it, a few pages between two
+    /// transactions. It contains what is committed by the time that it is complete; `copyReport`
+    /// says when. Whoever asked then takes the file away with `SQLiteBackup.finish`.
+    ///
+    /// - Throws: `busy` while another copy is made, `closed`, `readOnly`.
+    public func beginCopy() throws(StorageError) -> CopyReport {
+        let number = String(options.random(), radix: 16)
+        let file = CopyReport.prefix(of: path) + number
+        guard let report = try openWriter().beginCopy(to: file) else {
+            throw StorageError(.busy, place: path, detail: "another copy is made")
+        }
+        return report
+    }
+
+    /// How far the latest copy is; nil where none was begun.
+    public var copyReport: CopyReport? { writer?.copy }
+
+    /// What copies it for a server.
+    public var copier: DatabaseCopier {
+        DatabaseCopier(
+            begin: { () throws(StorageError) in try self.beginCopy() },
+            latest: { self.copyReport }
+        )
+    }
+
+    /// Refuses every later write, because a check found the file damaged: writing to it could
+    /// damage more. Reads go on.
+    public func prohibitWriting(_ problem: String) {
+        writer?.prohibit(
+            StorageError(
+                .corrupt,
+                place: path,
+                detail: "\(problem); nothing is written to a damaged database"
+            )
+        )
+    }
+
     /// What the engine finds wrong with the file; empty when it is sound. It reads all of it.
     public func problems() throws(StorageError) -> [String] {
         try readers.read { reader throws(StorageError) in try reader.problems() }
     }
 
-    /// The first thing that a check of the file's structure finds wrong; empty when there is none. It
-    /// reads all of the file, but does not compare indexes with their tables.
+    /// The first thing that a check of the file's structure finds wrong; empty when there is none.
+    /// It reads all of the file, but does not compare indexes with their tables.
     public func quickProblems() throws(StorageError) -> [String] {
         try readers.read { reader throws(StorageError) in try reader.problems(SQL.quickCheck) }
     }

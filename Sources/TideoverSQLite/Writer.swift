@@ -21,6 +21,11 @@ final class Writer: Sendable {
         /// How many jobs the thread waits for; to wake it for each of them would cost more than the
         /// waiting gains.
         var wanted = 1
+        /// The latest copy of the database that was asked for, and whether it has yet to begin.
+        var copy: CopyReport?
+        var isCopyWanted = false
+        /// Why nothing may be written any more.
+        var prohibition: StorageError?
         var isClosing = false
         var isClosed = false
         var waitingForClose: [CheckedContinuation<Void, Never>] = []
@@ -69,9 +74,28 @@ final class Writer: Sendable {
         return try result.get()
     }
 
+    /// As `write`, for a thread that may block.
+    func writeAndWait<Value: Sendable>(
+        _ work: @escaping @Sendable (Ledger) throws(StorageError) -> Value
+    ) throws(StorageError) -> Value {
+        let answer = Monitor<Result<Value, StorageError>?>(nil)
+        let job = WriterJob(
+            run: { ledger throws(StorageError) in
+                let value = try work(ledger)
+                return { answer.update { $0 = .success(value) } }
+            },
+            fail: { error in answer.update { $0 = .failure(error) } }
+        )
+        if let refusal = enqueue(job) { throw refusal }
+        while true {
+            if let result = answer.wait(upTo: .max >> 32, until: { $0 }) { return try result.get() }
+        }
+    }
+
     private func enqueue(_ job: WriterJob) -> StorageError? {
         queue.update(matters: { $0.jobs.count >= $0.wanted || $0.isClosing }) { queue in
             guard !queue.isClosing else { return StorageError(.closed, place: place) }
+            if let prohibition = queue.prohibition { return prohibition }
             guard queue.jobs.count < limit else {
                 return StorageError(.busy, place: place, detail: "\(limit) writes are waiting")
             }
@@ -79,6 +103,26 @@ final class Writer: Sendable {
             return nil
         }
     }
+
+    /// Refuses every later write with an error.
+    func prohibit(_ error: StorageError) {
+        queue.update { $0.prohibition = error }
+    }
+
+    /// Begins to copy the database into a file; nil while another copy is made.
+    func beginCopy(to file: String) throws(StorageError) -> CopyReport? {
+        let begun = queue.update { queue -> Result<CopyReport?, StorageError> in
+            guard !queue.isClosing else { return .failure(StorageError(.closed, place: place)) }
+            guard queue.copy?.state != .copying else { return .success(nil) }
+            queue.copy = CopyReport(file: file)
+            queue.isCopyWanted = true
+            return .success(queue.copy)
+        }
+        return try begun.get()
+    }
+
+    /// How far the latest copy is; nil where none was asked for.
+    var copy: CopyReport? { queue.update(matters: { _ in false }) { $0.copy } }
 
     /// Lets the thread end when it has done what is waiting.
     func beginClosing() {

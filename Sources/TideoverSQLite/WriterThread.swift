@@ -1,3 +1,4 @@
+import Glibc
 import TideoverLocks
 import TideoverStorage
 
@@ -12,6 +13,7 @@ final class WriterThread {
     private let faults: SQLiteFaults
     private var plan = CheckpointPlan()
     private var latestGroupCount = 0
+    private var copy: PageCopy?
     /// Set when the disk did not confirm a write: what the file then holds is known only after it
     /// was opened again.
     private var failure: StorageError?
@@ -61,12 +63,18 @@ final class WriterThread {
 
     /// False when it was the last.
     private func takeTurn(_ ledger: Ledger) -> Bool {
-        switch nextTurn(plan.isDirty ? Self.quietMilliseconds : .max >> 32) {
-        case .write(let jobs): write(jobs, ledger)
-        case .rest: checkpoint(ledger, isIdle: true)
+        switch nextTurn(copy != nil ? 0 : plan.isDirty ? Self.quietMilliseconds : .max >> 32) {
+        case .write(let jobs):
+            write(jobs, ledger)
+            goOnCopying(ledger)
+        case .rest:
+            if copy == nil { checkpoint(ledger, isIdle: true) }
+            goOnCopying(ledger)
         case .close:
+            abandonCopy()
             readers.close(patience: Self.readerPatience)
-            if failure == nil { checkpoint(ledger, .truncate) }
+            let mayWrite = queue.update(matters: { _ in false }) { $0.prohibition == nil }
+            if failure == nil, mayWrite { checkpoint(ledger, .truncate) }
             return false
         }
         return true
@@ -83,7 +91,7 @@ final class WriterThread {
             _ = waitFor(latestGroupCount, upTo: options.gatherMilliseconds)
         }
         return queue.update { queue in
-            guard !queue.jobs.isEmpty else { return .close }
+            guard !queue.jobs.isEmpty else { return queue.isClosing ? .close : .rest }
             let group = Array(queue.jobs.prefix(options.maximumGroupCount))
             queue.jobs.removeFirst(group.count)
             return .write(group)
@@ -94,7 +102,8 @@ final class WriterThread {
     private func waitFor(_ count: Int, upTo patience: Int64) -> Bool {
         queue.wait(upTo: patience) { queue in
             queue.wanted = count
-            return queue.jobs.count >= count || queue.isClosing ? true : nil
+            let isEnough = queue.jobs.count >= count || queue.isClosing || queue.isCopyWanted
+            return isEnough ? true : nil
         } == true
     }
 
@@ -167,6 +176,46 @@ final class WriterThread {
             return nil
         } catch {
             return error
+        }
+    }
+
+    // MARK: A copy
+
+    /// Begins a copy that is wanted, or copies some more pages of the one that was begun.
+    private func goOnCopying(_ ledger: Ledger) {
+        let wanted = queue.update(matters: { _ in false }) { queue -> String? in
+            defer { queue.isCopyWanted = false }
+            return queue.isCopyWanted ? queue.copy?.file : nil
+        }
+        guard wanted != nil || copy != nil else { return }
+        do {
+            if let wanted { copy = try PageCopy(of: ledger.connection, to: wanted) }
+            guard let copy else { return }
+            let isComplete = try copy.step()
+            let bytes = copy.bytes
+            // The copy is whole only once its connection is closed.
+            if isComplete { self.copy = nil }
+            note(isComplete ? .copied : .copying, bytes)
+        } catch {
+            abandonCopy(error)
+        }
+    }
+
+    private func abandonCopy(_ error: StorageError? = nil) {
+        guard copy != nil || error != nil else { return }
+        copy = nil
+        let error = error ?? StorageError(.closed, place: ledger?.connection.place ?? "")
+        let file = queue.update(matters: { _ in false }) { $0.copy?.file }
+        if let file { unlink(file) }
+        note(.failed(error), nil)
+    }
+
+    private func note(_ state: CopyReport.State, _ bytes: (copied: Int64, all: Int64)?) {
+        queue.update(matters: { _ in false }) { queue in
+            queue.copy?.state = state
+            guard let bytes else { return }
+            queue.copy?.bytes = bytes.copied
+            queue.copy?.bytesInAll = bytes.all
         }
     }
 

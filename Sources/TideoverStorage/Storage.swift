@@ -17,7 +17,9 @@ public protocol Storage: Sendable {
     /// After the last intake every customer who owns or ever owned a lineage of which something new was
     /// learned, and every one of their `customers` and `reconciled`, is derived again from what is then
     /// stored: `derive` is a pure function that runs inside the transaction, on the storage's own
-    /// thread, once for each.
+    /// thread, once for each. For a customer with many lineages a storage may call it before the
+    /// transaction, on another thread, and more than once; only a result that was derived from exactly
+    /// what the transaction finds is stored.
     /// Claims to lineages are ruled on in between, by facts and owners as they then are, and everyone
     /// who owns or ever owned a lineage claimed is derived again too.
     /// Lineages that a derivation under the same fingerprint called settled are left out, all but the

@@ -1,5 +1,7 @@
 import Glibc
 import TideoverCommandLine
+import TideoverHTTP
+import TideoverJSON
 import TideoverSQLite
 import TideoverServer
 import TideoverStorage
@@ -22,7 +24,9 @@ enum Backup {
         ],
         parameters: [file, ConfigurationFile.parameter],
         notes: [
-            "The copy contains everything that was committed before it started. It is checked before it "
+            "The copy contains everything that was committed before it started. A running server makes it, "
+                + "asked with the admin key at server.listen; without an admin key the command reads "
+                + "beside the server, whose write-ahead log grows meanwhile. It is checked before it "
                 + "gets its name, and only its owner can open it. To restore it, name it in the "
                 + "configuration. Copy the configuration and the pass keys separately.",
             "The exit code is 65 if the copy does not pass the check: the database is damaged.",
@@ -48,21 +52,62 @@ enum Backup {
                     + "Name another file, or remove that one."
             )
         }
-        let progress = Progress("copying megabytes", on: output)
-        var seen = 0
+        let progress = MegabyteProgress(output)
         do {
-            let bytes = try SQLiteBackup.copy(path, to: target) { copied in
-                let megabytes = Int(copied >> 20)
-                progress.advance(by: megabytes - seen)
-                seen = megabytes
+            let bytes: Int64
+            if try configuration.server.adminKeyFile != nil && SQLiteBackup.isInUse(path) {
+                let errand = Errand(
+                    configuration,
+                    arguments[ConfigurationFile.required],
+                    server: nil,
+                    output
+                )
+                let copied = try await copy(of: path, errand, progress)
+                bytes = try SQLiteBackup.finish(copied, as: target)
+            } else {
+                bytes = try SQLiteBackup.copy(path, to: target) { progress.reached($0) }
             }
             progress.finish()
             output.print("\(TextLayout.visible(target)): \(bytes >> 10) KiB, checked")
             return .success
-        } catch {
+        } catch let error as StorageError {
             progress.finish()
             throw CommandFailure(exitCode(error), "\(error)")
+        } catch {
+            progress.finish()
+            throw error
         }
+    }
+
+    /// Has the running server copy its database; the file of the copy.
+    private static func copy(
+        of database: String,
+        _ errand: Errand,
+        _ progress: MegabyteProgress
+    ) async throws -> String {
+        try await errand.converse { ask in
+            var answer = try await ask(Request(method: "POST", path: "/v1/backup"))
+            while answer["copy"]?["state"]?.string == "copying" {
+                try await Task.sleep(for: .milliseconds(200))
+                answer = try await ask(Request(path: "/v1/backup"))
+                progress.reached(answer["copy"]?["bytes"]?.int64 ?? 0)
+            }
+            guard answer["copy"]?["state"]?.string == "copied",
+                let file = answer["copy"]?["file"]?.string, isCopy(file, of: database)
+            else {
+                let problem = answer["copy"]?["problem"]?.string ?? "it made no copy"
+                throw CommandFailure(.io, "the server could not copy its database: \(problem)")
+            }
+            return file
+        }
+    }
+
+    /// Whether a file is a copy beside the database: no answer names another file to move.
+    private static func isCopy(_ file: String, of database: String) -> Bool {
+        guard let path = realpath(database, nil) else { return false }
+        defer { free(path) }
+        let prefix = String(cString: path) + ".copy-"
+        return file.hasPrefix(prefix) && !file.dropFirst(prefix.count).contains("/")
     }
 
     private static func exitCode(_ error: StorageError) -> ExitCode {
@@ -72,4 +117,21 @@ enum Backup {
         default: .io
         }
     }
+}
+
+/// Shows how many megabytes are copied.
+private final class MegabyteProgress {
+    private let progress: Progress
+    private var seen = 0
+
+    init(_ output: Output) { progress = Progress("copying megabytes", on: output) }
+
+    func reached(_ bytes: Int64) {
+        let megabytes = Int(bytes >> 20)
+        guard megabytes > seen else { return }
+        progress.advance(by: megabytes - seen)
+        seen = megabytes
+    }
+
+    func finish() { progress.finish() }
 }

@@ -43,7 +43,7 @@ enum Serve {
                 + "as Tideover-Clock; between two looks, and while nobody answers, it stands. Every app must serve the environment simulated "
                 + "and no other.",
             "SIGTERM and SIGINT stop it: for server.drain it goes on while /readyz answers 503, running "
-                + "requests finish, everything acknowledged is safe. SIGHUP reloads the configuration, "
+                + "requests finish, reports end, everything acknowledged is safe. SIGHUP reloads the configuration, "
                 + "as `tideover reload` does.",
             "Beside the database it makes a socket, named like it with .sock added, by which commands "
                 + "of the same user reach it without a key.",
@@ -145,6 +145,7 @@ enum Serve {
         live.service.beginDraining()
         log(LogLine(.info, "stopping"))
         try? await Task.sleep(for: .milliseconds(configuration.server.drain.count))
+        live.service.endReports()
         await local?.stop()
         await server.stop()
         await reloader.stop()
@@ -226,6 +227,7 @@ enum Serve {
         await stop.arrival()
         service.beginDraining()
         output.message("tideover: stopping")
+        service.endReports()
         await server.stop()
         await work.stop()
     }
@@ -265,7 +267,8 @@ enum Serve {
     private static let mostBytesChecked: Int64 = 256 << 20
 
     /// Checks the database's structure; what the log says of it. A damaged one is served as far as it
-    /// can be read, since some answers are better than none.
+    /// can be read, since some answers are better than none, and not written to: the stores repeat what
+    /// is answered 503, and a write could damage more.
     private static func check(_ storage: SQLiteStorage) -> LogLine {
         let bytes = storage.byteCount
         let size = "\(bytes >> 20) MiB"
@@ -288,7 +291,16 @@ enum Serve {
                     detail: "\(size) in \(milliseconds) ms"
                 )
             }
-            return LogLine(.error, "database damaged", code: "corrupt", detail: first)
+            storage.prohibitWriting(first)
+            return LogLine(
+                .error,
+                "database damaged",
+                code: "corrupt",
+                detail:
+                    "\(first). Nothing is written to it, and notifications are answered 503. Stop "
+                    + "the server and restore a backup, or export what can be read and import it "
+                    + "into a new database."
+            )
         } catch {
             return LogLine(.error, "database not checked", detail: error.description)
         }

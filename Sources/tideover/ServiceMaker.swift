@@ -50,7 +50,8 @@ struct ServiceMaker: Sendable {
                 ),
                 access: connections.access,
                 succeeding: former,
-                reload: reload ?? former?.reload
+                reload: reload ?? former?.reload,
+                copier: storage.copier
             )
             return ServedConfiguration(configuration: configuration, service: service)
         } catch {

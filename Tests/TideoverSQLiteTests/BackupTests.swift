@@ -96,4 +96,125 @@ import TideoverStorage
         }
         #expect(!FileManager.default.fileExists(atPath: target))
     }
+
+    // MARK: Of a running server
+
+    /// The latest copy once it has ended.
+    private func ended(_ storage: SQLiteStorage) async throws -> CopyReport {
+        while true {
+            let report = try #require(storage.copyReport)
+            if report.state != .copying { return report }
+            try await Task.sleep(for: .milliseconds(5))
+        }
+    }
+
+    private func fill(_ storage: SQLiteStorage, _ numbers: Range<Int>) async throws {
+        for start in stride(from: numbers.lowerBound, to: numbers.upperBound, by: 500) {
+            let names = (start..<start + 500).map { number in
+                (Tally(environment: nil, kind: "k\(number % 7)", name: "\(number)"), Int64(1))
+            }
+            try await storage.add(Dictionary(uniqueKeysWithValues: names), app: "cards")
+        }
+    }
+
+    @Test func `a server copies what is written meanwhile, and its log stays small`() async throws {
+        let storage = try SQLiteStorage(path: folder.database)
+        try await fill(storage, 0..<40_000)
+        let begun = try storage.beginCopy()
+        #expect(begun.state == .copying)
+        let busy = #expect(throws: StorageError.self) { try storage.beginCopy() }
+        #expect(busy?.reason == .busy)
+        // Rows all over the file, new ones and old ones, in many transactions.
+        var number = 40_000
+        while try #require(storage.copyReport).state == .copying {
+            try await fill(storage, number..<number + 500)
+            let old = Tally(environment: nil, kind: "k1", name: "\(number % 7 * 7 + 1)")
+            try await storage.add([old: 1], app: "cards")
+            number += 500
+        }
+        let report = try await ended(storage)
+        #expect(report.state == .copied)
+        #expect(report.bytes == report.bytesInAll)
+        let bytes = try SQLiteBackup.finish(report.file, as: target)
+        #expect(bytes >= report.bytes)
+        let copy = try SQLiteStorage(path: target)
+        let counted = try copy.counts(app: "cards").count
+        #expect(counted >= 40_000 && counted <= number)
+        #expect(try copy.problems() == [])
+        await copy.close()
+        // Another one can be made, and none is left beside the database.
+        _ = try storage.beginCopy()
+        try FileManager.default.removeItem(atPath: try await ended(storage).file)
+        await storage.close()
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        #expect(names.filter { $0.contains(".copy-") || $0.contains("unfinished") } == [])
+    }
+
+    @Test func `a copy holds no reader open`() async throws {
+        let storage = try SQLiteStorage(path: folder.database)
+        try await fill(storage, 0..<20_000)
+        _ = try storage.beginCopy()
+        var largest: Int64 = 0
+        for round in 0..<40 {
+            try await fill(storage, 20_000 + round * 500..<20_500 + round * 500)
+            largest = max(largest, storage.logByteCount)
+        }
+        // A checkpoint begins the log anew at 16 MiB; a reader would keep it growing.
+        #expect(largest < 40 << 20)
+        #expect(try await ended(storage).state == .copied)
+        await storage.close()
+    }
+
+    @Test func `a copy that nobody fetched is gone at the next start`() async throws {
+        let storage = try SQLiteStorage(path: folder.database)
+        try await add(1...5, to: storage)
+        let file = try storage.beginCopy().file
+        _ = try await ended(storage)
+        await storage.close()
+        #expect(FileManager.default.fileExists(atPath: file))
+        let again = try SQLiteStorage(path: folder.database)
+        #expect(!FileManager.default.fileExists(atPath: file))
+        #expect(try again.counts(app: "cards").count == 5)
+        await again.close()
+    }
+
+    @Test func `a copy is not taken to a place that is taken, nor without its check`() async throws
+    {
+        let storage = try SQLiteStorage(path: folder.database)
+        try await add(1...2_000, to: storage)
+        _ = try storage.beginCopy()
+        let first = try await ended(storage).file
+        try Data("mine".utf8).write(to: URL(filePath: target))
+        let refused = #expect(throws: StorageError.self) {
+            try SQLiteBackup.finish(first, as: target)
+        }
+        #expect(refused?.reason == .refused)
+        #expect(try Data(contentsOf: URL(filePath: target)) == Data("mine".utf8))
+        _ = try storage.beginCopy()
+        let second = try await ended(storage).file
+        let file = try FileHandle(forUpdating: URL(filePath: second))
+        try file.seek(toOffset: try file.seekToEnd() / 2 & ~4_095)
+        try file.write(contentsOf: Data(repeating: 0x5A, count: 8_192))
+        try file.close()
+        let damaged = #expect(throws: StorageError.self) {
+            try SQLiteBackup.finish(second, as: folder.path + "/other.db")
+        }
+        #expect(damaged?.reason == .corrupt)
+        #expect(!FileManager.default.fileExists(atPath: folder.path + "/other.db"))
+        await storage.close()
+    }
+
+    @Test func `a server that stops abandons its copy`() async throws {
+        let storage = try SQLiteStorage(path: folder.database)
+        try await fill(storage, 0..<20_000)
+        let file = try storage.beginCopy().file
+        await storage.close()
+        let report = try #require(storage.copyReport)
+        // It may have been quick.
+        if case .failed = report.state {
+            #expect(!FileManager.default.fileExists(atPath: file))
+        } else {
+            #expect(report.state == .copied)
+        }
+    }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import TideoverCore
 import TideoverHTTP
@@ -147,5 +148,61 @@ import TideoverStorage
             #expect(type == "urn:tideover:problem:bad-customer")
         }
         await server.close()
+    }
+
+    /// A catalogue with several things to differ about.
+    private static let manyEntitlements = Catalogue(
+        products: [
+            "cards.pro.monthly": Product(
+                entitlements: ["premium"] + (1...6).map { "more\($0)" },
+                group: "pro",
+                period: Period(months: 1)
+            )
+        ]
+    )
+
+    /// The largest report that a device may send of all entitlements.
+    private static let largestReport: String = {
+        let ids = (0..<32).map { number in
+            "\"" + String(repeating: "\(number % 10)", count: 255) + "\""
+        }.joined(separator: ",")
+        let word = #"{"access":true,"unfinished":[\#(ids)]}"#
+        let words = (["premium"] + (1...3).map { "more\($0)" }).map { #""\#($0)":\#(word)"# }
+        return #"{"device":{"entitlements":{\#(words.joined(separator: ","))}}}"#
+    }()
+
+    /// What SECURITY.md states for one address, key and app.
+    private static let mostBytesInAnHour: Int64 = 32 << 20
+
+    @Test(arguments: [Self.nothing, Self.largestReport])
+    func `what one address has stored in an hour is bounded in bytes`(_ body: String) async throws {
+        let server = try TestServer(
+            catalogue: Self.manyEntitlements,
+            instruments: Instruments(uptime: { [uptime] in uptime.nanoseconds }),
+            clients: ClientLimits()
+        )
+        let pad = String(repeating: "x", count: 240)
+        // Three minutes of an hour: the budget is full at first, and fills in a minute.
+        for minute in 0..<3 {
+            if minute > 0 { uptime.nanoseconds += 60_000_000_000 }
+            for number in 0..<66 {
+                let answer = try await reconcile("\(pad)\(minute)-\(number)", body, at: server)
+                #expect([200, 429].contains(answer.status))
+            }
+        }
+        // Beyond the budget nothing is kept, in either way.
+        #expect(try !row(of: "\(pad)2-65", server))
+        #expect(try row(of: "\(pad)2-0", server))
+        await server.storage.close()
+        let empty = try SQLiteStorage(path: server.folder.appending(path: "empty.db").path)
+        await empty.close()
+        let grown = try size(of: server.storage.path) - size(of: empty.path)
+        #expect(grown > 0)
+        #expect(grown * 20 <= Self.mostBytesInAnHour)
+        await server.close()
+    }
+
+    private func size(of file: String) throws -> Int64 {
+        Int64(try #require(FileManager.default.contents(atPath: file)).count)
     }
 }

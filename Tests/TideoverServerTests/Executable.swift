@@ -47,9 +47,12 @@ final class ServingExecutable {
     }
 
     /// Asks it, with a key or without.
-    func get(_ path: String, key: String? = nil) async throws -> Response {
+    func get(
+        _ path: String,
+        key: String? = nil,
+        query: [QueryItem] = [QueryItem(name: "environment", value: "sandbox")]
+    ) async throws -> Response {
         let client = try HTTPClient(userAgent: "tests")
-        let query = [QueryItem(name: "environment", value: "sandbox")]
         let headers: Headers = key.map { ["Authorization": "Bearer \($0)"] } ?? [:]
         return try await client.handler(under: Destination(url, addresses: .any))(
             Request(path: path, query: query, headers: headers)

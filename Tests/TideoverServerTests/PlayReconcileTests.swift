@@ -7,7 +7,8 @@ import TideoverSQLite
 import TideoverServer
 import TideoverStorage
 
-/// What devices present of Google Play, what the store is asked because of it, and whose it then is.
+/// What devices present of Google Play, what the store is asked because of it, and whose it then
+/// is.
 @Suite struct PlayReconcileTests {
     private static let end = "2026-06-01T10:00:00Z"
     /// A subscription that the app named nobody for.
@@ -181,6 +182,36 @@ import TideoverStorage
             limit: 9
         )
         #expect(kept.isEmpty)
+        await server.close()
+    }
+
+    @Test func `what a device presents at once is committed at once`() async throws {
+        let play = TestPlay()
+        let server = try server(play)
+        var purchases: [JSONObject] = []
+        for number in 1...4 {
+            let token = "token-\(number)"
+            play.answer(
+                token,
+                TestPlay.subscription("ACTIVE", until: "2026-06-0\(number)T10:00:00Z")
+            )
+            var purchase = Self.plain
+            purchase["purchaseToken"] = .string(token)
+            purchases.append(purchase)
+        }
+        let device = Device(server: server, customer: "u_2")
+        let (status, answer) = try await device.present(
+            ["purchases": .array(purchases.map { .object($0) })],
+            environment: "sandbox"
+        )
+        #expect(status == 200)
+        #expect(Device.items(answer) == Array(repeating: "accepted named-by-store", count: 4))
+        // Each changes the answer of the customer whom the store names: four commits were four
+        // versions.
+        let anna = try #require(CustomerID(TestServer.anna))
+        let key = CustomerKey(app: "cards", environment: .sandbox, customer: anna)
+        #expect(try server.storage.row(of: key)?.version == 1)
+        #expect(try server.storage.lineages(of: key, now: server.now)?.holdings.count == 4)
         await server.close()
     }
 

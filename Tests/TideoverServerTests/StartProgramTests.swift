@@ -34,9 +34,7 @@ final class StartProgramTests {
         )
     }
 
-    @Test func `a damaged one is an error in the log, and served as far as possible`()
-        async throws
-    {
+    @Test func `a damaged one is an error in the log, is read and not written to`() async throws {
         let database = folder.appending(path: "x.db")
         let storage = try SQLiteStorage(path: database.path)
         // More than fit into the pages that the schema begins with: the last one is theirs.
@@ -50,8 +48,13 @@ final class StartProgramTests {
         try file.seek(toOffset: try file.seekToEnd() - 4_096)
         try file.write(contentsOf: Data(repeating: 0xA5, count: 512))
         try file.close()
+        let before = try Data(contentsOf: database)
         let running = try ServingExecutable(folder.appending(path: "tideover.json").path)
         #expect(try await running.get("/healthz").status == 200)
-        #expect(running.stop().contains(#""level":"error","event":"database damaged","#))
+        #expect(try await running.get("/readyz").status == 503)
+        let messages = running.stop()
+        #expect(messages.contains(#""level":"error","event":"database damaged","#))
+        #expect(messages.contains("restore a backup"))
+        #expect(try Data(contentsOf: database) == before)
     }
 }

@@ -103,14 +103,26 @@ struct PlayAsking: Sendable {
 
     // MARK: Keeping
 
+    /// What the store answered, and the facts that were read from it.
+    struct Answered: Sendable {
+        /// The bytes that the facts were read from.
+        let evidence: Evidence
+        /// The facts, of any environments.
+        let facts: [Fact]
+        /// The environment of an answer that states nothing.
+        let presumed: Environment
+
+        fileprivate func facts(in environment: Environment) -> [Fact]? {
+            if facts.isEmpty { return environment == presumed ? [] : nil }
+            let own = facts.filter { $0.lineage.environment == environment }
+            return own.isEmpty ? nil : own
+        }
+    }
+
     /// Commits what the store answered, alone or with what prompted the question, and the facts read
     /// from it, once in each environment that the facts belong to. Claims of a relay's customers to
     /// these purchases are decided in the same commit.
     ///
-    /// - Parameters:
-    ///   - evidence: the bytes that the facts were read from.
-    ///   - facts: the facts, of any environments.
-    ///   - presumed: the environment of an answer that states nothing.
     /// - Returns: `duplicate` if no environment had anything new.
     /// - Throws: `StorageError`.
     func keep(
@@ -118,37 +130,57 @@ struct PlayAsking: Sendable {
         _ facts: [Fact],
         in presumed: Environment
     ) async throws -> CommitOutcome {
-        let stated = Set(facts.map(\.lineage.environment))
+        let answered = Answered(evidence: evidence, facts: facts, presumed: presumed)
         var outcome = CommitOutcome.duplicate
-        for environment in Environment.allCases
-        where stated.contains(environment) || stated.isEmpty && environment == presumed {
-            let own = facts.filter { $0.lineage.environment == environment }
-            outcome.add(try await commit(evidence, own, in: environment))
-        }
+        for each in try await keep([answered], at: evidence.receivedAt) { outcome.add(each) }
         return outcome
     }
 
-    private func commit(
-        _ evidence: Evidence,
+    /// Commits several answers, in one transaction for each environment, so that a customer is derived
+    /// once.
+    ///
+    /// - Throws: `StorageError`; nothing of one environment is stored then.
+    func keep(_ answers: [Answered], at now: Instant) async throws -> [CommitOutcome] {
+        var outcomes = answers.map { _ in CommitOutcome.duplicate }
+        for environment in Environment.allCases {
+            var places: [Int] = []
+            var unknowns: [NotUnderstood] = []
+            var intakes: [Intake] = []
+            for (place, answered) in answers.enumerated() {
+                guard let facts = answered.facts(in: environment) else { continue }
+                let (intake, unknown) = try intake(of: answered, facts, in: environment, at: now)
+                places.append(place)
+                unknowns.append(unknown)
+                intakes.append(intake)
+            }
+            let ended = try await ingest.storage.commit(intakes, derive: Deriver(app: app).derive)
+            for (index, outcome) in ended.enumerated() {
+                if outcome != .duplicate { ingest.count(unknowns[index]) }
+                outcomes[places[index]].add(outcome)
+            }
+        }
+        return outcomes
+    }
+
+    private func intake(
+        of answered: Answered,
         _ facts: [Fact],
-        in environment: Environment
-    ) async throws -> CommitOutcome {
-        let now = evidence.receivedAt
+        in environment: Environment,
+        at now: Instant
+    ) throws -> (Intake, NotUnderstood) {
         let unknown = notUnderstood(in: facts, environment)
         ingest.warn(of: unknown)
         let intake = Intake(
             app: app.id,
             environment: environment,
-            evidence: evidence,
+            evidence: answered.evidence,
             facts: facts,
             ownership: try ingest.relayedClaims(on: facts, at: now),
             transfer: app.policy.transfer,
             tallies: unknown.tallies,
             now: now
         )
-        let outcome = try await ingest.storage.commit(intake, derive: Deriver(app: app).derive)
-        if case .committed = outcome { ingest.count(unknown) }
-        return outcome
+        return (intake, unknown)
     }
 
     private func notUnderstood(in facts: [Fact], _ environment: Environment) -> NotUnderstood {

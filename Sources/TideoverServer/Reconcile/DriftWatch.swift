@@ -75,7 +75,7 @@ struct DriftWatch: Sendable {
         let known = try ingest.storage.knownLineages(of: key, now: now)
         let foreseen = Deriver(app: app, issuesPasses: false, heard: heard).derive(known)
         guard !foreseen.drift.isEmpty else { return }
-        guard try mayChange(foreseen.drift, of: key, from: changer, at: now) else {
+        guard try mayChange(foreseen, of: key, from: changer, at: now) else {
             return ingest.metrics.count(.unheardReports, app.id)
         }
         let intake = Intake(
@@ -90,18 +90,18 @@ struct DriftWatch: Sendable {
 
     /// What a device says proves nothing, so that no more than so much of it is kept.
     private func mayChange(
-        _ drift: [Drift],
+        _ foreseen: Derivation,
         of key: CustomerKey,
         from changer: Sender?,
         at now: Instant
     ) throws(StorageError) -> Bool {
         guard ingest.budget.objection(to: changer) == nil else { return false }
-        if drift.contains(where: { $0.openedAt == now }) {
+        if foreseen.drift.contains(where: { $0.openedAt == now }) {
             let begun = try ingest.storage.drift(of: key, limit: Self.mostInAnHour)
                 .count { $0.openedAt > now - .hours(1) }
             guard begun < Self.mostInAnHour else { return false }
         }
-        ingest.budget.charge(changer)
+        ingest.budget.charge(changer, storing: foreseen.byteCount)
         return true
     }
 
@@ -161,5 +161,13 @@ extension Drift {
 extension ClaimRuling {
     fileprivate var isRefusal: Bool {
         if case .refused = self { true } else { false }
+    }
+}
+
+extension Derivation {
+    /// How many bytes of text it has a storage keep.
+    fileprivate var byteCount: Int {
+        answer.count + drift.reduce(0) { $0 + $1.form.count }
+            + events.reduce(0) { $0 + $1.body.count }
     }
 }

@@ -20,19 +20,32 @@ struct PlayReconcile: Sendable {
     private var app: App { ingest.app }
     private var asking: PlayAsking { PlayAsking(ingest: ingest, trust: trust) }
 
-    /// What becomes of one purchase. Whatever fails on the way is the piece's own outcome.
-    func keep(_ item: DeviceItem, _ presented: Result<PresentedPurchase, DeviceRefusal>) async
-        -> KeptItem
-    {
+    /// What was found about one purchase, before anything is kept.
+    struct Asked: Sendable {
+        let item: DeviceItem
+        fileprivate let finding: Result<Finding, any Error>
+    }
+
+    fileprivate enum Finding: Sendable {
+        /// The store was asked a moment ago.
+        case known(AcceptedItem)
+        case answered(PlayAsking.Answers)
+    }
+
+    /// Asks about one purchase, unless that was done a moment ago. Whatever fails on the way is the
+    /// piece's own outcome.
+    func ask(
+        _ item: DeviceItem,
+        _ presented: Result<PresentedPurchase, DeviceRefusal>
+    ) async -> Asked {
         do {
-            let accepted = try await accept(try presented.get())
-            return KeptItem(item: item, outcome: .success(accepted))
+            return Asked(item: item, finding: .success(try await find(try presented.get())))
         } catch {
-            return KeptItem(item: item, outcome: .failure(error))
+            return Asked(item: item, finding: .failure(error))
         }
     }
 
-    private func accept(_ purchase: PresentedPurchase) async throws -> AcceptedItem {
+    private func find(_ purchase: PresentedPurchase) async throws -> Finding {
         guard purchase.packageName ?? app.packageName == app.packageName else {
             throw DeviceRefusal.otherPackage
         }
@@ -40,13 +53,13 @@ struct PlayReconcile: Sendable {
         guard trust.api != nil else { return try await presume(purchase, known) }
         let now = ingest.clock()
         if let known, let read = known.latestRead, now < read.learnedAt + Self.rest {
-            return AcceptedItem(known.lineage, statedAt: read.assertedAt)
+            return .known(AcceptedItem(known.lineage, statedAt: read.assertedAt))
         }
         guard known != nil || !onlyKnown, try await limiter.admitSoon(.purchases) else {
             throw UnaskedPurchase.tooMany
         }
         do {
-            return try await keep(try await answers(about: purchase, known))
+            return .answered(try await answers(about: purchase, known))
         } catch let failure as PlayAPIFailure {
             if failure.outcome == .throttled {
                 await limiter.pause(until: failure.retryAt ?? now + Self.pause)
@@ -157,9 +170,41 @@ struct PlayReconcile: Sendable {
 
     // MARK: Keeping
 
-    private func keep(_ answers: PlayAsking.Answers) async throws -> AcceptedItem {
+    /// What becomes of all that was asked about: the answers are committed together, so that a customer is
+    /// derived once and not for each purchase.
+    func keep(_ asked: [Asked]) async -> [KeptItem] {
+        let now = ingest.clock()
+        var kept: [KeptItem] = []
+        var read: [ReadAnswer] = []
+        for asked in asked {
+            do {
+                switch try asked.finding.get() {
+                case .known(let accepted):
+                    kept.append(KeptItem(item: asked.item, outcome: .success(accepted)))
+                case .answered(let answers):
+                    read.append(try self.read(answers, of: asked.item, at: now))
+                }
+            } catch {
+                kept.append(KeptItem(item: asked.item, outcome: .failure(error)))
+            }
+        }
+        return kept + (await keep(read, at: now))
+    }
+
+    private struct ReadAnswer {
+        let item: DeviceItem
+        let answered: PlayAsking.Answered
+        let lineage: Lineage
+        let statedAt: Instant
+    }
+
+    private func read(
+        _ answers: PlayAsking.Answers,
+        of item: DeviceItem,
+        at now: Instant
+    ) throws -> ReadAnswer {
         let kept = PlayAnswers(answers.reads, chains: PlayChains(answers.chains))
-        let evidence = Evidence(of: kept, at: ingest.clock())
+        let evidence = Evidence(of: kept, at: now)
         let facts: [Fact]
         do {
             facts = try trust.reader.facts(in: kept, of: evidence)
@@ -171,8 +216,42 @@ struct PlayReconcile: Sendable {
         guard let lineage = facts.first?.lineage, let said = facts.map(\.assertedAt).max() else {
             throw DeviceRefusal.unknownPurchase
         }
-        let outcome = try await asking.keep(evidence, facts, in: lineage.environment)
-        return AcceptedItem(lineage, statedAt: said, isKnown: outcome == .duplicate)
+        return ReadAnswer(
+            item: item,
+            answered: PlayAsking.Answered(
+                evidence: evidence,
+                facts: facts,
+                presumed: lineage.environment
+            ),
+            lineage: lineage,
+            statedAt: said
+        )
+    }
+
+    /// All of it, or where the storage refuses a piece each piece by itself.
+    private func keep(_ read: [ReadAnswer], at now: Instant) async -> [KeptItem] {
+        do {
+            let outcomes = try await asking.keep(read.map(\.answered), at: now)
+            return zip(read, outcomes).map { read, outcome in
+                let isKnown = outcome == .duplicate
+                let accepted = AcceptedItem(
+                    read.lineage,
+                    statedAt: read.statedAt,
+                    isKnown: isKnown
+                )
+                return KeptItem(item: read.item, outcome: .success(accepted))
+            }
+        } catch {
+            var kept: [KeptItem] = []
+            for piece in read {
+                guard (error as? StorageError)?.reason == .refused, read.count > 1 else {
+                    kept.append(KeptItem(item: piece.item, outcome: .failure(error)))
+                    continue
+                }
+                kept += await keep([piece], at: now)
+            }
+            return kept
+        }
     }
 }
 

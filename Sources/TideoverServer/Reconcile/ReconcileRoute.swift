@@ -113,13 +113,14 @@ struct ReconcileRoute: Sendable {
             limiter: playQuestions,
             onlyKnown: ingest.budget.objection(to: sender) != nil
         )
-        let kept = await withTaskGroup(of: KeptItem.self) { group in
+        let asked = await withTaskGroup(of: PlayReconcile.Asked.self) { group in
             for item in items {
                 guard let presented = item.presented else { continue }
-                group.addTask { await play.keep(item, presented) }
+                group.addTask { await play.ask(item, presented) }
             }
             return await group.reduce(into: []) { $0.append($1) }
         }
+        let kept = await play.keep(asked.sorted { $0.item.position < $1.item.position })
         for item in kept {
             count(item)
             if item.isUnknownPurchase { ingest.budget.charge(sender) }
@@ -252,10 +253,11 @@ struct ReconcileRoute: Sendable {
                 OwnershipClaim(lineage: $0, customer: customer, at: now)
             }
             guard isNews || !claims.isEmpty else { continue }
-            if !kept.isNew {
-                if let objection = ingest.budget.objection(to: changer) { throw objection }
-                for _ in 0..<max(1, claims.count) { ingest.budget.charge(changer) }
+            let charges = kept.isNew ? 0 : max(1, claims.count)
+            if charges > 0, let objection = ingest.budget.objection(to: changer) {
+                throw objection
             }
+            for _ in 0..<charges { ingest.budget.charge(changer) }
             let intake = Intake(
                 app: app.id,
                 environment: environment,
@@ -265,7 +267,11 @@ struct ReconcileRoute: Sendable {
                 now: now
             )
             let outcome = try await ingest.storage.commit(intake, derive: Deriver(app: app).derive)
-            guard case .committed(_, _, let ruled) = outcome else { continue }
+            guard case .committed(_, let rows, let ruled) = outcome else { continue }
+            if charges > 0 {
+                let bytes = rows.first { $0.key == key }?.answer.count ?? 0
+                ingest.budget.charge(changer, storing: bytes, chargedBefore: charges)
+            }
             for (claim, ruling) in zip(claims, ruled) {
                 rulings[claim.lineage] = ruling
                 ingest.metrics.count(.ownershipClaims, app.id, ruling.code)

@@ -284,6 +284,22 @@ extension Problem {
         retryAfter: 10
     )
 
+    /// 409: one copy of the database is made at a time.
+    static let backupRunning = Problem(
+        "backup-running",
+        status: 409,
+        title: "A backup is already running.",
+        detail: "`GET /v1/backup` reports its progress. Begin another one when it has ended."
+    )
+
+    /// 501: a command answers, or another storage.
+    static let backupUnavailable = Problem(
+        "backup-unavailable",
+        status: 501,
+        title: "No backup can be made here.",
+        detail: "Ask a running server, or run `tideover backup`."
+    )
+
     /// 410: events after the requested cursor were removed, so that the page would have a gap.
     static func eventsRemoved(_ name: String) -> Problem {
         Problem(

@@ -43,6 +43,7 @@ public struct Service: Sendable {
     private let storeActions = Locked<Set<StoreActionName>>([])
     /// Those who read stored evidence again, of every app and environment.
     let replayers: [Replayer]
+    let copier: DatabaseCopier?
     let sleep: Sleep
     /// Reads the configuration again; nil for a service without a configuration file.
     public let reload: Reload?
@@ -63,6 +64,7 @@ public struct Service: Sendable {
     ///   - access: How the stores are asked, by app.
     ///   - former: The service that this one succeeds: keys and counts go on.
     ///   - reload: What a request to reload the configuration does.
+    ///   - copier: Copies the database.
     ///   - sleep: How whatever waits lets time pass.
     ///   - patience: How long it waits on the spot for a store that wants to be left alone.
     ///   - random: Bits that nobody can foresee, for new keys.
@@ -82,6 +84,7 @@ public struct Service: Sendable {
         access: [String: [StoreAccess]] = [:],
         succeeding former: Service? = nil,
         reload: Reload? = nil,
+        copier: DatabaseCopier? = nil,
         sleep: @escaping Sleep = { try await Task.sleep(for: $0) },
         patience: Milliseconds = .minutes(5),
         random: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) }
@@ -143,6 +146,7 @@ public struct Service: Sendable {
         refusals = RefusalLog(log)
         arrivals = try ArrivalBook(of: apps, storage: storage, now: clock())
         consumption = try ConsumptionQueues(of: apps, storage: storage)
+        self.copier = copier
         self.sleep = sleep
         let timing = Timing(
             clock: clock,
@@ -309,6 +313,9 @@ public struct Service: Sendable {
     /// Tells whoever asks `/readyz` from now on that the server is about to stop. Everything else is
     /// answered as before.
     public func beginDraining() { readiness.beginDraining() }
+
+    /// Ends reports that run or wait, so that the server does not wait for them when it stops.
+    public func endReports() { longReads.stop() }
 
     /// The ids of the apps with purchases to protect that no public or secret key opens.
     public var appsWithoutKey: [String] {
@@ -553,6 +560,12 @@ public struct Service: Sendable {
         Route("POST", "/v1/reload", needs: .admin) { service, call in
             guard let reload = service.reload else { throw Problem.nothingToReload }
             return try await reload().response()
+        },
+        Route("GET", "/v1/backup", needs: .admin) { service, _ in
+            try BackupRoute(copier: service.copier).tell()
+        },
+        Route("POST", "/v1/backup", needs: .admin) { service, _ in
+            try BackupRoute(copier: service.copier).begin()
         },
         Route("GET", "/v1/keys", needs: .admin) { service, call in
             service.keysRoutes(call).list()

@@ -4,13 +4,18 @@ import TideoverLocks
 /// Tells work on a thread of its own whether anybody still waits for it.
 package final class LongRead: Sendable {
     private let isUnwanted = Locked(false)
+    /// Whether the server stops; nil for work that has another end.
+    private let isStopping: Locked<Bool>?
 
-    fileprivate init() {}
+    fileprivate init(until isStopping: Locked<Bool>? = nil) {
+        self.isStopping = isStopping
+    }
 
     /// To be called between customers or pages.
     ///
     /// - Throws: `CancellationError` once whoever asked has gone or the server stops.
     package func goOn() throws(CancellationError) {
+        if let isStopping, isStopping.withLock({ $0 }) { throw CancellationError() }
         guard !isUnwanted.withLock({ $0 }) else { throw CancellationError() }
     }
 
@@ -26,8 +31,14 @@ package final class LongRead: Sendable {
 package func onQuietThread<Answer: Sendable>(
     _ work: @escaping @Sendable (LongRead) throws -> Answer
 ) async throws -> Answer {
-    let read = LongRead()
-    return try await withTaskCancellationHandler {
+    try await onQuietThread(LongRead(), work)
+}
+
+private func onQuietThread<Answer: Sendable>(
+    _ read: LongRead,
+    _ work: @escaping @Sendable (LongRead) throws -> Answer
+) async throws -> Answer {
+    try await withTaskCancellationHandler {
         try await withCheckedThrowingContinuation { (caller: CheckedContinuation<Answer, _>) in
             let code = startThread(niceness: 10) {
                 caller.resume(with: Result { try work(read) })
@@ -47,6 +58,7 @@ package struct LongReads: Sendable {
     package static let limits = WorkLimits(running: 1, waiting: 4)
 
     private let gates: [String: Gate]
+    private let isStopping = Locked(false)
 
     init(apps: [String]) {
         gates = Dictionary(uniqueKeysWithValues: apps.map { ($0, Gate(Self.limits)) })
@@ -59,13 +71,18 @@ package struct LongReads: Sendable {
         return gate
     }
 
+    /// Ends what runs and whatever begins later, because the server stops.
+    func stop() { isStopping.withLock { $0 = true } }
+
     /// - Throws: `reports-busy`, `CancellationError`, or what `work` throws.
     func read<Answer: Sendable>(
         of app: String,
         _ work: @escaping @Sendable (LongRead) throws -> Answer
     ) async throws -> Answer {
         do {
-            return try await self[app].pass { try await onQuietThread(work) }
+            return try await self[app].pass { [isStopping] in
+                try await onQuietThread(LongRead(until: isStopping), work)
+            }
         } catch {
             throw error is Gate.Full || error is NoThread ? Problem.reportsBusy : error
         }

@@ -1267,6 +1267,51 @@ enum OpenAPIDocument {
                 }
               }
             },
+            "/v1/backup": {
+              "get": {
+                "tags": ["watching"],
+                "operationId": "getBackup",
+                "summary": "Get the progress of the latest backup",
+                "description": "The latest copy of the database since the server started. `tideover backup` checks the file and moves it.",
+                "security": [{ "key": ["admin"] }],
+                "responses": {
+                  "200": {
+                    "description": "The latest copy, if there was one",
+                    "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
+                    "content": {
+                      "application/json": { "schema": { "$ref": "#/components/schemas/Backup" } }
+                    }
+                  },
+                  "400": { "$ref": "#/components/responses/problem" },
+                  "401": { "$ref": "#/components/responses/unauthorised" },
+                  "403": { "$ref": "#/components/responses/problem" },
+                  "501": { "$ref": "#/components/responses/problem" }
+                }
+              },
+              "post": {
+                "tags": ["watching"],
+                "operationId": "postBackup",
+                "summary": "Begin a backup",
+                "description": "Copies the database into a new file beside it, a few pages between two transactions. One copy is made at a time.",
+                "security": [{ "key": ["admin"] }],
+                "responses": {
+                  "202": {
+                    "description": "The copy has begun",
+                    "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
+                    "content": {
+                      "application/json": { "schema": { "$ref": "#/components/schemas/Backup" } }
+                    }
+                  },
+                  "400": { "$ref": "#/components/responses/problem" },
+                  "401": { "$ref": "#/components/responses/unauthorised" },
+                  "403": { "$ref": "#/components/responses/problem" },
+                  "409": { "$ref": "#/components/responses/problem" },
+                  "413": { "$ref": "#/components/responses/problem" },
+                  "503": { "$ref": "#/components/responses/tryAgain" },
+                  "501": { "$ref": "#/components/responses/problem" }
+                }
+              }
+            },
             "/v1/apps/{app}/arrivals": {
               "get": {
                 "tags": ["watching"],
@@ -1747,6 +1792,31 @@ enum OpenAPIDocument {
                   "willRenew": { "type": "boolean" },
                   "nextChange": { "$ref": "#/components/schemas/Instant" },
                   "notAfter": { "$ref": "#/components/schemas/Instant" }
+                }
+              },
+              "Backup": {
+                "type": "object",
+                "required": ["copy"],
+                "properties": {
+                  "copy": {
+                    "oneOf": [
+                      { "type": "null" },
+                      {
+                        "type": "object",
+                        "required": ["state", "file", "bytes", "bytesInAll"],
+                        "properties": {
+                          "state": { "type": "string", "enum": ["copying", "copied", "failed"] },
+                          "problem": { "type": "string", "description": "Why it failed" },
+                          "file": {
+                            "type": "string",
+                            "description": "The copy, beside the database; unchecked"
+                          },
+                          "bytes": { "type": "integer", "minimum": 0 },
+                          "bytesInAll": { "type": "integer", "minimum": 0 }
+                        }
+                      }
+                    ]
+                  }
                 }
               },
               "Erased": {
@@ -3723,6 +3793,8 @@ enum OpenAPIDocument {
                       "urn:tideover:problem:storage-unavailable",
                       "urn:tideover:problem:overloaded",
                       "urn:tideover:problem:reports-busy",
+                      "urn:tideover:problem:backup-running",
+                      "urn:tideover:problem:backup-unavailable",
                       "urn:tideover:problem:customer-changing",
                       "urn:tideover:problem:draining",
                       "urn:tideover:problem:not-ready",

@@ -215,4 +215,14 @@ package final class RefusalBudget: Sendable {
         guard let sender else { return }
         ledger?.withLock { $0.charge(sender, at: uptime()) }
     }
+
+    /// What one change without a new purchase may store before it counts as two.
+    package static let bytesOfChange = 4_096
+
+    /// Charges a sender for what is stored: once for each `bytesOfChange` begun, beyond the number of
+    /// times that it was charged before.
+    func charge(_ sender: Sender?, storing bytes: Int, chargedBefore: Int = 0) {
+        let changes = max(1, (bytes + Self.bytesOfChange - 1) / Self.bytesOfChange)
+        for _ in 0..<max(0, changes - chargedBefore) { charge(sender) }
+    }
 }

@@ -1,0 +1,71 @@
+import CTideoverSQLite
+import Glibc
+import TideoverStorage
+
+/// A copy of the database that the writer makes between its transactions.
+///
+/// SQLite begins a copy anew whenever another connection changes the database, or else needs one
+/// read transaction from its first page to its last, during which the write-ahead log only grows.
+/// What the copying connection changes itself is changed in the copy too. So the writer copies: a
+/// few pages at a time, with no transaction open in between.
+final class PageCopy {
+    /// One megabyte: it delays the next transaction by a few milliseconds.
+    private static let slice: Int32 = 256
+
+    private let copy: Connection
+    private let backup: OpaquePointer
+    private let pageSize: Int64
+
+    /// Begins a copy into a new file, which its owner alone can open.
+    init(of source: Connection, to file: String) throws(StorageError) {
+        let descriptor = open(file, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw StorageError(errno: errno, place: file) }
+        close(descriptor)
+        pageSize = try source.integer("PRAGMA page_size") ?? 0
+        copy = try Connection(path: file, access: .readWrite, busyTimeout: 0)
+        // Whoever gives the copy its name brings it to the disk before.
+        try copy.execute("PRAGMA synchronous = OFF")
+        guard let backup = sqlite3_backup_init(copy.handle, "main", source.handle, "main") else {
+            throw copy.error(sqlite3_errcode(copy.handle))
+        }
+        self.backup = backup
+    }
+
+    deinit { sqlite3_backup_finish(backup) }
+
+    /// Copies some pages; true when the copy is complete.
+    func step() throws(StorageError) -> Bool {
+        let code = sqlite3_backup_step(backup, Self.slice)
+        switch code {
+        case SQLITE_DONE: return true
+        case SQLITE_OK, SQLITE_BUSY, SQLITE_LOCKED: return false
+        default: throw copy.error(code)
+        }
+    }
+
+    var bytes: (copied: Int64, all: Int64) {
+        let all = Int64(sqlite3_backup_pagecount(backup))
+        return ((all - Int64(sqlite3_backup_remaining(backup))) * pageSize, all * pageSize)
+    }
+}
+
+extension CopyReport {
+    /// What the names of such copies of a database begin with.
+    static func prefix(of database: String) -> String { database + ".copy-" }
+
+    /// Removes copies that nobody fetched before the last server stopped.
+    static func removeAll(of database: String) {
+        let prefix = prefix(of: database)
+        let parts = prefix.split(separator: "/", omittingEmptySubsequences: false)
+        guard let name = parts.last else { return }
+        let folder = parts.dropLast().joined(separator: "/")
+        guard let directory = opendir(folder.isEmpty ? "/" : folder) else { return }
+        defer { closedir(directory) }
+        while let entry = readdir(directory) {
+            let found = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if found.hasPrefix(name) { unlink("\(folder)/\(found)") }
+        }
+    }
+}

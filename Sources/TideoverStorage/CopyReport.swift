@@ -1,0 +1,38 @@
+/// How far a copy of the database is that a server makes while it works.
+public struct CopyReport: Hashable, Sendable {
+    public enum State: Hashable, Sendable {
+        case copying
+        /// Every page is copied. The copy is unchecked, and may not be on the disk yet.
+        case copied
+        /// The file was removed.
+        case failed(StorageError)
+    }
+
+    /// The file of the copy, in the folder of the database.
+    public let file: String
+    public var state = State.copying
+    public var bytes: Int64 = 0
+    public var bytesInAll: Int64 = 0
+
+    public init(file: String) {
+        self.file = file
+    }
+}
+
+/// Makes copies of the database while the server works, one at a time.
+public struct DatabaseCopier: Sendable {
+    /// Begins a copy.
+    ///
+    /// - Throws: `busy` while another one is made, or why none can be made.
+    public let begin: @Sendable () throws(StorageError) -> CopyReport
+    /// The latest copy since the server started; nil where none was begun.
+    public let latest: @Sendable () -> CopyReport?
+
+    public init(
+        begin: @escaping @Sendable () throws(StorageError) -> CopyReport,
+        latest: @escaping @Sendable () -> CopyReport?
+    ) {
+        self.begin = begin
+        self.latest = latest
+    }
+}
