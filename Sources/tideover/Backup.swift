@@ -55,10 +55,10 @@ enum Backup {
         let progress = MegabyteProgress(output)
         do {
             let bytes: Int64
-            if try configuration.server.adminKeyFile != nil && SQLiteBackup.isInUse(path) {
+            if try isServed(path, configuration) {
                 let errand = Errand(
                     configuration,
-                    arguments[ConfigurationFile.required],
+                    try ConfigurationFile.path(arguments),
                     server: nil,
                     output
                 )
@@ -77,6 +77,17 @@ enum Backup {
             progress.finish()
             throw error
         }
+    }
+
+    /// Whether a running server can be asked to copy the database.
+    private static func isServed(
+        _ database: String,
+        _ configuration: Configuration
+    ) throws -> Bool {
+        let isReached =
+            configuration.server.adminKeyFile != nil
+            || access(Errand.socket(besides: database), F_OK) == 0
+        return try isReached && SQLiteBackup.isInUse(database)
     }
 
     /// Has the running server copy its database; the file of the copy.

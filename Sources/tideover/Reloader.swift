@@ -1,5 +1,6 @@
 import TideoverCommandLine
 import TideoverServer
+import TideoverStorage
 
 /// Reloads the configuration of a running server, one reload at a time.
 actor Reloader {

@@ -39,7 +39,14 @@ struct SimulatedClocks {
     /// Follows the clocks until cancelled.
     func follow(telling output: Output) async {
         await withTaskGroup { group in
-            for clock in stores.values { group.addTask { await clock.run(telling: output) } }
+            for clock in stores.values {
+                group.addTask {
+                    await clock.run { line in
+                        guard line.level != .info, let detail = line.detail else { return }
+                        output.message("tideover: \(line.event): \(detail)")
+                    }
+                }
+            }
         }
     }
 }

@@ -389,7 +389,7 @@ enum StoreActions {
         _ asked: AppErrand,
         _ arguments: Arguments
     ) throws(CommandFailure) -> QueryItem {
-        let environment = try asked.app.served(arguments[CustomerQuestion.environment].environment)
+        let environment = try asked.environment(arguments)
         return QueryItem(name: "environment", value: environment.rawValue)
     }
 

@@ -104,7 +104,13 @@ final class BackupProgramTests {
         let running = try ServingExecutable(try configuration(port: 0))
         let key = try String(contentsOf: folder.appending(path: "admin.key"), encoding: .utf8)
             .trimmingCharacters(in: .whitespacesAndNewlines)
-        let report = Task { try await running.get("/v1/reports/lockouts", key: key, query: []) }
+        let url = running.url
+        async let report = ServingExecutable.get(
+            "/v1/reports/lockouts",
+            from: url,
+            key: key,
+            query: []
+        )
         let runs = #"tideover_reports_running{app="cards"} 1"#
         while true {
             let metrics = try await running.get("/metrics", key: key, query: [])
@@ -116,7 +122,7 @@ final class BackupProgramTests {
         let took = begin.duration(to: .now)
         #expect(took < .seconds(1))
         // It was cut off: had it ended by itself, the stop would show nothing.
-        let answer = try? await report.value
+        let answer = try? await report
         #expect(answer?.status != 200)
     }
 

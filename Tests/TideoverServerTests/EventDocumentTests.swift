@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import TideoverCore
+import TideoverHTTP
 import TideoverJSON
 import TideoverServer
 

@@ -52,6 +52,16 @@ final class ServingExecutable {
         key: String? = nil,
         query: [QueryItem] = [QueryItem(name: "environment", value: "sandbox")]
     ) async throws -> Response {
+        try await Self.get(path, from: url, key: key, query: query)
+    }
+
+    /// Asks a server at a URL.
+    static func get(
+        _ path: String,
+        from url: HTTPURL,
+        key: String? = nil,
+        query: [QueryItem]
+    ) async throws -> Response {
         let client = try HTTPClient(userAgent: "tests")
         let headers: Headers = key.map { ["Authorization": "Bearer \($0)"] } ?? [:]
         return try await client.handler(under: Destination(url, addresses: .any))(

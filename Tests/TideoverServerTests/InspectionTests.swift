@@ -98,6 +98,7 @@ struct InspectionTests {
         switch inspection.verdict {
         case .accepted: #expect(expected.refusal == nil)
         case .refused(let code, _): #expect(code == expected.refusal)
+        case .unsigned: Issue.record("it was read as if it were unsigned")
         }
     }
 

@@ -3,6 +3,7 @@ import TideoverCore
 import TideoverGooglePlay
 import TideoverHTTP
 import TideoverJSON
+import TideoverSQLite
 import TideoverServer
 import TideoverStorage
 

@@ -1,7 +1,9 @@
 import Foundation
 import Testing
 import TideoverCore
+import TideoverHTTP
 import TideoverJSON
+import TideoverSQLite
 import TideoverServer
 import TideoverStorage
 

@@ -1,8 +1,10 @@
 import Testing
+import TideoverAppStore
 import TideoverCore
 import TideoverGooglePlay
 import TideoverHTTP
 import TideoverJSON
+import TideoverSQLite
 import TideoverSandbox
 import TideoverServer
 import TideoverSignatures

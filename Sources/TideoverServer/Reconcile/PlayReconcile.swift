@@ -27,7 +27,7 @@ struct PlayReconcile: Sendable {
     }
 
     fileprivate enum Finding: Sendable {
-        /// The store was asked a moment ago.
+        /// The store was asked a moment ago, or there is no account to ask it with.
         case known(AcceptedItem)
         case answered(PlayAsking.Answers)
     }
@@ -50,7 +50,7 @@ struct PlayReconcile: Sendable {
             throw DeviceRefusal.otherPackage
         }
         let known = try await known(purchase)
-        guard trust.api != nil else { return try await presume(purchase, known) }
+        guard trust.api != nil else { return .known(try await presume(purchase, known)) }
         let now = ingest.clock()
         if let known, let read = known.latestRead, now < read.learnedAt + Self.rest {
             return .known(AcceptedItem(known.lineage, statedAt: read.assertedAt))
