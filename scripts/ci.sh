@@ -101,7 +101,8 @@ covered_tests() {
 sanitized_tests() {
     local flags=(--sanitize="$1" --scratch-path ".build/$1")
     # Whole stories: the paths that the tests of the server take, again and again.
-    local stories='^Tideover(Server)?Tests[.](Scenario|PacedScenario|GeneratedStory|Stories|SandboxProgram|NaiveBackEnd|PacedNaiveBackEnd)Tests'
+    local stories='^Tideover(Server)?Tests[.](Scenario|PacedScenario|GeneratedStory|Stories|SandboxProgram|NaiveBackEnd|PacedNaiveBackEnd|Mirror|GuideProgram|ActionProgram)Tests'
+    stories+='|^TideoverKitRehearsalTests[.]SameAnswerTests'
     # The simulated stores have neither a thread nor a pointer of their own.
     local skipped="$sockets|$stories|^TideoverSandboxTests[.]"
     case $1 in

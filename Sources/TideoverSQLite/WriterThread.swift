@@ -202,8 +202,9 @@ final class WriterThread {
     }
 
     private func abandonCopy(_ error: StorageError? = nil) {
-        guard copy != nil || error != nil else { return }
         copy = nil
+        // Also one that was asked for and never begun.
+        guard queue.update(matters: { _ in false }, { $0.copy?.state == .copying }) else { return }
         let error = error ?? StorageError(.closed, place: ledger?.connection.place ?? "")
         let file = queue.update(matters: { _ in false }) { $0.copy?.file }
         if let file { unlink(file) }

@@ -225,7 +225,7 @@ import TideoverLives
             premium.members.map(\.key) == [
                 "state", "reason", "access", "confidence", "rule", "productId", "store",
                 "accessUntil", "graceUntil", "willRenew", "trial", "pending", "nextChange",
-                "advice", "words", "trialOffer", "chargedTwice",
+                "keepArtifactsUntil", "advice", "words", "trialOffer", "chargedTwice",
             ]
         )
         #expect(premium["state"]?.string == "grace")

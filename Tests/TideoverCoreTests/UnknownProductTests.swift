@@ -84,7 +84,7 @@ import TideoverLives
         #expect(try standing([known], policy: open).told.hasPrefix("never unknownProduct"))
         var coins = Life("3000")
         coins.term("8", "gems", from: "2026-05-01", to: nil, plan: .consumable)
-        #expect(try standing([coins], policy: open).told == "never notEntitled in-term confirmed")
+        #expect(try standing([coins], policy: open).told == "never notEntitled ended confirmed")
     }
 
     @Test func `it is better than what ended or unlocks nothing, and worse than what runs`() throws

@@ -28,7 +28,11 @@ import TideoverServer
     private static let everything = fullExample.replacing(
         "server:  {",
         with: "pass: { keyFile: \"pass-key.pem\" }, server: { adminKeyFile: \"admin.key\","
-    ).replacing("bundleId:", with: "receiptRoot: \"receipts.der\", bundleId:").replacing(
+    ).replacing(
+        "bundleId:",
+        with:
+            "receiptRoot: \"receipts.der\", consumption: { refundPreference: \"decline\" }, bundleId:"
+    ).replacing(
         "root: \"sandbox-root.der\"",
         with: "root: \"sandbox-root.der\", receiptRoot: \"receipts.der\""
     ).replacing("apiKeyFile:", with: "signatureSecretFile: \"rc-secret.txt\", apiKeyFile:")

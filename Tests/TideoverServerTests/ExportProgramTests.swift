@@ -87,6 +87,9 @@ final class ExportProgramTests {
 
     @Test func `a running server is asked page by page, for answers alone as well`() async throws {
         let original = try await lived()
+        // A server records the version of its policy when it starts.
+        let first = try ServingExecutable(original)
+        #expect(first.stopUnread() == 0)
         let whole = try run("export", original)
         let running = try ServingExecutable(original)
         let server = "\(running.url)"

@@ -39,7 +39,7 @@ import TideoverStorage
             ("\(TestServer.anna)/aliases", #"{"alias": "anna-at-home", "why": "one person"}"#),
             (
                 "\(Self.ben)/reconcile?environment=simulated",
-                #"{"transactions": [], "complete": true, "entitlements": ["premium"]}"#
+                #"{"transactions": [], "nothing": true}"#
             ),
         ]
         for (subject, body) in requests {

@@ -10,7 +10,8 @@ import TideoverServer
 import TideoverTestProcesses
 
 /// The programs of `Examples/Mirror`, held to what the server answers.
-@Suite struct MirrorTests {
+/// One story after the other: each has a database and two processes of its own.
+@Suite(.serialized) struct MirrorTests {
     @Test(arguments: ScenarioTests.files)
     func `after each event drained a mirror answers as the server does`(file: String) async throws {
         let bytes = Array(

@@ -58,7 +58,10 @@ import TideoverStorage
                 operation?["responses"]?["\(response.status)"],
                 "\(route.template) answered \(response.status)"
             )
-            #expect((200..<300).contains(response.status))
+            #expect(
+                (200..<300).contains(response.status),
+                "\(route.method) \(route.template): \(String(decoding: response.body, as: UTF8.self))"
+            )
             let type = response.headers["Content-Type"].map { $0.prefix { $0 != ";" } } ?? ""
             let schema = try #require(documented["content"]?[String(type)]?["schema"])
             guard type == "application/json" else { continue }
@@ -93,15 +96,16 @@ import TideoverStorage
             let id = try JSONDocument(given.body).root["grants"]?[0]?["id"]?.string
             path = path.replacing("{grant}", with: try #require(id))
         }
-        if QueryNames.documented[route].contains("environment") {
-            path += "?environment=sandbox"
+        var query: [String] = []
+        let names = QueryNames.documented[route]
+        if names.contains("environment") { query.append("environment=sandbox") }
+        if path.contains("/reports/shadow") { query.append("app=cards") }
+        if names.contains("dryRun") { query.append("dryRun=true") }
+        if path.contains("/extensions/") { query.append("product=cards.pro.monthly") }
+        if path.contains("/lookup") || path.hasPrefix("/v1/apps/cards/explain") {
+            query.append("transaction=2000000000000001")
         }
-        if path.contains("/reports/shadow") { path += "&app=cards" }
-        if QueryNames.documented[route].contains("dryRun") { path += "&dryRun=true" }
-        if path.contains("/extensions/") { path += "&product=cards.pro.monthly" }
-        if path.contains("/lookup") {
-            path += "?transaction=2000000000000001"
-        }
+        if !query.isEmpty { path += "?" + query.joined(separator: "&") }
         return try #require(
             Request(
                 method: route.method,

@@ -81,9 +81,10 @@ final class OwnershipProgramTests {
         let more = ["grant", "u_42", "--entitlement", "premium", "--days", "9", "--why", "more"]
         #expect(try Executable.run(more + place).code == 0)
         let grant = try id(of: given.results)
-        let why = try Executable.run(["explain", "u_42"] + place)
+        let why = try Executable.run(["explain", "u_42", "--evidence"] + place)
         #expect(why.code == 0, "\(why.messages)")
-        #expect(why.results.contains("outage"))
+        #expect(why.results.contains("more, by"))
+        #expect(why.results.contains("Other purchases"))
         #expect(why.results.contains("active"))
         let taken = try Executable.run(
             ["grant", "u_42", "--revoke", grant, "--why", "a slip"] + place
@@ -136,7 +137,7 @@ final class OwnershipProgramTests {
         let gone = try run("erase", "u_42", "--yes", "--app", "cards", "--config", path)
         #expect(gone.code == 0, "\(gone.messages)")
         #expect(gone.results.hasPrefix("erased: 1 purchases"))
-        let why = try Executable.run(["explain", "u_42"] + place)
+        let why = try Executable.run(["explain", "u_42", "--evidence"] + place)
         #expect(!why.results.contains("outage"))
         // The copy is a database as it is.
         try FileManager.default.removeItem(at: folder.appending(path: "x.db"))
@@ -144,7 +145,7 @@ final class OwnershipProgramTests {
             atPath: copy,
             toPath: folder.appending(path: "x.db").path
         )
-        let back = try Executable.run(["explain", "u_42"] + place)
+        let back = try Executable.run(["explain", "u_42", "--evidence"] + place)
         #expect(back.results.contains("outage"), "\(back.messages)")
     }
 
@@ -157,7 +158,7 @@ final class OwnershipProgramTests {
         #expect(listed.code == 0, "\(listed.messages)")
         #expect(listed.results.contains("2026-05-01 10:00  cards.pro.monthly"))
         #expect(listed.results.contains("9.99 USD  2000000000000001"))
-        #expect(listed.results.contains("choose Restore"))
+        #expect(listed.results.contains("Restore Purchases"))
         let none = try Executable.run(["unclaimed", "--after", "appStore:9"] + place)
         #expect(none.results.isEmpty)
         #expect(none.messages.contains("there are no more"))

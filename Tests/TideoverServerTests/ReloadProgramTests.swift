@@ -108,7 +108,8 @@ final class ReloadProgramTests {
             "--until",
             "2027-01-01",
             "--why",
-            "outage"
+            "outage",
+            "--new"
         )
         #expect(given.code == 0, "\(given.messages)")
         #expect(given.results.contains("2027-01-02T00:00:00"))

@@ -104,6 +104,7 @@ final class TestServer: Sendable {
             verifications: verifications,
             clients: clients,
             access: ["cards": [Self.silentStore]],
+            reload: { .applied(needRestart: [], notices: []) },
             copier: storage.copier,
             sleep: sleep.map { $0(clock) } ?? realSleep
         )

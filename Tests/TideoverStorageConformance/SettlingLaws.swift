@@ -149,7 +149,8 @@ extension StorageLaw {
             now: Sample.day(2)
         )
         _ = try await given(storage, [intake])
-        #expect(read.withLock { $0 } == [0, 1, 2, 3, 4])
+        // A customer that is derived outside of the transaction is ruled on once for each attempt.
+        #expect(read.withLock { $0 }.suffix(5) == [0, 1, 2, 3, 4])
     }
 
     private static func batchDerivesOnce(_ storage: any Storage) async throws {

@@ -191,8 +191,7 @@ extension ConfigurationSection {
         let preferences = ConsumptionInformation.RefundPreference.allCases
         let preference = value(
             "refundPreference",
-            .oneOf(["none"] + preferences.map { "\($0)" }),
-            default: "none"
+            .oneOf(preferences.map { "\($0)" })
         )
         let choices = ConsumptionChoices(
             customersConsent: value("customersConsent", .yesOrNo, default: "false"),

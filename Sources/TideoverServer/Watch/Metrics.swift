@@ -1,5 +1,6 @@
 import TideoverCore
 import TideoverLocks
+import TideoverStorage
 
 /// A counter with its labels: every series of a family has one value for each label.
 ///
@@ -229,6 +230,10 @@ final class Metrics: Sendable {
             for cause in [Drift.Cause.staleDeviceCache, .missedNotification] {
                 count(.drift, app.id, direction.rawValue, cause.rawValue, by: 0)
             }
+        }
+        for outcome in [AuditEntry.StoreChange.Outcome.completed, .missed] {
+            let action = StoreAction.Kind.consumption.rawValue
+            count(.storeActions, app.id, action, outcome.rawValue, by: 0)
         }
         for cause in Lockouts.Cause.allCases {
             count(.lockoutTime, app.id, cause.rawValue, by: 0)
