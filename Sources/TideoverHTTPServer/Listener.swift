@@ -86,7 +86,9 @@ struct Listener: ~Copyable {
             throw .system(call: "bind", code: ENAMETOOLONG)
         }
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
-        unlink(path)
+        // Another kind of file is left alone, and `bind` fails.
+        var entry = stat()
+        if lstat(path, &entry) == 0, entry.st_mode & S_IFMT == S_IFSOCK { unlink(path) }
         let length = socklen_t(MemoryLayout<sockaddr_un>.size)
         let isBound = withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(socket, $0, length) }

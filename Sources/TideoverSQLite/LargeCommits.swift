@@ -67,12 +67,13 @@ final class LargeCommits: Sendable {
         guard starts else { return }
         let code = startThread { self.run() }
         guard code != 0 else { return }
-        let left = state.update { state in
+        let (left, waiting) = state.update { state in
             state.hasThread = false
-            defer { state.jobs = [] }
-            return state.jobs
+            defer { (state.jobs, state.waitingForClose) = ([], []) }
+            return (state.jobs, state.waitingForClose)
         }
         for job in left { job.finish(.failure(StorageError(errno: code, place: path))) }
+        for caller in waiting { caller.resume() }
     }
 
     /// Lets the thread end when it has done what is waiting.
@@ -138,8 +139,11 @@ final class LargeCommits: Sendable {
             case .ended(let outcomes): return outcomes
             case .postponed(let inputs):
                 if reading == nil { reading = try Reading(path, options) }
-                plan.derived = [:]
-                for input in inputs { reading?.derive(input, job.derive, &plan) }
+                // What was derived of others stays for as long as nothing of them changes.
+                for input in inputs {
+                    plan.derived[input.outline.key] = nil
+                    reading?.derive(input, job.derive, &plan)
+                }
             }
         }
         guard case .ended(let outcomes) = try attempt(job, DerivationPlan(mostInside: .max)) else {

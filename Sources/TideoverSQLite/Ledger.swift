@@ -118,7 +118,9 @@ final class Ledger {
             }
         }
         guard postponed.isEmpty else {
-            if plan.isOutside { watch.begin(postponed.map(\.outline.key)) }
+            if plan.isOutside {
+                watch.begin(postponed.map(\.outline.key), keeping: plan.derived.keys)
+            }
             undoesJob = true
             return .postponed(postponed)
         }

@@ -80,7 +80,13 @@ enum CommitAttempt: Sendable {
 struct DerivationWatch {
     private var unchanged: Set<CustomerKey> = []
 
-    mutating func begin(_ customers: [CustomerKey]) { unchanged = Set(customers) }
+    /// Watches customers, and goes on watching those of `derived` that have not changed.
+    mutating func begin(
+        _ customers: [CustomerKey],
+        keeping derived: some Sequence<CustomerKey>
+    ) {
+        unchanged = unchanged.intersection(derived).union(customers)
+    }
 
     func isUnchanged(_ customer: CustomerKey) -> Bool { unchanged.contains(customer) }
 

@@ -53,7 +53,24 @@ extension CopyReport {
     /// What the names of such copies of a database begin with.
     static func prefix(of database: String) -> String { database + ".copy-" }
 
-    /// Removes copies that nobody fetched before the last server stopped.
+    /// A new name: 16 hexadecimal digits, by which `removeAll` tells it from an operator's files.
+    static func file(of database: String, number: UInt64) -> String {
+        let digits = String(number, radix: 16)
+        return prefix(of: database) + String(repeating: "0", count: 16 - digits.utf8.count) + digits
+    }
+
+    /// Whether the end of a name is that of such a copy, or of a file that SQLite keeps beside it.
+    private static func isOwn(_ end: Substring) -> Bool {
+        let digits = end.prefix(16)
+        return digits.utf8.count == 16
+            && digits.utf8.allSatisfy {
+                (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
+                    || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0)
+            }
+            && ["", "-journal", "-wal", "-shm"].contains(String(end.dropFirst(16)))
+    }
+
+    /// Removes copies that were not fetched.
     static func removeAll(of database: String) {
         let prefix = prefix(of: database)
         let parts = prefix.split(separator: "/", omittingEmptySubsequences: false)
@@ -65,7 +82,9 @@ extension CopyReport {
             let found = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
                 pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
             }
-            if found.hasPrefix(name) { unlink("\(folder)/\(found)") }
+            if found.hasPrefix(name), isOwn(found.dropFirst(name.count)) {
+                unlink("\(folder)/\(found)")
+            }
         }
     }
 }

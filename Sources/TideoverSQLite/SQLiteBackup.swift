@@ -32,7 +32,9 @@ public enum SQLiteBackup {
             throw StorageError(.refused, place: target, detail: "there is a file of this name")
         }
         let unfinished = target + ".unfinished"
-        let descriptor = open(unfinished, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        // A file that is there may be another user's, or a link: it is never written to.
+        unlink(unfinished)
+        let descriptor = open(unfinished, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw StorageError(errno: errno, place: unfinished) }
         defer {
             close(descriptor)
@@ -72,7 +74,9 @@ public enum SQLiteBackup {
         let source = open(copied, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard source >= 0 else { throw StorageError(errno: errno, place: copied) }
         defer { close(source) }
-        let descriptor = open(unfinished, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        // A file that is there may be another user's, or a link: it is never written to.
+        unlink(unfinished)
+        let descriptor = open(unfinished, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw StorageError(errno: errno, place: unfinished) }
         defer {
             close(descriptor)

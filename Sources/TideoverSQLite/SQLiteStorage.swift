@@ -406,8 +406,7 @@ public final class SQLiteStorage: Storage {
     ///
     /// - Throws: `busy` while another copy is made, `closed`, `readOnly`.
     public func beginCopy() throws(StorageError) -> CopyReport {
-        let number = String(options.random(), radix: 16)
-        let file = CopyReport.prefix(of: path) + number
+        let file = CopyReport.file(of: path, number: options.random())
         guard let report = try openWriter().beginCopy(to: file) else {
             throw StorageError(.busy, place: path, detail: "another copy is made")
         }

@@ -189,12 +189,14 @@ final class WriterThread {
         }
         guard wanted != nil || copy != nil else { return }
         do {
-            if let wanted { copy = try PageCopy(of: ledger.connection, to: wanted) }
-            guard let copy else { return }
-            let isComplete = try copy.step()
-            let bytes = copy.bytes
+            if let wanted {
+                // One copy at a time stays: whoever fetches the former one has it open by now.
+                CopyReport.removeAll(of: ledger.connection.place)
+                copy = try PageCopy(of: ledger.connection, to: wanted)
+            }
+            guard let isComplete = try copy?.step(), let bytes = copy?.bytes else { return }
             // The copy is whole only once its connection is closed.
-            if isComplete { self.copy = nil }
+            if isComplete { copy = nil }
             note(isComplete ? .copied : .copying, bytes)
         } catch {
             abandonCopy(error)

@@ -207,6 +207,16 @@ struct Errand {
     /// The socket by which a server of a database is reached on its own machine.
     static func socket(besides database: String) -> String { "\(database).sock" }
 
+    /// Whether a socket belongs to the database's owner, this user or root. In a folder that others
+    /// can write to, another user could have made one first.
+    private static func isTrusted(_ socket: String, of database: String) -> Bool {
+        var entry = stat()
+        guard lstat(socket, &entry) == 0, entry.st_mode & S_IFMT == S_IFSOCK else { return false }
+        var owner = stat()
+        let isOfOwner = stat(database, &owner) == 0 && owner.st_uid == entry.st_uid
+        return isOfOwner || entry.st_uid == geteuid() || entry.st_uid == 0
+    }
+
     /// Asks the server that has the database: by its socket, or by TCP where it has none.
     private func askRunning(
         _ file: String,
@@ -215,7 +225,7 @@ struct Errand {
         holder: Int32?
     ) async throws -> JSONNode {
         let socket = Self.socket(besides: file)
-        if access(socket, R_OK | W_OK) == 0 {
+        if access(socket, R_OK | W_OK) == 0, Self.isTrusted(socket, of: file) {
             do {
                 let local = try HTTPURL("http://localhost")
                 return try Self.content(of: try await Self.client(of: local, socket)(request))

@@ -14,6 +14,10 @@ actor Reloader {
     /// The exchange of the workers that the last reload began.
     private var exchange: Task<Void, Never>?
     private var isStopped = false
+    /// Whether nothing is reloaded any more, because the server stops.
+    private var isRefusing = false
+    /// The reload that was requested last.
+    private var latest: Task<Reloading, Never>?
 
     init(log: @escaping Log, _ make: @escaping Make) {
         self.log = log
@@ -26,13 +30,28 @@ actor Reloader {
         work = ServiceWork(live.service, keeping: configuration.retention)
     }
 
+    /// Refuses every later reload.
+    func refuse() { isRefusing = true }
+
     /// Puts the configuration as it now is into effect. If it cannot be used, all stays as it was.
-    func reload() -> Reloading {
-        guard let started, !isStopped else {
-            return .refused("The server is starting or stopping.")
+    func reload() async -> Reloading {
+        let task = Task { [latest] () -> Reloading in
+            _ = await latest?.value
+            return await self.reloadNow()
         }
+        latest = task
+        return await task.value
+    }
+
+    private static let refusal = Reloading.refused("The server is starting or stopping.")
+
+    private func reloadNow() async -> Reloading {
+        guard let started, !isStopped, !isRefusing else { return Self.refusal }
         do {
             let next = try make(started.live.service)
+            // Before another reload reads the versions.
+            await recordPolicyVersions(of: next.service)
+            guard !isStopped, !isRefusing else { return Self.refusal }
             let needRestart = next.configuration.keysNeedingRestart(since: started.configuration)
             let drained = started.live.replace(by: next.service)
             // The workers of the last reload run before they are stopped again.
@@ -54,15 +73,17 @@ actor Reloader {
         }
     }
 
-    /// Two services must not do the same work at once, nor may the new one read what is due before
-    /// the last request to the former one has been stored.
+    /// Two services must not do the same work at once, and the former one must not decide by its
+    /// policy what the new one has decided. The new one reads what is due once the last request to
+    /// the former one is stored.
     private func exchangeWork(
         _ next: ServedConfiguration,
         after drained: @Sendable () async -> Void
     ) async {
-        await drained()
-        await recordPolicyVersions(of: next.service)
         await work?.stop()
+        await drained()
+        // What the last requests counted.
+        await work?.flush()
         work = isStopped ? nil : ServiceWork(next.service, keeping: next.configuration.retention)
     }
 

@@ -142,6 +142,7 @@ enum Serve {
         await reloader.start(configuration, live)
         log(LogLine(.info, "listening", detail: "http://\(server.address)"))
         await stop.arrival()
+        await reloader.refuse()
         live.service.beginDraining()
         log(LogLine(.info, "stopping"))
         try? await Task.sleep(for: .milliseconds(configuration.server.drain.count))

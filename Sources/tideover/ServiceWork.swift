@@ -22,10 +22,13 @@ struct ServiceWork {
         self.tasks = tasks
     }
 
+    /// Stores what was counted.
+    func flush() async { await service.flushTallies() }
+
     /// Ends it, and stores what was counted.
     func stop() async {
         for task in tasks { task.cancel() }
         for task in tasks { await task.value }
-        await service.flushTallies()
+        await flush()
     }
 }

@@ -122,7 +122,8 @@ struct DeadlineWorker: Sendable {
         _ environment: Environment
     ) async throws(StorageError) {
         let deriver = Deriver(app: app)
-        let raised = Locked<[String: Int]>([:])
+        // A customer can be derived more than once; the last time counts.
+        let raised = Locked<[CustomerKey: [String: Int]]>([:])
         let intake = Intake(
             app: app.id,
             environment: environment,
@@ -132,9 +133,11 @@ struct DeadlineWorker: Sendable {
         do {
             _ = try await storage.commit(intake) { lineages in
                 let derivation = deriver.derive(lineages)
-                raised.withLock { raised in
-                    for event in derivation.events { raised[event.kind, default: 0] += 1 }
-                }
+                let kinds = Dictionary(
+                    derivation.events.map { ($0.kind, 1) },
+                    uniquingKeysWith: +
+                )
+                raised.withLock { $0[lineages.key] = kinds }
                 return derivation
             }
         } catch {
@@ -142,7 +145,7 @@ struct DeadlineWorker: Sendable {
             throw error
         }
         metrics.count(.deadlineBatches, "committed")
-        for (kind, count) in raised.withLock({ $0 }) {
+        for (kind, count) in raised.withLock({ $0 }).values.joined() {
             metrics.count(.deadlineEvents, app.id, kind, by: count)
         }
     }

@@ -180,10 +180,15 @@ package struct DeviceItem: Sendable {
         }
     }
 
+    /// How many members of a purchase are compared with known names; libraries write about thirty.
+    /// The comparison runs on the thread that reads sockets, on input that anyone may send.
+    private static let mostMembersCompared = 48
+
     /// The member that was probably meant to hold what a purchase lacks.
     private static func misspelled(in purchase: JSONNode) -> DeviceRefusal? {
         let known = PurchaseObjectStore.signedMembers + PresentedPurchase.tokenMembers
-        for (name, _) in purchase.members where !known.contains(name) {
+        for (name, _) in purchase.members.prefix(mostMembersCompared)
+        where !known.contains(name) {
             if let meant = closestName(to: name, among: known) {
                 return .unknownMember(name, meant: meant)
             }

@@ -40,7 +40,7 @@ public struct Service: Sendable {
     /// The requests for consumption information that wait for an answer.
     let consumption: ConsumptionQueues
     /// The changes of purchases that are being sent to a store.
-    private let storeActions = Locked<Set<StoreActionName>>([])
+    private let storeActions: Locked<Set<StoreActionName>>
     /// Those who read stored evidence again, of every app and environment.
     let replayers: [Replayer]
     let copier: DatabaseCopier?
@@ -129,7 +129,7 @@ public struct Service: Sendable {
         self.metrics = metrics
         self.instruments = instruments
         self.verifications = Gate(verifications)
-        longReads = LongReads(apps: apps.map(\.id))
+        longReads = LongReads(apps: apps.map(\.id), succeeding: former?.longReads)
         budget = RefusalBudget(
             clients,
             uptime: instruments.uptime,
@@ -144,8 +144,19 @@ public struct Service: Sendable {
         )
         tallies = TallyBook(storage: storage, log: log)
         refusals = RefusalLog(log)
-        arrivals = try ArrivalBook(of: apps, storage: storage, now: clock())
-        consumption = try ConsumptionQueues(of: apps, storage: storage)
+        arrivals = try ArrivalBook(
+            of: apps,
+            storage: storage,
+            now: clock(),
+            succeeding: former?.arrivals
+        )
+        // Requests to the former service may still run: both share these.
+        storeActions = former?.storeActions ?? Locked([])
+        consumption = try ConsumptionQueues(
+            of: apps,
+            storage: storage,
+            succeeding: former?.consumption
+        )
         self.copier = copier
         self.sleep = sleep
         let timing = Timing(

@@ -181,15 +181,24 @@ struct ConsumptionQueues: Sendable {
     private let queues: [Place: ConsumptionQueue]
 
     /// - Throws: `StorageError` if the waiting requests cannot be read.
-    init(of apps: [App], storage: any Storage) throws(StorageError) {
+    init(
+        of apps: [App],
+        storage: any Storage,
+        succeeding former: ConsumptionQueues? = nil
+    ) throws(StorageError) {
         var queues: [Place: ConsumptionQueue] = [:]
         for app in apps where app.appStore != nil && app.consumption.customersConsent {
             for environment in app.environments {
-                queues[Place(app: app.id, environment: environment)] = try ConsumptionQueue(
-                    app: app.id,
-                    environment,
-                    storage: storage
-                )
+                let place = Place(app: app.id, environment: environment)
+                if let known = former?.queues[place] {
+                    queues[place] = known
+                } else {
+                    queues[place] = try ConsumptionQueue(
+                        app: app.id,
+                        environment,
+                        storage: storage
+                    )
+                }
             }
         }
         self.queues = queues

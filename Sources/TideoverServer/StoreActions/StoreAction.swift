@@ -28,8 +28,9 @@ enum StoreAction: Hashable, Sendable {
         /// A leaked secret key must not give money back.
         var need: Need {
             switch self {
-            case .revoke, .refund: .admin
-            case .extend, .accountToken, .consumption, .cancel, .postpone: .secret
+            // Payments that are put off for a year are as good as given back.
+            case .revoke, .refund, .postpone: .admin
+            case .extend, .accountToken, .consumption, .cancel: .secret
             }
         }
 

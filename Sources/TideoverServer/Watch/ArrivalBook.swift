@@ -36,7 +36,8 @@ final class ArrivalBook: Sendable {
     init(
         of apps: [App],
         storage: any Storage,
-        now: Instant
+        now: Instant,
+        succeeding former: ArrivalBook? = nil
     ) throws(StorageError) {
         var pages: [Place: Page] = [:]
         for app in apps {
@@ -44,6 +45,10 @@ final class ArrivalBook: Sendable {
                 let bookmarks = Bookmarks(app: app.id, environment: environment, storage: storage)
                 for store in app.stores {
                     let place = Place(app: app.id, environment: environment, store: store)
+                    if let page = former?.page(place) {
+                        pages[place] = page
+                        continue
+                    }
                     let silence = try bookmarks.silence(of: store, startedAt: now)
                     pages[place] = Page(silence: silence)
                 }

@@ -58,10 +58,14 @@ package struct LongReads: Sendable {
     package static let limits = WorkLimits(running: 1, waiting: 4)
 
     private let gates: [String: Gate]
-    private let isStopping = Locked(false)
+    private let isStopping: Locked<Bool>
 
-    init(apps: [String]) {
-        gates = Dictionary(uniqueKeysWithValues: apps.map { ($0, Gate(Self.limits)) })
+    /// Those of a former service go on: one report of an app runs at a time, whoever began it.
+    init(apps: [String], succeeding former: LongReads? = nil) {
+        gates = Dictionary(
+            uniqueKeysWithValues: apps.map { ($0, former?.gates[$0] ?? Gate(Self.limits)) }
+        )
+        isStopping = former?.isStopping ?? Locked(false)
     }
 
     package subscript(_ app: String) -> Gate {

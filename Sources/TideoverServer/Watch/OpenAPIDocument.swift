@@ -512,7 +512,7 @@ enum OpenAPIDocument {
                 "tags": ["store actions"],
                 "operationId": "changePurchase",
                 "summary": "Request a change of one purchase from its store",
-                "description": "The App Store extends a renewal date (`extend`), sets an account token (`accountToken`) and takes consumption information (`consumption`). Google Play cancels, defers, revokes and refunds. `revoke` and `refund` take an admin key. Each request leaves audit lines, and the store is asked about the purchase afterwards.",
+                "description": "The App Store extends a renewal date (`extend`), sets an account token (`accountToken`) and takes consumption information (`consumption`). Google Play cancels, defers, revokes and refunds. `defer`, `revoke` and `refund` take an admin key. Each request leaves audit lines, and the store is asked about the purchase afterwards.",
                 "security": [{ "key": ["secret"] }],
                 "parameters": [
                   { "$ref": "#/components/parameters/app" },

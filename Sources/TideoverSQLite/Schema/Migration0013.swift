@@ -4,8 +4,8 @@ extension Migration {
     ///
     /// Versions in effect before this migration are not known. The first version recorded
     /// afterwards counts for all time before it.
-    static let fourteenth = Migration(
-        number: 14,
+    static let thirteenth = Migration(
+        number: 13,
         sql: """
             CREATE TABLE policy_version (
                 app TEXT NOT NULL,
@@ -16,7 +16,7 @@ extension Migration {
                 PRIMARY KEY (app, environment, effective_at)
             ) STRICT, WITHOUT ROWID;
 
-            PRAGMA user_version = 14;
+            PRAGMA user_version = 13;
             """
     )
 }
