@@ -7,7 +7,7 @@ import TideoverStorage
 import TideoverStorageConformance
 
 /// Customers with more lineages than the writer may be held for.
-@Suite(.timeLimit(.minutes(5))) struct LargeDerivationTests {
+@Suite(.timeLimit(.minutes(20))) struct LargeDerivationTests {
     private let folder: TemporaryFolder
     private let storage: SQLiteStorage
 

@@ -8,7 +8,7 @@ import TideoverTestProcesses
 @Suite(
     .enabled(if: Executable.isPresent, "the executable is not beside the tests"),
     .enabled(if: ShellTools.canReadYAML, "python3 with PyYAML is missing"),
-    .timeLimit(.minutes(5))
+    .timeLimit(.minutes(20))
 )
 final class ActionProgramTests {
     private let folder = FileManager.default.temporaryDirectory.appending(

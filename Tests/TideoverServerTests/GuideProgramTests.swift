@@ -11,7 +11,7 @@ import TideoverTestProcesses
         if: ShellTools.arePresent(["bash", "curl", "python3", "timeout"]),
         "bash, curl, python3 or timeout is missing"
     ),
-    .timeLimit(.minutes(5))
+    .timeLimit(.minutes(20))
 )
 final class GuideProgramTests {
     private let folder = FileManager.default.temporaryDirectory.appending(

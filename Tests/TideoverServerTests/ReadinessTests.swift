@@ -133,7 +133,7 @@ import TideoverStorage
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct WriteAheadLogAlarmTests {
+@Suite(.timeLimit(.minutes(20))) struct WriteAheadLogAlarmTests {
     @Test func `a large log is worth a warning at the bound and at each doubling`() {
         var alarm = WriteAheadLogAlarm()
         let bound = WriteAheadLogAlarm.boundBytes

@@ -5,7 +5,7 @@ import TideoverSandbox
 @testable import tideover
 
 /// The naive back end with a clock of its own, on which a month of the store takes half a minute.
-@Suite(.timeLimit(.minutes(5))) struct PacedNaiveBackEndTests {
+@Suite(.timeLimit(.minutes(20))) struct PacedNaiveBackEndTests {
     @Test(
         arguments: [
             "app-store-recovered-in-grace", "app-store-recovered-in-retry",

@@ -7,7 +7,7 @@ import TideoverHTTPServer
 @testable import tideover
 
 /// What a rehearsal says of a back end that does not do what it should.
-@Suite(.timeLimit(.minutes(5))) final class TroubleTests {
+@Suite(.timeLimit(.minutes(20))) final class TroubleTests {
     private let folder = FileManager.default.temporaryDirectory.appending(
         path: "tideover-trouble-\(UUID().uuidString)"
     )
