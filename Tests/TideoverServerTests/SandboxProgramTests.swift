@@ -78,8 +78,10 @@ final class SandboxProgramTests {
         #expect(missing.code == 66)
     }
 
-    @Test func `every rehearsal of the project passes`() throws {
-        let files = ScenarioTests.files.map { ScenarioTests.folder.appending(path: $0).path }
+    /// `ScenarioTests` plays all of them in process, and CI all of them by the release build.
+    @Test func `rehearsals of the project pass by the command too`() throws {
+        let files = ScenarioTests.files.enumerated().filter { $0.offset.isMultiple(of: 12) }
+            .map { ScenarioTests.folder.appending(path: $0.element).path }
         let said = try Executable.run(["sandbox", "run"] + files)
         #expect(said.code == 0, "\(said.results)")
         #expect(said.results.contains("\(files.count) of \(files.count) scenarios passed."))
