@@ -2,7 +2,7 @@ import TideoverCore
 import TideoverJSON
 
 /// As much of JSON Schema as the document uses; a member that no schema names is a fault.
-struct Schemas {
+struct Schemas: Sendable {
     private let document: JSONDocument
 
     init(_ document: JSONDocument) {
