@@ -37,10 +37,34 @@ import TideoverHTTPServer
     }
 
     @Test func `a socket that a killed process left is replaced`() async throws {
-        try Data().write(to: URL(filePath: path))
+        try leaveSocket()
         let server = try LocalHTTPServer(socket: path) { _ in Response(status: 204) }
         #expect(try await ask("/").status == 204)
         await server.stop(within: .zero)
+    }
+
+    @Test func `a file that is no socket is left alone`() throws {
+        try Data("x".utf8).write(to: URL(filePath: path))
+        #expect(throws: HTTPServerError.self) {
+            try LocalHTTPServer(socket: path) { _ in Response(status: 204) }
+        }
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == "x")
+    }
+
+    /// A socket that no process listens on any more.
+    private func leaveSocket() throws {
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(descriptor) }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(path.utf8)) }
+        let length = socklen_t(MemoryLayout<sockaddr_un>.size)
+        let code = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, length)
+            }
+        }
+        try #require(code == 0)
     }
 
     @Test func `a path that is too long for a socket is an error`() {
