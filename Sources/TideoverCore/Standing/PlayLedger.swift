@@ -94,6 +94,9 @@ struct PlayLedger {
         return isFirst ? leading(statements) : statements
     }
 
+    /// The date of a response has whole seconds; an expiry has fractions of them.
+    private static let datePrecision = Milliseconds(1_000)
+
     /// Whether the renewal of one product of several failed although the purchase is active.
     ///
     /// The state is that of the whole purchase, active while any product of it is paid for. For a
@@ -107,7 +110,8 @@ struct PlayLedger {
     ) -> Bool {
         guard statement.rank == .store, statement.state == .active, let item = statement.item,
             case .autoRenewing(isOn: true) = item.plan, let order, item.orderId == order,
-            let end = read.periodEnd, end <= statement.said, end < statement.expiry
+            let end = read.periodEnd, end <= statement.said + Self.datePrecision,
+            end < statement.expiry
         else { return false }
         let others = saying.items.filter { $0.productId != item.productId }
         guard others.contains(where: { $0.expiresAt.map { $0 > saying.said } ?? false }) else {
@@ -115,7 +119,7 @@ struct PlayLedger {
         }
         let grace = graceOf(item, at: statement.said) ?? Self.longestGrace
         return statement.expiry <= length(of: grace, from: end)
-            && statement.expiry <= statement.said + pace.scale(.days(1))
+            && statement.expiry <= statement.said + pace.scale(.days(1)) + Self.datePrecision
     }
 
     /// Whether a read tells that the renewal failed which was due by the read before: then no bare
