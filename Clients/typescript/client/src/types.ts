@@ -31,6 +31,28 @@ export interface Charge {
   url: string | null;
 }
 
+export type Confidence = "confirmed" | "presumed" | "unknown";
+
+export interface CorrectedEvent {
+  id: EventID;
+  kind: "corrected";
+  effectiveAt: Instant;
+  customer: string;
+  environment: Environment;
+  customerVersion: CustomerVersion;
+  data: Correction;
+}
+
+export interface Correction {
+  app: string;
+  customer: string;
+  environment: Environment;
+  id: HappeningID;
+  kind: string;
+  undone: string;
+  answer?: EventAnswer;
+}
+
 export interface CustomerTimeline {
   app: string;
   customer: string;
@@ -38,9 +60,12 @@ export interface CustomerTimeline {
   asOf: Instant;
   asKnownAt: Instant | null;
   reconciledAt?: Instant | null;
+  policyVersion: PolicyVersion;
   entitlements: Record<string, Record<string, any>>;
   deadlines: Array<Record<string, any>>;
 }
+
+export type CustomerVersion = number;
 
 export interface DeviceConclusion {
   deviceTime?: Instant;
@@ -98,23 +123,43 @@ export interface Entitlement {
   graceUntil: Instant | null;
   willRenew: boolean | null;
   trial: Trial | null;
-  pending: Array<Record<string, any>>;
+  pending: Array<PendingPurchase>;
   nextChange: Instant | null;
+  keepArtifactsUntil: Instant | null;
   advice: Advice | null;
   words: Words | null;
   trialOffer: TrialOffer | null;
   chargedTwice: Array<Charge>;
 }
 
-export interface Event {
-  id: string;
-  kind: string;
+export interface EntitlementChange {
+  app: string;
+  customer: string;
+  environment: Environment;
+  entitlement: string;
+  at: Instant;
+  from: Entitlement | null;
+  to: Entitlement | null;
+  answer?: EventAnswer;
+}
+
+export interface EntitlementChangedEvent {
+  id: EventID;
+  kind: "entitlement_changed";
   effectiveAt: Instant;
   customer: string;
-  environment: "production" | "sandbox" | "simulated";
-  customerVersion: number;
-  data: Record<string, any>;
+  environment: Environment;
+  customerVersion: CustomerVersion;
+  data: EntitlementChange;
 }
+
+export type Environment = "production" | "sandbox" | "simulated";
+
+export type Event = EntitlementChangedEvent | TransitionEvent | ReminderEvent | CorrectedEvent;
+
+export type EventAnswer = Record<string, MirroredEntitlement>;
+
+export type EventID = string;
 
 export interface Events {
   events: Array<Event>;
@@ -129,6 +174,7 @@ export interface Explanation {
   asOf: Instant;
   asKnownAt: Instant | null;
   reconciledAt?: Instant | null;
+  policyVersion: PolicyVersion;
   entitlements: Record<string, Record<string, any>>;
   drift: Array<Drift>;
   lockouts: Record<string, Record<string, any>>;
@@ -141,7 +187,33 @@ export interface Explanation {
   aliases?: Array<Alias>;
 }
 
+export type HappeningID = string;
+
 export type Instant = string;
+
+export interface Lineage {
+  store: string;
+  environment: Environment;
+  id: string;
+  ownership: "purchased" | "familyShared";
+}
+
+export interface Milliunits {
+  milliunits: number;
+  currency: string;
+}
+
+export interface MirroredEntitlement {
+  access: boolean;
+  state: State;
+  reason: string;
+  confidence: Confidence;
+  productId: string | null;
+  store: string | null;
+  accessUntil: Instant | null;
+  graceUntil: Instant | null;
+  willRenew: boolean | null;
+}
 
 export interface PassClaims {
   iss: string;
@@ -178,6 +250,18 @@ export interface PassKey {
 
 export interface PassKeys {
   keys: Array<PassKey>;
+}
+
+export interface PendingPurchase {
+  productId: string;
+  store: string;
+  since: Instant;
+  until?: Instant;
+}
+
+export interface PolicyVersion {
+  fingerprint: string;
+  effectiveAt: Instant | null;
 }
 
 export interface Price {
@@ -227,6 +311,7 @@ export interface ReconciledItem {
   transactionId?: string | null;
   lineage?: string | null;
   ownership?: string;
+  missing?: string;
   lineages?: Array<{
     lineage: string;
     ownership?: string;
@@ -234,6 +319,29 @@ export interface ReconciledItem {
   }>;
   reason?: string;
   detail?: string | null;
+}
+
+export interface Reminder {
+  app: string;
+  customer: string;
+  environment: Environment;
+  id: HappeningID;
+  kind: string;
+  at: Instant;
+  lineage: Lineage;
+  productId?: string;
+  endsAt: Instant;
+  answer?: EventAnswer;
+}
+
+export interface ReminderEvent {
+  id: EventID;
+  kind: "trial_ending" | "grace_ending";
+  effectiveAt: Instant;
+  customer: string;
+  environment: Environment;
+  customerVersion: CustomerVersion;
+  data: Reminder;
 }
 
 export interface Snapshot {
@@ -245,6 +353,44 @@ export interface Snapshot {
   entitlements: Record<string, Entitlement>;
   prompt: Prompt;
   pass?: string;
+}
+
+export type State = "active" | "grace" | "hold" | "expired" | "never";
+
+export interface Transition {
+  app: string;
+  customer: string;
+  environment: Environment;
+  id: HappeningID;
+  kind: string;
+  at: Instant;
+  learnedAt: Instant;
+  lineage: Lineage;
+  state: State;
+  reason: string;
+  confidence: Confidence;
+  productId?: string;
+  previousProductId?: string;
+  entitlements: Array<string>;
+  from?: "grace" | "hold";
+  money?: Milliunits;
+  durationMilliseconds?: number;
+  keepArtifactsUntil?: Instant;
+  recoveredBy?: Lineage;
+  storefront?: string;
+  familyShared: boolean;
+  evidence: Array<string>;
+  answer?: EventAnswer;
+}
+
+export interface TransitionEvent {
+  id: EventID;
+  kind: "started" | "resubscribed" | "trial_started" | "trial_converted" | "renewed" | "product_changed" | "cancelled" | "trial_cancelled" | "uncancelled" | "paused" | "resumed" | "billing_issue_entered" | "grace_ended" | "billing_issue_recovered" | "recovered_by_new_purchase" | "refunded" | "refund_reversed" | "revoked" | "reinstated" | "expired" | "trial_ended" | "cleanup_due";
+  effectiveAt: Instant;
+  customer: string;
+  environment: Environment;
+  customerVersion: CustomerVersion;
+  data: Transition;
 }
 
 export interface Trial {
