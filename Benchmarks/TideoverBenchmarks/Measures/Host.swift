@@ -168,6 +168,14 @@ struct ForgetfulStorage: Storage {
         limit: Int
     ) throws(StorageError) -> [AuditRecord] { [] }
 
+    func customers(
+        app: String,
+        environment: Environment,
+        prefix: String,
+        after: String?,
+        limit: Int
+    ) throws(StorageError) -> [ListedCustomer] { [] }
+
     func unclaimed(
         app: String,
         environment: Environment,
