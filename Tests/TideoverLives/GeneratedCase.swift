@@ -126,6 +126,7 @@ extension Life {
         for position in relayed.facts.indices {
             relayed.facts[position].lineage = relayed.lineage
             relayed.facts[position].rank = .relayed
+            relayed.facts[position].source = .revenueCatWebhook
         }
         return relayed
     }
