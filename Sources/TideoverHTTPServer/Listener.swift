@@ -94,7 +94,7 @@ struct Listener: ~Copyable {
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(socket, $0, length) }
         }
         guard isBound == 0 else { throw .system(call: "bind", code: errno) }
-        // Nobody can connect before `listen`, and so nobody but its owner ever.
+        // No process can connect before `listen`, so only the owner ever can.
         guard chmod(path, 0o600) == 0 else { throw .system(call: "chmod", code: errno) }
         guard Glibc.listen(socket, SOMAXCONN) == 0 else {
             throw .system(call: "listen", code: errno)

@@ -4,13 +4,6 @@ import TideoverLives
 
 /// `cases`: boundaries of generated lives as a conformance table.
 enum Cases {
-    private static let from = Parameter.option(
-        "--from",
-        "SEED",
-        "The first seed",
-        as: ValueForm<Int>.integer(in: 0...Int.max / 4),
-        default: "1"
-    )
     private static let most = Parameter.option(
         "--most",
         "N",
@@ -35,7 +28,7 @@ enum Cases {
                 "the table of the project"
             )
         ],
-        parameters: [from, seeds, most],
+        parameters: [Try.from, seeds, most],
         notes: [
             "A case is kept when a different rule gives a different answer on each side of the "
                 + "boundary, the generator's own truth agrees with the access on both sides, and no "
@@ -52,14 +45,14 @@ enum Cases {
         let share =
             (arguments[most] + GeneratedCase.Kind.allCases.count - 1)
             / GeneratedCase.Kind.allCases.count
-        for seed in arguments[from]..<arguments[from] + arguments[seeds] {
+        for seed in arguments[Try.from]..<arguments[Try.from] + arguments[seeds] {
             for one in GeneratedCase.cases(seed: UInt64(seed))
             where found[one.kind, default: []].count < share
                 && known.insert(one.signature).inserted
             {
                 found[one.kind, default: []].append(one)
             }
-            if found.values.allSatisfy({ $0.count == share }), found.count == 4 { break }
+            if GeneratedCase.Kind.allCases.allSatisfy({ found[$0]?.count == share }) { break }
         }
         let cases = GeneratedCase.Kind.allCases.flatMap { found[$0] ?? [] }.prefix(arguments[most])
         output.write(Array(GeneratedCase.table(of: Array(cases)).utf8))

@@ -3,7 +3,7 @@ import TideoverLives
 
 /// `try`: lives by the number of their seed, each held to every law.
 enum Try {
-    private static let from = Parameter.option(
+    static let from = Parameter.option(
         "--from",
         "SEED",
         "The first seed",

@@ -27,7 +27,7 @@ public struct Entitlement: Hashable, Sendable {
     public var trial: RunningTrial?
     /// Words for a screen; nil when all is well, and in answers from a pass.
     public var words: ScreenWords?
-    /// Whether a purchase of it waits for somebody's approval.
+    /// Whether a purchase of it waits for approval.
     public var isWaiting = false
     /// Whether the app keeps what the customer downloaded or made, after a refund.
     public var keepsArtifacts = false

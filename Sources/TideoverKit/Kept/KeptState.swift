@@ -13,7 +13,7 @@ package struct KeptState: Hashable, Sendable {
     package var keys: [PassKey] = []
     /// The latest instant that this device has lived through, for passes.
     package var lastSeen: Instant?
-    /// Products whose purchase waits for somebody's approval.
+    /// Products with a purchase that waits for approval.
     package var waiting: [String] = []
     /// Entitlements that gave access when last answered, with the end stated then.
     package var granted: [GrantedNote] = []

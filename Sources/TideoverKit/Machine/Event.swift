@@ -44,7 +44,7 @@ extension EntitlementMachine {
     /// How a purchase ended.
     package enum PurchaseResult: Hashable, Sendable {
         case bought(SignedPurchase)
-        /// It waits for somebody's approval.
+        /// It waits for approval, such as a parent's.
         case pending
         case cancelled
         case failed

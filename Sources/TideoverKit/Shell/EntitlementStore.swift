@@ -117,7 +117,7 @@ public final class ChangeObserver {
 public enum PurchaseOutcome: Hashable, Sendable {
     /// The store has a transaction for it. Access follows once it is decided on, at once on this device.
     case bought
-    /// It waits for somebody's approval and may still come.
+    /// It waits for approval and may still come.
     case pending
     /// The user cancelled. The store is asked again nonetheless.
     case cancelled
