@@ -8,6 +8,8 @@
 # with no container engine. Every program is bounded in time, listens on loopback, and ends with the
 # script.
 set -euo pipefail
+# The service's user must be able to enter what is unpacked here.
+umask 022
 root=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 # shellcheck source=scripts/require.sh
 . "$root/scripts/require.sh"
