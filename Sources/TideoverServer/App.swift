@@ -74,7 +74,7 @@ public struct App: Sendable {
     public var isRehearsal: Bool { environments.allSatisfy { $0 == .simulated } }
 
     /// Raised when a rule of standing or the form of an answer changes.
-    private static let answerRevision = 12
+    private static let answerRevision = 13
 
     private static func fingerprint(
         of catalogue: Catalogue,
