@@ -45,7 +45,8 @@ let settings: [SwiftSetting] = [
 let package = Package(
     name: "mutations",
     targets: [
-        .target(name: "TideoverJSON", swiftSettings: settings),
+        // No fault is planted here, and the tables are long.
+        .target(name: "TideoverJSON", swiftSettings: settings + [.unsafeFlags(["-O"])]),
         .target(name: "TideoverCore", dependencies: ["TideoverJSON"], swiftSettings: settings),
         .executableTarget(name: "Runner", dependencies: ["TideoverCore"], swiftSettings: settings),
     ]
@@ -56,14 +57,13 @@ build() {
     swift build --package-path "$copy" --product Runner >"$copy/build.log" 2>&1
 }
 
-# Whether every case of every table passes; what differed is in tables.log.
+# Whether every case of every table passes; what differed in the first that does not is in tables.log.
 tables_pass() {
     : >"$copy/tables.log"
-    local table status=0
+    local table
     for table in Conformance/*.json; do
-        timeout "$patience" "$copy/.build/debug/Runner" <"$table" >>"$copy/tables.log" 2>&1 || status=1
+        timeout "$patience" "$copy/.build/debug/Runner" <"$table" >"$copy/tables.log" 2>&1 || return 1
     done
-    return "$status"
 }
 
 # --- the faults

@@ -1,6 +1,7 @@
 public import TideoverCore
 import TideoverJSON
 import TideoverSignatures
+import TideoverStorage
 
 /// One app as the server serves it: its rules, and who may vouch for its purchases.
 public struct App: Sendable {
@@ -74,12 +75,22 @@ public struct App: Sendable {
     public var isRehearsal: Bool { environments.allSatisfy { $0 == .simulated } }
 
     /// Raised when a rule of standing or the form of an answer changes.
-    private static let answerRevision = 12
+    private static let answerRevision = 13
+
+    /// Whether a stored answer was derived with this catalogue and policy by an earlier version of the
+    /// rules.
+    func isDerivedByOlderRules(_ row: CustomerRow) -> Bool {
+        (1..<Self.answerRevision).contains { revision in
+            row.fingerprint
+                == Self.fingerprint(of: catalogue, policy, googlePlay?.packageName, revision)
+        }
+    }
 
     private static func fingerprint(
         of catalogue: Catalogue,
         _ policy: Policy,
-        _ package: String?
+        _ package: String?,
+        _ answerRevision: Int = answerRevision
     ) -> String {
         var writer = JSONWriter()
         writer.array { writer in

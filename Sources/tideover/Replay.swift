@@ -30,6 +30,8 @@ enum Replay {
             Errand.note,
             "A server reads on when the command is gone, and after a restart of its own; asked again it "
                 + "tells how far it has come. Exit code 1 when it stopped before the end.",
+            "Each answer that differs is named with its cause: facts that are new, the rules of this "
+                + "version, or a catalogue or policy that took effect since.",
             "Without --apply nothing is changed. Facts are only ever added: what no evidence states "
                 + "any more is told of, and stays.",
         ],
@@ -108,11 +110,21 @@ enum Replay {
         lines += list(report["changed"], isApplied ? "answers changed" : "answers would change") {
             "\($0["customer"]?.string ?? "") \($0["entitlement"]?.string ?? ""): "
                 + "\($0["from"]?.string ?? "nothing") -> \($0["to"]?.string ?? "")"
+                + Self.cause($0["cause"]?.string)
         }
         if let detail = report["stopped"]?["detail"]?.string {
             lines.append("  stopped: \(detail)")
         }
         for line in lines { output.write(Array("\(TextLayout.visible(line))\n".utf8)) }
+    }
+
+    private static func cause(_ code: String?) -> String {
+        switch code {
+        case "rules": ", by the rules of this version"
+        case "configuration": ", by another catalogue or policy"
+        case "evidence": ", by the facts that are new"
+        default: ""
+        }
     }
 
     private static func list(

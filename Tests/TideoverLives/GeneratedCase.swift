@@ -20,13 +20,21 @@ package struct GeneratedCase: Sendable {
         case relay = "App Store purchase that RevenueCat reports"
         case playReads = "Google Play, read"
         case playNotices = "Google Play, notifications alone"
+        case appStoreWithLosses = "App Store, a message lost"
+        case playWithLosses = "Google Play, a read missed"
     }
 
     /// Cases with the same signature show the same thing: the same two answers from as many facts
-    /// of the same kinds.
+    /// that say the same.
     package var signature: String {
-        let facts = life.facts.map(\.assertion.kind).sorted().joined(separator: " ")
-        return "\(kind) \(life.lineage.ownership) \(before.told) > \(from.told): \(facts)"
+        let facts = life.facts.map(\.assertion.gist).sorted().joined(separator: " ")
+        return "\(change): \(facts)"
+    }
+
+    /// Who reports which change of the answer. What a life with losses shows, one without may too.
+    package var change: String {
+        let reporter = kind == .playNotices ? "notifications" : life.lineage.store.rawValue
+        return "\(reporter) \(life.lineage.ownership) \(before.told) > \(from.told)"
     }
 
     /// The cases that a seed yields, with at most one for each boundary of each life.
@@ -39,6 +47,8 @@ package struct GeneratedCase: Sendable {
             (.relay, apple.life.relayed, { apple.product(at: $0) != nil }),
             (.playReads, play.life, { play.product(at: $0) != nil }),
             (.playNotices, play.unread, { play.product(at: $0) != nil }),
+            (.appStoreWithLosses, apple.life.losing(seed), { apple.product(at: $0) != nil }),
+            (.playWithLosses, play.life.losing(seed), { play.product(at: $0) != nil }),
         ]
         return lives.flatMap { kind, life, isEntitled in
             Set(life.history.boundaries(policy: life.policy)).sorted().compactMap { edge in
@@ -117,6 +127,16 @@ extension Life {
             }
         }
         return smallest
+    }
+
+    /// The life without everything that was said at one instant, chosen by the seed.
+    fileprivate func losing(_ seed: UInt64) -> Life {
+        var random = SeededRandom(seed: seed)
+        let instants = Set(facts.map(\.assertedAt)).sorted().dropFirst()
+        guard let lost = instants.randomElement(using: &random) else { return self }
+        var lossy = self
+        lossy.facts.removeAll { $0.assertedAt == lost }
+        return lossy
     }
 
     /// The same purchase where the store itself was never asked.
@@ -201,6 +221,44 @@ extension Life {
             "store": .string(lineage.store.rawValue), "id": .string(lineage.id),
             "ownership": .string(lineage.ownership.rawValue),
         ])
+    }
+}
+
+extension Assertion {
+    /// What it says that rules decide on, without dates and names.
+    fileprivate var gist: String {
+        ([kind] + marks.compactMap(\.self)).joined(separator: "+")
+    }
+
+    private var marks: [String?] {
+        switch self {
+        case .term(let term):
+            [
+                term.isUpgraded ? "upgraded" : nil, term.isRevoked ? "revoked" : nil,
+                term.offer.map { "\($0.kind)" },
+            ]
+        case .outlook(let outlook):
+            [
+                outlook.willRenew.map { $0 ? "renews" : "ends" },
+                outlook.isRetrying == true ? "retrying" : nil,
+                outlook.graceEnd.map { _ in "grace" },
+                outlook.lapse.map { "\($0)" },
+                outlook.renewsInto == outlook.productId ? nil : "changes",
+            ]
+        case .condition(let condition):
+            [condition.status.map { "\($0)" }, condition.notice.map { "\($0)" }]
+        case .revocation(let revocation): ["\(revocation.cause)"]
+        case .playSubscription(let read):
+            [
+                "\(read.state)", read.cancellation.map { "\($0)" },
+                read.replaces.map { _ in "replaces" }, read.items.first.map { "\($0.plan)" },
+                read.items.first?.replacement.map { _ in "changes" },
+            ]
+        case .playNotice(let notice): ["\(notice.kind)"]
+        case .reversal, .grant, .inquiry, .pending, .playPurchase, .playVoidedOrder,
+            .playReplacement, .unrecognised:
+            []
+        }
     }
 }
 

@@ -100,6 +100,10 @@ private struct Purse {
 }
 
 extension CustomerRecord {
+    /// At how many boundaries two records are compared: most of them belong to the life, of which
+    /// nothing is left out.
+    private static let probes = 12
+
     private func boundaries(after instant: Instant) -> [Instant] {
         let all = history.holdings.flatMap { holding in
             policy.versions.flatMap { holding.history.boundaries(policy: $0.value) }
@@ -112,7 +116,7 @@ extension CustomerRecord {
     fileprivate func difference(from other: CustomerRecord, since: Instant) -> String? {
         let (history, rest) = (history, other.history)
         let ahead = boundaries(after: since)
-        for instant in [since] + ahead.prefix(60) {
+        for instant in [since] + ahead.spread(over: Self.probes) {
             let at = "at \(instant.rfc3339)"
             let (answer, fewer) = (history.snapshot(at: instant), rest.snapshot(at: instant))
             guard answer == fewer else { return "\(at) the answer differs" }
@@ -133,5 +137,13 @@ extension CustomerRecord {
             }
         }
         return nil
+    }
+}
+
+extension [Instant] {
+    /// At most as many of them, the first among them, at equal distances in the list.
+    fileprivate func spread(over count: Int) -> [Instant] {
+        stride(from: 0, to: self.count, by: Swift.max(1, self.count / count)).prefix(count)
+            .map { self[$0] }
     }
 }

@@ -132,14 +132,6 @@ extension Life {
         return lives.filter { !$0.facts.isEmpty }
     }
 
-    fileprivate func standing(
-        of entitlement: String,
-        in history: LineageHistory,
-        at instant: Instant
-    ) -> Standing {
-        history.standing(of: entitlement, at: instant, policy: policy, catalogue: catalogue)
-    }
-
     /// What is wrong with when the answer is said to change next, at a few of the instants probed.
     fileprivate func next(
         _ entitlement: String,
@@ -167,6 +159,14 @@ extension Life {
 }
 
 extension Life {
+    func standing(
+        of entitlement: String,
+        in history: LineageHistory,
+        at instant: Instant
+    ) -> Standing {
+        history.standing(of: entitlement, at: instant, policy: policy, catalogue: catalogue)
+    }
+
     /// A customer who holds this lineage and no other.
     func customerHistory(of history: LineageHistory) -> CustomerHistory {
         CustomerHistory(

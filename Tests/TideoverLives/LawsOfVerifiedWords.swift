@@ -38,8 +38,8 @@ extension Law {
                 where entitlement.standing.access {
                     let until = entitlement.accessUntil ?? .distantFuture
                     for later in probes where instant < later && later < until {
-                        let then = customer.snapshot(at: later)[entitlement.name]
-                        if then?.standing.access == false {
+                        let then = lossy.standing(of: entitlement.name, in: history, at: later)
+                        if !then.access {
                             return "at \(instant.rfc3339) access until \(until.rfc3339), "
                                 + "and none at \(later.rfc3339)"
                         }

@@ -147,6 +147,48 @@ import TideoverStorage
         await backEnd.close()
     }
 
+    @Test func `an answer by the rules of another version is named with its customer and cause`()
+        async throws
+    {
+        let rehearsed = try RehearsedStore()
+        let time = TestTime()
+        let backEnd = try await lived(rehearsed, time)
+        try await store(
+            #"{"entitlements":{"premium":{"state":"hold","reason":"paused","confidence":"presumed"}}}"#,
+            in: backEnd,
+            time
+        )
+        let report = try await replay(backEnd)
+        #expect(report["added"]?["count"] == 0)
+        let changes = try #require(report["changed"]?["first"]?.array)
+        let change = try #require(changes.first { $0["entitlement"] == "premium" })
+        #expect(change["customer"]?.string == TestServer.anna)
+        #expect(change["from"] == "hold paused presumed")
+        #expect(change["to"] == "active paid confirmed")
+        #expect(changes.allSatisfy { $0["cause"] == "rules" })
+        #expect(try await replay(backEnd, apply: true)["changed"]?["count"] == 1)
+        #expect(try await replay(backEnd)["changed"]?["count"] == 0)
+        await backEnd.close()
+    }
+
+    /// Stores an answer of Anna's that another version of the program derived.
+    private func store(
+        _ answer: String,
+        in backEnd: RehearsedBackEnd,
+        _ time: TestTime
+    ) async throws {
+        let anna = try #require(CustomerID(TestServer.anna))
+        let intake = Intake(
+            app: "cards",
+            environment: .simulated,
+            customers: [CustomerKey(app: "cards", environment: .simulated, customer: anna)],
+            now: time.clock.now
+        )
+        _ = try await backEnd.storage.commit(intake) { _ in
+            Derivation(answer: Array(answer.utf8), validUntil: nil, fingerprint: "older")
+        }
+    }
+
     @Test func `a server reads on when the request that wanted it is answered`() async throws {
         let rehearsed = try RehearsedStore()
         let time = TestTime()

@@ -84,7 +84,8 @@ public struct CustomerHistory: Sendable {
     private func keepArtifactsUntil(_ standing: Standing, at instant: Instant) -> Instant? {
         guard standing.state == .expired, let lineage = standing.lineage else { return nil }
         return holdings.first { $0.history.lineage == lineage }.flatMap {
-            LineageSteps($0.history, catalogue: catalogue, policy: policy).naturalEnd(at: instant)
+            LineageSteps($0.history, catalogue: catalogue, policy: policy, through: instant)
+                .naturalEnd(at: instant)
         }
     }
 
@@ -104,8 +105,9 @@ public struct CustomerHistory: Sendable {
     func standings(of entitlement: String, at instant: Instant) -> [Standing] {
         let policy = policy.value(at: instant)
         let catalogue = catalogue.value(at: instant)
-        return holdings.filter { identity.owns($0.owners, at: instant) }.map {
-            $0.history.standing(
+        return holdings.compactMap { holding in
+            guard identity.owns(holding.owners, at: instant) else { return nil }
+            return holding.history.standing(
                 of: entitlement,
                 at: instant,
                 policy: policy,

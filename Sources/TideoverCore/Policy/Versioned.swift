@@ -69,7 +69,11 @@ extension Versioned where Value == Catalogue {
 
 extension LineageHistory {
     /// The history under a catalogue that has always been the same.
-    public init(lineage: Lineage, facts: some Sequence<Fact>, catalogue: Catalogue) {
+    public convenience init(
+        lineage: Lineage,
+        facts: some Sequence<Fact>,
+        catalogue: Catalogue
+    ) {
         self.init(lineage: lineage, facts: facts, catalogue: Versioned(catalogue))
     }
 

@@ -22,10 +22,17 @@ enum Ground {
 extension LineageHistory {
     /// The answer for this lineage at an instant: pure, total, no clock.
     public func standing(at instant: Instant, policy: Policy) -> Standing {
-        guard let decision = decision(at: instant, policy: policy, where: { _ in true }) else {
+        guard play != nil else {
+            return Situation.decide(self, at: instant, policy: policy).standing
+        }
+        return standing(among: candidates(at: instant, policy: policy), at: instant)
+    }
+
+    private func standing(among candidates: Candidates, at instant: Instant) -> Standing {
+        guard let best = best(of: candidates, at: instant, where: { _ in true }) else {
             preconditionFailure("one of a lineage's answers is the best")
         }
-        return decision.standing
+        return best.standing
     }
 
     /// The term that governs at an instant, seen or told of.
@@ -40,24 +47,38 @@ extension LineageHistory {
         policy: Policy,
         where isMeant: (Standing) -> Bool
     ) -> (standing: Standing, ground: Ground)? {
-        guard let play else { return byTerm(at: instant, policy: policy, where: isMeant) }
-        let read = play.decision(at: instant, in: self, policy: policy, where: isMeant)
-        guard !terms.isEmpty || hasWords,
-            let told = byTerm(at: instant, policy: policy, where: isMeant)
-        else { return read.map { ($0.standing, .item($0.now)) } }
-        guard let read, !isFilled(read.standing, by: told.standing, told.ground, at: instant) else {
-            return told
-        }
-        return (read.standing, .item(read.now))
+        best(of: candidates(at: instant, policy: policy), at: instant, where: isMeant)
     }
 
-    private func byTerm(
+    /// The answers at an instant of which one is the best.
+    private struct Candidates {
+        /// That of the governing term, where there is one or no subscription on Google Play is known.
+        let byTerm: (standing: Standing, now: Situation)?
+        let items: [PlayHistory.Candidate]
+    }
+
+    private func candidates(at instant: Instant, policy: Policy) -> Candidates {
+        let isOfTerms = play == nil || !terms.isEmpty || hasWords
+        return Candidates(
+            byTerm: isOfTerms ? Situation.decide(self, at: instant, policy: policy) : nil,
+            items: play?.candidates(at: instant, in: self, policy: policy) ?? []
+        )
+    }
+
+    private func best(
+        of candidates: Candidates,
         at instant: Instant,
-        policy: Policy,
         where isMeant: (Standing) -> Bool
     ) -> (standing: Standing, ground: Ground)? {
-        let (standing, now) = Situation.decide(self, at: instant, policy: policy)
-        return isMeant(standing) ? (standing, .term(now)) : nil
+        let read = PlayHistory.best(of: candidates.items, where: isMeant)
+        guard let told = candidates.byTerm, isMeant(told.standing) else {
+            return read.map { ($0.standing, .item($0.now)) }
+        }
+        let ground = Ground.term(told.now)
+        guard let read, !isFilled(read.standing, by: told.standing, ground, at: instant) else {
+            return (told.standing, ground)
+        }
+        return (read.standing, .item(read.now))
     }
 
     /// Whether a relay's term says something where the store's own reads say nothing: before the
@@ -85,17 +106,20 @@ extension LineageHistory {
         policy: Policy,
         catalogue: Catalogue
     ) -> Standing {
-        if play != nil {
-            let meant = decision(at: instant, policy: policy) {
-                $0.state != .never && unlocks($0, entitlement, catalogue)
-            }
-            if let meant { return meant.standing }
-            let unlisted = decision(at: instant, policy: policy) {
-                $0.access && isUnlisted($0, in: catalogue)
-            }
-            if let unlisted { return unlistedStanding(unlisted.standing, entitlement, policy) }
+        guard play != nil else {
+            let standing = standing(at: instant, policy: policy)
+            return narrowed(standing, to: entitlement, at: instant, catalogue, policy)
         }
-        let standing = standing(at: instant, policy: policy)
+        let candidates = candidates(at: instant, policy: policy)
+        let meant = best(of: candidates, at: instant) {
+            $0.state != .never && unlocks($0, entitlement, catalogue)
+        }
+        if let meant { return meant.standing }
+        let unlisted = best(of: candidates, at: instant) {
+            $0.access && isUnlisted($0, in: catalogue)
+        }
+        if let unlisted { return unlistedStanding(unlisted.standing, entitlement, policy) }
+        let standing = standing(among: candidates, at: instant)
         return narrowed(standing, to: entitlement, at: instant, catalogue, policy)
     }
 

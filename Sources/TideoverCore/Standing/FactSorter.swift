@@ -97,7 +97,7 @@ struct FactSorter {
             record.cleanSignings = clean.map(\.assertedAt)
             record.cleanNotices = clean.filter { activeNotices.contains($0.evidence) }
                 .map(\.assertedAt)
-            record.formerEnds = Set(words.compactMap(\.value.end).filter { $0 != record.end })
+            record.takeEnds(of: words, rank: newest.rank)
             record.plannedGrace =
                 catalogue.value(at: complete.value.start)[complete.value.productId]?.grace
             record.entitlement = grants.last { $0.value.key == key }?.value.entitlement
@@ -186,11 +186,11 @@ struct FactSorter {
         filing unseenEnds: inout EndIndex
     ) -> [TermDraft] {
         var unseen: [TermDraft] = []
-        let formerEnds = EndIndex(former: records)
+        let formerEnds = FormerEnds(records)
         for word in outlooks {
             let renewalDate = word.value.renewalDate
             if let renewalDate, ends.nearest(to: renewalDate) == nil,
-                let position = formerEnds.nearest(to: renewalDate)
+                let position = formerEnds.nearest(to: renewalDate, named: word.rank)
             {
                 let kept = word.value.withoutFailure(endingAt: records[position].end)
                 records[position].outlooks.append(Word(kept, like: word))
@@ -393,12 +393,7 @@ private struct EndIndex {
         self.init(records.enumerated().compactMap { at, record in record.end.map { ($0, at) } })
     }
 
-    /// By the ends that the terms had before an extension moved them.
-    init(former records: [TermDraft]) {
-        self.init(records.enumerated().flatMap { at, record in record.formerEnds.map { ($0, at) } })
-    }
-
-    private init(_ ends: [(end: Instant, position: Int)]) {
+    fileprivate init(_ ends: [(end: Instant, position: Int)]) {
         terms = ends.sorted { $0 < $1 }
     }
 
@@ -412,6 +407,34 @@ private struct EndIndex {
         return terms[first...].prefix { $0.end <= instant + LineageHistory.sameEnd }.lazy
             .map { (($0.end - instant).count.magnitude, $0.position) }
             .min { $0 < $1 }?.1
+    }
+}
+
+/// Finds terms by the ends that they had before an extension moved them.
+private struct FormerEnds {
+    private let own: EndIndex
+    private let lower: EndIndex
+
+    init(_ records: [TermDraft]) {
+        let terms = records.enumerated()
+        own = EndIndex(terms.flatMap { at, record in record.formerEnds.map { ($0, at) } })
+        lower = EndIndex(terms.flatMap { at, record in record.lowerEnds.map { ($0, at) } })
+    }
+
+    /// A word of the store names no end that only a relay states.
+    func nearest(to instant: Instant, named rank: Rank) -> Int? {
+        own.nearest(to: instant) ?? (rank < .store ? lower.nearest(to: instant) : nil)
+    }
+}
+
+extension TermDraft {
+    /// Sorts the ends that its words state and that are not its own.
+    fileprivate mutating func takeEnds(of words: [Word<Term>], rank: Rank) {
+        for word in words {
+            guard let stated = word.value.end, stated != end else { continue }
+            if word.rank == rank { formerEnds.insert(stated) } else { lowerEnds.insert(stated) }
+        }
+        lowerEnds.subtract(formerEnds)
     }
 }
 

@@ -1,7 +1,9 @@
 /// The facts of one lineage, sorted into what the rules of standing ask for.
 ///
 /// A set of facts makes the same history in whatever order they are given, however often.
-public struct LineageHistory: Sendable {
+///
+/// A class: every situation and every answer refers to its history, which is too large to be copied.
+public final class LineageHistory: Sendable {
     public let lineage: Lineage
     /// Terms we have seen, by purchase date: what the rules on terms decide on.
     let terms: [TermRecord]

@@ -1,14 +1,22 @@
 /// A subscription on Google Play: the purchase tokens of one chain, and what was said of each.
-struct PlayHistory: Sendable {
+///
+/// A class, as the records of its tokens are: every situation refers to them.
+final class PlayHistory: Sendable {
     /// By when they began.
     let tokens: [PlayTokenRecord]
     /// The periods paid for, by when they began.
     let periods: [TermRecord]
     let pending: [PendingSpan]
+
+    init(tokens: [PlayTokenRecord], periods: [TermRecord], pending: [PendingSpan]) {
+        self.tokens = tokens
+        self.periods = periods
+        self.pending = pending
+    }
 }
 
 /// One purchase token of a chain.
-struct PlayTokenRecord: Sendable {
+final class PlayTokenRecord: Sendable {
     let token: PlayToken
     /// The first instant anything is said of.
     let begun: Instant
@@ -17,6 +25,20 @@ struct PlayTokenRecord: Sendable {
     let items: [PlayItemRecord]
     /// By when they were told of.
     let voids: [Word<PlayVoidedOrder>]
+
+    init(
+        token: PlayToken,
+        begun: Instant,
+        retiredFrom: Instant?,
+        items: [PlayItemRecord],
+        voids: [Word<PlayVoidedOrder>]
+    ) {
+        self.token = token
+        self.begun = begun
+        self.retiredFrom = retiredFrom
+        self.items = items
+        self.voids = voids
+    }
 
     func isAlive(at instant: Instant) -> Bool {
         begun <= instant && !isRetired(at: instant)
@@ -35,7 +57,7 @@ struct PlayItemRecord: Sendable {
     var statements: [PlayStatement]
 
     func statement(at instant: Instant) -> PlayStatement? {
-        statements.last { $0.from <= instant }
+        statements.lastIndex { $0.from <= instant }.map { statements[$0] }
     }
 }
 
@@ -44,26 +66,14 @@ struct PlayStatement: Sendable {
     /// The first instant it counts: when it was said, or earlier where it tells of a time that
     /// nothing said before covers.
     var from: Instant
-    /// When it was said, by the store's clock.
-    let said: Instant
-    let rank: Rank
-    let evidence: EvidenceID
-    /// What else it rests on: a bare notification only says what changed.
-    let basis: [EvidenceID]
+    let source: Source
     var state: PlaySubscription.State
-    /// Nil once the product is no part of the subscription any more.
-    let item: PlayItem?
-    /// As the catalogue names it.
-    let productId: String
     /// When it expires, or when this was said where nothing states that. Behind a failed payment or a
     /// pause, an end moved without a payment stays where access ended.
     var expiry: Instant
     /// Whether it states an end behind a failed payment or a pause and names no payment since. No time
     /// before it was said is paid by it.
     private(set) var provesNoPayment = false
-    let startedAt: Instant?
-    let resumesAt: Instant?
-    let cancellation: PlaySubscription.Cancellation?
     /// The end of the period paid for; in grace the expiry moves and this does not.
     var periodEnd: Instant?
     /// What stated it, where something else did.
@@ -77,6 +87,54 @@ struct PlayStatement: Sendable {
     /// The positions of its period and of the one before among the history's.
     var period: Int?
     var formerPeriod: Int?
+
+    /// What was said, which never changes.
+    ///
+    /// A class: a statement is copied into each situation.
+    final class Source: Sendable {
+        /// When it was said, by the store's clock.
+        let said: Instant
+        let rank: Rank
+        let evidence: EvidenceID
+        /// What else it rests on: a bare notification only says what changed.
+        let basis: [EvidenceID]
+        /// Nil once the product is no part of the subscription any more.
+        let item: PlayItem?
+        /// As the catalogue names it.
+        let productId: String
+        let startedAt: Instant?
+        let resumesAt: Instant?
+        let cancellation: PlaySubscription.Cancellation?
+
+        init(_ item: PlayItem?, in saying: PlaySaying, _ catalogue: Versioned<Catalogue>) {
+            said = saying.said
+            rank = saying.word.rank
+            evidence = saying.word.evidence
+            basis = saying.basis
+            self.item = item
+            productId = item.map { catalogue.value(at: saying.said).id(of: $0) } ?? ""
+            startedAt = saying.startedAt
+            resumesAt = saying.resumesAt
+            cancellation = saying.cancellation
+        }
+    }
+
+    init(_ item: PlayItem?, in saying: PlaySaying, _ catalogue: Versioned<Catalogue>) {
+        source = Source(item, in: saying, catalogue)
+        from = saying.said
+        state = saying.state
+        expiry = item?.expiresAt ?? saying.said
+    }
+
+    var said: Instant { source.said }
+    var rank: Rank { source.rank }
+    var evidence: EvidenceID { source.evidence }
+    var basis: [EvidenceID] { source.basis }
+    var item: PlayItem? { source.item }
+    var productId: String { source.productId }
+    var startedAt: Instant? { source.startedAt }
+    var resumesAt: Instant? { source.resumesAt }
+    var cancellation: PlaySubscription.Cancellation? { source.cancellation }
 
     var isFailing: Bool { state == .inGrace || state == .onHold }
 
@@ -119,62 +177,70 @@ struct PlayStatement: Sendable {
 }
 
 extension PlayHistory {
-    /// The best answer over everything that is alive and meant, and what it was decided on; nil if
-    /// nothing is meant.
-    func decision(
+    /// An answer for one product, and what it was decided on.
+    typealias Candidate = (standing: Standing, now: PlaySituation)
+
+    /// The answers of everything that is alive at an instant; where nothing is, those of the token
+    /// that was replaced last.
+    func candidates(
         at instant: Instant,
         in history: LineageHistory,
-        policy: Policy,
-        where isMeant: (Standing) -> Bool
-    ) -> (standing: Standing, now: PlaySituation)? {
-        var best: (standing: Standing, now: PlaySituation)?
-        var isAnyAlive = false
+        policy: Policy
+    ) -> [Candidate] {
+        var alive: [Candidate] = []
         for token in tokens where token.isAlive(at: instant) {
             for item in token.items {
                 guard let statement = item.statement(at: instant), statement.item != nil else {
                     continue
                 }
-                isAnyAlive = true
                 let now = PlaySituation(history, self, instant, policy, token, statement)
-                let standing = PlayRule.standing(now)
-                guard isMeant(standing) else { continue }
-                if let best, !isPreferred(standing, of: token, to: best) { continue }
-                best = (standing, now)
+                alive.append((PlayRule.standing(now), now))
             }
         }
-        return isAnyAlive ? best : goneDecision(at: instant, in: history, policy, isMeant)
+        return alive.isEmpty ? goneCandidates(at: instant, in: history, policy) : alive
     }
 
-    /// Of two tokens that are both over the later one tells how it stands.
-    private func isPreferred(
-        _ standing: Standing,
-        of token: PlayTokenRecord,
-        to best: (standing: Standing, now: PlaySituation)
-    ) -> Bool {
-        let isLater = token.token != best.now.token?.token
-        if isLater, standing.state == .expired, best.standing.state == .expired { return true }
-        return standing.isBetter(than: best.standing)
-    }
-
-    /// The answer where nothing is alive: not yet, or replaced from another chain.
-    private func goneDecision(
+    /// The answers where nothing is alive: not yet, or replaced from another chain.
+    private func goneCandidates(
         at instant: Instant,
         in history: LineageHistory,
-        _ policy: Policy,
-        _ isMeant: (Standing) -> Bool
-    ) -> (standing: Standing, now: PlaySituation)? {
+        _ policy: Policy
+    ) -> [Candidate] {
         let token = lastRetired(by: instant)
         let statements = token?.items.compactMap { $0.statement(at: instant) } ?? []
-        for words in statements {
-            let now = PlaySituation(history, self, instant, policy, token, nil, lastWords: words)
-            let standing = PlayRule.standing(now)
-            if isMeant(standing) { return (standing, now) }
+        guard !statements.isEmpty else {
+            // A token of which no product was ever named says no more than no token.
+            let now = PlaySituation(history, self, instant, policy, nil, nil)
+            return [(PlayRule.standing(now), now)]
         }
-        // A token of which no product was ever named says no more than no token.
-        guard statements.isEmpty else { return nil }
-        let now = PlaySituation(history, self, instant, policy, nil, nil)
-        let standing = PlayRule.standing(now)
-        return isMeant(standing) ? (standing, now) : nil
+        return statements.map { words in
+            let now = PlaySituation(history, self, instant, policy, token, nil, lastWords: words)
+            return (PlayRule.standing(now), now)
+        }
+    }
+
+    /// The best of the answers that are meant; nil if none is.
+    static func best(
+        of candidates: [Candidate],
+        where isMeant: (Standing) -> Bool
+    ) -> Candidate? {
+        var best: Int?
+        for position in candidates.indices where isMeant(candidates[position].standing) {
+            if let best, !isPreferred(candidates[position], to: candidates[best]) { continue }
+            best = position
+        }
+        return best.map { candidates[$0] }
+    }
+
+    /// Of two tokens that are both over the later one decides. Of what was replaced the first product
+    /// does.
+    private static func isPreferred(_ candidate: Candidate, to best: Candidate) -> Bool {
+        guard candidate.now.statement != nil else { return false }
+        let isLater = candidate.now.token?.token != best.now.token?.token
+        if isLater, candidate.standing.state == .expired, best.standing.state == .expired {
+            return true
+        }
+        return candidate.standing.isBetter(than: best.standing)
     }
 
     private func lastRetired(by instant: Instant) -> PlayTokenRecord? {

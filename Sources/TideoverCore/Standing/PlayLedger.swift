@@ -337,25 +337,6 @@ struct PlayLedger {
 }
 
 extension PlayStatement {
-    fileprivate init(
-        _ item: PlayItem?,
-        in saying: PlaySaying,
-        _ catalogue: Versioned<Catalogue>
-    ) {
-        from = saying.said
-        said = saying.said
-        rank = saying.word.rank
-        evidence = saying.word.evidence
-        basis = saying.basis
-        state = saying.state
-        self.item = item
-        productId = item.map { catalogue.value(at: saying.said).id(of: $0) } ?? ""
-        expiry = item?.expiresAt ?? saying.said
-        startedAt = saying.startedAt
-        resumesAt = saying.resumesAt
-        cancellation = saying.cancellation
-    }
-
     /// In grace the expiry moves: what ended the period was said before.
     fileprivate mutating func place(after last: PlayStatement?, _ grace: Period?) {
         guard isFailing else {

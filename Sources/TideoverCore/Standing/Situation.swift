@@ -421,7 +421,8 @@ extension LineageHistory {
 
     /// Whether a term was upgraded away or revoked, and an outlook reports its successor. An outlook of
     /// another product counts from the start of the term, however late the flag or the refund was
-    /// signed. One of the same product counts only after that: before, it was about this term.
+    /// signed. One of the same product counts only after that: before, it was about this term. One of
+    /// a lower rank, as a relay's, reports no successor of a term that the store took back.
     private func wasLeft(
         _ seen: TermRecord,
         for told: TermRecord,
@@ -432,7 +433,9 @@ extension LineageHistory {
         guard let left = left.compactMap(\.self).min() else { return false }
         let isOther = told.term.productId != seen.term.productId && !told.term.productId.isEmpty
         let since = isOther && told.rank >= seen.rank ? min(left, seen.begun) : left
-        return told.outlooks.contains { $0.assertedAt >= since && $0.assertedAt <= instant }
+        return told.outlooks.contains {
+            $0.rank >= seen.rank && $0.assertedAt >= since && $0.assertedAt <= instant
+        }
     }
 
     /// Whether a term that began after the store spoke of this one started before its end.

@@ -73,8 +73,10 @@ struct TermDraft: Sendable {
     var effectiveStart: Instant
     /// When the customer upgraded away from it.
     var upgradedAt: Instant?
-    /// Ends that older words state; the store has moved the end since.
+    /// Ends that older words of its rank state; the store has moved the end since.
     var formerEnds: Set<Instant> = []
+    /// Ends that only words of a lower rank state, as a relay's.
+    var lowerEnds: Set<Instant> = []
     /// Words bound to this term, oldest first.
     var outlooks: [Word<Outlook>] = []
     var conditions: [Word<Condition>] = []

@@ -49,15 +49,17 @@ struct LineageSteps: Sendable {
 
     var lineage: Lineage { history.lineage }
 
+    /// The steps that begin by `last`.
     init(
         _ history: LineageHistory,
         catalogue: Versioned<Catalogue>,
-        policy: Versioned<Policy>
+        policy: Versioned<Policy>,
+        through last: Instant = .distantFuture
     ) {
         self.history = history
         self.catalogue = catalogue
         self.policy = policy
-        let instants = Self.changes(of: history, catalogue, policy)
+        let instants = Self.changes(of: history, catalogue, policy).prefix { $0 <= last }
         guard let addOns = history.play?.addOns else {
             all = instants.map { instant in
                 let policy = policy.value(at: instant)

@@ -235,27 +235,89 @@ struct Replay: Sendable {
         let isOutdated = found.answer?.fingerprint != app.fingerprint
         guard then != found || isOutdated else { return }
         if isOutdated, found.answer != nil { findings.outdated.append(key) }
-        let deriver = Deriver(app: app)
-        let before = isOutdated ? found.answer?.answer : deriver.derive(found).answer
-        let old = before.map(Self.words) ?? [:]
-        let new = Self.words(deriver.derive(then).answer)
-        for (name, to) in new.sorted(by: { $0.key < $1.key }) {
-            let from = old[name]
+        let answers = Answers(of: found, with: then, isOutdated: isOutdated, app)
+        for (name, to) in answers.new.sorted(by: { $0.key < $1.key }) {
+            let (from, cause) = answers.before(name)
             guard from != to else { continue }
             // What an earlier page has changed is changed from what was before that.
             let name = ChangeName(customer: owner, entitlement: name)
-            let first = findings.changes[name].map(\.from) ?? from
+            let first = findings.changes[name]
             findings.changes[name] = ReplayReport.Change(
                 customer: owner,
                 entitlement: name.entitlement,
-                from: first,
-                to: to
+                from: first.map(\.from) ?? from,
+                to: to,
+                cause: first?.cause ?? cause
             )
         }
     }
 
+    /// The answers of one customer, each as `state reason confidence` by entitlement.
+    private struct Answers {
+        /// With the facts to be added.
+        let new: [String: String]
+        /// Without them, by the rules, catalogue and policy of today.
+        private let present: [String: String]
+        /// As stored; nil where they were derived as today, or never.
+        private let stored: [String: String]?
+        /// What the rules of today answer at the time of the stored ones.
+        private let rederived: [String: String]
+        private let isAnswered: Bool
+        private let change: StoredAnswerChange
+
+        init(
+            of found: CustomerLineages,
+            with then: CustomerLineages,
+            isOutdated: Bool,
+            _ app: App
+        ) {
+            let deriver = Deriver(app: app)
+            let row = isOutdated ? found.answer : nil
+            present = Replay.words(deriver.derive(found).answer)
+            new = then == found ? present : Replay.words(deriver.derive(then).answer)
+            stored = row.map { Replay.words($0.answer) }
+            rederived =
+                row.map { Replay.words(deriver.derive(found.asked(at: $0.derivedAt)).answer) }
+                ?? [:]
+            isAnswered = found.answer != nil
+            change = row.map { StoredAnswerChange($0, app) } ?? StoredAnswerChange()
+        }
+
+        /// What was answered for an entitlement, and why another answer replaces it. What only the time
+        /// since has changed is no change.
+        func before(_ name: String) -> (words: String?, cause: ReplayReport.Cause) {
+            guard isAnswered else { return (nil, .evidence) }
+            guard let stored else { return (present[name], .evidence) }
+            if stored[name] != rederived[name] {
+                return (stored[name], change.isConfigurationKnown ? .rules : .configuration)
+            }
+            if change.isConfigurationNewer, stored[name] != present[name] {
+                return (stored[name], .configuration)
+            }
+            return (present[name], .evidence)
+        }
+    }
+
+    /// What has changed since an answer was stored.
+    private struct StoredAnswerChange {
+        /// Whether catalogue and policy are known as they were then.
+        var isConfigurationKnown = true
+        /// Whether they took effect after it.
+        var isConfigurationNewer = false
+
+        init() {}
+
+        init(_ row: CustomerRow, _ app: App) {
+            let history = app.policyHistory(in: row.key.environment)
+            let version = history.version(at: row.derivedAt)
+            isConfigurationKnown =
+                version.effectiveAt <= row.derivedAt || app.isDerivedByOlderRules(row)
+            isConfigurationNewer = history.change(after: row.derivedAt) != nil
+        }
+    }
+
     /// `state reason confidence` of each entitlement of an answer, by name.
-    private static func words(_ answer: [UInt8]) -> [String: String] {
+    fileprivate static func words(_ answer: [UInt8]) -> [String: String] {
         guard let document = try? JSONDocument(answer, limits: .local) else { return [:] }
         guard let entitlements = document.root["entitlements"]?.members else { return [:] }
         return Dictionary(
@@ -306,6 +368,18 @@ extension Fact {
 }
 
 extension CustomerLineages {
+    /// The same, asked at another time.
+    fileprivate func asked(at now: Instant) -> Self {
+        CustomerLineages(
+            key: key,
+            aliases: identity.aliases,
+            answer: answer,
+            holdings: holdings,
+            told: told,
+            now: now
+        )
+    }
+
     /// With the facts that are to be added to the lineages the customer owns, or would own by them.
     fileprivate func extended(by news: [String: [Fact]], for owner: CustomerID) -> Self {
         var holdings = holdings.map { holding in

@@ -21,6 +21,17 @@ struct ReplayReport: Sendable {
         /// `state reason confidence`; nil where nothing was answered before.
         let from: String?
         let to: String
+        let cause: Cause
+    }
+
+    /// Why an answer differs.
+    enum Cause: String, Hashable, Sendable {
+        /// Facts that are stored only now.
+        case evidence
+        /// The rules of this version of the program.
+        case rules
+        /// A catalogue or policy that took effect since.
+        case configuration
     }
 
     /// How many of a kind there are, and the first of them.
@@ -175,6 +186,7 @@ extension ReplayReport.Change {
             writer.field("entitlement", entitlement)
             writer.field("from", from)
             writer.field("to", to)
+            writer.field("cause", cause.rawValue)
         }
     }
 }

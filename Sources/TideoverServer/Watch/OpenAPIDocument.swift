@@ -2696,7 +2696,10 @@ enum OpenAPIDocument {
                     "description": "A resumed run cannot tell",
                     "oneOf": [{ "$ref": "#/components/schemas/ReplayList" }, { "type": "null" }]
                   },
-                  "changed": { "$ref": "#/components/schemas/ReplayList" },
+                  "changed": {
+                    "description": "Answers that differ: `customer`, `entitlement`, `from`, `to`, and `cause`: `evidence`, `rules` or `configuration`",
+                    "$ref": "#/components/schemas/ReplayList"
+                  },
                   "applied": { "type": "boolean" }
                 }
               },
