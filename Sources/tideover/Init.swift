@@ -253,7 +253,7 @@ private struct NewFiles {
 
     func tellNext(_ wish: NewConfiguration, _ output: Output) {
         let config = folder == "." ? "" : " --config \(configuration)"
-        let sandbox = wish.appAppleId == nil ? "?environment=sandbox" : ""
+        let sandbox = wish.servesProduction ? "" : "?environment=sandbox"
         output.print("Wrote \(configuration), \(adminKey) and \(secretKey).")
         output.print("\nNext:")
         output.print("  tideover doctor\(config)")

@@ -81,7 +81,7 @@ final class ReloadProgramTests {
         // The command itself reads a sound configuration: that of the server is the broken one.
         let refused = try Executable.run(["reload", "--config", other])
         #expect(refused.code == 78)
-        #expect(refused.messages.contains("The configuration was not reloaded."))
+        #expect(refused.messages.contains("The configuration was not reloaded.\n"))
         #expect(try await running.get("/v1/apps/cards/customers/u_42", key: key).status == 200)
         let client = try HTTPClient(userAgent: "tests")
         let ready = Destination(try HTTPURL("\(running.url)/readyz"), addresses: .any)
