@@ -104,6 +104,8 @@ import TideoverServer
         #expect(code == .cannotCreate)
         #expect(output.messages.captured.contains("nothing was written"))
         #expect(try names == [name])
+        // Before any question is asked, too.
+        #expect(await run([]).0 == .cannotCreate)
         #expect(try Data(contentsOf: path) == Data("mine".utf8))
     }
 
@@ -178,6 +180,7 @@ import TideoverServer
         let app = try #require(try load().apps.first)
         let finding = Finding.pushEndpoint(of: app, under: "https://billing.example.com")
         #expect(finding?.verdict == .problem)
+        #expect(Finding.pushEndpoint(of: app, under: nil)?.verdict == .warning)
         #expect(finding?.detail.contains("YOUR-HOST") == true)
     }
 

@@ -166,7 +166,7 @@ extension Finding {
             return Finding(
                 .notificationURL,
                 of: subject(app.id),
-                .problem,
+                publicURL == nil ? .warning : .problem,
                 "googlePlay.push still has `\(placeholder)`, so that every push is refused",
                 advice: "Set googlePlay.push.audience and email to those of the push subscription."
             )
