@@ -37,8 +37,8 @@ public struct Problem: Error, Hashable, Sendable {
         self.retryAfter = retryAfter
     }
 
-    /// The problem's type, a stable URN.
-    public var type: String { "urn:tideover:problem:\(slug)" }
+    /// The problem's type: a stable URL, relative to the server, that describes it.
+    public var type: String { "/problems/\(slug)" }
 
     /// The problem as an answer; no cache may keep it.
     public var response: Response {

@@ -25,7 +25,7 @@ extension Problem {
         Problem(
             "method-not-allowed",
             status: 405,
-            title: "This path does not answer this method.",
+            title: "Method not allowed.",
             headers: ["Allow": allowed.joined(separator: ", ")]
         )
     }
@@ -79,7 +79,7 @@ extension Problem {
         Problem(
             "too-many-fields",
             status: 431,
-            title: "The request has too many header fields.",
+            title: "Too many header fields.",
             detail: "There may be at most \(limit) header fields.",
             members: ["limit": limit.jsonValue]
         )

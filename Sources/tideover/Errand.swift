@@ -312,7 +312,8 @@ struct Errand {
     private static func content(of answer: Response) throws -> JSONNode {
         let root = try? JSONDocument(answer.body, limits: .local).root
         if (200..<300).contains(answer.status), let root { return root }
-        let words = ["title", "detail"].compactMap { root?[$0]?.string }.map(TextLayout.visible)
+        let words = ["title", "detail"].compactMap { root?[$0]?.string }
+            .flatMap { $0.split(separator: "\n") }.map { TextLayout.visible(String($0)) }
         let sentence =
             words.isEmpty
             ? "the answer, of status \(answer.status), is none of Tideover's"

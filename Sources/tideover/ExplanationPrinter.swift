@@ -103,8 +103,11 @@ struct ExplanationPrinter {
 
     /// Whether no purchase says anything of it.
     private func isNeverBought(_ explanation: JSONNode) -> Bool {
-        explanation["decision"]?["state"]?.string == "never"
-            && (explanation["lineage"]?.isNull ?? true) && explanation["others"]?.count ?? 0 == 0
+        let decision = explanation["decision"]
+        guard decision?["state"]?.string == "never" else { return false }
+        // Another purchase of the customer decided, and does not unlock this.
+        if decision?["reason"]?.string == Reason.notEntitled.rawValue { return true }
+        return (explanation["lineage"]?.isNull ?? true) && explanation["others"]?.count ?? 0 == 0
     }
 
     private func printAnswer(_ decision: JSONNode?, _ name: String) {

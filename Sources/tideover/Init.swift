@@ -98,14 +98,14 @@ enum Init {
 
     private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
         var wish = try wish(arguments)
+        let files = NewFiles(folder: arguments[folder])
+        try files.requireAbsent()
         if wish.bundleId == nil, wish.packageName == nil {
             guard isatty(STDIN_FILENO) == 1 else {
                 throw arguments.usageError(.missingOneOf(["--bundle", "--package"]))
             }
             wish = try InitQuestions(output).complete(wish) { try storeKitFile($0, besides: "") }
         }
-        let files = NewFiles(folder: arguments[folder])
-        try files.requireAbsent()
         try files.check(wish.text, variables: arguments.variables)
         try await files.write(wish, variables: arguments.variables, output)
         files.tellNext(wish, output)
@@ -253,7 +253,7 @@ private struct NewFiles {
 
     func tellNext(_ wish: NewConfiguration, _ output: Output) {
         let config = folder == "." ? "" : " --config \(configuration)"
-        let sandbox = wish.appAppleId == nil ? "?environment=sandbox" : ""
+        let sandbox = wish.servesProduction ? "" : "?environment=sandbox"
         output.print("Wrote \(configuration), \(adminKey) and \(secretKey).")
         output.print("\nNext:")
         output.print("  tideover doctor\(config)")

@@ -26,7 +26,8 @@ struct InitQuestions {
         }
         if wish.bundleId != nil {
             wish.appAppleId = try ask(
-                "Apple ID of the app, the number in its App Store URL (empty: sandbox only)"
+                "Apple ID of the app, the number in its App Store URL (empty: sandbox only)",
+                as: "a number such as 1234567890"
             ) { Int64($0).flatMap { $0 > 0 ? $0 : nil } }
         }
         if wish.packageName != nil {
@@ -34,7 +35,10 @@ struct InitQuestions {
         }
         wish.app =
             try wish.app
-            ?? ask("Name of the app in URLs and commands (empty: \(wish.id))") {
+            ?? ask(
+                "Name of the app in URLs and commands (empty: \(wish.id))",
+                as: "1 to 63 of a-z, 0-9 and -, no - first"
+            ) {
                 NewConfiguration.isAppID($0) ? $0 : nil
             }
         if wish.products.isEmpty, wish.storeKit == nil {
@@ -42,7 +46,10 @@ struct InitQuestions {
         }
         wish.publicURL =
             try wish.publicURL
-            ?? ask("https URL under which the stores reach the server (empty: later)") { text in
+            ?? ask(
+                "https URL under which the stores reach the server (empty: later)",
+                as: "an https URL"
+            ) { text in
                 (try? HTTPURL(text)).flatMap { $0.scheme == .https ? text : nil }
             }
         return wish
@@ -52,11 +59,23 @@ struct InitQuestions {
         _ wish: inout NewConfiguration,
         _ storeKitFile: (String) throws -> NewConfiguration.StoreKit
     ) throws {
-        if let path = try ask("Xcode's .storekit file (empty: list the products)") {
-            wish.storeKit = try storeKitFile(path)
-        } else {
+        wish.storeKit = try ask(
+            "Xcode's .storekit file (empty: list the products)",
+            as: "a StoreKit configuration file"
+        ) { path in
+            do {
+                return try storeKitFile(path)
+            } catch let failure as any ReportableFailure {
+                output.message("tideover: \(failure.message)")
+                return nil
+            }
+        }
+        if wish.storeKit == nil {
             wish.products =
-                try ask("Products, such as pro.monthly:P1M lifetime (empty: later)") { text in
+                try ask(
+                    "Products, such as pro.monthly:P1M lifetime (empty: later)",
+                    as: "product ids with blanks between them, a subscription with its period"
+                ) { text in
                     let words = text.split(separator: " ").map(String.init)
                     let products = words.compactMap { NewConfiguration.Product($0) }
                     return products.count == words.count ? products : nil
@@ -66,15 +85,16 @@ struct InitQuestions {
             try ask("What they unlock (empty: \(wish.entitlement))") ?? wish.entitlement
     }
 
-    private func ask(_ question: String) throws(CommandFailure) -> String? {
-        try ask(question) { $0 }
+    private func ask(_ question: String) throws -> String? {
+        try ask(question, as: "") { $0 }
     }
 
     /// The answer, asked for again until it can be read; nil for an empty line.
     private func ask<Answer>(
         _ question: String,
-        _ read: (String) -> Answer?
-    ) throws(CommandFailure) -> Answer? {
+        as form: String,
+        _ read: (String) throws -> Answer?
+    ) throws -> Answer? {
         while true {
             output.messages.write(Array("\(question): ".utf8))
             guard let line = nextLine() else {
@@ -82,8 +102,8 @@ struct InitQuestions {
             }
             let text = line.trimmingBlanks
             if text.isEmpty { return nil }
-            if let answer = read(text) { return answer }
-            output.message("`\(TextLayout.visible(text))` does not fit.")
+            if let answer = try read(text) { return answer }
+            output.message("`\(TextLayout.visible(text))` is not \(form).")
         }
     }
 }

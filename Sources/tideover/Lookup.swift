@@ -64,7 +64,10 @@ enum Lookup {
             output.write(JSONValue(answer).encoded(pretty: true) + [UInt8(ascii: "\n")])
         } else {
             for purchase in found { PurchasePrinter(output).details(purchase) }
-            if found.isEmpty { output.message("tideover: nothing was found") }
+            if found.isEmpty {
+                output.message("tideover: no such purchase was found")
+                if let stores = answer["asked"] { PurchasePrinter(output).asked(stores) }
+            }
         }
         return found.isEmpty ? .failure : .success
     }

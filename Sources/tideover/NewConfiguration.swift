@@ -65,15 +65,21 @@ struct NewConfiguration: Hashable {
         return "\(base)/v1/apps/\(id)/notifications/\(store)"
     }
 
-    private var servesProduction: Bool { appAppleId != nil || bundleId == nil }
+    var servesProduction: Bool { appAppleId != nil || bundleId == nil }
 
     /// What to add before the configuration does all that it can.
     var toComplete: [String] {
         var lines: [String] = []
         if products.isEmpty, storeKit == nil { lines.append("add your products to tideover.json") }
         if publicURL == nil { lines.append("set server.publicURL in tideover.json") }
-        if packageName != nil, pushEmail == nil {
-            lines.append("set googlePlay.push.email in tideover.json")
+        if packageName != nil {
+            let missing = [
+                publicURL == nil ? "googlePlay.push.audience" : nil,
+                pushEmail == nil ? "googlePlay.push.email" : nil,
+            ].compactMap(\.self)
+            if !missing.isEmpty {
+                lines.append("set \(missing.joined(separator: " and ")) in tideover.json")
+            }
         }
         return lines
     }

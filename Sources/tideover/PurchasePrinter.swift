@@ -12,19 +12,40 @@ struct PurchasePrinter {
     /// One purchase a line.
     func table(_ purchases: JSONNode) {
         var table = Table([
-            .init("bought (UTC)"), .init("product"), .init("price"), .init("order or transaction"),
-            .init("purchase"),
+            .init("bought (UTC)"), .init("price", .trailing), .init("order or transaction"),
+            .init("product"),
         ])
         for purchase in purchases.elements {
             table.add(
                 .init(Self.minute(purchase["purchasedAt"])),
-                .init(text(purchase["productId"])),
                 .init(text(purchase["price"])),
                 .init(Self.number(of: purchase)),
-                .init(text(purchase["lineage"]))
+                .init(text(purchase["productId"]))
             )
         }
         output.print(table)
+    }
+
+    /// What each store answered about an order, one a line.
+    func asked(_ stores: JSONNode) {
+        for asked in stores.elements {
+            let store = asked["store"]?.string == "googlePlay" ? "Google Play" : "App Store"
+            let environment = asked["environment"]?.string.map { ", \($0)" } ?? ""
+            output.message(
+                "  \(store)\(environment): \(Self.sentence(of: asked["outcome"]?.string ?? ""))"
+            )
+        }
+    }
+
+    private static func sentence(of outcome: String) -> String {
+        switch outcome {
+        case "found": "found"
+        case "noSuchOrder": "no such order"
+        case "notReadable": "the response could not be read"
+        case "noOrdersThere": "not asked: orders exist only in production"
+        case "notConfigured": "not asked: no key is configured; see `tideover doctor`"
+        default: outcome
+        }
     }
 
     /// One purchase with its owner and what to reply.

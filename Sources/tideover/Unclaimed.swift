@@ -9,12 +9,12 @@ enum Unclaimed {
     private static let after = Parameter.option(
         "--after",
         "KEY",
-        "Go on behind this purchase, as the page before told it"
+        "Continue after this purchase, as the page before says"
     )
     private static let limit = Parameter.option(
         "--limit",
         "N",
-        "How many at most",
+        "How many to list at most",
         as: .integer(in: 1...1_000),
         default: "100"
     )
@@ -22,11 +22,11 @@ enum Unclaimed {
 
     static let command = Command(
         "unclaimed",
-        summary: "list purchases that no customer ever claimed",
+        summary: "list purchases without a customer",
         examples: [
             Example(
                 "tideover unclaimed",
-                "what was paid for and serves nobody"
+                "with what to reply to whoever asks about one"
             )
         ],
         parameters: [
@@ -34,8 +34,8 @@ enum Unclaimed {
             Errand.server, json,
         ],
         notes: [
-            "A purchase is claimed by presenting it: the app calls reconcile for the signed-in customer "
-                + "with what the store's Restore Purchases hands out. Once claimed it leaves the list.",
+            "A customer claims a purchase in the app, signed in, with Restore Purchases: the app sends "
+                + "what the store returns to `reconcile`. A claimed purchase is no longer listed.",
             Errand.note,
         ],
         run: run
@@ -65,7 +65,7 @@ enum Unclaimed {
         guard let purchases = answer["purchases"], purchases.count > 0 else {
             output.message(
                 isFirstPage
-                    ? "tideover: every purchase has been claimed" : "tideover: there are no more"
+                    ? "tideover: no unclaimed purchases" : "tideover: no more unclaimed purchases"
             )
             return
         }

@@ -39,7 +39,7 @@ extension Response {
 
     /// The last part of the problem's type; nil if the answer is no problem document.
     var problem: String? {
-        let start = #"{"type":"urn:tideover:problem:"#
+        let start = #"{"type":"/problems/"#
         guard headers["Content-Type"] == "application/problem+json", text.hasPrefix(start),
             text.contains(#""status":\#(status)"#)
         else { return nil }

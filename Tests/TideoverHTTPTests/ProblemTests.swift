@@ -26,7 +26,7 @@ import TideoverLocks
         #expect(response.headers["x-why"] == "test")
         #expect(
             try members(response) == [
-                "type": "urn:tideover:problem:store-down", "title": "The store does not answer.",
+                "type": "/problems/store-down", "title": "The store does not answer.",
                 "status": 503, "detail": "Since \"10\".", "store": "appStore",
             ]
         )
@@ -84,7 +84,7 @@ import TideoverLocks
         #expect(response.status == 500)
         #expect(
             try members(response) == [
-                "type": "urn:tideover:problem:internal", "status": 500, "requestId": "r-1",
+                "type": "/problems/internal", "status": 500, "requestId": "r-1",
                 "title": "The server failed to handle the request.",
             ]
         )

@@ -29,7 +29,7 @@ import TideoverServer
             let answer = try await server.send(method, target)
             #expect(answer.status == status)
             let type = try JSONDocument(answer.body).root["type"]?.string
-            #expect(type == "urn:tideover:problem:\(code)")
+            #expect(type == "/problems/\(code)")
         }
         await server.close()
     }

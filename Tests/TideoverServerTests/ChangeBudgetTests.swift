@@ -67,7 +67,7 @@ import TideoverStorage
             #expect(answer.status == 429)
             #expect(answer.headers["Retry-After"] == "20")
             let type = try JSONDocument(answer.body).root["type"]?.string
-            #expect(type == "urn:tideover:problem:too-many-changes")
+            #expect(type == "/problems/too-many-changes")
             #expect(try !row(of: "made-up-\(number)", server))
         }
         // Who is known already is answered, and others from elsewhere are taken.
@@ -145,7 +145,7 @@ import TideoverStorage
             let answer = try await reconcile(customer, Self.nothing, at: server)
             #expect(answer.status == 400)
             let type = try JSONDocument(answer.body).root["type"]?.string
-            #expect(type == "urn:tideover:problem:bad-customer")
+            #expect(type == "/problems/bad-customer")
         }
         await server.close()
     }

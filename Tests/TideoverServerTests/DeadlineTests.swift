@@ -303,7 +303,7 @@ import TideoverTestProcesses
         let response = try await server.get("/v1/apps/cards/events\(query)")
         #expect(response.status == 400)
         let type = try JSONDocument(response.body).root["type"]?.string
-        #expect(type == "urn:tideover:problem:\(name)")
+        #expect(type == "/problems/\(name)")
         await server.close()
     }
 }

@@ -181,7 +181,7 @@ import TideoverServer
         )
         #expect(response.status == 400)
         let problem = try JSONDocument(response.body).root
-        #expect(problem["type"]?.string == "urn:tideover:problem:bad-reconcile-request")
+        #expect(problem["type"]?.string == "/problems/bad-reconcile-request")
         await server.close()
     }
 

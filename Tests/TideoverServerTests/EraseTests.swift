@@ -140,7 +140,7 @@ import TideoverStorage
         let gone = try await server.get(target + (try #require(first)))
         #expect(gone.status == 410)
         let type = try JSONDocument(gone.body).root["type"]?.string
-        #expect(type == "urn:tideover:problem:events-removed")
+        #expect(type == "/problems/events-removed")
         #expect(try await server.get(target + last).status == 200)
         #expect(try await server.get("/v1/apps/cards/events").status == 200)
         await server.close()

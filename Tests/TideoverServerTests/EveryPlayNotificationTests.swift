@@ -184,7 +184,7 @@ import TideoverStorage
         let isAsked = !example.questions.isEmpty
         let (status, word) = try await push(server, example.content)
         #expect(status == (isAsked ? 503 : 200))
-        #expect(word == (isAsked ? "urn:tideover:problem:store-not-asked" : "committed"))
+        #expect(word == (isAsked ? "/problems/store-not-asked" : "committed"))
         #expect(try facts(server).isEmpty)
         #expect(try evidence(server) == (isAsked ? [] : [.playNotification]))
         await server.close()

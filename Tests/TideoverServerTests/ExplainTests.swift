@@ -101,7 +101,7 @@ import TideoverTestProcesses
         let response = try await server.get(Self.path + query)
         #expect(response.status == status)
         let type = try JSONDocument(response.body).root["type"]?.string
-        #expect(type == "urn:tideover:problem:\(name)")
+        #expect(type == "/problems/\(name)")
         await server.close()
     }
 
@@ -210,7 +210,7 @@ import TideoverTestProcesses
             options + ["--server", "\(running.url)"]
         )
         #expect(refused.code == 77)
-        #expect(refused.messages.contains("The key opens nothing."))
+        #expect(refused.messages.contains("Invalid API key."))
         _ = running.stop()
         await server.close()
     }

@@ -105,7 +105,7 @@ import TideoverStorage
         other["days"] = 8
         let reused = try await post(server, other, as: "ticket-17")
         #expect(reused.status == 409)
-        #expect(reused.answer["type"]?.string == "urn:tideover:problem:idempotency-key-reused")
+        #expect(reused.answer["type"]?.string == "/problems/idempotency-key-reused")
         #expect(try await listed(server).count == 1)
         #expect(try await post(server, Self.wish, as: "ticket-18").status == 201)
         #expect(try await listed(server).count == 2)
@@ -192,7 +192,7 @@ import TideoverStorage
         )
         #expect(response.status == 400)
         let problem = try JSONDocument(response.body).root
-        #expect(problem["type"]?.string == "urn:tideover:problem:bad-grant")
+        #expect(problem["type"]?.string == "/problems/bad-grant")
         #expect(problem["detail"]?.string?.isEmpty == false)
         #expect(try await listed(server).isEmpty)
         await server.close()
@@ -204,7 +204,7 @@ import TideoverStorage
         #expect(try await post(server, Self.wish, as: "k99").status == 201)
         let more = try await post(server, Self.wish, as: "k100")
         #expect(more.status == 409)
-        #expect(more.answer["type"]?.string == "urn:tideover:problem:too-many-grants")
+        #expect(more.answer["type"]?.string == "/problems/too-many-grants")
         #expect(try await post(server, Self.wish, as: "k99").status == 200)
         await server.close()
     }

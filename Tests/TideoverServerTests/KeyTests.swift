@@ -33,7 +33,7 @@ import TideoverStorage
         let headers: Headers = authorisation.map { ["Authorization": $0] } ?? [:]
         let response = try await server.ask(method, target, headers: headers)
         let type = try JSONDocument(response.body).root["type"]?.string ?? ""
-        let slug = type.split(separator: ":").last.map { " \($0)" } ?? ""
+        let slug = type.split(separator: "/").last.map { " \($0)" } ?? ""
         if response.status == 401 { #expect(response.headers["WWW-Authenticate"] == "Bearer") }
         return "\(response.status)\(slug)"
     }
@@ -133,7 +133,8 @@ import TideoverStorage
 
     @Test func `notifications and watching need no key, and take no offence at one`() async throws {
         let server = try TestServer()
-        for target in ["/healthz", "/readyz", "/metrics", "/openapi.json"] {
+        for target in ["/healthz", "/readyz", "/metrics", "/openapi.json", "/problems/key-missing"]
+        {
             for headers: Headers in [[:], ["Authorization": "Bearer x"]] {
                 #expect(try await server.ask("GET", target, headers: headers).status == 200)
             }
@@ -240,7 +241,7 @@ import TideoverStorage
         let response = try await server.send("POST", "/v1/keys", body: Array(body.utf8))
         #expect(response.status == 400)
         let problem = try JSONDocument(response.body).root
-        #expect(problem["type"]?.string == "urn:tideover:problem:bad-key-request")
+        #expect(problem["type"]?.string == "/problems/bad-key-request")
         #expect(problem["detail"]?.string?.contains(words) == true)
         #expect(try server.storage.keys().isEmpty)
         await server.close()

@@ -70,7 +70,7 @@ import TideoverServer
         #expect(putOff.status == 503)
         #expect(putOff.headers["Retry-After"] == "30")
         let problem = try JSONDocument(putOff.body).root
-        #expect(problem["type"]?.string == "urn:tideover:problem:reports-busy")
+        #expect(problem["type"]?.string == "/problems/reports-busy")
         #expect(try await server.get("/v1/reports/\(report)?app=rehearsal").status == 200)
         #expect(try await server.post(.purchase()).status == 200)
         #expect(try await server.premium() == "active paid access")

@@ -71,7 +71,7 @@ import TideoverServer
         let response = try await server.get("/v1/apps/cards/lookup\(query)")
         #expect(response.status == 400)
         let type = try JSONDocument(response.body).root["type"]?.string
-        #expect(type == "urn:tideover:problem:bad-lookup")
+        #expect(type == "/problems/bad-lookup")
         await server.close()
     }
 
@@ -143,7 +143,7 @@ import TideoverServer
         let response = try await backEnd.service.handler(try #require(request))
         #expect(response.status == 503)
         let type = try JSONDocument(response.body).root["type"]?.string
-        #expect(type == "urn:tideover:problem:store-did-not-answer")
+        #expect(type == "/problems/store-did-not-answer")
         await backEnd.close()
     }
 
@@ -209,7 +209,7 @@ import TideoverServer
         ] {
             let (found, answer) = try await ask(server, query)
             #expect(found == status, "\(query)")
-            #expect(answer["type"]?.string == "urn:tideover:problem:\(name)", "\(query)")
+            #expect(answer["type"]?.string == "/problems/\(name)", "\(query)")
         }
         await server.close()
     }

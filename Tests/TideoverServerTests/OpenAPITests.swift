@@ -80,6 +80,7 @@ import TideoverStorage
         }
         var path = route.template.replacing("{app}", with: "cards")
             .replacing("{customer}", with: TestServer.anna)
+            .replacing("{problem}", with: "bad-cursor")
         if path.contains("/keys/{id}") {
             let made = try await server.send("POST", "/v1/keys", body: Self.wish)
             let id = try JSONDocument(made.body).root["id"]?.string
@@ -252,19 +253,11 @@ import TideoverStorage
         await server.close()
     }
 
-    @Test func `the problems listed are those of the page`() async throws {
+    @Test func `the document lists every problem type`() async throws {
         let server = try TestServer()
         let schemas = try #require(try await document(server).root["components"]?["schemas"])
         let listed = words(schemas["Problem"]?["properties"]?["type"]?["examples"])
-        let page = URL(filePath: #filePath).deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent()
-            .appending(path: "docs/problems.md")
-        let rows = try String(contentsOf: page, encoding: .utf8).split(separator: "\n")
-            .filter { $0.hasPrefix("| `") }
-        let names = rows.flatMap { row in
-            row.split(separator: "|")[0].matches(of: /`([a-z0-9-]+)`/).map { String($0.output.1) }
-        }
-        #expect(listed == names.map { "urn:tideover:problem:\($0)" })
+        #expect(listed == ProblemType.all.map { "/problems/\($0.code)" })
         await server.close()
     }
 

@@ -17,7 +17,7 @@ import TideoverServer
         #expect(turnedAway.status == 503)
         #expect(turnedAway.headers["Retry-After"] == "1")
         let problem = try JSONDocument(turnedAway.body).root
-        #expect(problem["type"]?.string == "urn:tideover:problem:overloaded")
+        #expect(problem["type"]?.string == "/problems/overloaded")
         #expect(try await server.premium() == "never unknown none")
         #expect(try await server.get("/readyz").status == 200)
 

@@ -292,7 +292,7 @@ struct OwnershipCalls {
         ] {
             let (status, problem) = try await declare(calls, alias, of: customer)
             #expect(status == 409)
-            #expect(problem["type"]?.string == "urn:tideover:problem:alias-refused")
+            #expect(problem["type"]?.string == "/problems/alias-refused")
             #expect(problem["reason"]?.string == reason)
         }
         // An alias of an alias is one of who stands behind it.

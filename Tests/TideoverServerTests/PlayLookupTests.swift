@@ -146,8 +146,8 @@ import TideoverServer
         let response = try await server.get("/v1/apps/cards/lookup?order=\(Self.order)")
         #expect(response.status == 503)
         let problem = try JSONDocument(response.body).root
-        #expect(problem["type"]?.string == "urn:tideover:problem:store-did-not-answer")
-        #expect(problem["title"]?.string?.contains("Google Play") == true)
+        #expect(problem["type"]?.string == "/problems/store-did-not-answer")
+        #expect(problem["detail"]?.string?.contains("Google Play") == true)
         await server.close()
     }
 

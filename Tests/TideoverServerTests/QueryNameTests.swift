@@ -14,7 +14,7 @@ import TideoverServer
         let response = try await server.get(target)
         let document = try JSONDocument(response.body)
         await server.close()
-        let name = document.root["type"]?.string.flatMap { $0.split(separator: ":").last } ?? ""
+        let name = document.root["type"]?.string.flatMap { $0.split(separator: "/").last } ?? ""
         return (response.status, String(name), document.root["detail"]?.string ?? "")
     }
 

@@ -64,7 +64,7 @@ import TideoverStorage
         #expect(answer.status == 503)
         #expect(answer.headers["Content-Type"] == "application/problem+json")
         let problem = try JSONDocument(answer.body).root
-        #expect(problem["type"]?.string == "urn:tideover:problem:not-ready")
+        #expect(problem["type"]?.string == "/problems/not-ready")
         #expect(!String(decoding: answer.body, as: UTF8.self).contains("tideover.db"))
         #expect(server.logged.contains { $0.contains(#""event":"not ready""#) })
         #expect(try await server.get("/healthz").status == 200)
@@ -80,7 +80,7 @@ import TideoverStorage
         let answer = try await server.get("/readyz")
         #expect(answer.status == 503)
         let problem = try JSONDocument(answer.body).root
-        #expect(problem["type"]?.string == "urn:tideover:problem:draining")
+        #expect(problem["type"]?.string == "/problems/draining")
         #expect(try await server.get("/healthz").status == 200)
         #expect(try await server.post(Message.purchase("n-1")).status == 200)
         await server.close()

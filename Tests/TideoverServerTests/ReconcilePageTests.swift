@@ -61,7 +61,7 @@ import TideoverStorage
             "purchases": .array(all.dropFirst(20).map { ["purchaseToken": $0] }),
         ])
         #expect(status == 413)
-        #expect(problem["type"]?.string == "urn:tideover:problem:too-many-items")
+        #expect(problem["type"]?.string == "/problems/too-many-items")
         #expect(problem["most"]?.int64 == 32)
         #expect(problem["found"]?.int64 == 33)
         #expect(problem["detail"]?.string?.contains("2 of them") == true)
@@ -150,7 +150,7 @@ import TideoverStorage
         left.withLock { $0 = room }
         let (status, problem) = try await device.present(evidence)
         #expect(status == 503)
-        #expect(problem["type"]?.string == "urn:tideover:problem:storage-unavailable")
+        #expect(problem["type"]?.string == "/problems/storage-unavailable")
         #expect(Device.items(problem) == expected)
         left.withLock { $0 = Int.max }
         let kept = try server.storage.evidence(

@@ -113,7 +113,7 @@ import TideoverServer
         )
         #expect(response.status == 400)
         let problem = try JSONDocument(response.body).root
-        #expect(problem["type"]?.string == "urn:tideover:problem:unknown-member")
+        #expect(problem["type"]?.string == "/problems/unknown-member")
         #expect(problem["found"]?.string == found)
         #expect(problem["detail"]?.string?.contains(detail) == true)
         #expect(try await server.premium("u_42") == "never unknown none")
@@ -329,7 +329,7 @@ import TideoverServer
         )
         #expect(response.status == status)
         let type = try JSONDocument(response.body).root["type"]?.string
-        #expect(type == "urn:tideover:problem:\(slug)")
+        #expect(type == "/problems/\(slug)")
         await server.close()
     }
 

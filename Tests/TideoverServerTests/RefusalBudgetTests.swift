@@ -152,7 +152,7 @@ import TideoverServer
         #expect(response.status == 429)
         #expect(response.headers["Retry-After"] == "20")
         let problem = try JSONDocument(response.body).root
-        #expect(problem["type"]?.string == "urn:tideover:problem:too-many-refusals")
+        #expect(problem["type"]?.string == "/problems/too-many-refusals")
         #expect(try await operations(server) == before)
         // To be put off costs nothing more, and whoever has waited is looked at again.
         uptime.nanoseconds += 20_000_000_000

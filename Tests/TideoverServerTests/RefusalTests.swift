@@ -128,7 +128,7 @@ import TideoverStorage
         #expect(response.status == refusal.status)
         #expect(response.headers["Content-Type"] == "application/problem+json")
         let problem = try JSONDocument(response.body).root
-        #expect(problem["type"]?.string == "urn:tideover:problem:\(refusal.slug)")
+        #expect(problem["type"]?.string == "/problems/\(refusal.slug)")
         #expect(problem["status"]?.int64 == Int64(refusal.status))
         #expect(problem["detail"]?.string?.isEmpty == false)
         #expect(try await server.answer() == before)
@@ -148,7 +148,7 @@ import TideoverStorage
             )
             let response = try await server.post(body)
             let answer = try JSONDocument(response.body).root
-            let slug = answer["type"]?.string?.split(separator: ":").last.map(String.init)
+            let slug = answer["type"]?.string?.split(separator: "/").last.map(String.init)
             return slug ?? answer["status"]?.string ?? "none"
         }
         // Two days after its end, but a retry of what was sent in its time.

@@ -77,11 +77,14 @@ final class ReloadProgramTests {
         let key = String(try run("keys", "add", "--kind", "secret").results.dropLast())
         let other = folder.appending(path: "other.json").path
         try FileManager.default.copyItem(atPath: path, toPath: other)
-        try Data("{ apps: [}".utf8).write(to: URL(filePath: path))
+        let broken = "{ colour: 1, shape: 2, apps: [] }"
+        try Data(broken.utf8).write(to: URL(filePath: path))
         // The command itself reads a sound configuration: that of the server is the broken one.
         let refused = try Executable.run(["reload", "--config", other])
         #expect(refused.code == 78)
-        #expect(refused.messages.contains("The configuration was not reloaded."))
+        #expect(refused.messages.contains("The configuration was not reloaded.\n"))
+        #expect(refused.messages.contains("colour") && refused.messages.contains("shape"))
+        #expect(!refused.messages.contains(#"\n"#), "\(refused.messages)")
         #expect(try await running.get("/v1/apps/cards/customers/u_42", key: key).status == 200)
         let client = try HTTPClient(userAgent: "tests")
         let ready = Destination(try HTTPURL("\(running.url)/readyz"), addresses: .any)

@@ -305,7 +305,7 @@ import TideoverStorage
         #expect(response.status == status)
         #expect(response.headers["Content-Type"] == "application/problem+json")
         let problem = try JSONDocument(response.body).root
-        #expect(problem["type"]?.string == "urn:tideover:problem:\(slug)")
+        #expect(problem["type"]?.string == "/problems/\(slug)")
         #expect(problem["title"]?.string?.isEmpty == false)
         await server.close()
     }

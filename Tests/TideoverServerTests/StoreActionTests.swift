@@ -63,7 +63,7 @@ struct StoreActionSender {
 }
 
 func slug(_ answer: JSONValue) -> String? {
-    answer["type"]?.string?.split(separator: ":").last.map(String.init)
+    answer["type"]?.string?.split(separator: "/").last.map(String.init)
 }
 
 /// Changing purchases on the App Store, with the simulated store as the judge.

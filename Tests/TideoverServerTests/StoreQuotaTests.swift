@@ -127,7 +127,7 @@ import TideoverServer
         let begun = backEnd.time.clock.now
         let known = backEnd.google.calls.count
         let problem = try await backEnd.get("/v1/apps/cards/lookup?order=GPA.1111-2222-3333-44444")
-        #expect(problem["type"]?.string == "urn:tideover:problem:store-did-not-answer")
+        #expect(problem["type"]?.string == "/problems/store-did-not-answer")
         #expect(problem["detail"]?.string?.contains("later") == true)
         #expect(backEnd.google.calls.count == known)
         #expect(backEnd.time.clock.now - begun < .seconds(10))

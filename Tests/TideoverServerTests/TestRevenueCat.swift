@@ -138,7 +138,7 @@ extension TestServer {
         let response = try await service.handler(request)
         let root = try JSONDocument(response.body).root
         let word = (root["type"] ?? root["status"])?.string ?? ""
-        return "\(response.status) \(word.split(separator: ":").last ?? "")"
+        return "\(response.status) \(word.split(separator: "/").last ?? "")"
     }
 
     /// Every fact that is stored, by lineage.

@@ -104,6 +104,8 @@ import TideoverServer
         #expect(code == .cannotCreate)
         #expect(output.messages.captured.contains("nothing was written"))
         #expect(try names == [name])
+        // Before any question is asked, too.
+        #expect(await run([]).0 == .cannotCreate)
         #expect(try Data(contentsOf: path) == Data("mine".utf8))
     }
 
@@ -147,8 +149,39 @@ import TideoverServer
         #expect(wish.products.map(\.period) == ["P1M", nil])
         #expect(wish.entitlement == "gold")
         #expect(wish.publicURL == "https://b.example.com")
-        #expect(asked.contains("`zero` does not fit."))
-        #expect(asked.contains("`pro:P1X` does not fit."))
+        #expect(asked.contains("`zero` is not a number such as 1234567890."))
+        #expect(asked.contains("`pro:P1X` is not product ids with blanks between them"))
+        #expect(asked.contains("`http://b.example.com` is not an https URL."))
+    }
+
+    @Test func `a StoreKit file that cannot be read is asked for again`() throws {
+        var rest = ["com.example.cards", "", "", "", "no.storekit", "P.storekit", "", ""][...]
+        let output = Output(capturingAs: .plain)
+        let wish = try InitQuestions(output) { rest.popFirst() }.complete(NewConfiguration()) {
+            guard $0 == "P.storekit" else { throw CommandFailure(.noInput, "\($0): no such file") }
+            return NewConfiguration.StoreKit(path: $0, names: ["Pro"])
+        }
+        #expect(rest.isEmpty)
+        #expect(wish.storeKit?.path == "P.storekit")
+        #expect(output.messages.captured.contains("tideover: no.storekit: no such file"))
+    }
+
+    @Test func `Google Play alone is asked in production, and what to complete is named`()
+        async throws
+    {
+        let (code, output) = await run(["--package", "com.example.cards", "--product", "pro:P1M"])
+        #expect(code == .success, "\(output.messages.captured)")
+        #expect(output.results.captured.contains("/v1/apps/cards/customers/u_42'\n"))
+        #expect(
+            output.messages.captured.contains(
+                "set googlePlay.push.audience and googlePlay.push.email in tideover.json"
+            )
+        )
+        let app = try #require(try load().apps.first)
+        let finding = Finding.pushEndpoint(of: app, under: "https://billing.example.com")
+        #expect(finding?.verdict == .problem)
+        #expect(Finding.pushEndpoint(of: app, under: nil)?.verdict == .warning)
+        #expect(finding?.detail.contains("YOUR-HOST") == true)
     }
 
     @Test func `an end of the input in the middle of the questions writes nothing`() throws {

@@ -203,7 +203,7 @@ extension Response {
     /// The name of the problem it tells of; nil if it is none.
     var problem: String? {
         guard headers["Content-Type"] == "application/problem+json" else { return nil }
-        let prefix = "urn:tideover:problem:"
+        let prefix = "\"type\":\"/problems/"
         let text = String(decoding: body, as: UTF8.self)
         guard let start = text.firstRange(of: prefix) else { return nil }
         return String(text[start.upperBound...].prefix { $0 != "\"" })

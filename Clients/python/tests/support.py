@@ -28,7 +28,7 @@ def reply(status, body=b"", **headers):
 
 
 def problem(status, name, **headers):
-    return reply(status, {"type": f"urn:tideover:problem:{name}", "title": name, "status": status},
+    return reply(status, {"type": f"/problems/{name}", "title": name, "status": status},
                  **headers)
 
 

@@ -63,6 +63,14 @@ class Requests(unittest.TestCase):
             api.explain("anna")
         self.assertEqual((raised.exception.code, raised.exception.status), ("wrong-app", 403))
 
+    def test_the_code_is_the_last_part_of_the_type(self):
+        for type in ("/problems/wrong-app", "https://billing.example.com/problems/wrong-app",
+                     "urn:tideover:problem:wrong-app"):
+            api, _, _ = client(lambda *_, type=type: reply(403, {"type": type, "title": "", "status": 403}))
+            with self.assertRaises(TideoverError) as raised:
+                api.explain("anna")
+            self.assertEqual(raised.exception.code, "wrong-app")
+
     def test_purchases_beyond_a_request_are_sent_in_several_and_numbered_through(self):
         def route(request, _):
             items = [{"kind": "purchase", "index": index, "verdict": "accepted"}

@@ -75,6 +75,13 @@ for (const status of [301, 400, 401, 403, 404, 413]) {
   });
 }
 
+for (const prefix of ["/problems/", "https://billing.example.com/problems/", "urn:tideover:problem:"]) {
+  test(`the code of a problem is what follows ${prefix}`, async () => {
+    const { api } = client(() => reply(403, { type: `${prefix}wrong-app`, title: "", status: 403 }));
+    await assert.rejects(api.snapshot("anna"), { name: "TideoverError", code: "wrong-app" });
+  });
+}
+
 test("an attempt ends with its timeout, also while the body arrives", async () => {
   const never = { status: 200, headers: new Headers(), text: () => new Promise(() => {}) };
   const { api, requests } = client(() => never, { timeout: 20, attempts: 2 });

@@ -37,7 +37,7 @@ extension Problem {
     fileprivate static let purchaseNotFound = Problem(
         "purchase-not-found",
         status: 404,
-        title: "The purchase is not known.",
+        title: "Unknown purchase.",
         detail: "Check the number. A purchase is known once its store reported it or a device "
             + "presented it."
     )
@@ -54,7 +54,7 @@ extension Problem {
         return Problem(
             "several-holders",
             status: 409,
-            title: "Several customers hold such purchases.",
+            title: "Several customers have such purchases.",
             detail: "Ask about one of `customers`, or name an `environment`.",
             members: ["customers": .array(ids.map { .string($0) })]
         )

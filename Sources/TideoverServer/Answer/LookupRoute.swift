@@ -166,7 +166,7 @@ extension Problem {
     fileprivate static let badLookup = Problem(
         "bad-lookup",
         status: 400,
-        title: "It is not said what to look for.",
+        title: "Invalid lookup.",
         detail: "Ask with one of `?order=`, `?transaction=` or `?token=`, and say which."
     )
 
@@ -174,8 +174,8 @@ extension Problem {
         Problem(
             "store-did-not-answer",
             status: 503,
-            title: "\(store) did not say whose the order is.",
-            detail: sentence,
+            title: "The store did not answer.",
+            detail: "\(store) was asked about the order. \(sentence)",
             retryAfter: 30
         )
     }

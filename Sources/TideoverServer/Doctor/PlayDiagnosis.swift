@@ -149,14 +149,29 @@ extension Finding {
         }
     }
 
+    /// What `tideover init` writes where it was not told the value.
+    private static func pushPlaceholder(_ play: Configuration.GooglePlay) -> String? {
+        ["YOUR-HOST", "YOUR-PROJECT"].first { placeholder in
+            [play.audience, play.email].contains { $0?.contains(placeholder) == true }
+        }
+    }
+
     /// Where Pub/Sub is to push an app's notifications to; nil for an app that gets none.
     public static func pushEndpoint(
         of app: Configuration.App,
         under publicURL: String?
     ) -> Finding? {
-        guard app.googlePlay != nil, app.environments != [.simulated], let publicURL else {
-            return nil
+        guard let play = app.googlePlay, app.environments != [.simulated] else { return nil }
+        if let placeholder = pushPlaceholder(play) {
+            return Finding(
+                .notificationURL,
+                of: subject(app.id),
+                publicURL == nil ? .warning : .problem,
+                "googlePlay.push still has `\(placeholder)`, so that every push is refused",
+                advice: "Set googlePlay.push.audience and email to those of the push subscription."
+            )
         }
+        guard let publicURL else { return nil }
         let base = publicURL.hasSuffix("/") ? String(publicURL.dropLast()) : publicURL
         let url = "\(base)/v1/apps/\(app.id)/notifications/google-play"
         guard url.hasPrefix("https://") else {

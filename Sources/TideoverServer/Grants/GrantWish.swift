@@ -124,13 +124,13 @@ struct GrantWish: Hashable, Sendable {
 
 extension Problem {
     static func badGrant(_ detail: String) -> Problem {
-        Problem("bad-grant", status: 400, title: "This cannot be granted.", detail: detail)
+        Problem("bad-grant", status: 400, title: "Invalid grant.", detail: detail)
     }
 
     static let badIdempotencyKey = Problem(
         "bad-idempotency-key",
         status: 400,
-        title: "This is no idempotency key.",
+        title: "Invalid idempotency key.",
         detail: "`Idempotency-Key` is one line of 1 to \(IdempotencyKey.longest) visible ASCII "
             + "characters, another one for each request."
     )
@@ -146,7 +146,7 @@ extension Problem {
     static let tooManyGrants = Problem(
         "too-many-grants",
         status: 409,
-        title: "The customer has as many grants as one can have.",
+        title: "Too many grants.",
         detail: "A customer has at most \(GrantsRoute.most) grants, revoked and ended ones too. A "
             + "longer `until` does with fewer."
     )
@@ -154,14 +154,14 @@ extension Problem {
     static let unknownGrant = Problem(
         "unknown-grant",
         status: 404,
-        title: "The customer has no such grant.",
+        title: "Unknown grant.",
         detail: "`GET .../grants` lists the customer's grants with their ids."
     )
 
     static let grantEnded = Problem(
         "grant-ended",
         status: 409,
-        title: "The grant has ended by itself.",
+        title: "The grant has ended.",
         detail: "There is nothing left to revoke."
     )
 }

@@ -10,12 +10,16 @@ protocol Refusal: Error {
     var code: String { get }
     var sentence: String { get }
     var status: Int { get }
-    var title: String { get }
 }
 
 extension Refusal {
     var problem: Problem {
-        Problem(code, status: status, title: title, detail: sentence)
+        Problem(
+            code,
+            status: status,
+            title: ProblemType.named(code)?.title ?? "The document is not accepted.",
+            detail: sentence
+        )
     }
 }
 
@@ -32,11 +36,6 @@ extension SignatureRefusal: Refusal {
         default: 401
         }
     }
-
-    var title: String {
-        status == 401
-            ? "The signature is not believed." : "The signed document cannot be read."
-    }
 }
 
 extension AppStoreRefusal: Refusal {
@@ -52,11 +51,6 @@ extension AppStoreRefusal: Refusal {
             422
         }
     }
-
-    var title: String {
-        status == 422
-            ? "The notification is not for this app." : "The notification cannot be read."
-    }
 }
 
 extension PlayRefusal: Refusal {
@@ -67,21 +61,14 @@ extension PlayRefusal: Refusal {
         case .wrongPackage, .wrongEnvironment: 422
         }
     }
-
-    var title: String {
-        status == 422
-            ? "The notification is not for this app." : "The notification cannot be read."
-    }
 }
 
 extension PushRefusal: Refusal {
     var status: Int { 401 }
-    var title: String { "The push is not believed to be Pub/Sub's." }
 }
 
 extension WebhookObjection: Refusal {
     var status: Int { 401 }
-    var title: String { "The webhook is not believed to be RevenueCat's." }
 }
 
 extension RevenueCatRefusal: Refusal {
@@ -92,18 +79,9 @@ extension RevenueCatRefusal: Refusal {
         case .wrongEnvironment: 422
         }
     }
-
-    var title: String {
-        switch self {
-        case .wrongEnvironment: "The notification is not for this app."
-        case .malformedJSON, .missingMember, .malformed, .unknownVersion, .apiV2Response:
-            "The notification cannot be read."
-        }
-    }
 }
 
 extension JSONError: Refusal {
     var sentence: String { "The signed payload is not strict JSON: \(self)." }
     var status: Int { code == "too-large" ? 413 : 400 }
-    var title: String { "The signed document cannot be read." }
 }

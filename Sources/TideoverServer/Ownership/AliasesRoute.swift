@@ -122,7 +122,7 @@ extension CustomerAlias {
 
 extension Problem {
     fileprivate static func badAlias(_ detail: String) -> Problem {
-        Problem("bad-alias", status: 400, title: "This is no alias.", detail: detail)
+        Problem("bad-alias", status: 400, title: "Invalid alias.", detail: detail)
     }
 
     fileprivate static func aliasRefused(_ objection: AliasRuling.Objection) -> Problem {

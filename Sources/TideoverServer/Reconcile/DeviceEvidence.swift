@@ -340,7 +340,7 @@ extension Problem {
         Problem(
             "bad-reconcile-request",
             status: 400,
-            title: "This is no evidence.",
+            title: "Invalid reconcile request.",
             detail: detail
         )
     }
@@ -350,7 +350,7 @@ extension Problem {
         return Problem(
             "too-many-items",
             status: 413,
-            title: "These are more purchases than can be asked about in one request.",
+            title: "Too many items in one request.",
             detail:
                 "Present at most \(most) purchases of Google Play at a time, the rest in further "
                 + "requests, in any order. Nothing of this one was looked at.",
@@ -362,7 +362,7 @@ extension Problem {
         Problem(
             "too-many-items",
             status: 413,
-            title: "This is more evidence than one request may carry.",
+            title: "Too many items in one request.",
             detail: "Present at most \(DeviceEvidence.mostItems) pieces at a time, the rest in "
                 + "further requests: \(DeviceEvidence.pages(for: found)) of them are enough, in any "
                 + "order. Nothing of this one was looked at.",

@@ -73,7 +73,7 @@ extension Problem {
         Problem(
             "bad-flag",
             status: 400,
-            title: "This is neither true nor false.",
+            title: "Invalid flag.",
             detail: "`\(parameter)` is `true` or `false`.",
             members: ["parameter": .string(parameter), "found": .string(found)]
         )

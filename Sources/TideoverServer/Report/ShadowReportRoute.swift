@@ -59,7 +59,7 @@ extension Problem {
     fileprivate static let neverAnswered = Problem(
         "never-answered",
         status: 404,
-        title: "No answer of RevenueCat's about this customer is kept.",
+        title: "No stored response of RevenueCat.",
         detail: "Import one with `tideover import revenuecat`, or set `revenueCat.apiKeyFile`."
     )
 

@@ -11,7 +11,7 @@ extension Problem {
         Problem(
             "unknown-app",
             status: 404,
-            title: "There is no such app.",
+            title: "Unknown app.",
             detail: "No app with this id is configured; ids stand in `apps[].id`.",
             members: ["app": .string(id)]
         )
@@ -20,7 +20,7 @@ extension Problem {
     static let keyMissing = Problem(
         "key-missing",
         status: 401,
-        title: "A key is needed.",
+        title: "Missing API key.",
         detail: "Send one as `Authorization: Bearer KEY`; `tideover keys add` makes keys.",
         headers: challenge
     )
@@ -29,8 +29,8 @@ extension Problem {
     static let keyUnknown = Problem(
         "key-unknown",
         status: 401,
-        title: "The key opens nothing.",
-        detail: "What `Authorization` presents is none of this server's keys, or was revoked.",
+        title: "Invalid API key.",
+        detail: "It is unknown or revoked. Create one with `tideover keys add`.",
         headers: challenge
     )
 
@@ -40,7 +40,7 @@ extension Problem {
         return Problem(
             "key-not-allowed",
             status: 403,
-            title: "The key does not open this.",
+            title: "API key not allowed here.",
             detail: "It takes a key of kind \(kinds.joined(separator: " or "))"
                 + (need == .admin ? "." : " that is made for this app."),
             members: ["kinds": .array(kinds.map(JSONValue.string))]
@@ -60,7 +60,7 @@ extension Problem {
         Problem(
             "bad-key-request",
             status: 400,
-            title: "No key can be made from this.",
+            title: "Invalid key request.",
             detail: detail
         )
     }
@@ -84,7 +84,7 @@ extension Problem {
     static let badCustomer = Problem(
         "bad-customer",
         status: 400,
-        title: "This is not a customer id.",
+        title: "Invalid customer id.",
         detail: "A customer id is not empty, not the all-zero UUID that stands for nobody, and not "
             + "longer than \(CustomerID.longest) bytes of UTF-8."
     )
@@ -93,7 +93,7 @@ extension Problem {
         Problem(
             "unknown-environment",
             status: 400,
-            title: "There is no such environment.",
+            title: "Unknown environment.",
             detail: "`environment` is one of production, sandbox, simulated.",
             members: ["found": .string(asked)]
         )
@@ -118,7 +118,7 @@ extension Problem {
         Problem(
             "bad-instant",
             status: 400,
-            title: "This is not an instant.",
+            title: "Invalid time.",
             detail: "`\(parameter)` is an RFC 3339 time such as 2026-05-06T10:00:00Z; "
                 + "in a query the `+` of an offset is written `%2B`.",
             members: ["parameter": .string(parameter), "found": .string(found)]
@@ -129,8 +129,8 @@ extension Problem {
         Problem(
             "bad-cursor",
             status: 400,
-            title: "This is no place in the list.",
-            detail: "`\(parameter)` is `next` of the page before, as it stands there.",
+            title: "Invalid cursor.",
+            detail: "Send `next` of the page before as `\(parameter)`, unchanged.",
             members: ["parameter": .string(parameter), "found": .string(found)]
         )
     }
@@ -139,7 +139,7 @@ extension Problem {
         Problem(
             "bad-limit",
             status: 400,
-            title: "This is no length of a page.",
+            title: "Invalid limit.",
             detail: "`\(parameter)` is a whole number from 1 to \(greatest).",
             members: ["parameter": .string(parameter), "found": .string(found)]
         )
@@ -149,7 +149,7 @@ extension Problem {
         Problem(
             "app-store-not-configured",
             status: 404,
-            title: "The app takes no App Store notifications.",
+            title: "The App Store is not configured.",
             detail: "Set `appStore.bundleId` in the app's configuration.",
             members: ["app": .string(app)]
         )
@@ -164,7 +164,7 @@ extension Problem {
         Problem(
             "unknown-store",
             status: 400,
-            title: "There is no such store.",
+            title: "Unknown store.",
             detail: "`store` is one of appStore, googlePlay.",
             members: ["found": .string(found)]
         )
@@ -174,7 +174,7 @@ extension Problem {
         Problem(
             "google-play-not-configured",
             status: 404,
-            title: "The app takes no notifications of Google Play.",
+            title: "Google Play is not configured.",
             detail: "Set `googlePlay`, with `push`, in the app's configuration.",
             members: ["app": .string(app)]
         )
@@ -184,7 +184,7 @@ extension Problem {
         Problem(
             "revenuecat-not-configured",
             status: 404,
-            title: "RevenueCat tells nothing of the app.",
+            title: "RevenueCat is not configured.",
             detail: "Set `revenueCat` in the app's configuration.",
             members: ["app": .string(app)]
         )
@@ -196,7 +196,7 @@ extension Problem {
         return Problem(
             "store-not-asked",
             status: 503,
-            title: "Google Play could not be asked about the notification.",
+            title: "Google Play did not answer.",
             detail: failure.sentence,
             retryAfter: Int(min(wait ?? 10, 3600))
         )
@@ -207,7 +207,7 @@ extension Problem {
         Problem(
             "store-answer-not-understood",
             status: 503,
-            title: "What Google Play answered is not understood.",
+            title: "Google Play's response is not understood.",
             detail: refusal.sentence,
             retryAfter: 60
         )
@@ -229,7 +229,7 @@ extension Problem {
         Problem(
             "signed-in-the-future",
             status: 503,
-            title: "The notification is dated in our future.",
+            title: "The notification is dated in the future.",
             detail: "It was signed \(ahead.count / 1000) s ahead of this server's clock.",
             retryAfter: 60
         )
@@ -238,7 +238,7 @@ extension Problem {
     static let tooOld = Problem(
         "too-old",
         status: 410,
-        title: "The notification is too old to be taken here.",
+        title: "The notification is too old.",
         detail: "The App Store repeats notifications for days and lists them for 180 days."
     )
 
@@ -254,7 +254,7 @@ extension Problem {
     static let storageUnavailable = Problem(
         "storage-unavailable",
         status: 503,
-        title: "The server cannot store this right now.",
+        title: "The storage is not available.",
         retryAfter: 30
     )
 
@@ -271,7 +271,7 @@ extension Problem {
     static let reportsBusy = Problem(
         "reports-busy",
         status: 503,
-        title: "Too many reports of this app were asked for at once.",
+        title: "Too many reports at once.",
         detail: "They are made one after the other.",
         retryAfter: 30
     )
@@ -316,7 +316,7 @@ extension Problem {
         Problem(
             "too-many-refusals",
             status: 429,
-            title: "Too many notifications from this address were refused.",
+            title: "Too many refused requests.",
             detail: "This one was not looked at.",
             retryAfter: seconds
         )
@@ -327,7 +327,7 @@ extension Problem {
         Problem(
             "too-many-changes",
             status: 429,
-            title: "Too many changes without a new purchase came from this address.",
+            title: "Too many changes.",
             detail: "Nothing was changed by this one. A purchase that is not known yet is always "
                 + "taken.",
             retryAfter: seconds
@@ -338,7 +338,7 @@ extension Problem {
     static let notReady = Problem(
         "not-ready",
         status: 503,
-        title: "The server is not ready to serve.",
+        title: "The server is not ready.",
         detail: "The storage cannot be read and written; the log says why.",
         members: ["checks": .object(["storage": "failed"])],
         retryAfter: 1

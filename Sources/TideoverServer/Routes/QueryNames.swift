@@ -54,7 +54,7 @@ extension Problem {
         return Problem(
             "unknown-parameter",
             status: 400,
-            title: "The query has a parameter that means nothing here.",
+            title: "Unknown query parameter.",
             detail: meant.map { "Did you mean `\($0)`?" }
                 ?? (known.isEmpty ? "The route takes none." : "The route takes \(list)."),
             members: ["found": .string(name)]
@@ -65,7 +65,7 @@ extension Problem {
         Problem(
             "repeated-parameter",
             status: 400,
-            title: "The query has a parameter twice.",
+            title: "Repeated query parameter.",
             detail: "Say once which `\(name)` is meant."
         )
     }

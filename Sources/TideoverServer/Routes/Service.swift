@@ -350,6 +350,9 @@ public struct Service: Sendable {
         Route("GET", "/openapi.json", needs: .nothing) { _, call in
             OpenAPIDocument.respond(to: call.request)
         },
+        Route("GET", "/problems/{problem}", needs: .nothing) { _, call in
+            try ProblemTypeRoute().respond(call["problem"])
+        },
         Route("GET", "/v1/apps/{app}/customers/{customer}", needs: .read) { service, call in
             try await SnapshotRoute(
                 app: service.app(call["app"]),

@@ -3,6 +3,7 @@
 import http.client
 import json
 import random
+import re
 import time
 import urllib.error
 import urllib.parse
@@ -189,7 +190,8 @@ def _problem(response: Response) -> TideoverError:
     retry_after = float(asked) if asked.isdecimal() and len(asked) <= 6 else None
     try:
         problem = json.loads(response.body)
-        code = problem["type"].removeprefix("urn:tideover:problem:")
+        # Older servers sent `urn:tideover:problem:CODE`.
+        code = re.split("[/:]", problem["type"])[-1]
         text = f"{problem['title']} ({response.status}) {problem.get('detail', '')}".rstrip()
     except (ValueError, TypeError, KeyError, AttributeError):
         error = _malformed(response.status)

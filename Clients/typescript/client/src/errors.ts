@@ -37,7 +37,8 @@ export class TideoverError extends Error {
       return new TideoverError(
         "malformed", `Status ${status} is no answer of Tideover.`, status, undefined, retryAfter);
     }
-    const code = problem.type.replace("urn:tideover:problem:", "");
+    // Older servers sent `urn:tideover:problem:CODE`.
+    const code = problem.type.replace(/^.*[/:]/, "");
     const detail = typeof problem.detail === "string" ? problem.detail : "";
     return new TideoverError(
       code, `${problem.title} (${status}) ${detail}`.trim(), status, problem, retryAfter);

@@ -8,7 +8,7 @@ export const reply = (status, body = "", headers = {}) => ({
 });
 
 export const problem = (status, name, headers) =>
-  reply(status, { type: `urn:tideover:problem:${name}`, title: name, status }, headers);
+  reply(status, { type: `/problems/${name}`, title: name, status }, headers);
 
 /** Answers with what `route` returns or throws; `requests` has every request. */
 export function fakeFetch(route) {

@@ -1,0 +1,42 @@
+import TideoverHTTP
+import TideoverJSON
+
+/// A type of problem: what the server answers at the URL in `type`, and its row in docs/problems.md.
+package struct ProblemType: Hashable, Sendable {
+    /// The last part of the URL, such as `not-found`; it never changes.
+    package let code: String
+    package let status: Int
+    /// The same for every problem of this type.
+    package let title: String
+    /// What is wrong.
+    package let meaning: String
+    /// What to do about it.
+    package let action: String
+
+    init(_ code: String, status: Int, title: String, meaning: String, action: String) {
+        self.code = code
+        self.status = status
+        self.title = title
+        self.meaning = meaning
+        self.action = action
+    }
+
+    /// The type of this code; nil if there is none.
+    package static func named(_ code: String) -> ProblemType? { byCode[code] }
+
+    private static let byCode = Dictionary(uniqueKeysWithValues: all.map { ($0.code, $0) })
+}
+
+/// Answers `GET /problems/{problem}`: what a problem's `type` refers to.
+struct ProblemTypeRoute: Sendable {
+    func respond(_ code: String) throws(Problem) -> Response {
+        guard let type = ProblemType.named(code) else { throw .notFound }
+        return .json(headers: ["Cache-Control": "public, max-age=300"]) { writer in
+            writer.field("code", type.code)
+            writer.field("status", type.status)
+            writer.field("title", type.title)
+            writer.field("meaning", type.meaning)
+            writer.field("action", type.action)
+        }
+    }
+}

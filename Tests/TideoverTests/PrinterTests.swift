@@ -1,0 +1,79 @@
+import Testing
+import TideoverCommandLine
+import TideoverJSON
+
+@testable import tideover
+
+/// What `explain` and `lookup` print of the server's answers.
+@Suite struct PrinterTests {
+    private func node(_ text: String) throws -> JSONNode { try JSONDocument(Array(text.utf8)).root }
+
+    @Test func `entitlements that no purchase unlocks share one line`() throws {
+        let answer = try node(
+            """
+            { "customer": "u_42", "app": "cards", "environment": "production",
+              "asOf": "2026-05-06T10:00:00.000Z", "entitlements": {
+                "premium": { "decision": { "state": "active", "reason": "paid", "access": true },
+                  "lineage": "appStore:1" },
+                "themes": { "decision": { "state": "never", "reason": "notEntitled",
+                  "access": false }, "lineage": "appStore:1" },
+                "icons": { "decision": { "state": "never", "reason": "unknown", "access": false },
+                  "lineage": null },
+                "fonts": { "decision": { "state": "never", "reason": "unknownProduct",
+                  "access": false }, "lineage": "appStore:2" } } }
+            """
+        )
+        let output = Output(capturingAs: .plain)
+        ExplanationPrinter(output).print(answer)
+        let printed = output.results.captured
+        #expect(printed.contains("Never bought: themes, icons\n"))
+        #expect(printed.contains("premium: access"))
+        #expect(printed.contains("fonts: no access"))
+        let all = Output(capturingAs: .plain)
+        ExplanationPrinter(all, showsEvidence: true).print(answer)
+        #expect(all.results.captured.contains("themes: no access"))
+        #expect(!all.results.captured.contains("Never bought"))
+    }
+
+    @Test func `a lookup without a result says what each store answered`() throws {
+        let stores = try node(
+            """
+            [{ "store": "googlePlay", "environment": null, "outcome": "noSuchOrder" },
+             { "store": "appStore", "environment": "production", "outcome": "notConfigured" }]
+            """
+        )
+        let output = Output(capturingAs: .plain)
+        PurchasePrinter(output).asked(stores)
+        #expect(
+            output.messages.captured == """
+                  Google Play: no such order
+                  App Store, production: not asked: no key is configured; see `tideover doctor`
+
+                """
+        )
+    }
+
+    @Test func `unclaimed purchases of both stores fit into 80 columns`() throws {
+        let purchases = try node(
+            """
+            [{ "purchasedAt": "2026-05-01T10:00:00.000Z", "price": "149.99 USD",
+               "orderId": "GPA.0749-9186-1137-36392", "productId": "cards.pro",
+               "lineage": "googlePlay:4b654077ce0d18d41a6bda0e78cea7f30c9536ecf09d0dcd251d14" },
+             { "purchasedAt": "2026-05-01T11:00:00.000Z", "price": "0.00 USD",
+               "transactionId": "304274566577086", "productId": "cards.pro.monthly",
+               "lineage": "appStore:304274566577086" }]
+            """
+        )
+        let output = Output(capturingAs: .plain)
+        PurchasePrinter(output).table(purchases)
+        #expect(
+            output.results.captured == """
+                bought (UTC)           price  order or transaction      product
+                ----------------  ----------  ------------------------  -----------------
+                2026-05-01 10:00  149.99 USD  GPA.0749-9186-1137-36392  cards.pro
+                2026-05-01 11:00    0.00 USD  304274566577086           cards.pro.monthly
+
+                """
+        )
+    }
+}
