@@ -62,7 +62,12 @@ public struct App: Sendable {
             environments.map { ($0, history) },
             uniquingKeysWith: { first, _ in first }
         )
-        fingerprint = Self.fingerprint(of: catalogue, policy, googlePlay?.packageName)
+        fingerprint = Self.fingerprint(
+            of: catalogue,
+            policy,
+            googlePlay?.packageName,
+            isOnAppStore: appStore != nil
+        )
     }
 
     /// The stores that it sells on.
@@ -74,12 +79,13 @@ public struct App: Sendable {
     public var isRehearsal: Bool { environments.allSatisfy { $0 == .simulated } }
 
     /// Raised when a rule of standing or the form of an answer changes.
-    private static let answerRevision = 12
+    private static let answerRevision = 13
 
     private static func fingerprint(
         of catalogue: Catalogue,
         _ policy: Policy,
-        _ package: String?
+        _ package: String?,
+        isOnAppStore: Bool
     ) -> String {
         var writer = JSONWriter()
         writer.array { writer in
@@ -87,6 +93,7 @@ public struct App: Sendable {
             catalogue.write(to: &writer)
             policy.write(to: &writer)
             if let package { writer.value(package) }
+            writer.value(isOnAppStore ? Store.appStore.rawValue : "")
         }
         return Hexadecimal.text(SHA256.hash(writer.bytes).prefix(8))
     }
