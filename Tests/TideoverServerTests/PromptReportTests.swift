@@ -37,7 +37,8 @@ import TideoverServer
         return JSONValue(try JSONDocument(response.body).root)["prompt"]
     }
 
-    @Test func `a prompt that was shown waits for the interval, and explain says so`() async throws {
+    @Test func `a prompt that was shown waits for the interval, and explain says so`() async throws
+    {
         let server = try await server(Policy.Prompts(interval: .hours(2)))
         #expect(try await prompt(server) == "soft")
         let told = try await report(server, ["id": "p1", "kind": "soft"])
@@ -68,14 +69,17 @@ import TideoverServer
         await server.close()
     }
 
-    @Test(arguments: [
-        ([:], "bad-prompt-report"), (["id": "", "kind": "soft"], "bad-prompt-report"),
-        (["id": "p", "kind": "loud"], "bad-prompt-report"), (["id": "p"], "bad-prompt-report"),
-        (["id": "p", "kind": "soft", "response": "ate it"], "bad-prompt-report"),
-        (["id": "p", "kind": "soft", "shownAt": "yesterday"], "bad-prompt-report"),
-        (["id": "p", "kind": "soft", "shownAt": "2099-01-01T00:00:00Z"], "bad-prompt-report"),
-        (["id": "p", "kind": "soft", "shown": true], "unknown-member"), ([1], "bad-prompt-report"),
-    ] as [(JSONValue, String)])
+    @Test(
+        arguments: [
+            ([:], "bad-prompt-report"), (["id": "", "kind": "soft"], "bad-prompt-report"),
+            (["id": "p", "kind": "loud"], "bad-prompt-report"), (["id": "p"], "bad-prompt-report"),
+            (["id": "p", "kind": "soft", "response": "ate it"], "bad-prompt-report"),
+            (["id": "p", "kind": "soft", "shownAt": "yesterday"], "bad-prompt-report"),
+            (["id": "p", "kind": "soft", "shownAt": "2099-01-01T00:00:00Z"], "bad-prompt-report"),
+            (["id": "p", "kind": "soft", "shown": true], "unknown-member"),
+            ([1], "bad-prompt-report"),
+        ] as [(JSONValue, String)]
+    )
     func `a report that cannot be read is refused`(body: JSONValue, problem: String) async throws {
         let server = try await server(Policy.Prompts(interval: .hours(2)))
         #expect(slug(try await report(server, body)) == problem)

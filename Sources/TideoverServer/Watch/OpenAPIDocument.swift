@@ -55,7 +55,7 @@ enum OpenAPIDocument {
                   { "$ref": "#/components/parameters/customer" },
                   { "$ref": "#/components/parameters/environment" },
                   { "$ref": "#/components/parameters/ifNoneMatch" },
-                  { "$ref": "#/components/parameters/store" }
+                  { "$ref": "#/components/parameters/deviceStore" }
                 ],
                 "responses": {
                   "200": {
@@ -178,7 +178,7 @@ enum OpenAPIDocument {
                   { "$ref": "#/components/parameters/app" },
                   { "$ref": "#/components/parameters/customer" },
                   { "$ref": "#/components/parameters/environment" },
-                  { "$ref": "#/components/parameters/store" }
+                  { "$ref": "#/components/parameters/deviceStore" }
                 ],
                 "requestBody": {
                   "required": true,
@@ -1719,7 +1719,7 @@ enum OpenAPIDocument {
                 "description": "The `ETag` of the answer that the client holds",
                 "schema": { "type": "string" }
               },
-              "store": {
+              "deviceStore": {
                 "name": "store", "in": "query",
                 "description": "The store of the device: `trialOffer` is then of its products. Without it, that of the customer's purchases.",
                 "schema": { "type": "string", "enum": ["appStore", "googlePlay"] }
