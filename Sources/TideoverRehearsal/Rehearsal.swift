@@ -56,7 +56,7 @@ public struct Rehearsal: Sendable {
                     id: scenario.app.id,
                     environments: [.simulated],
                     catalogue: catalogue,
-                    policy: Policy(),
+                    policy: Policy(prompts: Policy.Prompts(scenario.prompts)),
                     appStore: appStore.trust,
                     googlePlay: googlePlay?.trust,
                     revenueCat: revenueCat?.trust
@@ -122,4 +122,14 @@ public struct Rehearsal: Sendable {
 
     /// Ends the server; what it stored stays in its folder.
     public func close() async { await storage.close() }
+}
+
+extension Policy.Prompts {
+    fileprivate init(_ prompts: ScenarioPrompts?) {
+        self.init(
+            quiet: Milliseconds(prompts?.quiet ?? 0),
+            interval: Milliseconds(prompts?.interval ?? 0),
+            perDay: prompts?.perDay
+        )
+    }
 }

@@ -12,7 +12,8 @@ extension Catalogue {
                 group: product.group,
                 period: Period(iso8601: product.period.text),
                 trial: product.trial.flatMap { Period(iso8601: $0.text) },
-                price: Money(product.price)
+                price: Money(product.price),
+                store: .appStore
             )
         }
         for product in app.store.oneTimeProducts {
@@ -34,7 +35,8 @@ extension Catalogue {
                     group: subscription.id,
                     period: Period(iso8601: plan.period.text),
                     price: Money(plan.price.standard),
-                    grace: Period(iso8601: "P\(plan.graceDays)D")
+                    grace: Period(iso8601: "P\(plan.graceDays)D"),
+                    store: .googlePlay
                 )
             }
         }

@@ -16,6 +16,7 @@ final class CustomerQueries {
     private let openDrift: Statement
     private let driftOf: Statement
     private let driftAfter: Statement
+    private let promptsOf: Statement
     private let primary: Statement
     private let aliases: Statement
     private let listed: Statement
@@ -33,6 +34,7 @@ final class CustomerQueries {
         openDrift = try Statement(SQL.openDrift, on: connection)
         driftOf = try Statement(SQL.driftOf, on: connection)
         driftAfter = try Statement(SQL.driftAfter, on: connection)
+        promptsOf = try Statement(SQL.promptsOf, on: connection)
         primary = try Statement(SQL.primary, on: connection)
         aliases = try Statement(SQL.aliases, on: connection)
         listed = try Statement(SQL.customerIDs, on: connection)
@@ -120,7 +122,8 @@ final class CustomerQueries {
                 fingerprint: row.text(3),
                 derivedAt: row.instant(4),
                 pass: Self.pass(row),
-                reconciledAt: row.optionalInstant(9)
+                reconciledAt: row.optionalInstant(9),
+                presented: row.isNull(11) ? [:] : PresentedText.read(row.text(11))
             )
         }
     }
@@ -196,9 +199,45 @@ final class CustomerQueries {
             leftOut: outline.leftOut,
             told: told,
             openDrift: openDrift,
+            prompts: try prompts(of: outline, input.occasion),
             leastVersion: input.occasion.leastVersion,
             now: input.occasion.now,
-            reconciledAt: input.occasion.reconciledAt
+            reconciledAt: input.occasion.reconciledAt,
+            presented: input.occasion.presented
+        )
+    }
+
+    /// How many prompts shown to a customer are read: as many as `prompts.perDay` can count.
+    private static let mostPrompts: Int64 = 1_000
+
+    /// The prompts shown to a customer, stored ones and those of the commit, latest first.
+    private func prompts(
+        of outline: CustomerOutline,
+        _ occasion: Occasion
+    ) throws(StorageError) -> [PromptExposure] {
+        var prompts = occasion.prompts
+        let known = Set(prompts.map(\.id))
+        for id in outline.identity.all {
+            prompts += try promptsOf.all(
+                .text(outline.key.app),
+                .text(outline.key.environment.rawValue),
+                .text(id.text),
+                .integer(Self.mostPrompts),
+                read: prompt
+            ).filter { !known.contains($0.id) }
+        }
+        return prompts.sorted { $0.shownAt > $1.shownAt }
+    }
+
+    private func prompt(_ row: Row) throws(StorageError) -> PromptExposure {
+        guard let kind = Prompt.Kind(rawValue: row.text(1)) else {
+            throw unreadable("a prompt has no known kind")
+        }
+        return PromptExposure(
+            id: row.text(0),
+            kind: kind,
+            shownAt: row.instant(2),
+            response: row.isNull(3) ? nil : PromptExposure.Response(rawValue: row.text(3))
         )
     }
 

@@ -24,6 +24,7 @@ final class Ledger {
     private let insertTold: Statement
     private let changeDrift: Statement
     private let insertDrift: Statement
+    private let putPrompt: Statement
     private let insertAlias: Statement
     private let forgetCustomer: Statement
     private let insertUnclaimed: Statement
@@ -74,6 +75,7 @@ final class Ledger {
         insertTold = try Statement(SQL.insertTold, on: connection)
         changeDrift = try Statement(SQL.changeDrift, on: connection)
         insertDrift = try Statement(SQL.insertDrift, on: connection)
+        putPrompt = try Statement(SQL.putPrompt, on: connection)
         insertAlias = try Statement(SQL.insertAlias, on: connection)
         forgetCustomer = try Statement(SQL.forgetCustomer, on: connection)
         insertUnclaimed = try Statement(SQL.insertUnclaimed, on: connection)
@@ -179,6 +181,7 @@ final class Ledger {
             )
         }
         let rulings = try rule(on: rows.intake, &news)
+        for prompt in rows.intake.prompts { try put(prompt) }
         for entry in rows.intake.audit { try audit.write(entry, rows.intake) }
         return Taken(
             intake: rows.intake,
@@ -195,13 +198,25 @@ final class Ledger {
     ) throws(StorageError) -> Occasion? {
         guard let now = kept.first?.intake.now else { return nil }
         var isReconciled = false
-        for key in kept.flatMap(\.intake.reconciled)
-        where try customers.primary(of: key) == customer { isReconciled = true }
+        var presented: [Store: Instant] = [:]
+        for intake in kept.map(\.intake) {
+            for key in intake.reconciled where try customers.primary(of: key) == customer {
+                isReconciled = true
+                if let store = intake.presentedIn { presented[store] = now }
+            }
+        }
         let joined = kept.compactMap(\.joined).first { $0.key == customer }
+        var prompts: [PromptExposure] = []
+        for shown in kept.flatMap(\.intake.prompts)
+        where try customers.primary(of: shown.customer) == customer {
+            prompts.append(shown.exposure)
+        }
         return Occasion(
             now: now,
             reconciledAt: joined?.reconciledAt ?? (isReconciled ? now : nil),
-            leastVersion: joined?.leastVersion ?? 0
+            leastVersion: joined?.leastVersion ?? 0,
+            prompts: prompts,
+            presented: presented.merging(joined?.presented ?? [:]) { min($0, $1) }
         )
     }
 
@@ -488,6 +503,7 @@ final class Ledger {
         /// So that none who was answered before takes the answer for an old one.
         let leastVersion: Int64
         let reconciledAt: Instant?
+        let presented: [Store: Instant]
     }
 
     /// Joins two ids, if what is stored lets them.
@@ -528,7 +544,8 @@ final class Ledger {
         return Joined(
             key: key(of: line.customer, intake),
             leastVersion: former.map { $0.version + 1 } ?? 0,
-            reconciledAt: former?.reconciledAt
+            reconciledAt: former?.reconciledAt,
+            presented: former?.presented ?? [:]
         )
     }
 
@@ -545,7 +562,8 @@ final class Ledger {
         let owners = news.values.flatMap(\.holding.owners).map { key(of: $0.customer, intake) }
         let claimed = intake.claims.filter(leases.hold).map(\.customer)
         let joined = intake.alias.map { key(of: $0.customer, intake) }
-        let named = intake.customers + intake.reconciled + claimed + owners
+        let shown = intake.prompts.map(\.customer)
+        let named = intake.customers + intake.reconciled + claimed + shown + owners
         var keys: Set<CustomerKey> = []
         for key in Set(named + [joined].compactMap(\.self)) {
             keys.insert(try customers.primary(of: key))
@@ -611,9 +629,22 @@ final class Ledger {
             row.pass.map { .text($0.signer) } ?? .null,
             .instant(row.pass?.issuedAt),
             .instant(row.pass?.renewAt),
-            .instant(row.reconciledAt)
+            .instant(row.reconciledAt),
+            PresentedText.write(row.presented).map { .text($0) } ?? .null
         )
         for drift in result.derivation.drift { try put(drift, of: customer) }
+    }
+
+    private func put(_ prompt: ShownPrompt) throws(StorageError) {
+        try putPrompt.run(
+            .text(prompt.customer.app),
+            .text(prompt.customer.environment.rawValue),
+            .text(prompt.customer.customer.text),
+            .text(prompt.exposure.id),
+            .text(prompt.exposure.kind.rawValue),
+            .instant(prompt.exposure.shownAt),
+            prompt.exposure.response.map { .text($0.rawValue) } ?? .null
+        )
     }
 
     /// Changes what is open, else adds it, unless it is stored or another one is open.

@@ -6,6 +6,10 @@ struct Occasion: Hashable, Sendable {
     let now: Instant
     let reconciledAt: Instant?
     let leastVersion: Int64
+    /// The prompts that the commit reports; they are not stored yet where it is derived outside.
+    var prompts: [PromptExposure] = []
+    /// The stores whose devices presented everything with the commit.
+    var presented: [Store: Instant] = [:]
 }
 
 /// What is stored of a customer, without the facts.

@@ -7,6 +7,7 @@ final class Remover {
     private let customers: CustomerQueries
     private let pruneEvidence: Statement
     private let pruneDrift: Statement
+    private let prunePrompts: Statement
     private let pruneAudit: Statement
     private let pruneEvents: Statement
     private let customersAfter: Statement
@@ -20,6 +21,7 @@ final class Remover {
     private let eraseEvidence: Statement
     private let eraseTold: Statement
     private let eraseDrift: Statement
+    private let erasePrompts: Statement
     private let eraseAliases: Statement
     private let eraseEvent: Statement
     private let disguiseEvent: Statement
@@ -32,6 +34,7 @@ final class Remover {
         self.customers = customers
         pruneEvidence = try Statement(SQL.pruneEvidence, on: connection)
         pruneDrift = try Statement(SQL.pruneDrift, on: connection)
+        prunePrompts = try Statement(SQL.prunePrompts, on: connection)
         pruneAudit = try Statement(SQL.pruneAudit, on: connection)
         pruneEvents = try Statement(SQL.pruneEvents, on: connection)
         customersAfter = try Statement(SQL.customersAfter, on: connection)
@@ -45,6 +48,7 @@ final class Remover {
         eraseEvidence = try Statement(SQL.eraseEvidence, on: connection)
         eraseTold = try Statement(SQL.eraseTold, on: connection)
         eraseDrift = try Statement(SQL.eraseDrift, on: connection)
+        erasePrompts = try Statement(SQL.erasePrompts, on: connection)
         eraseAliases = try Statement(SQL.eraseAliases, on: connection)
         eraseEvent = try Statement(SQL.eraseEvent, on: connection)
         disguiseEvent = try Statement(SQL.disguiseEvent, on: connection)
@@ -65,6 +69,7 @@ final class Remover {
         switch order.kind {
         case .evidence: count = try pruneEvidence.run(app, environment, before, limit)
         case .drift: count = try pruneDrift.run(app, environment, before, limit)
+        case .prompts: count = try prunePrompts.run(app, environment, before, limit)
         case .audit: count = try pruneAudit.run(app, environment, earliest, limit)
         case .told: count = try pruneEvents.run(app, environment, earliest, limit)
         case .customers: return try pruneCustomers(order)
@@ -161,6 +166,7 @@ final class Remover {
         }
         try eraseTold.run(app, environment, customer)
         erased.drift += try eraseDrift.run(app, environment, customer)
+        erased.prompts += try erasePrompts.run(app, environment, customer)
         try eraseAliases.run(app, environment, customer)
         try forgetCustomer.run(app, environment, customer)
     }

@@ -56,7 +56,8 @@ enum SQL {
         """
     static let customer: StaticString = """
         SELECT version, answer, valid_until, fingerprint, derived_at,
-            pass, pass_signer, pass_issued_at, pass_renew_at, reconciled_at, customer
+            pass, pass_signer, pass_issued_at, pass_renew_at, reconciled_at, customer,
+            presented
         FROM customer
         WHERE app = ?1 AND environment = ?2 AND customer = coalesce(
             (SELECT alias.customer FROM alias
@@ -97,6 +98,20 @@ enum SQL {
         INSERT INTO drift (app, environment, customer, id, entitlement, opened_at, healed_at, form)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
         ON CONFLICT DO NOTHING
+        """
+
+    // MARK: Prompts
+
+    /// The first report of an id decides when it was shown, the first response what became of it.
+    static let putPrompt: StaticString = """
+        INSERT INTO prompt (app, environment, customer, id, kind, shown_at, response)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+        ON CONFLICT DO UPDATE SET response = coalesce(prompt.response, excluded.response)
+        """
+    static let promptsOf: StaticString = """
+        SELECT id, kind, shown_at, response FROM prompt
+        WHERE app = ?1 AND environment = ?2 AND customer = ?3
+        ORDER BY shown_at DESC LIMIT ?4
         """
 
     // MARK: What is due
@@ -144,14 +159,15 @@ enum SQL {
     static let putCustomer: StaticString = """
         INSERT INTO customer
             (app, environment, customer, version, answer, valid_until, fingerprint, derived_at,
-            pass, pass_signer, pass_issued_at, pass_renew_at, reconciled_at)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
+            pass, pass_signer, pass_issued_at, pass_renew_at, reconciled_at, presented)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
         ON CONFLICT (app, environment, customer) DO UPDATE SET
             version = excluded.version, answer = excluded.answer,
             valid_until = excluded.valid_until, fingerprint = excluded.fingerprint,
             derived_at = excluded.derived_at, pass = excluded.pass,
             pass_signer = excluded.pass_signer, pass_issued_at = excluded.pass_issued_at,
-            pass_renew_at = excluded.pass_renew_at, reconciled_at = excluded.reconciled_at
+            pass_renew_at = excluded.pass_renew_at, reconciled_at = excluded.reconciled_at,
+            presented = excluded.presented
         """
     static let insertAlias: StaticString = """
         INSERT INTO alias (app, environment, alias, customer, since, why, declared_by)
@@ -229,6 +245,12 @@ enum SQL {
             WHERE app = ?1 AND environment = ?2 AND healed_at < ?3
             ORDER BY healed_at LIMIT ?4)
         """
+    static let prunePrompts: StaticString = """
+        DELETE FROM prompt WHERE (app, environment, customer, id) IN
+            (SELECT app, environment, customer, id FROM prompt
+            WHERE app = ?1 AND environment = ?2 AND shown_at < ?3
+            ORDER BY shown_at LIMIT ?4)
+        """
     /// The latest line stays: ids rise from it. So does the latest event.
     static let pruneAudit: StaticString = """
         DELETE FROM audit WHERE app = ?1 AND id IN
@@ -282,6 +304,9 @@ enum SQL {
         """
     static let eraseDrift: StaticString = """
         DELETE FROM drift WHERE app = ?1 AND environment = ?2 AND customer = ?3
+        """
+    static let erasePrompts: StaticString = """
+        DELETE FROM prompt WHERE app = ?1 AND environment = ?2 AND customer = ?3
         """
     static let eraseAliases: StaticString = """
         DELETE FROM alias WHERE app = ?1 AND environment = ?2 AND customer = ?3

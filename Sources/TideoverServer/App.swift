@@ -63,7 +63,12 @@ public struct App: Sendable {
             environments.map { ($0, history) },
             uniquingKeysWith: { first, _ in first }
         )
-        fingerprint = Self.fingerprint(of: catalogue, policy, googlePlay?.packageName)
+        fingerprint = Self.fingerprint(
+            of: catalogue,
+            policy,
+            googlePlay?.packageName,
+            isOnAppStore: appStore != nil
+        )
     }
 
     /// The stores that it sells on.
@@ -82,7 +87,13 @@ public struct App: Sendable {
     func isDerivedByOlderRules(_ row: CustomerRow) -> Bool {
         (1..<Self.answerRevision).contains { revision in
             row.fingerprint
-                == Self.fingerprint(of: catalogue, policy, googlePlay?.packageName, revision)
+                == Self.fingerprint(
+                    of: catalogue,
+                    policy,
+                    googlePlay?.packageName,
+                    isOnAppStore: appStore != nil,
+                    revision
+                )
         }
     }
 
@@ -90,6 +101,7 @@ public struct App: Sendable {
         of catalogue: Catalogue,
         _ policy: Policy,
         _ package: String?,
+        isOnAppStore: Bool,
         _ answerRevision: Int = answerRevision
     ) -> String {
         var writer = JSONWriter()
@@ -98,6 +110,10 @@ public struct App: Sendable {
             catalogue.write(to: &writer)
             policy.write(to: &writer)
             if let package { writer.value(package) }
+            // Earlier revisions offered a trial in every store.
+            if answerRevision >= 13 {
+                writer.value(isOnAppStore ? Store.appStore.rawValue : "")
+            }
         }
         return Hexadecimal.text(SHA256.hash(writer.bytes).prefix(8))
     }

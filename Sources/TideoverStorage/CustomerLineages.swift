@@ -16,10 +16,14 @@ public struct CustomerLineages: Hashable, Sendable {
     public let told: [String]
     /// The differences from what a device saw that have not ended, oldest first.
     public let openDrift: [Drift]
+    /// The prompts shown to the customer lately, by whatever id, latest first.
+    public let prompts: [PromptExposure]
     /// The instant to derive for.
     public let now: Instant
     /// When a device first presented all that it had; nil where none did.
     public let reconciledAt: Instant?
+    /// When a device of a store first presented everything that the customer has there.
+    public let presented: [Store: Instant]
     /// What the version of the answer is at least: an id that joined may have been answered under
     /// greater versions.
     private let leastVersion: Int64
@@ -33,11 +37,14 @@ public struct CustomerLineages: Hashable, Sendable {
         leftOut: LeftOut? = nil,
         told: [String] = [],
         openDrift: [Drift] = [],
+        prompts: [PromptExposure] = [],
         leastVersion: Int64 = 0,
         now: Instant,
-        reconciledAt: Instant? = nil
+        reconciledAt: Instant? = nil,
+        presented: [Store: Instant] = [:]
     ) {
         self.reconciledAt = answer?.reconciledAt ?? reconciledAt
+        self.presented = (answer?.presented ?? [:]).merging(presented) { min($0, $1) }
         self.key = key
         identity = CustomerIdentity(key.customer, aliases: aliases)
         self.leastVersion = leastVersion
@@ -46,6 +53,7 @@ public struct CustomerLineages: Hashable, Sendable {
         self.leftOut = leftOut
         self.told = told
         self.openDrift = openDrift
+        self.prompts = prompts
         self.now = now
     }
 
@@ -76,7 +84,8 @@ public struct CustomerLineages: Hashable, Sendable {
             fingerprint: derivation.fingerprint,
             derivedAt: now,
             pass: derivation.pass,
-            reconciledAt: reconciledAt
+            reconciledAt: reconciledAt,
+            presented: presented
         )
     }
 }
@@ -201,6 +210,8 @@ public struct CustomerRow: Hashable, Sendable {
     public let pass: IssuedPass?
     /// When a device first presented all that it had; nil where none did.
     public let reconciledAt: Instant?
+    /// When a device of a store first presented everything that the customer has there.
+    public let presented: [Store: Instant]
 
     public init(
         key: CustomerKey,
@@ -210,9 +221,11 @@ public struct CustomerRow: Hashable, Sendable {
         fingerprint: String,
         derivedAt: Instant,
         pass: IssuedPass? = nil,
-        reconciledAt: Instant? = nil
+        reconciledAt: Instant? = nil,
+        presented: [Store: Instant] = [:]
     ) {
         self.reconciledAt = reconciledAt
+        self.presented = presented
         self.key = key
         self.version = version
         self.answer = answer

@@ -29,10 +29,14 @@ public struct Intake: Sendable {
     public let customers: [CustomerKey]
     /// Customers for whom a device has presented all that it had; they are derived again, too.
     public let reconciled: [CustomerKey]
+    /// The store of the device that presented it; nil if that is not known.
+    public let presentedIn: Store?
     /// Claims to customers to derive again, each only if it still holds.
     public let claims: [DueClaim]
     /// Customers' claims to lineages; those concerned are derived again.
     public let ownership: OwnershipClaims?
+    /// Prompts that were shown to customers, who are derived again, too.
+    public let prompts: [ShownPrompt]
     /// The word that another id is a customer's too; it comes to nothing where it is refused by what
     /// is then stored.
     public let alias: CustomerAlias?
@@ -54,8 +58,10 @@ public struct Intake: Sendable {
         facts: [Fact] = [],
         customers: [CustomerKey] = [],
         reconciled: [CustomerKey] = [],
+        presentedIn: Store? = nil,
         claims: [DueClaim] = [],
         ownership: OwnershipClaims? = nil,
+        prompts: [ShownPrompt] = [],
         alias: CustomerAlias? = nil,
         audit: [AuditEntry] = [],
         transfer: Policy.Transfer = .claim,
@@ -68,8 +74,10 @@ public struct Intake: Sendable {
         self.facts = facts
         self.customers = customers
         self.reconciled = reconciled
+        self.presentedIn = presentedIn
         self.claims = claims
         self.ownership = ownership
+        self.prompts = prompts
         self.alias = alias
         self.audit = audit
         self.transfer = transfer
@@ -96,10 +104,23 @@ extension Intake {
     }
 
     private var objectionToCustomers: String? {
-        let isOwn = (customers + reconciled + claims.map(\.customer)).allSatisfy {
+        let named = customers + reconciled + claims.map(\.customer) + prompts.map(\.customer)
+        let isOwn = named.allSatisfy {
             $0.app == app && $0.environment == environment
         }
         return isOwn ? nil : "a customer belongs to another app or environment"
+    }
+}
+
+/// A prompt that was shown to a customer. A second report of the same id adds the response, if the
+/// first had none.
+public struct ShownPrompt: Hashable, Sendable {
+    public let customer: CustomerKey
+    public let exposure: PromptExposure
+
+    public init(customer: CustomerKey, exposure: PromptExposure) {
+        self.customer = customer
+        self.exposure = exposure
     }
 }
 

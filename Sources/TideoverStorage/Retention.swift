@@ -9,6 +9,8 @@ public struct PruneOrder: Sendable {
         case evidence
         /// Differences between a device and the server that have ended.
         case drift
+        /// Prompts that were shown.
+        case prompts
         /// Lines of the audit.
         case audit
         /// Events. The names of delivered events remain, so that none is delivered again.
@@ -95,6 +97,8 @@ public struct Erased: Hashable, Sendable {
     public var evidence = 0
     public var events = 0
     public var drift = 0
+    /// Prompts that were shown.
+    public var prompts = 0
     /// Lines of the audit.
     public var audit = 0
 
@@ -107,6 +111,7 @@ public struct Erased: Hashable, Sendable {
         sum.evidence += more.evidence
         sum.events += more.events
         sum.drift += more.drift
+        sum.prompts += more.prompts
         sum.audit += more.audit
     }
 }

@@ -3,7 +3,7 @@ public import TideoverCore
 /// One thing that a storage holds of an app in an environment: what an export is made of.
 ///
 /// Not among them are keys and passes, which are secrets or made by them, counts and bookmarks, which
-/// are of one server, and what a storage makes of the rest to find things by.
+/// are of one server, prompts that were shown, which matter for days, and what a storage makes of the rest to find things by.
 public enum StoredRecord: Hashable, Sendable {
     case evidence(Evidence)
     case fact(Fact)

@@ -67,7 +67,8 @@ enum Erase {
         output.print(
             "erased: \(count("purchases")) purchases with \(count("facts")) facts and "
                 + "\(count("evidence")) pieces of evidence, \(count("events")) events, "
-                + "\(count("drift")) differences of devices, \(count("audit")) lines of the audit"
+                + "\(count("drift")) differences of devices, \(count("prompts")) prompts, "
+                + "\(count("audit")) lines of the audit"
         )
         if let kept = answer["kept"]?["purchases"]?.int64, kept > 0 {
             output.print("kept: \(kept) purchases that another customer owned too")

@@ -104,6 +104,85 @@ import TideoverLives
         #expect(Self.eligibility([life]) == .eligible)
     }
 
+    // MARK: Stores
+
+    static let trials = Catalogue(products: [
+        "pro": Product(entitlements: ["premium"], group: "pro", trial: Period(days: 3)),
+        "play:monthly": Product(entitlements: ["premium"], group: "play", trial: Period(days: 7)),
+    ])
+
+    /// `product eligibility` of the trial offered on a device.
+    private func offered(
+        _ lives: [Life] = [],
+        sold stores: [Store] = [.appStore, .googlePlay],
+        reconciledAt: Instant? = nil,
+        presented: [Store: Instant] = [:],
+        on device: Store? = nil
+    ) -> String? {
+        let lived = AdviceTests.history(lives, catalogue: Self.trials)
+        let history = CustomerHistory(
+            customer: SnapshotTests.anna,
+            environment: lived.environment,
+            holdings: lived.holdings,
+            catalogue: Versioned(Self.trials),
+            policy: Versioned(Policy()),
+            reconciledAt: reconciledAt,
+            stores: CustomerStores(selling: stores, presented: presented)
+        )
+        let snapshot = history.snapshot(at: "2026-07-01", shown: Presentation(store: device))
+        let offer = snapshot.entitlements.first?.guidance.trialOffer
+        return offer.map { "\($0.productId) \($0.eligibility)" }
+    }
+
+    @Test func `who used the trial of the App Store is not offered that of Google Play`() {
+        var life = Life()
+        life.term(
+            "1",
+            "pro",
+            from: "2026-05-01",
+            to: "2026-05-04",
+            offer: StandingTests.trial,
+            origin: .purchase
+        )
+        #expect(offered([life]) == "pro used")
+        #expect(offered([life], on: .appStore) == "pro used")
+        #expect(offered([life], on: .googlePlay) == "play:monthly unknown")
+    }
+
+    @Test func `a device that presented everything makes a new customer eligible`() {
+        let then: Instant = "2026-06-30"
+        #expect(offered(sold: [.appStore]) == "pro unknown")
+        #expect(offered(sold: [.appStore], reconciledAt: then) == "pro eligible")
+        #expect(offered(sold: [.appStore], reconciledAt: "2026-07-02") == "pro unknown")
+        #expect(offered(sold: [.googlePlay], reconciledAt: then) == "play:monthly eligible")
+        // The device did not say of which store it is.
+        #expect(offered(reconciledAt: then, on: .appStore) == "pro unknown")
+        let presented: [Store: Instant] = [.appStore: then]
+        #expect(offered(reconciledAt: then, presented: presented, on: .appStore) == "pro eligible")
+        #expect(
+            offered(reconciledAt: then, presented: presented, on: .googlePlay)
+                == "play:monthly unknown"
+        )
+        #expect(offered(presented: [.appStore: "2026-07-02"], on: .appStore) == "pro unknown")
+    }
+
+    @Test(
+        arguments: [
+            ("pro", nil, true, true), ("pro", .appStore, true, false),
+            ("pro", .googlePlay, false, true), ("pro:monthly", nil, false, true),
+        ] as [(String, Store?, Bool, Bool)]
+    )
+    func `a catalogue knows which store sells a product`(
+        id: String,
+        store: Store?,
+        onAppStore: Bool,
+        onGooglePlay: Bool
+    ) {
+        let catalogue = Catalogue(products: [id: Product(entitlements: [], store: store)])
+        #expect(catalogue.sells(id, in: .appStore) == onAppStore)
+        #expect(catalogue.sells(id, in: .googlePlay) == onGooglePlay)
+    }
+
     @Test func `a later purchase hides nothing`() {
         var life = Self.bought()
         life.term("9", from: "2026-10-01", to: "2026-11-01", origin: .purchase)

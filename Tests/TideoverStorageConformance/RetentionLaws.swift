@@ -7,6 +7,7 @@ extension StorageLaw {
         StorageLaw("evidence that told nothing new goes by its age, and proof stays", idleGoes),
         StorageLaw("evidence that a fact is read from later stays", readLaterStays),
         StorageLaw("drift that has ended goes by its age, and open drift stays", endedDriftGoes),
+        StorageLaw("prompts that were shown are counted once and go by their age", oldPromptsGo),
         StorageLaw("old events go from the oldest on, and none is told again", oldEventsGo),
         StorageLaw("old lines of the audit go, and the latest stays", oldAuditGoes),
         StorageLaw("customers of whom nothing is known go by their age", unknownGo),
@@ -66,6 +67,35 @@ extension StorageLaw {
         let again = Sample.intake("again", facts: [fact], now: Sample.day(10))
         let outcome = try await storage.commit(again, derive: Sample.derive)
         #expect(outcome == .committed(newFacts: 0, customers: []))
+    }
+
+    private static func oldPromptsGo(_ storage: any Storage) async throws {
+        let anna = Sample.key("anna")
+        for (id, day, response) in [
+            ("a", 1, nil), ("b", 3, nil), ("a", 5, .dismissed), ("a", 6, .opened),
+        ] as [(String, Int64, PromptExposure.Response?)] {
+            let shown = PromptExposure(
+                id: id,
+                kind: .soft,
+                shownAt: Sample.day(day),
+                response: response
+            )
+            let intake = Intake(
+                app: Sample.app,
+                environment: .production,
+                prompts: [ShownPrompt(customer: anna, exposure: shown)],
+                now: Sample.day(day)
+            )
+            _ = try await storage.commit(intake, derive: Sample.derive)
+        }
+        func shown() throws -> [String] {
+            try storage.lineages(of: anna, now: Sample.day(9))?.prompts.map {
+                "\($0.id) \($0.shownAt == Sample.day(1)) \($0.response?.rawValue ?? "")"
+            } ?? []
+        }
+        #expect(try shown() == ["b false ", "a true dismissed"])
+        #expect(try await prune(.prompts, before: Sample.day(2), in: storage) == 1)
+        #expect(try shown() == ["b false "])
     }
 
     private static func readLaterStays(_ storage: any Storage) async throws {

@@ -1,4 +1,5 @@
 import http.server
+import json
 import threading
 import unittest
 
@@ -24,6 +25,21 @@ class Requests(unittest.TestCase):
         self.assertEqual(
             url, "https://billing.example.com/v1/apps/cards/customers/u%2F1%20%C3%A4?environment=sandbox")
         self.assertEqual(headers["Authorization"], "Bearer pk_1")
+
+    def test_a_store_is_named_where_it_is_known(self):
+        api, server, _ = client(lambda *_: reply(200, {**snapshot(), "items": []}), store="appStore")
+        api.snapshot("anna")
+        api.reconcile("anna", nothing=True)
+        for _, url, _, _ in server.requests:
+            self.assertTrue(url.endswith("?environment=production&store=appStore"), url)
+
+    def test_a_prompt_is_reported(self):
+        api, server, _ = client(lambda *_: reply(200, {"id": "p", "kind": "soft"}))
+        api.report_prompt("anna", "p", "soft", response="dismissed")
+        method, url, _, body = server.requests[0]
+        self.assertEqual(method, "POST")
+        self.assertIn("/customers/anna/prompts?", url)
+        self.assertEqual(json.loads(body), {"id": "p", "kind": "soft", "response": "dismissed"})
 
     def test_what_is_held_already_is_not_read_again(self):
         api, server, _ = client(lambda *_: reply(304))

@@ -10,6 +10,8 @@ public struct CustomerRecord: Sendable {
     public let reconciledAt: Instant?
     /// The app's package name on Google Play, for links to its subscriptions; nil where it is not known.
     public let googlePlayPackage: String?
+    /// The stores that the customer can buy in.
+    public let stores: CustomerStores
 
     /// One lineage with all that was said of it, and all who ever owned it.
     public struct Holding: Sendable {
@@ -33,10 +35,12 @@ public struct CustomerRecord: Sendable {
         catalogue: Versioned<Catalogue>,
         policy: Versioned<Policy>,
         reconciledAt: Instant? = nil,
-        googlePlayPackage: String? = nil
+        googlePlayPackage: String? = nil,
+        stores: CustomerStores = CustomerStores()
     ) {
         self.reconciledAt = reconciledAt
         self.googlePlayPackage = googlePlayPackage
+        self.stores = stores
         identity = CustomerIdentity(customer, aliases: aliases)
         self.environment = environment
         self.holdings = holdings
@@ -63,7 +67,8 @@ public struct CustomerRecord: Sendable {
             catalogue: catalogue.asKnown(at: instant),
             policy: policy.asKnown(at: instant),
             reconciledAt: reconciledAt.flatMap { $0 <= instant ? $0 : nil },
-            googlePlayPackage: googlePlayPackage
+            googlePlayPackage: googlePlayPackage,
+            stores: stores.asKnown(at: instant)
         )
     }
 
@@ -86,7 +91,8 @@ public struct CustomerRecord: Sendable {
             catalogue: catalogue,
             policy: policy,
             reconciledAt: reconciledAt,
-            googlePlayPackage: googlePlayPackage
+            googlePlayPackage: googlePlayPackage,
+            stores: stores
         )
     }
 

@@ -28,43 +28,67 @@ public struct Prompt: Hashable, Sendable {
     }
 }
 
-/// How an answer is shown to its customer: after which prompts.
+/// How an answer is shown to its customer: after which prompts, and on whose device.
 public struct Presentation: Hashable, Sendable {
     /// When prompts were shown to the customer before, in any order.
     public var exposures: [Instant]
+    /// The store of the device; nil if it is not known.
+    public var store: Store?
 
-    public init(exposures: [Instant] = []) {
+    public init(exposures: [Instant] = [], store: Store? = nil) {
         self.exposures = exposures
+        self.store = store
     }
 }
 
 /// What to ask a customer now, and when that changes by itself.
-struct Prompting {
+public struct Prompting: Hashable, Sendable {
     /// Nil when there is nothing to ask, or not yet.
-    var prompt: Prompt?
-    /// When a prompt that is held back will be shown; nil if none is.
-    var nextAt: Instant?
+    public var prompt: Prompt?
+    /// The prompt that is shown next, and what holds it back; nil if none is held back.
+    public var hold: Hold?
+
+    public struct Hold: Hashable, Sendable {
+        public var until: Instant
+        public var reason: Reason
+    }
+
+    /// The part of `policy.prompts` that holds a prompt back.
+    public enum Reason: String, Hashable, Sendable, CaseIterable {
+        case quiet, interval, perDay
+    }
+
+    /// Why a prompt is shown or not, in a sentence.
+    public var sentence: String {
+        if prompt != nil { return "A prompt is shown now." }
+        return switch hold?.reason {
+        case .quiet: "The prompt waits: the payment has not failed for as long as `prompts.quiet`."
+        case .interval: "The prompt waits: the last one was shown within `prompts.interval`."
+        case .perDay: "The prompt waits: `prompts.perDay` prompts were shown within a day."
+        case nil: "There is nothing to ask the customer."
+        }
+    }
 }
 
 extension CustomerHistory {
     /// The most pressing prompt: only for the customer's own purchases, and none for an entitlement
     /// that another purchase keeps active.
-    func prompting(at instant: Instant, _ presentation: Presentation) -> Prompting {
+    public func prompting(at instant: Instant, _ presentation: Presentation) -> Prompting {
         let candidates = catalogue.value(at: instant).entitlements.compactMap {
             candidate(for: $0, at: instant, presentation)
         }
-        let due = candidates.filter { $0.opensAt <= instant }
+        let due = candidates.filter { $0.opening.until <= instant }
         let prompt = (due.first { $0.prompt.kind == .hard } ?? due.first)?.prompt
         guard prompt?.kind != .hard else { return Prompting(prompt: prompt) }
-        let heldBack = candidates.map(\.opensAt).filter { $0 > instant }
-        return Prompting(prompt: prompt, nextAt: heldBack.min())
+        let heldBack = candidates.map(\.opening).filter { $0.until > instant }
+        return Prompting(prompt: prompt, hold: heldBack.min { $0.until < $1.until })
     }
 
     private func candidate(
         for entitlement: String,
         at instant: Instant,
         _ presentation: Presentation
-    ) -> (prompt: Prompt, opensAt: Instant)? {
+    ) -> (prompt: Prompt, opening: Prompting.Hold)? {
         let counsel = counsel(on: entitlement, at: instant)
         guard let (kind, standing) = counsel.advice, kind == .fixPayment,
             let history = history(of: standing),
@@ -79,13 +103,13 @@ extension CustomerHistory {
             wording: wording,
             action: Prompt.Action(label: wording.label ?? "", url: url)
         )
-        guard isKept else { return (prompt, instant) }
-        let opensAt = policy.value(at: instant).prompts.opening(
+        guard isKept else { return (prompt, Prompting.Hold(until: instant, reason: .quiet)) }
+        let opening = policy.value(at: instant).prompts.opening(
             since: failure(of: standing, for: entitlement, in: history, at: instant),
             exposures: presentation.exposures.filter { $0 <= instant },
             pace: history.pace
         )
-        return (prompt, opensAt)
+        return (prompt, opening)
     }
 
     /// Since when a lineage's payment has been failing without a break.
@@ -117,14 +141,17 @@ extension CustomerHistory {
 
 extension Policy.Prompts {
     /// The first instant at which a soft prompt may be shown again, given since when the payment
-    /// has been failing and when prompts were shown.
-    func opening(since failure: Instant, exposures: [Instant], pace: Pace) -> Instant {
+    /// has been failing and when prompts were shown; and what decides that instant.
+    func opening(since failure: Instant, exposures: [Instant], pace: Pace) -> Prompting.Hold {
         let shown = exposures.sorted()
-        var opening = failure + pace.scale(quiet)
-        if let last = shown.last { opening = max(opening, last + pace.scale(interval)) }
+        var opening = Prompting.Hold(until: failure + pace.scale(quiet), reason: .quiet)
+        func wait(until instant: Instant, _ reason: Prompting.Reason) {
+            if instant > opening.until { opening = Prompting.Hold(until: instant, reason: reason) }
+        }
+        if let last = shown.last { wait(until: last + pace.scale(interval), .interval) }
         if let perDay = perDay.map({ max(1, $0) }), shown.count >= perDay {
             let first = shown[shown.count - Int(perDay)]
-            opening = max(opening, first + pace.scale(.days(1)))
+            wait(until: first + pace.scale(.days(1)), .perDay)
         }
         return opening
     }

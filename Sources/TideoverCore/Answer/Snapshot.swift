@@ -21,6 +21,8 @@ public struct CustomerHistory: Sendable {
     public let reconciledAt: Instant?
     /// The app's package name on Google Play, for links to its subscriptions; nil where it is not known.
     public let googlePlayPackage: String?
+    /// The stores that the customer can buy in.
+    public let stores: CustomerStores
 
     /// Holdings of other environments are left out: environments are never mixed.
     public init(
@@ -31,9 +33,11 @@ public struct CustomerHistory: Sendable {
         catalogue: Versioned<Catalogue>,
         policy: Versioned<Policy>,
         reconciledAt: Instant? = nil,
-        googlePlayPackage: String? = nil
+        googlePlayPackage: String? = nil,
+        stores: CustomerStores = CustomerStores()
     ) {
         self.googlePlayPackage = googlePlayPackage
+        self.stores = stores
         identity = CustomerIdentity(customer, aliases: aliases)
         self.environment = environment
         self.reconciledAt = reconciledAt
@@ -66,7 +70,7 @@ public struct CustomerHistory: Sendable {
                 nextChange: nextChange,
                 pending: pending(for: name, at: instant),
                 keepArtifactsUntil: keepArtifactsUntil(standing, at: instant),
-                guidance: guidance(on: name, standing, at: instant)
+                guidance: guidance(on: name, standing, at: instant, in: presentation.store)
             )
         }
         let prompting = prompting(at: instant, presentation)
@@ -76,7 +80,7 @@ public struct CustomerHistory: Sendable {
             asOf: instant,
             entitlements: entitlements,
             prompt: prompting.prompt,
-            promptAt: prompting.nextAt
+            promptAt: prompting.hold?.until
         )
     }
 
@@ -97,7 +101,7 @@ public struct CustomerHistory: Sendable {
             ?? .unheardOf(isReconciled: isReconciled(at: instant))
     }
 
-    private func isReconciled(at instant: Instant) -> Bool {
+    func isReconciled(at instant: Instant) -> Bool {
         reconciledAt.map { $0 <= instant } ?? false
     }
 

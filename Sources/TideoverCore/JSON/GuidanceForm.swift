@@ -55,6 +55,7 @@ extension Screen {
 extension TrialOffer {
     fileprivate func writeMembers(to writer: inout JSONWriter) {
         writer.field("eligibility", eligibility.rawValue)
+        writer.field("store", store.rawValue)
         writer.field("productId", productId)
         writer.field("length", length.iso8601)
         writer.price("price", price)

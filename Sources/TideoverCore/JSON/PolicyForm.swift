@@ -33,6 +33,7 @@ extension Product {
             writer.said("trial", trial?.iso8601)
             writer.said("price", price?.text)
             writer.said("grace", grace?.iso8601)
+            writer.said("store", store?.rawValue)
         }
     }
 
@@ -45,7 +46,8 @@ extension Product {
             period: try node.optional("period", Field.period),
             trial: try node.optional("trial", Field.period),
             price: try node.optional("price", Field.price),
-            grace: try node.optional("grace", Field.period)
+            grace: try node.optional("grace", Field.period),
+            store: try node.optional("store", Field.word)
         )
     }
 }

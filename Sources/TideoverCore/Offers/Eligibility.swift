@@ -7,7 +7,7 @@ extension Offer {
 /// Whether a customer can have an introductory offer, which a store gives once in a subscription
 /// group.
 public enum IntroductoryEligibility: String, Hashable, Sendable, CaseIterable {
-    /// All of what the customer bought in the group is known, and it was never with one.
+    /// All purchases of the customer in the group are known, and none was with one.
     case eligible
     /// One was used. A refund does not give it back.
     case used
@@ -17,6 +17,8 @@ public enum IntroductoryEligibility: String, Hashable, Sendable, CaseIterable {
 
 /// The free trial that a product offers, and whether a customer can have it.
 public struct TrialOffer: Hashable, Sendable {
+    /// The store that sells the product.
+    public var store: Store
     public var productId: String
     public var length: Period
     public var eligibility: IntroductoryEligibility
@@ -26,40 +28,83 @@ public struct TrialOffer: Hashable, Sendable {
 
 extension CustomerHistory {
     /// Whether the customer can have an introductory offer of a subscription group, which is named
-    /// as the catalogue names it.
+    /// as the catalogue names it, in one store; nil counts the purchases of all stores.
     ///
-    /// Stores count by the account that pays, over all its purchases: what a family shares is
-    /// somebody else's, and what is not known cannot be ruled out.
+    /// Stores count by the account that pays, over all its purchases. Purchases that a family shares
+    /// do not count, and unknown purchases cannot be ruled out until a device presented everything.
     public func introductoryEligibility(
         in group: String,
+        of store: Store? = nil,
         at instant: Instant
     ) -> IntroductoryEligibility {
-        let own = holdings.map(\.history).filter { $0.lineage.ownership == .purchased }
+        let own = holdings.map(\.history).filter { history in
+            let isOfStore = [store, .revenueCat].contains(history.lineage.store)
+            return history.lineage.ownership == .purchased && (store == nil || isOfStore)
+        }
         let groups = GroupNames(own.flatMap(\.seenTerms).map(\.term), catalogue.value(at: instant))
         let uses = own.map { $0.introductoryUse(in: group, groups, by: instant) }
-        if uses.contains(.used) { return .used }
-        return uses.contains(.unknown) || !uses.contains(.eligible) ? .unknown : .eligible
+        for answer in [IntroductoryEligibility.used, .unknown, .eligible]
+        where uses.contains(answer) { return answer }
+        return hasPresented(to: store, at: instant) ? .eligible : .unknown
+    }
+
+    /// Whether a device of a store presented everything. A device that did not name its store counts
+    /// where the app is sold in that store alone, or where the customer bought nowhere else.
+    private func hasPresented(to store: Store?, at instant: Instant) -> Bool {
+        guard let store else { return false }
+        if let presentedAt = stores.presented[store], presentedAt <= instant { return true }
+        return isReconciled(at: instant) && (stores.selling == [store] || platforms == [store])
+    }
+
+    /// The stores that the customer has purchases in.
+    private var platforms: Set<Store> {
+        Set(holdings.map(\.history.lineage.store)).intersection([.appStore, .googlePlay])
+    }
+
+    /// The stores with offers for the customer: that of the device, else that of the purchases, else
+    /// all that sell the app.
+    private func offering(_ device: Store?) -> [Store] {
+        if let device { return [device] }
+        if platforms.count == 1 { return Array(platforms) }
+        return stores.selling.isEmpty ? [.appStore, .googlePlay] : stores.selling
     }
 
     /// The trial that the products of an entitlement offer, the one that the customer is likeliest
-    /// to have first; nil if none does.
-    func trialOffer(for entitlement: String, at instant: Instant) -> TrialOffer? {
-        let products = catalogue.value(at: instant).products.sorted { $0.key < $1.key }
-        let offers = products.compactMap { id, product -> TrialOffer? in
-            guard let length = product.trial, product.entitlements.contains(entitlement) else {
-                return nil
-            }
-            return TrialOffer(
-                productId: id,
-                length: length,
-                eligibility: product.group.map { introductoryEligibility(in: $0, at: instant) }
-                    ?? .unknown,
-                price: product.fullPrice
-            )
-        }
+    /// to have first; nil if none does. `device` is the store of the customer's device, if known.
+    func trialOffer(
+        for entitlement: String,
+        at instant: Instant,
+        in device: Store?
+    ) -> TrialOffer? {
+        let offers = offering(device).flatMap { trialOffers(for: entitlement, of: $0, at: instant) }
         return [.eligible, .unknown, .used].lazy.compactMap { eligibility in
             offers.first { $0.eligibility == eligibility }
         }.first
+    }
+
+    /// The trials that one store offers, in the order of product ids.
+    private func trialOffers(
+        for entitlement: String,
+        of store: Store,
+        at instant: Instant
+    ) -> [TrialOffer] {
+        let catalogue = catalogue.value(at: instant)
+        return catalogue.products.sorted { $0.key < $1.key }.compactMap {
+            id,
+            product -> TrialOffer? in
+            guard let length = product.trial, product.entitlements.contains(entitlement),
+                catalogue.sells(id, in: store)
+            else { return nil }
+            return TrialOffer(
+                store: store,
+                productId: id,
+                length: length,
+                eligibility: product.group.map {
+                    introductoryEligibility(in: $0, of: store, at: instant)
+                } ?? .unknown,
+                price: product.fullPrice
+            )
+        }
     }
 }
 

@@ -36,12 +36,13 @@ extension CustomerHistory {
     func guidance(
         on entitlement: String,
         _ standing: Standing,
-        at instant: Instant
+        at instant: Instant,
+        in store: Store? = nil
     ) -> Guidance {
         let counsel = counsel(on: entitlement, at: instant)
         let package = googlePlayPackage
         let advice = advice(on: entitlement, by: counsel, at: instant, package: package)
-        let trialOffer = trialOffer(for: entitlement, at: instant)
+        let trialOffer = trialOffer(for: entitlement, at: instant, in: store)
         let charges = counsel.charging(in: catalogue.value(at: instant)).compactMap { standing in
             standing.lineage.map { lineage in
                 Guidance.Charge(

@@ -141,7 +141,8 @@ extension CustomerRecord {
             catalogue: catalogue ?? self.catalogue,
             policy: policy ?? self.policy,
             reconciledAt: reconciledAt,
-            googlePlayPackage: googlePlayPackage
+            googlePlayPackage: googlePlayPackage,
+            stores: stores
         )
     }
 

@@ -13,6 +13,13 @@ public struct Catalogue: Hashable, Sendable {
         Set(products.values.flatMap(\.entitlements)).sorted()
     }
 
+    /// Whether a store sells a product. An id with a base plan, `cards.pro:monthly`, is of Google Play.
+    public func sells(_ productId: String, in store: Store) -> Bool {
+        guard let product = products[productId] else { return false }
+        if let only = product.store { return only == store }
+        return store == .googlePlay || !productId.contains(":")
+    }
+
     public func unlocks(_ productId: String, _ entitlement: String) -> Bool {
         products[productId]?.entitlements.contains(entitlement) ?? false
     }
@@ -28,6 +35,8 @@ public struct Product: Hashable, Sendable {
     public var price: Money?
     /// The billing grace period the store is set to.
     public var grace: Period?
+    /// The only store that sells it; nil if several may.
+    public var store: Store?
 
     public init(
         entitlements: [String],
@@ -36,7 +45,8 @@ public struct Product: Hashable, Sendable {
         period: Period? = nil,
         trial: Period? = nil,
         price: Money? = nil,
-        grace: Period? = nil
+        grace: Period? = nil,
+        store: Store? = nil
     ) {
         self.entitlements = entitlements
         self.kind = kind
@@ -45,6 +55,7 @@ public struct Product: Hashable, Sendable {
         self.trial = trial
         self.price = price
         self.grace = grace
+        self.store = store
     }
 
     public enum Kind: String, Hashable, Sendable, CaseIterable {

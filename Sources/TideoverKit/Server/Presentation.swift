@@ -77,11 +77,11 @@ package struct EvidencePage: Hashable, Sendable {
         return Request(
             method: "POST",
             path: "\(server.path)/customers/\(customer)/reconcile",
-            query: [QueryItem(name: "environment", value: environment)],
-            headers: [
-                "Authorization": "Bearer \(server.apiKey)", "Content-Type": "application/json",
-                "Accept": "application/json",
+            query: [
+                QueryItem(name: "environment", value: environment),
+                QueryItem(name: "store", value: Store.appStore.rawValue),
             ],
+            headers: server.headers,
             body: body
         )
     }
@@ -90,6 +90,31 @@ package struct EvidencePage: Hashable, Sendable {
 extension ServerIdentity {
     /// The path of the app's routes.
     fileprivate var path: String { "/v1/apps/\(PercentEncoding.encode(app))" }
+
+    /// The headers of a request with a body.
+    fileprivate var headers: Headers {
+        [
+            "Authorization": "Bearer \(apiKey)", "Content-Type": "application/json",
+            "Accept": "application/json",
+        ]
+    }
+
+    /// The request that reports a prompt that was shown.
+    package func report(
+        _ exposure: PromptExposure,
+        customer: String,
+        environment: String
+    ) -> Request {
+        var writer = JSONWriter()
+        exposure.write(to: &writer)
+        return Request(
+            method: "POST",
+            path: "\(path)/customers/\(PercentEncoding.encode(customer))/prompts",
+            query: [QueryItem(name: "environment", value: environment)],
+            headers: headers,
+            body: writer.bytes
+        )
+    }
 
     /// The request for the keys that passes are verified with.
     package var keysRequest: Request {

@@ -43,6 +43,14 @@ public final class EntitlementStore {
     /// do so by themselves.
     public func enteredForeground() { runtime?.send(.foregrounded) }
 
+    /// Reports to the server that the prompt was shown, and what the customer did with it, so that a
+    /// quiet prompt waits as the server's policy says. Call it when the prompt appears, and again with
+    /// the response; the banner of this package does both. A report that fails is not repeated.
+    public func reportPrompt(_ response: PromptExposure.Response? = nil) {
+        guard let prompt = state.prompt else { return }
+        runtime?.report(prompt, response, in: state.environment)
+    }
+
     /// Restores purchases after the user asked for it: what the store already shows is looked at first,
     /// and only if nothing gives access does the store synchronise, which asks for a password.
     public func restore() async -> RestoreOutcome { await runtime?.restore() ?? .notAnswered }

@@ -20,6 +20,9 @@ final class KitRuntime {
     private var underWay = 0
     private var settling: [CheckedContinuation<Void, Never>] = []
 
+    /// The prompt that was reported last.
+    private var reported: (prompt: RecoveryPrompt, exposure: PromptExposure)?
+
     init(
         _ settings: KitSettings,
         _ effects: KitEffects,
@@ -169,6 +172,36 @@ final class KitRuntime {
                 return .reconcileFailed(round: round, page: page)
             }
             return .reconciled(response, round, page, evidence)
+        }
+    }
+
+    /// Reports a prompt once when it appears, and again with the customer's response.
+    func report(
+        _ prompt: RecoveryPrompt,
+        _ response: PromptExposure.Response?,
+        in environment: TideoverCore.Environment
+    ) {
+        guard let server = settings.server else { return }
+        let isKnown = reported?.prompt == prompt
+        if isKnown, response == nil { return }
+        let known = isKnown ? reported?.exposure : nil
+        var exposure =
+            known
+            ?? PromptExposure(
+                id: "\(prompt.kind.rawValue)-\(now.millisecondsSince1970)",
+                kind: prompt.kind,
+                shownAt: now
+            )
+        exposure.response = response
+        reported = (prompt, exposure)
+        let request = server.report(
+            exposure,
+            customer: settings.customer.text,
+            environment: environment.rawValue
+        )
+        later { effects in
+            _ = try? await effects.network(request)
+            return .clockSeen
         }
     }
 

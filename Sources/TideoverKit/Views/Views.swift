@@ -17,7 +17,11 @@ public struct RecoveryBanner: View {
 
     public var body: some View {
         if let model = RecoveryBannerModel(store.prompt, delaysSoftPrompts: delaysSoftPrompts) {
-            RecoveryNotice(model: model) { if let url = URL(string: model.url) { openURL(url) } }
+            RecoveryNotice(model: model) {
+                store.reportPrompt(.opened)
+                if let url = URL(string: model.url) { openURL(url) }
+            }
+            .onAppear { store.reportPrompt() }
         }
     }
 }

@@ -11,6 +11,8 @@ public struct Scenario: Hashable, Sendable {
     public let googlePlay: ScenarioGooglePlay?
     /// What RevenueCat is told and tells; nil where there is none.
     public var revenueCat: ScenarioRevenueCat? = nil
+    /// How often the system under test prompts customers whose payments fail; nil for always.
+    public var prompts: ScenarioPrompts? = nil
     /// When the story starts.
     public let start: Int64
     /// What every number the store gives away follows from.
@@ -79,6 +81,8 @@ public enum ScenarioAction: Hashable, Sendable {
     case revenueCat(ScenarioRelayAction)
     /// The customer opens the app, and the device reconciles.
     case openApp(DeviceVisit)
+    /// The app shows the customer a prompt, and reports it.
+    case showPrompt(ScenarioShownPrompt)
     /// The system under test asks the store for what it missed, as it does at every start.
     case catchUp
     /// From now on something goes wrong with what the store sends.

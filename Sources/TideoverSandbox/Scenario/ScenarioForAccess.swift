@@ -5,7 +5,10 @@ extension Scenario {
     public var needsDevice: Bool {
         revenueCat != nil
             || steps.contains { step in
-                if case .openApp? = step.action { true } else { false }
+                switch step.action {
+                case .openApp?, .showPrompt?: true
+                default: false
+                }
             }
     }
 

@@ -67,7 +67,7 @@ private struct ScenarioReader {
             "a scenario",
             keys: [
                 "scenario", "source", "app", "products", "catalogue", "entitlements", "googlePlay",
-                "revenueCat", "customers", "start", "seed", "delivery", "steps",
+                "revenueCat", "customers", "prompts", "start", "seed", "delivery", "steps",
             ]
         )
     }
@@ -104,6 +104,7 @@ private struct ScenarioReader {
             app: app,
             googlePlay: play,
             revenueCat: relay,
+            prompts: try top.optional("prompts", ScenarioPrompts.read),
             start: start,
             seed: seed,
             lag: try lag(),

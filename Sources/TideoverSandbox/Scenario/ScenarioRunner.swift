@@ -217,6 +217,9 @@ extension ScenarioPlay {
         case .openApp(let visit):
             guard let customer = customer(step.customer) else { return nil }
             return try await open(visit, customer, step)
+        case .showPrompt(let prompt):
+            guard let customer = customer(step.customer) else { return nil }
+            await show(prompt, to: customer, step)
         }
         return nil
     }
@@ -281,7 +284,7 @@ extension ScenarioPlay {
         }
     }
 
-    private func deed(
+    func deed(
         _ step: ScenarioStep,
         _ words: String,
         _ refusal: AppStoreRefusal?,

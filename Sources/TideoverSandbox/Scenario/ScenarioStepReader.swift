@@ -115,6 +115,7 @@ extension StepReader {
         case buy, askToBuy, approvePurchase, declinePurchase, interruptPurchase, resumePurchase
         case redeem, forbidPurchases, allowPurchases, removeFromSale
         case requestTestNotification, loseNotifications, deliverNotifications, openApp
+        case showPrompt
         case catchUp, disturbNotifications, disturbServerAPI, endDisturbances
 
         /// Whether it is nobody's doing in particular.
@@ -144,6 +145,7 @@ extension StepReader {
             case .share, .stopSharing: ["product", "with"]
             case .raisePrice: ["product", "to", "consent"]
             case .openApp: StepReader.visitKeys
+            case .showPrompt: ScenarioShownPrompt.keys
             case .failPayments, .fixPayments, .requestTestNotification, .loseNotifications,
                 .deliverNotifications, .forbidPurchases, .allowPurchases, .catchUp,
                 .endDisturbances:
@@ -201,6 +203,7 @@ extension StepReader {
         case .loseNotifications: return .loseNotifications(true)
         case .deliverNotifications: return .loseNotifications(false)
         case .openApp: return .openApp(try visit(reader))
+        case .showPrompt: return .showPrompt(try ScenarioShownPrompt(reader))
         }
     }
 

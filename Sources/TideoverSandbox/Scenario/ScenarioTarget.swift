@@ -32,6 +32,8 @@ public struct ScenarioTarget: Sendable {
     public var readPath: String
     /// Where a device reconciles; the same names stand in braces.
     public var reconcilePath = "/v1/apps/{app}/customers/{customer}/reconcile?environment=simulated"
+    /// Where an app reports that it showed a prompt.
+    public var promptsPath = "/v1/apps/{app}/customers/{customer}/prompts?environment=simulated"
     /// Where what happened is told; nil for a system that tells nothing. The answer's `events` have a `kind`
     /// and a `customer` each.
     public var eventsPath: String? = "/v1/apps/{app}/events?limit=1000"

@@ -45,6 +45,7 @@ struct CustomerExplanation: Sendable {
                 }
             )
             drift.writeFields(to: &writer)
+            writer.field("prompt", object: { writePrompt(to: &$0) })
             writeSandbox(to: &writer)
             writer.field(
                 "purchases",
@@ -62,6 +63,21 @@ struct CustomerExplanation: Sendable {
 }
 
 extension CustomerExplanation {
+    /// How many of the prompts shown to the customer an explanation lists.
+    private static let mostPrompts = 20
+
+    /// Writes whether a prompt is shown or held back, why, and which were shown before.
+    private func writePrompt(to writer: inout JSONWriter) {
+        let presentation = Presentation(exposures: reading.prompts.map(\.shownAt))
+        reading.record.history.prompting(at: reading.asOf, presentation).writeFields(to: &writer)
+        writer.field(
+            "shown",
+            array: { writer in
+                for prompt in reading.prompts.prefix(Self.mostPrompts) { prompt.write(to: &writer) }
+            }
+        )
+    }
+
     private func writeSandbox(to writer: inout JSONWriter) {
         guard let sandbox else {
             writer.field("sandbox", String?.none)

@@ -49,6 +49,8 @@ struct CustomerReading: Sendable {
     let asOf: Instant
     /// What was known by `asKnownAt`.
     let record: CustomerRecord
+    /// The prompts shown by the instant asked about, latest first.
+    let prompts: [PromptExposure]
     private let policyHistory: PolicyHistory
 
     /// - Throws: `StorageError` when the storage cannot be read.
@@ -65,6 +67,8 @@ struct CustomerReading: Sendable {
         asKnownAt = question.asKnownAt
         record = question.asKnownAt.map(all.asKnown(at:)) ?? all
         asOf = question.at ?? deriver.instant(of: record, now: question.asKnownAt ?? question.now)
+        let latest = min(asOf, asKnownAt ?? asOf)
+        prompts = lineages.prompts.filter { $0.shownAt <= latest }
     }
 
     /// Writes what every answer begins with.

@@ -21,7 +21,7 @@ struct Deriver: Sendable {
         // What was told of stays told of when a clock is set back.
         let until = max(now, lineages.answer?.derivedAt ?? now)
         let news = CustomerTimeline(record, history, until: until).news(since: lineages.told)
-        let snapshot = history.snapshot(at: now)
+        let snapshot = history.snapshot(at: now, shown: lineages.presentation())
         let bodies = EventBodies(lineages.key, snapshot)
         var changes = ChangeEvents(bodies, lineages.answer, policyChange(since: lineages))
         changes.pass(history, news, before: now)
@@ -44,6 +44,13 @@ struct Deriver: Sendable {
         lineages.answer.flatMap {
             app.policyHistory(in: lineages.key.environment).change(after: $0.derivedAt)
         }
+    }
+
+    /// The answer with the offers of one store; nothing of it is stored.
+    func answer(for lineages: CustomerLineages, in store: Store) -> [UInt8] {
+        let record = record(of: lineages)
+        let now = instant(of: record, now: lineages.now)
+        return record.history.snapshot(at: now, shown: lineages.presentation(in: store)).answer
     }
 
     private func settled(in record: CustomerRecord) -> [SettledLineage] {
@@ -136,7 +143,8 @@ struct Deriver: Sendable {
             catalogue: policyHistory.catalogue,
             policy: policyHistory.policy,
             reconciledAt: lineages.reconciledAt,
-            googlePlayPackage: app.googlePlay?.packageName
+            googlePlayPackage: app.googlePlay?.packageName,
+            stores: CustomerStores(selling: app.stores, presented: lineages.presented)
         )
     }
 
@@ -164,8 +172,16 @@ extension CustomerRecord {
             catalogue: catalogue,
             policy: policy,
             reconciledAt: reconciledAt,
-            googlePlayPackage: googlePlayPackage
+            googlePlayPackage: googlePlayPackage,
+            stores: stores
         )
+    }
+}
+
+extension CustomerLineages {
+    /// How the answer is shown: after the prompts shown before, on a device of a store if known.
+    func presentation(in store: Store? = nil) -> Presentation {
+        Presentation(exposures: prompts.map(\.shownAt), store: store)
     }
 }
 

@@ -1,6 +1,7 @@
 import TideoverCore
 import TideoverHTTP
 import TideoverJSON
+import TideoverSignatures
 import TideoverStorage
 
 /// Answers `GET /v1/apps/{app}/customers/{customer}`.
@@ -22,14 +23,41 @@ struct SnapshotRoute: Sendable {
             customer: customer
         )
         let now = clock()
-        // Who holds the answer already is given no pass with it.
-        let answer = try await answered(key, now) { request.holds($0) }
-        return respond(to: request, key, answer, now)
+        guard let store = try request.deviceStore() else {
+            // Who holds the answer already is given no pass with it.
+            let answer = try await answered(key, now) { request.holds($0) }
+            return respond(to: request, key, answer, now)
+        }
+        let usual = try await answered(key, now) { _ in false }
+        return respond(to: request, key, try await offering(store, usual, now), now)
+    }
+
+    /// The same answer with the offers of one store. Only the usual one is stored, so the tag of this
+    /// one is made from its bytes.
+    private func offering(_ store: Store, _ answer: Answer, _ now: Instant) async throws -> Answer {
+        let key = CustomerKey(
+            app: app.id,
+            environment: answer.environment,
+            customer: answer.customer
+        )
+        var answer = answer
+        answer.bytes = try await onPool {
+            let lineages = try storage.knownLineages(of: key, now: now)
+            return Deriver(app: app, issuesPasses: false).answer(for: lineages, in: store)
+        }
+        answer.digest = Hexadecimal.text(SHA256.hash(answer.bytes).prefix(8))
+        return answer
     }
 
     /// What is answered without a tag to compare: the body alone.
-    func body(of key: CustomerKey, at now: Instant) async throws -> [UInt8] {
-        Self.body(key, try await answered(key, now) { _ in false }, now)
+    func body(
+        of key: CustomerKey,
+        at now: Instant,
+        in store: Store? = nil
+    ) async throws -> [UInt8] {
+        var answer = try await answered(key, now) { _ in false }
+        if let store { answer = try await offering(store, answer, now) }
+        return Self.body(key, answer, now)
     }
 
     /// The answer of the environment asked about, or of the sandbox where policy lets it answer for
@@ -91,6 +119,8 @@ struct SnapshotRoute: Sendable {
         /// The signed pass that goes with it; empty for none.
         var pass: [UInt8] = []
         var isStored = true
+        /// Distinguishes the answer for one store in its tag; nil for the usual answer.
+        var digest: String?
     }
 
     private func answer(_ row: CustomerRow) -> Answer {
@@ -141,9 +171,15 @@ struct SnapshotRoute: Sendable {
 
     /// The tag covers entitlements and prompt, not the pass. Versions of two environments have nothing
     /// to do with each other: where one answers for the other, the tag says so.
-    private func tag(of version: Int64, _ found: CustomerKey, _ asked: CustomerKey) -> ETag {
+    private func tag(
+        of version: Int64,
+        _ found: CustomerKey,
+        _ asked: CustomerKey,
+        digest: String? = nil
+    ) -> ETag {
         let origin = found.environment == asked.environment ? "" : "\(found.environment.rawValue)-"
-        return .weak("\(origin)\(version)-\(app.fingerprint)")
+        let offers = digest.map { "-\($0)" } ?? ""
+        return .weak("\(origin)\(version)-\(app.fingerprint)\(offers)")
     }
 
     private func respond(
@@ -157,7 +193,7 @@ struct SnapshotRoute: Sendable {
             environment: answer.environment,
             customer: answer.customer
         )
-        let tag = tag(of: answer.version, found, key)
+        let tag = tag(of: answer.version, found, key, digest: answer.digest)
         guard !answer.isStored || !request.holds(tag) else { return .notModified(tag) }
         let headers: Headers =
             answer.isStored
@@ -183,6 +219,18 @@ struct SnapshotRoute: Sendable {
             body += Array(#","pass":""#.utf8) + answer.pass + Array(#""}"#.utf8)
         }
         return Array(body)
+    }
+}
+
+extension Request {
+    /// The store of the device that a request is for; nil if it does not say.
+    func deviceStore() throws(Problem) -> Store? {
+        guard let text = queryValue("store") else { return nil }
+        let stores: [Store] = [.appStore, .googlePlay]
+        guard let store = stores.first(where: { $0.rawValue == text }) else {
+            throw .unknownStore(text)
+        }
+        return store
     }
 }
 

@@ -53,6 +53,11 @@ package enum Presented: Hashable, Sendable {
     var keyID: String? {
         if case .key(_, let id) = self { id } else { nil }
     }
+
+    /// Whether it is less than a secret key: a public key is part of the app that devices install.
+    var isPublicKey: Bool {
+        if case .key(let grant, _) = self { grant.kind == .public } else { true }
+    }
 }
 
 extension Need {

@@ -91,7 +91,8 @@ extension ConfigurationSection {
             kind: Product.Kind(sold.kind),
             price: file.currency.flatMap { currency in
                 sold.milliunits.map { Money(milliunits: $0, currency: currency) }
-            }
+            },
+            store: .appStore
         )
     }
 }

@@ -119,6 +119,8 @@ extension Configuration {
         public let evidence: KeepingTime
         /// Differences from what devices saw, once they have ended.
         public let drift: KeepingTime
+        /// Prompts that were shown.
+        public let prompts: KeepingTime
         /// Lines of the audit.
         public let audit: KeepingTime
         /// Events.
@@ -129,12 +131,14 @@ extension Configuration {
         public init(
             evidence: KeepingTime = KeepingTime(.days(181)),
             drift: KeepingTime = KeepingTime(.days(400)),
+            prompts: KeepingTime = KeepingTime(.days(90)),
             audit: KeepingTime = .forever,
             told: KeepingTime = .forever,
             customers: KeepingTime = KeepingTime(.days(90))
         ) {
             self.evidence = evidence
             self.drift = drift
+            self.prompts = prompts
             self.audit = audit
             self.told = told
             self.customers = customers

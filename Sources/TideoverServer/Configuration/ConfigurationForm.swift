@@ -178,6 +178,16 @@ extension ConfigurationForm<Product.Kind> {
     }
 }
 
+extension ConfigurationForm<Store> {
+    /// A store that sells products.
+    static var store: Self {
+        let stores: [Store] = [.appStore, .googlePlay]
+        return Self(expectation: .oneOf(stores.map(\.rawValue))) { text in
+            stores.first { $0.rawValue == text }
+        }
+    }
+}
+
 extension ConfigurationForm<Period> {
     static var period: Self { Self(expectation: .period) { Period(iso8601: $0) } }
 }

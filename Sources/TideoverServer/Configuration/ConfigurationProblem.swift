@@ -113,6 +113,6 @@ enum ConfigurationNotice: Hashable {
 
     /// What a later version will act on.
     enum Unfinished: Hashable {
-        case webhooks, policy
+        case webhooks
     }
 }

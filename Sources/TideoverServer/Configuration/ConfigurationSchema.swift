@@ -58,6 +58,7 @@ extension ConfigurationSection {
         let retention = Configuration.Retention(
             evidence: value("evidence", .keepingTime(atLeastDays: 30), default: "181d"),
             drift: value("drift", .keepingTime(atLeastDays: 7), default: "400d"),
+            prompts: value("prompts", .keepingTime(atLeastDays: 7), default: "90d"),
             audit: value("audit", .keepingTime(atLeastDays: 30), default: "forever"),
             told: value("told", .keepingTime(atLeastDays: 30), default: "forever"),
             customers: value("customers", .keepingTime(atLeastDays: 7), default: "90d")
@@ -353,7 +354,8 @@ extension ConfigurationSection {
             period: value("period", .period, isNeeded: assumed == .nonRenewing),
             trial: value("trial", .period),
             price: value("price", .price),
-            grace: value("grace", .period)
+            grace: value("grace", .period),
+            store: value("store", .store)
         )
         close()
         guard kind != nil || !has("kind") else { return nil }
@@ -437,19 +439,12 @@ extension ConfigurationSection {
             interval: value("interval", .duration, default: "0s"),
             perDay: perDay == 0 ? nil : Int64(perDay)
         )
-        // Both count the prompts that were shown, of which no app can tell yet.
-        noteNotActedOn(["interval", "perDay"], .policy)
         close()
         return prompts
     }
 }
 
 extension ConfigurationSection {
-    /// Notes each of the members that is there although this version does not act on it.
-    private func noteNotActedOn(_ keys: [String], _ what: ConfigurationNotice.Unfinished) {
-        for key in keys where has(key) { note(.notActedOn(path: path(of: key), what)) }
-    }
-
     /// Notes the whole object if it is there.
     private func noteNotActedOn(_ isPresent: Bool, _ what: ConfigurationNotice.Unfinished) {
         if isPresent { note(.notActedOn(path: path, what)) }

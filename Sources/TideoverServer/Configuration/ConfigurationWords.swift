@@ -191,7 +191,6 @@ extension ConfigurationNotice: CustomStringConvertible {
 extension ConfigurationNotice.Unfinished: CustomStringConvertible {
     var description: String {
         switch self {
-        case .policy: "act on it yet"
         case .webhooks: "send webhooks yet"
         }
     }

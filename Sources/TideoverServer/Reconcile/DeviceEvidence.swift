@@ -59,6 +59,12 @@ package struct DeviceEvidence: Sendable {
         conclusion = try Self.conclusion(in: root)
     }
 
+    /// The store that all pieces are of; nil for none, and for pieces of two stores.
+    var store: Store? {
+        let stores = Set(items.map { $0.presented == nil ? Store.appStore : .googlePlay })
+        return stores.count == 1 ? stores.first : nil
+    }
+
     private static let members = DeviceItem.Kind.members.map(\.1) + ["nothing", "device"]
 
     /// The lists of pieces, no more than one request may carry: counted before any piece is made.
@@ -311,7 +317,7 @@ extension JSONNode {
     /// Refuses members of other names; `place` is the path of the object in the body.
     ///
     /// - Throws: `unknown-member`.
-    fileprivate func requireKnown(_ known: [String], at place: String = "") throws(Problem) {
+    func requireKnown(_ known: [String], at place: String = "") throws(Problem) {
         for (name, _) in members where !known.contains(name) {
             throw .unknownMember(name, at: place, among: known)
         }

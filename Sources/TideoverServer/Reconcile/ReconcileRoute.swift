@@ -27,6 +27,7 @@ struct ReconcileRoute: Sendable {
         let wanted = try request.queryValue("environment").map { _ in
             try app.environment(askedIn: request)
         }
+        let store = try request.deviceStore()
         let evidence = try DeviceEvidence(request.body)
         let now = ingest.clock()
         let isAsked = app.googlePlay != nil
@@ -41,7 +42,14 @@ struct ReconcileRoute: Sendable {
         let environment = wanted ?? kept.environment ?? app.usualEnvironment
         let changer = ingest.budget.sender(of: request, to: app.id, for: .change)
         let rulings = try await telling(kept) {
-            try await claim(kept, for: customer, from: changer, answering: environment, at: now)
+            try await claim(
+                kept,
+                for: customer,
+                from: changer,
+                answering: environment,
+                in: store ?? evidence.store,
+                at: now
+            )
         }
         let key = CustomerKey(app: app.id, environment: environment, customer: customer)
         let drift = try await DriftWatch(
@@ -55,7 +63,7 @@ struct ReconcileRoute: Sendable {
             storage: ingest.storage,
             clock: ingest.clock,
             metrics: ingest.metrics
-        ).body(of: key, at: now)
+        ).body(of: key, at: now, in: store)
         return respond(snapshot, kept, rulings, drift)
     }
 
@@ -237,13 +245,16 @@ struct ReconcileRoute: Sendable {
         for customer: CustomerID,
         from changer: Sender?,
         answering answered: Environment,
+        in store: Store?,
         at now: Instant
     ) async throws -> [Lineage: ClaimRuling] {
         var rulings: [Lineage: ClaimRuling] = [:]
         for (environment, lineages) in kept.lineages(answering: answered) {
             let key = CustomerKey(app: app.id, environment: environment, customer: customer)
             let isWhole = kept.isWhole(in: environment)
-            let isNews = try isWhole && ingest.storage.row(of: key)?.reconciledAt == nil
+            let row = try isWhole ? ingest.storage.row(of: key) : nil
+            let isStoreKnown = store.map { row?.presented[$0] != nil } ?? true
+            let isNews = isWhole && (row?.reconciledAt == nil || !isStoreKnown)
             let held = try held(lineages, by: key, at: now)
             for lineage in held {
                 rulings[lineage] = .held
@@ -263,6 +274,7 @@ struct ReconcileRoute: Sendable {
                 environment: environment,
                 customers: [key],
                 reconciled: isNews ? [key] : [],
+                presentedIn: store,
                 ownership: OwnershipClaims(claims, rule: Deriver(app: app).rule),
                 now: now
             )

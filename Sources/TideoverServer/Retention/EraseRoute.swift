@@ -41,6 +41,7 @@ struct EraseRoute: Sendable {
                 writer.field("evidence", erased.evidence)
                 writer.field("events", erased.events)
                 writer.field("drift", erased.drift)
+                writer.field("prompts", erased.prompts)
                 writer.field("audit", erased.audit)
             }
             writer.key("kept")

@@ -91,6 +91,7 @@ extension Configuration.Retention {
         switch kind {
         case .evidence: evidence
         case .drift: drift
+        case .prompts: prompts
         case .audit: audit
         case .told: told
         case .customers: customers

@@ -558,6 +558,13 @@ extension ProblemType {
             action: "Correct the body; `detail` says how."
         ),
         ProblemType(
+            "bad-prompt-report",
+            status: 400,
+            title: "Invalid prompt report.",
+            meaning: "The report of a prompt is invalid, or the customer has no answer yet.",
+            action: "Correct the body; `detail` says how."
+        ),
+        ProblemType(
             "unknown-member",
             status: 400,
             title: "The body has an unknown member.",

@@ -571,6 +571,18 @@ public struct Service: Sendable {
             )
             .respond(to: call.request, customer: call["customer"])
         },
+        Route("POST", "/v1/apps/{app}/customers/{customer}/prompts", needs: .read) {
+            service,
+            call in
+            try await PromptsRoute(
+                app: try service.app(call["app"]),
+                storage: service.storage,
+                clock: service.clock,
+                budget: service.ingest(call).budget,
+                isDevice: call.presented.isPublicKey
+            )
+            .respond(to: call.request, customer: call["customer"])
+        },
         Route("POST", "/v1/reload", needs: .admin) { service, call in
             guard let reload = service.reload else { throw Problem.nothingToReload }
             return try await reload().response()

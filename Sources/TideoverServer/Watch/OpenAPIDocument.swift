@@ -54,7 +54,8 @@ enum OpenAPIDocument {
                   { "$ref": "#/components/parameters/app" },
                   { "$ref": "#/components/parameters/customer" },
                   { "$ref": "#/components/parameters/environment" },
-                  { "$ref": "#/components/parameters/ifNoneMatch" }
+                  { "$ref": "#/components/parameters/ifNoneMatch" },
+                  { "$ref": "#/components/parameters/deviceStore" }
                 ],
                 "responses": {
                   "200": {
@@ -176,7 +177,8 @@ enum OpenAPIDocument {
                 "parameters": [
                   { "$ref": "#/components/parameters/app" },
                   { "$ref": "#/components/parameters/customer" },
-                  { "$ref": "#/components/parameters/environment" }
+                  { "$ref": "#/components/parameters/environment" },
+                  { "$ref": "#/components/parameters/deviceStore" }
                 ],
                 "requestBody": {
                   "required": true,
@@ -197,6 +199,41 @@ enum OpenAPIDocument {
                   "403": { "$ref": "#/components/responses/problem" },
                   "404": { "$ref": "#/components/responses/problem" },
                   "413": { "$ref": "#/components/responses/problem" },
+                  "429": { "$ref": "#/components/responses/tryAgain" },
+                  "503": { "$ref": "#/components/responses/tryAgain" }
+                }
+              }
+            },
+            "/v1/apps/{app}/customers/{customer}/prompts": {
+              "post": {
+                "tags": ["customers"],
+                "operationId": "reportPrompt",
+                "summary": "Report that a prompt was shown",
+                "description": "Answers then leave out soft prompts as `policy.prompts` says: within `interval`, and beyond `perDay`. Without `shownAt` it was shown now. A report with a known `id` adds `response` to the stored one, if it has none.",
+                "security": [{ "key": ["public"] }],
+                "parameters": [
+                  { "$ref": "#/components/parameters/app" },
+                  { "$ref": "#/components/parameters/customer" },
+                  { "$ref": "#/components/parameters/environment" }
+                ],
+                "requestBody": {
+                  "required": true,
+                  "content": {
+                    "application/json": { "schema": { "$ref": "#/components/schemas/PromptReport" } }
+                  }
+                },
+                "responses": {
+                  "200": {
+                    "description": "The report as it was read",
+                    "headers": { "X-Request-Id": { "$ref": "#/components/headers/requestId" } },
+                    "content": {
+                      "application/json": { "schema": { "$ref": "#/components/schemas/ShownPrompt" } }
+                    }
+                  },
+                  "400": { "$ref": "#/components/responses/problem" },
+                  "401": { "$ref": "#/components/responses/unauthorised" },
+                  "403": { "$ref": "#/components/responses/problem" },
+                  "404": { "$ref": "#/components/responses/problem" },
                   "429": { "$ref": "#/components/responses/tryAgain" },
                   "503": { "$ref": "#/components/responses/tryAgain" }
                 }
@@ -1710,6 +1747,11 @@ enum OpenAPIDocument {
                 "in": "header",
                 "description": "The `ETag` of the answer that the client holds",
                 "schema": { "type": "string" }
+              },
+              "deviceStore": {
+                "name": "store", "in": "query",
+                "description": "The store of the device: `trialOffer` is then of its products. Without it, that of the customer's purchases.",
+                "schema": { "type": "string", "enum": ["appStore", "googlePlay"] }
               }
             },
             "headers": {
@@ -1848,6 +1890,32 @@ enum OpenAPIDocument {
                   }
                 }
               },
+              "PromptReport": {
+                "type": "object",
+                "required": ["id", "kind"],
+                "properties": {
+                  "id": {
+                    "type": "string", "minLength": 1, "maxLength": 100,
+                    "description": "Chosen by the sender, such as a UUID; the same in every report of one prompt"
+                  },
+                  "kind": { "type": "string", "enum": ["soft", "hard"] },
+                  "shownAt": { "$ref": "#/components/schemas/Instant" },
+                  "response": {
+                    "type": "string", "enum": ["opened", "dismissed"],
+                    "description": "What the customer did with it, where that is known"
+                  }
+                }
+              },
+              "ShownPrompt": {
+                "type": "object",
+                "required": ["id", "kind", "shownAt"],
+                "properties": {
+                  "id": { "type": "string" },
+                  "kind": { "type": "string", "enum": ["soft", "hard"] },
+                  "shownAt": { "$ref": "#/components/schemas/Instant" },
+                  "response": { "type": "string", "enum": ["opened", "dismissed"] }
+                }
+              },
               "Erased": {
                 "type": "object",
                 "required": ["app", "customer", "environments", "erased", "kept"],
@@ -1860,13 +1928,16 @@ enum OpenAPIDocument {
                   },
                   "erased": {
                     "type": "object",
-                    "required": ["purchases", "facts", "evidence", "events", "drift", "audit"],
+                    "required": [
+                      "purchases", "facts", "evidence", "events", "drift", "prompts", "audit"
+                    ],
                     "properties": {
                       "purchases": { "type": "integer", "minimum": 0 },
                       "facts": { "type": "integer", "minimum": 0 },
                       "evidence": { "type": "integer", "minimum": 0 },
                       "events": { "type": "integer", "minimum": 0 },
                       "drift": { "type": "integer", "minimum": 0 },
+                      "prompts": { "type": "integer", "minimum": 0 },
                       "audit": { "type": "integer", "minimum": 0 }
                     }
                   },
@@ -2953,7 +3024,7 @@ enum OpenAPIDocument {
                 "type": "object",
                 "required": [
                   "app", "customer", "environment", "asOf", "asKnownAt", "policyVersion", "entitlements",
-                  "drift", "lockouts"
+                  "drift", "lockouts", "prompt"
                 ],
                 "properties": {
                   "app": { "type": "string" },
@@ -2982,6 +3053,25 @@ enum OpenAPIDocument {
                     "type": "object",
                     "description": "By entitlement, of all purchases held: minutes as in the report",
                     "additionalProperties": { "type": "object" }
+                  },
+                  "prompt": {
+                    "type": "object",
+                    "description": "Whether a prompt is shown or held back, why, and those shown before, latest first",
+                    "required": ["kind", "heldBy", "heldUntil", "sentence", "shown"],
+                    "properties": {
+                      "kind": { "type": ["string", "null"], "enum": ["soft", "hard", null] },
+                      "heldBy": {
+                        "type": ["string", "null"], "enum": ["quiet", "interval", "perDay", null],
+                        "description": "The part of `policy.prompts` that holds it back"
+                      },
+                      "heldUntil": {
+                        "oneOf": [{ "$ref": "#/components/schemas/Instant" }, { "type": "null" }]
+                      },
+                      "sentence": { "type": "string" },
+                      "shown": {
+                        "type": "array", "items": { "$ref": "#/components/schemas/ShownPrompt" }
+                      }
+                    }
                   },
                   "sandbox": {
                     "description": "Whether purchases of the sandbox answer for production, and why; null where that is not asked",
@@ -3528,13 +3618,14 @@ enum OpenAPIDocument {
               },
               "TrialOffer": {
                 "type": "object",
-                "required": ["eligibility", "productId", "length", "price"],
+                "required": ["eligibility", "store", "productId", "length", "price"],
                 "properties": {
                   "eligibility": {
                     "type": "string",
                     "enum": ["eligible", "used", "unknown"],
-                    "description": "One introductory offer in a subscription group; on `unknown` ask the store"
+                    "description": "In this store, one introductory offer in a subscription group; on `unknown` ask the store"
                   },
+                  "store": { "type": "string", "enum": ["appStore", "googlePlay"] },
                   "productId": { "type": "string" },
                   "length": { "type": "string", "description": "ISO 8601" },
                   "price": {
@@ -3785,6 +3876,7 @@ enum OpenAPIDocument {
                       "/problems/nothing-to-reload",
                       "/problems/bad-key-request",
                       "/problems/bad-reconcile-request",
+                      "/problems/bad-prompt-report",
                       "/problems/unknown-member",
                       "/problems/too-many-items",
                       "/problems/bad-lookup",

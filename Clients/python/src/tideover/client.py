@@ -53,11 +53,13 @@ class Tideover:
     share it."""
 
     def __init__(self, url: str, app: str, key: str, *, environment: str = "production",
-                 timeout: float = 10, attempts: int = 3, send: Send | None = None,
+                 store: str | None = None, timeout: float = 10, attempts: int = 3, send: Send | None = None,
                  sleep: Callable[[float], None] = time.sleep,
                  jitter: Callable[[], float] = random.random):
         self.app = app
         self.environment = environment
+        # The store of the device: trial offers are then of its products.
+        self.store = store
         self._base = f"{url.rstrip('/')}/v1/apps/{_quoted(app)}"
         self._headers = {"Accept": "application/json", "Authorization": f"Bearer {key}"}
         self._timeout = timeout
@@ -70,7 +72,7 @@ class Tideover:
         """What a customer may use now, and the tag to ask with the next time; None if it is still
         what has the tag `etag`."""
         headers = {"If-None-Match": etag} if etag else {}
-        response = self._request("GET", self._customer(customer), headers)
+        response = self._request("GET", self._customer(customer, store=self.store), headers)
         if response.status == 304:
             return None
         return _object(response), response.headers.get("etag")
@@ -88,13 +90,24 @@ class Tideover:
             if part := pieces[first:first + MOST_PIECES]:
                 body["purchases"] = part
             answer = _object(self._request(
-                "POST", self._customer(customer, "/reconcile"), {"Content-Type": "application/json"},
+                "POST", self._customer(customer, "/reconcile", store=self.store),
+                {"Content-Type": "application/json"},
                 json.dumps(body).encode()))
             for item in answer["items"]:
                 if item["kind"] == "purchase":
                     item["index"] += first
                 items.append(item)
         return {**answer, "items": items}
+
+    def report_prompt(self, customer: str, id: str, kind: str, *, shown_at: str | None = None,
+                      response: str | None = None) -> dict:
+        """Reports that a prompt was shown, so that the next one waits as the server's policy says.
+        Report it again with the same `id` and the customer's `response`: `opened`, `dismissed`."""
+        report = {"id": id, "kind": kind, "shownAt": shown_at, "response": response}
+        body = {name: value for name, value in report.items() if value is not None}
+        return _object(self._request(
+            "POST", self._customer(customer, "/prompts"), {"Content-Type": "application/json"},
+            json.dumps(body).encode()))
 
     def timeline(self, customer: str, **moment: str) -> dict:
         """What a customer lived through. Needs a secret key."""
@@ -124,7 +137,7 @@ class Tideover:
     def _get(self, url: str) -> dict:
         return _object(self._request("GET", url, {}))
 
-    def _customer(self, customer: str, path: str = "", **values: str) -> str:
+    def _customer(self, customer: str, path: str = "", **values: str | None) -> str:
         parameters = _query(environment=self.environment, **values)
         return f"{self._base}/customers/{_quoted(customer)}{path}{parameters}"
 

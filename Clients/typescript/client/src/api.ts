@@ -2,7 +2,8 @@ import { TideoverError } from "./errors.js";
 import { HTTP } from "./http.js";
 import type { RetryOptions } from "./http.js";
 import type {
-  CustomerTimeline, DeviceEvidence, Events, Explanation, PassKeys, Reconciled, Snapshot,
+  CustomerTimeline, DeviceEvidence, Events, Explanation, PassKeys, PromptReport, Reconciled, ShownPrompt,
+  Snapshot, TrialOffer,
 } from "./types.js";
 
 export type Environment = Snapshot["environment"];
@@ -16,6 +17,8 @@ export interface APIOptions extends RetryOptions {
   key: string;
   /** `production` unless given. */
   environment?: Environment;
+  /** The store of the device: trial offers are then of its products. */
+  store?: TrialOffer["store"];
 }
 
 /** A snapshot and the tag to ask with the next time. */
@@ -37,6 +40,7 @@ const mostPieces = 16;
 export class TideoverAPI {
   readonly app: string;
   readonly environment: Environment;
+  readonly store: TrialOffer["store"] | undefined;
   private readonly http: HTTP;
   private readonly base: string;
   private readonly authorization: string;
@@ -44,6 +48,7 @@ export class TideoverAPI {
   constructor(options: APIOptions) {
     this.app = options.app;
     this.environment = options.environment ?? "production";
+    this.store = options.store;
     this.http = new HTTP(options);
     this.base = `${options.url.replace(/\/+$/, "")}/v1/apps/${encodeURIComponent(options.app)}`;
     this.authorization = `Bearer ${options.key}`;
@@ -52,7 +57,7 @@ export class TideoverAPI {
   /** What a customer may use now; undefined if it is still what has the tag `etag`. */
   async snapshot(customer: string, etag?: string): Promise<TaggedSnapshot | undefined> {
     const headers: Record<string, string> = etag ? { "If-None-Match": etag } : {};
-    const answer = await this.http.send("GET", this.customer(customer), this.headers(headers));
+    const answer = await this.http.send("GET", this.customer(customer, "", { store: this.store }), this.headers(headers));
     if (answer.status === 304) return undefined;
     return { snapshot: parsed(answer.status, answer.body), etag: answer.etag };
   }
@@ -61,7 +66,7 @@ export class TideoverAPI {
    * answer counts, with the items of all of them. */
   async reconcile(customer: string, evidence: DeviceEvidence): Promise<Reconciled> {
     const { purchases = [], ...rest } = evidence;
-    const url = this.customer(customer, "/reconcile");
+    const url = this.customer(customer, "/reconcile", { store: this.store });
     const headers = this.headers({ "Content-Type": "application/json" });
     let answer: Reconciled | undefined;
     let items: Reconciled["items"] = [];
@@ -75,6 +80,15 @@ export class TideoverAPI {
         (item) => item.kind === "purchase" ? { ...item, index: item.index + first } : item));
     }
     return { ...answer!, items };
+  }
+
+  /** Reports that a prompt was shown, so that the next one waits as the server's policy says. Report
+   * it again with the same `id` and the `response` of the customer. */
+  async reportPrompt(customer: string, report: PromptReport): Promise<ShownPrompt> {
+    const headers = this.headers({ "Content-Type": "application/json" });
+    const { status, body } = await this.http.send(
+      "POST", this.customer(customer, "/prompts"), headers, JSON.stringify(report));
+    return parsed(status, body);
   }
 
   /** What a customer lived through. Needs a secret key. */

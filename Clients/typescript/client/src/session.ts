@@ -10,7 +10,7 @@ import { verifiedClaims, webCryptoVerifier } from "./signature.js";
 import type { SignatureRefusal, Verifier } from "./signature.js";
 import { emptyRecord, readRecord } from "./record.js";
 import type { SessionRecord } from "./record.js";
-import type { DeviceEvidence, PassKey, Reconciled, Snapshot } from "./types.js";
+import type { DeviceEvidence, PassKey, PromptReport, Reconciled, ShownPrompt, Snapshot } from "./types.js";
 
 export interface SessionOptions extends APIOptions {
   /** The id that your back end knows the customer by. */
@@ -165,6 +165,11 @@ export class CustomerSession {
     const answer = await this.api.reconcile(this.customer, evidenceOf(evidence));
     await this.accept(answer, undefined, number);
     return answer;
+  }
+
+  /** Reports that a prompt was shown, or with the same `id` what the customer did with it. */
+  reportPrompt(report: PromptReport): Promise<ShownPrompt> {
+    return this.api.reportPrompt(this.customer, report);
   }
 
   /** Ends the session and removes what the device keeps of it: for when the customer signs out. */

@@ -7,6 +7,7 @@ private enum PlayVerb: String, CaseIterable {
     case changePrice, acceptPrice, askStepUpConsent, acceptStepUp, requestRefund, refund
     case acknowledge, consume, cancelByDeveloper, postpone, revoke, refundOrder
     case requestTestNotification, loseNotifications, deliverNotifications, openApp
+    case showPrompt
     case catchUp, disturbNotifications, disturbAPI, endDisturbances
 
     /// Whether it is nobody's doing in particular.
@@ -38,6 +39,7 @@ private enum PlayVerb: String, CaseIterable {
         case .revoke: ["refund", "product"]
         case .refundOrder: ["revokes"]
         case .disturbNotifications: ["fault", "by", "times", "percent"]
+        case .showPrompt: ScenarioShownPrompt.keys
         case .disturbAPI: ["fault", "call", "times", "percent", "by", "status"]
         case .failPayments, .fixPayments, .acknowledge, .consume, .cancelByDeveloper,
             .requestTestNotification, .loseNotifications, .deliverNotifications, .openApp, .catchUp,
@@ -84,6 +86,7 @@ extension StepReader {
             action: try verb.map { (verb) throws(ScenarioError) in
                 if verb == .catchUp { return .catchUp }
                 if verb == .openApp { return .openApp(DeviceVisit()) }
+                if verb == .showPrompt { return .showPrompt(try ScenarioShownPrompt(reader)) }
                 let deed = try deed(verb, reader)
                 return .googlePlay(ScenarioPlayAction(deed: deed, refusal: refusal))
             },

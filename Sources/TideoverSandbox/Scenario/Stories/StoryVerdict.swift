@@ -104,7 +104,8 @@ private struct StoryWindow {
             isOpen = false
             isQuiet = true
         case .googlePlay(let action): pass(action.deed, at: instant)
-        case .store, .requestTestNotification, .loseNotifications(false), .openApp, .revenueCat,
+        case .store, .requestTestNotification, .loseNotifications(false), .openApp, .showPrompt,
+            .revenueCat,
             nil:
             break
         }

@@ -1,0 +1,84 @@
+import TideoverHTTP
+import TideoverJSON
+
+/// How often customers are prompted; lengths in milliseconds.
+public struct ScenarioPrompts: Hashable, Sendable {
+    public let quiet: Int64
+    public let interval: Int64
+    /// Nil for any number.
+    public let perDay: Int64?
+}
+
+/// A prompt that an app showed and reports.
+public struct ScenarioShownPrompt: Hashable, Sendable {
+    /// Its kind in the answer, such as `soft`.
+    public let kind: String
+    /// What the customer did with it; nil for nothing.
+    public let response: String?
+
+    func report(id: String) -> [UInt8] {
+        var body: JSONObject = ["id": .string(id), "kind": .string(kind)]
+        if let response { body["response"] = .string(response) }
+        return JSONValue.object(body).encoded()
+    }
+}
+
+extension ScenarioPrompts {
+    /// Reads `prompts` of a scenario's head.
+    static func read(_ node: JSONNode) throws(ScenarioError) -> ScenarioPrompts {
+        let reader = try ObjectReader(node, "prompts", keys: ["quiet", "interval", "perDay"])
+        return ScenarioPrompts(
+            quiet: try reader.optional("quiet", readSpan)?.end(of: 1, from: 0) ?? 0,
+            interval: try reader.optional("interval", readSpan)?.end(of: 1, from: 0) ?? 0,
+            perDay: try reader.wholeNumber("perDay")
+        )
+    }
+}
+
+extension ScenarioShownPrompt {
+    static let keys = ["kind", "response"]
+
+    /// Reads the members of a step that does `showPrompt`.
+    init(_ reader: ObjectReader) throws(ScenarioError) {
+        kind = try reader.optional("kind", readString) ?? "soft"
+        response = try reader.optional("response", readString)
+    }
+}
+
+extension ScenarioTarget {
+    func promptReport(of body: [UInt8], to customer: StoreCustomer, app: String) -> Request {
+        var headers = readHeaders
+        headers["Content-Type"] = "application/json"
+        headers["Content-Length"] = String(body.count)
+        let id = customer.appAccountToken ?? customer.name
+        return Self.request(
+            "POST",
+            promptsPath,
+            ["app": app, "customer": id],
+            headers: headers,
+            body: body
+        )
+    }
+}
+
+extension ScenarioPlay {
+    /// Has the app report that it showed a prompt, which the system under test must accept.
+    mutating func show(
+        _ prompt: ScenarioShownPrompt,
+        to customer: StoreCustomer,
+        _ step: ScenarioStep
+    ) async {
+        await tellClock()
+        let body = prompt.report(id: "\(customer.name)-\(step.line)")
+        let request = target.promptReport(of: body, to: customer, app: scenario.app.id)
+        let status = try? await target.readBack(request).status
+        let verdict = Verdict(
+            label: "report",
+            expected: "200",
+            actual: status.map { .integer(Int64($0)) },
+            holds: status == 200
+        )
+        let words = "\(customer.name) is shown a prompt."
+        note(customer.name, .action(deed(step, words, nil, verdict)))
+    }
+}

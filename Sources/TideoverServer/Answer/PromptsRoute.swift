@@ -1,0 +1,111 @@
+import TideoverCore
+import TideoverHTTP
+import TideoverJSON
+import TideoverStorage
+
+/// Answers `POST /v1/apps/{app}/customers/{customer}/prompts`: records a prompt that was shown, so that
+/// the next one waits as `policy.prompts` says.
+///
+/// A device's report proves nothing, so that only so many of one sender are stored.
+struct PromptsRoute: Sendable {
+    let app: App
+    let storage: any Storage
+    let clock: Clock
+    let budget: RefusalBudget
+    /// Whether a public key is presented, which anybody can read from the app.
+    let isDevice: Bool
+
+    func respond(to request: Request, customer: String) async throws -> Response {
+        let customer = try CustomerID.writable(customer)
+        let environment = try app.environment(askedIn: request)
+        let key = CustomerKey(app: app.id, environment: environment, customer: customer)
+        let now = clock()
+        let exposure = try PromptExposure(report: request.body, at: now)
+        guard try storage.row(of: key) != nil else {
+            throw Problem.badPromptReport("The customer has no answer with a prompt to show.")
+        }
+        let sender = isDevice ? budget.sender(of: request, to: app.id, for: .change) : nil
+        if let objection = budget.objection(to: sender) { throw objection }
+        budget.charge(sender)
+        let intake = Intake(
+            app: app.id,
+            environment: environment,
+            prompts: [ShownPrompt(customer: key, exposure: exposure)],
+            now: now
+        )
+        _ = try await storage.commit(intake, derive: Deriver(app: app).derive)
+        var writer = JSONWriter()
+        exposure.write(to: &writer)
+        return .json(bytes: writer.bytes, headers: ["Cache-Control": "private, no-store"])
+    }
+}
+
+extension PromptExposure {
+    /// In Unicode scalars.
+    private static let longestID = 100
+    private static let members = ["id", "kind", "shownAt", "response"]
+
+    /// Reads `{"id": "...", "kind": "soft", "shownAt": "...", "response": "dismissed"}`; the last two
+    /// are optional, and without `shownAt` it was shown now.
+    ///
+    /// - Throws: `bad-prompt-report`, `unknown-member`.
+    fileprivate init(report body: [UInt8], at now: Instant) throws(Problem) {
+        let root: JSONNode
+        do {
+            root = try JSONDocument(body).root
+        } catch {
+            throw .badPromptReport("The body is not strict JSON: \(error).")
+        }
+        guard root.kind == .object else { throw .badPromptReport("The body is not an object.") }
+        try root.requireKnown(Self.members)
+        guard let id = root["id"]?.string, (1...Self.longestID).contains(id.unicodeScalars.count)
+        else {
+            throw .badPromptReport("`id` must be a string of 1 to \(Self.longestID) characters.")
+        }
+        guard let kind: Prompt.Kind = try root.word("kind") else {
+            throw .badPromptReport("`kind` is missing. Send the kind of the prompt in the answer.")
+        }
+        self.init(
+            id: id,
+            kind: kind,
+            shownAt: try Self.shownAt(root, now),
+            response: try root.word("response")
+        )
+    }
+
+    private static func shownAt(_ root: JSONNode, _ now: Instant) throws(Problem) -> Instant {
+        guard let node = root["shownAt"], !node.isNull else { return now }
+        guard let instant = node.string.flatMap({ Instant(rfc3339: $0) }) else {
+            throw .badPromptReport("`shownAt` must be an RFC 3339 time.")
+        }
+        guard instant <= now + Ingest.clockTolerance else {
+            throw .badPromptReport("`shownAt` is in the future. Leave it out for now.")
+        }
+        return min(instant, now)
+    }
+}
+
+extension JSONNode {
+    /// One of the words of an enumeration; nil where the member is absent or null.
+    fileprivate func word<Word: RawRepresentable<String> & CaseIterable>(
+        _ name: String
+    ) throws(Problem) -> Word? {
+        guard let node = self[name], !node.isNull else { return nil }
+        guard let word = node.string.flatMap({ Word(rawValue: $0) }) else {
+            let known = Word.allCases.map { "`\($0.rawValue)`" }.joined(separator: ", ")
+            throw .badPromptReport("`\(name)` must be one of \(known).")
+        }
+        return word
+    }
+}
+
+extension Problem {
+    fileprivate static func badPromptReport(_ detail: String) -> Problem {
+        Problem(
+            "bad-prompt-report",
+            status: 400,
+            title: "Invalid prompt report.",
+            detail: detail
+        )
+    }
+}
