@@ -1,5 +1,4 @@
 import http.server
-import json
 import threading
 import unittest
 
@@ -39,7 +38,7 @@ class Requests(unittest.TestCase):
         method, url, _, body = server.requests[0]
         self.assertEqual(method, "POST")
         self.assertIn("/customers/anna/prompts?", url)
-        self.assertEqual(json.loads(body), {"id": "p", "kind": "soft", "response": "dismissed"})
+        self.assertEqual(body, {"id": "p", "kind": "soft", "response": "dismissed"})
 
     def test_what_is_held_already_is_not_read_again(self):
         api, server, _ = client(lambda *_: reply(304))

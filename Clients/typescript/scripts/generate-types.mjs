@@ -8,7 +8,7 @@ import { pathToFileURL } from "node:url";
 
 /** The operations that the client calls. */
 const operations = [
-  "getCustomer", "reconcile", "getTimeline", "explainCustomer", "listEvents", "getPassKeys",
+  "getCustomer", "reconcile", "reportPrompt", "getTimeline", "explainCustomer", "listEvents", "getPassKeys",
 ];
 /** Schemas that no operation refers to. */
 const others = ["PassClaims", "Problem"];

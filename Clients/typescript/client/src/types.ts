@@ -178,6 +178,13 @@ export interface Explanation {
   entitlements: Record<string, Record<string, any>>;
   drift: Array<Drift>;
   lockouts: Record<string, Record<string, any>>;
+  prompt: {
+    kind: "soft" | "hard" | null;
+    heldBy: "quiet" | "interval" | "perDay" | null;
+    heldUntil: Instant | null;
+    sentence: string;
+    shown: Array<ShownPrompt>;
+  };
   sandbox?: {
     ruling: string;
     answers: boolean;
@@ -290,6 +297,13 @@ export interface Prompt {
   };
 }
 
+export interface PromptReport {
+  id: string;
+  kind: "soft" | "hard";
+  shownAt?: Instant;
+  response?: "opened" | "dismissed";
+}
+
 export interface Reconciled {
   app: string;
   customer: string;
@@ -342,6 +356,13 @@ export interface ReminderEvent {
   environment: Environment;
   customerVersion: CustomerVersion;
   data: Reminder;
+}
+
+export interface ShownPrompt {
+  id: string;
+  kind: "soft" | "hard";
+  shownAt: Instant;
+  response?: "opened" | "dismissed";
 }
 
 export interface Snapshot {
@@ -403,6 +424,7 @@ export interface Trial {
 
 export interface TrialOffer {
   eligibility: "eligible" | "used" | "unknown";
+  store: "appStore" | "googlePlay";
   productId: string;
   length: string;
   price: Price | null;
