@@ -1,5 +1,6 @@
 import Testing
 import TideoverCore
+import TideoverHTTP
 import TideoverJSON
 import TideoverServer
 
