@@ -35,28 +35,33 @@ import TideoverServer
                     group: "pro",
                     period: Period(months: 1),
                     trial: Period(days: 3),
-                    price: price(9990)
+                    price: price(9990),
+                    store: .appStore
                 ),
                 "cards.pro.yearly": Product(
                     entitlements: ["premium"],
                     group: "pro",
                     period: Period(iso8601: "P1Y"),
-                    price: price(79_990)
+                    price: price(79_990),
+                    store: .appStore
                 ),
                 "cards.lifetime": Product(
                     entitlements: ["premium", "archive"],
                     kind: .nonConsumable,
-                    price: price(49_990)
+                    price: price(49_990),
+                    store: .appStore
                 ),
                 "cards.coins.100": Product(
                     entitlements: [],
                     kind: .consumable,
-                    price: price(990)
+                    price: price(990),
+                    store: .appStore
                 ),
                 "cards.season": Product(
                     entitlements: ["league"],
                     kind: .nonRenewing,
-                    price: price(4990)
+                    price: price(4990),
+                    store: .appStore
                 ),
             ]
         )

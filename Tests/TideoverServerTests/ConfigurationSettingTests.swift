@@ -45,6 +45,9 @@ import TideoverServer
         ).replacing(
             "push: {",
             with: "pull: { subscription: \"projects/p/subscriptions/s\" }, push: {"
+        ).replacing(
+            "kind: \"nonConsumable\" }",
+            with: "kind: \"nonConsumable\", store: \"appStore\" }"
         )
 
     private func lines(_ settings: [Configuration.Setting]) -> [String] {
