@@ -177,7 +177,7 @@ extension AppStoreMachine {
     }
 }
 
-// MARK: - What people do
+// MARK: - Actions
 
 extension AppStoreMachine {
     /// Performs an action now, and returns the notifications that the store sends at once.
@@ -335,7 +335,7 @@ extension AppStoreMachine {
         return buy(purchase, for: account, held, isOutside: isOutside)
     }
 
-    /// What a purchase is cheaper by for those new to the group, nil for nothing.
+    /// Returns the introductory offer for a purchase; nil if there is none.
     private func introduction(
         to product: AppStoreProduct,
         for account: Int,
@@ -354,7 +354,7 @@ extension AppStoreMachine {
         }
     }
 
-    /// Whoever buys outside of the app buys without the token that the app would set.
+    /// Records a purchase. One outside of the app lacks the token that the app would set.
     mutating func buy(
         _ purchase: AppStoreSubscription.Purchase,
         for account: Int,
@@ -383,7 +383,7 @@ extension AppStoreMachine {
         return notify(.subscribed(until: term.end, trial: term.isTrial, again: false), of: place)
     }
 
-    /// Gives a family member a share.
+    /// Adds a family member's share.
     mutating func add(
         _ shared: AppStoreSubscription,
         to account: Int,
