@@ -139,7 +139,7 @@ public enum BillingGrace: String, CaseIterable, Hashable, Codable, Sendable {
 
 /// A price in the App Store's format.
 public struct StorePrice: Hashable, Codable, Sendable {
-    /// Thousandths of the currency's main unit, whatever the currency.
+    /// Thousandths of the currency's main unit, for every currency.
     public let milliunits: Int64
     /// ISO 4217.
     public let currency: String

@@ -12,7 +12,7 @@ public struct AppStoreMachine: Codable, Sendable {
         var paymentsFail = false
         /// The switch "Allow Purchases & Renewals" of a sandbox account.
         var allowsPurchases = true
-        /// Groups whose introductory offer is used up.
+        /// Groups with a used introductory offer.
         var triedGroups: [String] = []
         /// The places of family members' shares of this account's purchases, in the order of
         /// accounts.
@@ -52,7 +52,7 @@ public struct AppStoreMachine: Codable, Sendable {
     /// A separate random stream, so that reads do not change the numbers that the store generates.
     private var reading: SeededRandom
 
-    /// Creates a store without customers, whose clock shows `now` (milliseconds since 1970).
+    /// Creates a store without customers; its clock shows `now` (milliseconds since 1970).
     public init(app: AppStoreApp, seed: UInt64, now: Int64) {
         self.app = app
         self.now = now

@@ -3,7 +3,7 @@
 
 /// The outcome of the billing problem message when a customer opens the app.
 public enum AppStoreMessageOutcome: String, CaseIterable, Hashable, Sendable {
-    /// There is none.
+    /// No message is pending.
     case none
     /// The store shows it.
     case shown
@@ -15,7 +15,7 @@ public enum AppStoreMessageOutcome: String, CaseIterable, Hashable, Sendable {
 
 /// One message that waits to be shown.
 struct AppStoreMessage: Hashable, Codable, Sendable {
-    /// The subscription whose payment failed.
+    /// The subscription with the failed payment.
     let subscription: Int
     /// The end of the term after which it failed: every failure has one message.
     let end: Int64

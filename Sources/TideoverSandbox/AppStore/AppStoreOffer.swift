@@ -61,9 +61,9 @@ public struct AppStoreOffer: Hashable, Codable, Sendable {
     }
 }
 
-/// Which failed renewals get grace, as App Store Connect lets a developer choose.
+/// The failed renewals with grace, as a developer chooses them in App Store Connect.
 public enum BillingGraceScope: String, CaseIterable, Hashable, Codable, Sendable {
     case allRenewals = "all"
-    /// Not the first payment after something free.
+    /// Not the first payment after a free period.
     case paidRenewals = "paidOnly"
 }

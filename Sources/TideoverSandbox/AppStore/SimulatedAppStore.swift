@@ -128,7 +128,7 @@ extension SimulatedAppStore {
         public let number: AppStorePost.Number
         /// The notification that is sent.
         public let notification: AppStoreNotification
-        /// `{"signedPayload":"..."}`, or what a fault leaves of it.
+        /// `{"signedPayload":"..."}`, or the part that a fault leaves.
         public let body: [UInt8]
         /// The fault of this attempt; nil if there is none.
         public let fault: AppStoreWireFault?

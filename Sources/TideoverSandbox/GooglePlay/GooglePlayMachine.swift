@@ -47,7 +47,7 @@ public struct GooglePlayMachine: Codable, Sendable {
     var voids: [GooglePlayVoidedPurchase] = []
     var identifiers: GooglePlayIdentifiers
 
-    /// Creates a store without customers, whose clock shows `now` (milliseconds since 1970).
+    /// Creates a store without customers; its clock shows `now` (milliseconds since 1970).
     public init(app: GooglePlayApp, seed: UInt64, now: Int64) {
         self.app = app
         self.now = now

@@ -283,7 +283,7 @@ extension GooglePlaySubscription {
         items[index].end = min(items[index].end + tempo.graceStep, last)
     }
 
-    /// Advances the items that wait for a payment and whose current stage has ended.
+    /// Advances the items that wait for a payment and have reached the end of their stage.
     mutating func moveOn(at instant: Int64) -> [Kind] {
         let (before, wasCancelled) = (state, cancellation != nil)
         let ended = Set(items.filter { $0.phase == .ended }.map(\.plan.product))

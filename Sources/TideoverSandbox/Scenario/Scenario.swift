@@ -49,14 +49,14 @@ public struct ScenarioStep: Hashable, Sendable {
     public let action: ScenarioAction?
     /// The reason the store must give for refusing the action; nil if it must not refuse.
     public let refusal: AppStoreRefusal.Reason?
-    /// What the answer about the customer must contain afterwards.
+    /// The required content of the answer about the customer afterwards.
     public internal(set) var expectations: [ScenarioExpectation]
     /// The kinds of the events that must have been published for the customer since the last step
     /// with this expectation; nil to accept any.
     public internal(set) var events: [String]?
     /// The author's note for the reader of a report.
     public let note: String?
-    /// What RevenueCat's own answer about the customer must contain.
+    /// The required content of RevenueCat's own answer about the customer.
     public var relayed: [Relayed] = []
 
     /// Whether RevenueCat gives access to an entitlement.
@@ -73,7 +73,7 @@ public enum ScenarioAction: Hashable, Sendable {
     case store(AppStoreAction)
     /// The operator asks the store for a test notification.
     case requestTestNotification
-    /// Starts or stops losing what the store sends, although the store records it as delivered.
+    /// Starts or stops losing notifications, although the store records them as delivered.
     case loseNotifications(Bool)
     /// An action in Google Play.
     case googlePlay(ScenarioPlayAction)
@@ -99,7 +99,7 @@ public struct DeviceVisit: Hashable, Sendable {
     public var looks = true
     /// Whether the device sends the transactions that the store signed.
     public var presents = true
-    /// Whether the device can verify what it reads.
+    /// Whether the device can verify the signatures.
     public var verifies = true
     /// Whether the device has finished its transactions.
     public var finishes = true

@@ -45,7 +45,7 @@ public struct Moment: Hashable, Sendable {
     public let at: Int64
     /// The customer's name, if it concerns one.
     public let customer: String?
-    /// What happened.
+    /// The event of this entry.
     public internal(set) var happening: Happening
 
     /// The kinds of entries.
@@ -169,7 +169,7 @@ public struct Reading: Hashable, Sendable {
         if case .document(let value) = answer { value } else { nil }
     }
 
-    /// Returns what the answer reports about an entitlement; nil if it does not mention it.
+    /// Returns the answer's part about an entitlement; nil if it has none.
     public func entitlement(_ name: String) -> JSONValue? {
         document?["entitlements"]?[name]
     }

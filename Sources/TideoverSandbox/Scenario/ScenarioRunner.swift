@@ -8,7 +8,7 @@ public struct ScenarioRunner: Sendable {
     private let target: ScenarioTarget
     private let authority: SandboxAuthority
 
-    /// A runner whose store signs with this authority, which the target must trust.
+    /// Creates a runner with a store that signs with this authority. The target must trust it.
     public init(target: ScenarioTarget, authority: SandboxAuthority) {
         self.target = target
         self.authority = authority

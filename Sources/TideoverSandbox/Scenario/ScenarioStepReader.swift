@@ -1,6 +1,6 @@
 import TideoverJSON
 
-/// Reads the steps of a scenario, and checks that what they refer to exists.
+/// Reads the steps of a scenario, and checks that the names in them exist.
 struct StepReader {
     let app: ScenarioApp
     let customers: [StoreCustomer]

@@ -56,7 +56,7 @@ public enum PlayOperation: String, CaseIterable, Hashable, Codable, Sendable {
         }
     }
 
-    /// The scopes of which an access token must have one; empty if no token is required.
+    /// The scopes that permit the operation: a token needs one. Empty if no token is required.
     var scopes: Set<PlayScope> {
         switch self {
         case .pull, .acknowledgeMessages, .setDeadline: [.pubSub, .cloudPlatform]
