@@ -121,7 +121,7 @@ extension RelayedPurchase {
         return [RelayNews(type: .expiration, more: ["expiration_reason": .string(reason)])]
     }
 
-    /// Refunds the payment and ends access.
+    /// Records a refund, which also ends access.
     mutating func refund() -> [RelayNews] {
         [RelayNews(type: .cancellation, more: ["cancel_reason": "CUSTOMER_SUPPORT"])]
             + expire("CUSTOMER_SUPPORT")

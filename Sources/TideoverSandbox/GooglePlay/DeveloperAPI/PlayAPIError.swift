@@ -95,8 +95,8 @@ public enum PlayAPIError: Error, CaseIterable, Hashable, Codable, Sendable {
         }
     }
 
-    /// The whole response: `{"error": {"code": 404, "message": "...", "status": "NOT_FOUND",
-    /// "errors": [...]}}`.
+    /// The whole response:
+    /// `{"error": {"code": 404, "message": "...", "status": "NOT_FOUND", "errors": [...]}}`.
     public var response: Response {
         var error: JSONObject = [
             "code": .integer(Int64(httpStatus)), "message": .string(message),
