@@ -1,48 +1,48 @@
-/// What can go wrong with a message on its way.
+/// A fault in the delivery of a message.
 protocol WireFault: StoreFault {
-    /// What it does to the journey; nil where it spoils what arrives.
+    /// How it changes the delivery; nil for a fault in the content.
     var journey: DisturbedJourney? { get }
 }
 
-/// How a message may travel otherwise than at once and once.
+/// The ways in which a delivery can differ from a single, immediate one.
 enum DisturbedJourney {
-    /// It never arrives, though the store holds it for delivered.
+    /// It never arrives, although the store records it as delivered.
     case lost
-    /// It does not arrive, and the store knows.
+    /// It does not arrive, and the store detects it.
     case unanswered
-    /// It arrives, and a moment later once more.
+    /// It arrives twice, the second time a moment later.
     case twice
-    /// It arrives so many milliseconds later.
+    /// It arrives this many milliseconds later.
     case late(Int64)
-    /// The next one overtakes it.
+    /// The next message overtakes it.
     case overtaken
 }
 
-/// A store's post, as far as a disturbed wire meddles with it.
+/// A store's delivery queue, as far as faults change it.
 protocol DisturbedPost {
-    /// Notes that an attempt is over, and whether the store holds the message for delivered.
+    /// Records the end of an attempt, and whether the store counts the message as delivered.
     mutating func ended(_ number: Int, at instant: Int64, delivered: Bool)
-    /// Plans one more attempt.
+    /// Schedules one more attempt.
     mutating func postpone(_ number: Int, to instant: Int64)
 }
 
-/// The way from a store to whoever is notified, with what goes wrong on it. Instants are milliseconds
-/// since 1970.
+/// The transport from a store to its receiver, with faults. Instants are in milliseconds since
+/// 1970.
 struct DisturbedWire<Fault: WireFault>: Codable, Sendable {
-    /// How long after the first a second copy is sent, in milliseconds.
+    /// The delay of the second copy after the first, in milliseconds.
     private static var betweenCopies: Int64 { 500 }
 
     var faults: FaultPlan<Fault, Never>
-    /// The messages that a fault has struck: one is enough for each.
+    /// The messages that had a fault: each has at most one.
     private var struck: [Int] = []
-    /// The messages that wait until another has gone ahead.
+    /// The messages that wait until another has overtaken them.
     private var overtaken: [Int] = []
 
-    /// What comes of an attempt that is due.
+    /// The result of an attempt that is due.
     enum Passage {
         /// Nothing arrives now.
         case nothing
-        /// The message arrives, with what the fault makes of it.
+        /// The message arrives, changed by the fault.
         case arrival(Fault?)
     }
 
@@ -50,7 +50,7 @@ struct DisturbedWire<Fault: WireFault>: Codable, Sendable {
         faults = FaultPlan(seed: seed)
     }
 
-    /// Sends a message whose attempt is due. An attempt of which nothing arrives is over.
+    /// Sends a message with a due attempt. If nothing arrives, the attempt has ended.
     mutating func pass(_ number: Int, of post: inout some DisturbedPost, at now: Int64) -> Passage {
         let fault = struck.contains(number) ? nil : faults.draw()
         if fault != nil { struck.append(number) }
@@ -75,13 +75,14 @@ struct DisturbedWire<Fault: WireFault>: Codable, Sendable {
         return .arrival(fault)
     }
 
-    /// The oldest message that waits to be overtaken; nil where none does.
+    /// The oldest message that waits to be overtaken; nil if there is none.
     var oldestOvertaken: Int? { overtaken.min() }
 
-    /// Forgets which of the messages before a number were struck; none of them may come again.
+    /// Drops the fault records of messages before a number; none of these messages may be sent
+    /// again.
     mutating func forget(before number: Int) { struck.removeAll { $0 < number } }
 
-    /// Takes every rule back; what waits to be overtaken is sent now.
+    /// Removes every rule, and sends the messages that wait to be overtaken.
     mutating func clear(_ post: inout some DisturbedPost, at now: Int64) {
         faults.clear()
         for number in overtaken { post.postpone(number, to: now) }

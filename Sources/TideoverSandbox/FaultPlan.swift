@@ -1,27 +1,27 @@
-/// What can go wrong with one of a store's wires, when a test asks for it.
+/// A fault in a store's traffic, set by a test.
 public protocol StoreFault: Hashable, Codable, Sendable {
-    /// What a rule concerns that names no operation, in the plural: "Notifications".
+    /// The subject of a rule that names no operation, in the plural: "Notifications".
     static var concerned: String { get }
-    /// What becomes of it: "cut in half".
+    /// The outcome: "cut in half".
     var words: String { get }
 }
 
-/// When a fault strikes: calls of an operation, or of all, until it is used up. On a wire that knows no
-/// operations the operation is `Never`.
+/// The conditions of a fault: it matches calls of an operation, or of all, until it is used up. In
+/// traffic without operations, the operation is `Never`.
 public struct FaultRule<
     Fault: StoreFault,
     Operation: Hashable & Codable & Sendable
 >: Hashable, Codable, Sendable {
-    /// What goes wrong.
+    /// The fault.
     public let fault: Fault
-    /// The calls concerned; nil for all.
+    /// The affected calls; nil for all.
     public let operation: Operation?
-    /// How often it strikes before it is gone; nil for ever.
+    /// How often it applies before it is removed; nil for no limit.
     public fileprivate(set) var times: Int?
-    /// Of a hundred times that it could strike, how often it does on average.
+    /// The percentage of matches in which it applies, on average.
     public let percent: Int
 
-    /// A rule, by default for the next time and any operation.
+    /// Creates a rule, by default for the next time and any operation.
     public init(
         _ fault: Fault,
         on operation: Operation? = nil,
@@ -37,7 +37,7 @@ public struct FaultRule<
 }
 
 extension FaultRule: CustomStringConvertible {
-    /// What goes wrong and how often, in a sentence without its full stop.
+    /// The fault and its frequency: a sentence without its full stop.
     public var description: String {
         "\(operation.map { "Calls of \($0)" } ?? Fault.concerned), \(often): \(fault.words)"
     }
@@ -52,7 +52,7 @@ extension FaultRule: CustomStringConvertible {
     }
 }
 
-/// The rules in force, in the order made: the first that strikes decides.
+/// The active rules, in the order made. The first that matches decides.
 struct FaultPlan<
     Fault: StoreFault,
     Operation: Hashable & Codable & Sendable
@@ -68,7 +68,8 @@ struct FaultPlan<
 
     mutating func clear() { rules = [] }
 
-    /// The fault that strikes this call, nil for none. Without an operation only rules for all count.
+    /// Returns the fault of this call, nil for none. Without an operation, only rules for all calls
+    /// match.
     mutating func draw(for operation: Operation? = nil) -> Fault? {
         for index in rules.indices {
             let rule = rules[index]
@@ -82,7 +83,7 @@ struct FaultPlan<
         return nil
     }
 
-    /// A place to spoil a text of this length, never the first or the last.
+    /// Draws a position for damage in a text of this length, never the first or the last.
     mutating func place(in length: Int) -> Int {
         Int(random.number(in: 1...Int64(max(1, length - 2))))
     }

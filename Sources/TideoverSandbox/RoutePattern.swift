@@ -1,5 +1,6 @@
 extension [String] {
-    /// What stands in these segments of a path where a pattern has `*`; nil for a path of another shape.
+    /// Returns the path segments in place of each `*` of a pattern; nil for a path of another
+    /// shape.
     func ids(matching pattern: String) -> [String]? {
         let parts = pattern.split(separator: "/")
         guard parts.count == count else { return nil }

@@ -1,14 +1,14 @@
-/// A generator of random numbers whose whole sequence follows from its seed (SplitMix64), the same on
-/// every machine and in every process.
+/// A random number generator with a sequence that depends only on its seed (SplitMix64). It is the
+/// same on every machine and in every process.
 public struct SeededRandom: RandomNumberGenerator, Hashable, Codable, Sendable {
     private var state: UInt64
 
-    /// A generator at the start of a seed's sequence.
+    /// Creates a generator at the start of a seed's sequence.
     public init(seed: UInt64) {
         state = seed
     }
 
-    /// The next 64 bits of the sequence.
+    /// Returns the next 64 bits of the sequence.
     public mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state
@@ -17,8 +17,8 @@ public struct SeededRandom: RandomNumberGenerator, Hashable, Codable, Sendable {
         return mixed ^ (mixed >> 31)
     }
 
-    /// A number from the range, each equally likely. Own arithmetic: the standard library does not
-    /// promise that its mapping from a generator to a range stays the same between releases.
+    /// Returns a number from the range, each equally likely. It does not use the standard library,
+    /// which does not guarantee the same mapping from a generator to a range across releases.
     package mutating func number(in range: ClosedRange<Int64>) -> Int64 {
         let span = UInt64(bitPattern: range.upperBound &- range.lowerBound)
         guard span < .max else { return Int64(bitPattern: next()) }
@@ -29,7 +29,7 @@ public struct SeededRandom: RandomNumberGenerator, Hashable, Codable, Sendable {
         return Int64(bitPattern: UInt64(bitPattern: range.lowerBound) &+ drawn % count)
     }
 
-    /// A UUID of version 4 in lower case, as Apple writes them.
+    /// Returns a UUID of version 4 in lower case, as Apple writes them.
     package mutating func uuid() -> String {
         let high = next() & 0xFFFF_FFFF_FFFF_0FFF | 0x4000
         let low = next() & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000

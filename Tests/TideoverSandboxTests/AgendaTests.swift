@@ -30,7 +30,7 @@ import TideoverSandbox
         #expect(try #require(agenda.first) == (30, 0))
     }
 
-    /// However many there are: asking all of them is what an agenda saves.
+    /// For any number of items; an agenda avoids a scan of all of them.
     @Test(arguments: [1, 2, 3, 8, 13, 64, 100])
     func `it is first who would be found by asking all`(count: Int) {
         var random = SeededRandom(seed: UInt64(count))

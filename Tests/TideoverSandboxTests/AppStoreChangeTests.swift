@@ -2,8 +2,8 @@ import Testing
 import TideoverJSON
 import TideoverSandbox
 
-/// What changes a subscription beside payments: other products, other prices, extensions, refunds asked
-/// for. https://developer.apple.com/documentation/appstoreservernotifications/notificationtype
+/// Changes of a subscription other than payments: other products, other prices, extensions, refund
+/// requests. https://developer.apple.com/documentation/appstoreservernotifications/notificationtype
 @Suite struct AppStoreChangeTests {
     private static func product(
         _ id: String,
@@ -33,7 +33,7 @@ import TideoverSandbox
         ]
     }
 
-    /// A store in which the customer holds the middle product from 1 May to 1 June.
+    /// Returns a store with the customer's middle product from 1 May to 1 June.
     private func store(trial: String? = nil) throws -> HeardStore {
         var store = try HeardStore(Self.products(trial: trial), at: "2026-05-01T10:00:00Z")
         _ = try store.subscribe(trial == nil ? .declined : .required)
@@ -63,7 +63,7 @@ import TideoverSandbox
 
     @Test func `what is left of the old payment is given back`() throws {
         var machine = try store().machine
-        // Half of the 31 days of 1 May to 1 June.
+        // Half of the 31 days from 1 May to 1 June.
         _ = machine.advance(to: try #require(InstantText.read("2026-05-16T22:00:00Z")))
         let event = try #require(
             try machine.perform(.changePlan(to: "gold"), by: "anna").first?.event
@@ -173,7 +173,7 @@ import TideoverSandbox
         #expect(renewals.map { $0.renewal?["priceIncreaseStatus"] } == [nil, nil])
     }
 
-    // MARK: - Extensions and refunds asked for
+    // MARK: - Extensions and refund requests
 
     @Test func `an extension moves the end, and the cycle with it`() throws {
         var store = try store()
@@ -256,7 +256,7 @@ import TideoverSandbox
     }
 }
 
-/// How fast a sandbox lives.
+/// The renewal speed of a sandbox.
 @Suite struct AppStoreTempoTests {
     private func store(
         _ rate: RenewalRate,
@@ -302,7 +302,8 @@ import TideoverSandbox
         #expect(more.count == 13)
     }
 
-    /// StoreKit's test table: grace of a week and of other periods, and retrying, in seconds.
+    /// StoreKit's test table: grace of a week and of other periods, and the retry length, in
+    /// seconds.
     @Test(arguments: [
         (RenewalRate.fiveMinutes, 154, 150, 600), (.fifteenMinutes, 257, 450, 1800),
         (.thirtyMinutes, 514, 900, 3600), (.oneHour, 771, 1800, 7200),

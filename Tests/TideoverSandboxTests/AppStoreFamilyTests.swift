@@ -2,12 +2,12 @@ import Testing
 import TideoverJSON
 import TideoverSandbox
 
-/// What the family of a purchaser has, and what the store says of it.
+/// The shares of a purchaser's family, and the store's notifications about them.
 /// https://developer.apple.com/documentation/storekit/supporting-family-sharing-in-your-app
 @Suite struct AppStoreFamilyTests {
     private static let day = CivilDate.millisecondsPerDay
 
-    /// A store in which anna has shared with ben since 2 May.
+    /// Returns a store in which anna has shared with ben since 2 May.
     private func store(
         isFamilyShareable: Bool = true
     ) throws -> AppStoreMachine {

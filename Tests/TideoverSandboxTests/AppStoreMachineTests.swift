@@ -2,7 +2,7 @@ import Testing
 import TideoverJSON
 import TideoverSandbox
 
-/// The behaviour of renewals, as heard on the wire.
+/// The behaviour of renewals, as receivers see it.
 /// https://developer.apple.com/documentation/storekit/testing-failing-subscription-renewals-and-in-app-purchases
 @Suite struct AppStoreMachineTests {
     @Test func `a trial ends in a paid period of the full length`() throws {

@@ -1,7 +1,7 @@
 import Testing
 import TideoverSandbox
 
-/// The message of a billing problem, with grace and without.
+/// The billing problem message, with grace and without.
 @Suite struct AppStoreMessageTests {
     private func failed(_ grace: BillingGrace) throws -> AppStoreMachine {
         let start = try #require(InstantText.read("2026-05-01T10:00:00Z"))

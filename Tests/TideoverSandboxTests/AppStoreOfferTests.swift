@@ -2,7 +2,7 @@ import Testing
 import TideoverJSON
 import TideoverSandbox
 
-/// Offers, by what the signed transaction and renewal info say of them.
+/// Offers in the signed transaction and renewal info.
 /// https://developer.apple.com/documentation/appstoreserverapi/jwstransactiondecodedpayload
 @Suite struct AppStoreOfferTests {
     private static let monthly = "cards.pro.monthly"

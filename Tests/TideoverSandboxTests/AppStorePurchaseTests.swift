@@ -2,7 +2,7 @@ import Testing
 import TideoverJSON
 import TideoverSandbox
 
-/// Purchases that do not renew, that come about late or that are made elsewhere.
+/// Purchases that do not renew, that are delayed or that are made outside of the app.
 @Suite struct AppStorePurchaseTests {
     private static let lifetime = "cards.lifetime"
 

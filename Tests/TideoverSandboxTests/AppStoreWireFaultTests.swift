@@ -5,7 +5,7 @@ import TideoverLocks
 import TideoverSandbox
 import TideoverSignatures
 
-/// What arrives of a notification when something goes wrong on its way.
+/// The received notifications after a delivery fault.
 @Suite struct AppStoreWireFaultTests {
     private let authority: SandboxAuthority
     private let store: SimulatedAppStore
@@ -28,8 +28,8 @@ import TideoverSignatures
         try await store.register(.anna)
     }
 
-    /// Two notifications are on their way: a purchase, and an hour later its cancellation. What arrives of
-    /// them within the days, a body each.
+    /// Sends two notifications: a purchase, and its cancellation an hour later. Returns the bodies
+    /// that arrive within the days.
     private func arriving(
         _ fault: AppStoreWireFault,
         within days: Int64 = 1
@@ -46,7 +46,7 @@ import TideoverSignatures
         return heard
     }
 
-    /// What cannot be believed is refused, as a receiver does.
+    /// Rejects invalid bodies, as a receiver does.
     private func hear(
         until instant: Int64,
         _ heard: inout [(at: Int64, body: [UInt8])]

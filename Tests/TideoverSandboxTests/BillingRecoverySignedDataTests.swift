@@ -2,13 +2,13 @@ import Testing
 import TideoverJSON
 import TideoverSandbox
 
-/// Grace, retrying and recovery as the store signs them: in notifications and in the statuses of its Server
-/// API, each verified against the sandbox root and decoded again.
+/// Grace, retries and recovery in the store's signed data: in notifications and in the statuses of
+/// its Server API. Each is verified against the sandbox root and decoded again.
 /// https://developer.apple.com/documentation/storekit/testing-failing-subscription-renewals-and-in-app-purchases
 @Suite struct BillingRecoverySignedDataTests {
     private static let second: Int64 = 1000
 
-    /// A monthly subscription whose renewal of 1 June fails, at the instant asked for.
+    /// Returns a monthly subscription with a failed renewal on 1 June, at the given instant.
     private func failing(_ grace: BillingGrace, until instant: String) throws -> HeardStore {
         var store = try HeardStore([.monthly(grace: grace)], at: "2026-05-01T10:00:00Z")
         _ = try store.subscribe()
@@ -170,7 +170,8 @@ import TideoverSandbox
         }
     }
 
-    /// StoreKit's table, in seconds: grace of a week and of other periods, retrying with grace included.
+    /// StoreKit's table, in seconds: grace of a week and of other periods, and the retry length
+    /// with grace.
     @Test(arguments: [
         (RenewalRate.fiveMinutes, Int64(154), Int64(150), Int64(600)),
         (.fifteenMinutes, 257, 450, 1800), (.thirtyMinutes, 514, 900, 3600),

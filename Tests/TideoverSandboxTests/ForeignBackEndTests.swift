@@ -6,7 +6,7 @@ import TideoverSignatures
 
 @testable import TideoverSandbox
 
-/// Back ends that are not Tideover, as rehearsals meet them.
+/// Back ends other than Tideover in rehearsals.
 @Suite struct ForeignBackEndTests {
     private func scenario(_ expect: String) throws -> Scenario {
         try Scenario(

@@ -2,7 +2,7 @@ import Testing
 import TideoverJSON
 import TideoverSandbox
 
-/// What customers, the store and developers change about a running subscription.
+/// Changes of a running subscription by customers, the store and developers.
 /// https://developer.android.com/google/play/billing/lifecycle/subscriptions
 @Suite struct GooglePlayChangeTests {
     // MARK: Cancelling
@@ -269,7 +269,7 @@ extension StorePeriod {
 }
 
 extension PlayedStore {
-    /// Why an action is refused.
+    /// Returns why an action is refused.
     mutating func refused(_ action: GooglePlayAction) throws -> GooglePlayRefusal.Reason? {
         do {
             try act(action)
@@ -279,7 +279,7 @@ extension PlayedStore {
         }
     }
 
-    /// Why a write is refused.
+    /// Returns why a write is refused.
     mutating func refused(_ write: GooglePlayWrite) throws -> GooglePlayRefusal.Reason? {
         do {
             try self.write(write)

@@ -2,10 +2,10 @@ import Testing
 import TideoverJSON
 import TideoverSandbox
 
-/// One-time purchases, payments that come late, acknowledgement, and money given back.
+/// One-time purchases, late payments, acknowledgement, and refunds.
 /// https://developer.android.com/google/play/billing/lifecycle/one-time
 @Suite struct GooglePlayPaymentTests {
-    // MARK: Once
+    // MARK: One-time purchases
 
     @Test func `what lasts is bought once and is the customer's for good`() throws {
         var store = try PlayedStore()
@@ -106,7 +106,7 @@ import TideoverSandbox
 
     // MARK: Acknowledging
 
-    /// Three days; of a prepaid plan shorter than a week half its length.
+    /// Three days; for a prepaid plan shorter than a week, half its length.
     @Test(arguments: [
         ("monthly", "2026-05-04 10:00:00"), ("prepaid", "2026-05-04 10:00:00"),
         ("prepaid-3-days", "2026-05-02 22:00:00"),
@@ -154,7 +154,7 @@ import TideoverSandbox
         #expect(acknowledged == "ACKNOWLEDGEMENT_STATE_ACKNOWLEDGED")
     }
 
-    // MARK: Giving back
+    // MARK: Refunds
 
     @Test func `revoked with a full refund it ends at once`() throws {
         var store = try PlayedStore(subscribedTo: .monthly)
@@ -318,7 +318,7 @@ extension PlayedStore {
         try act(.buy(product: product, quantity: quantity, payment: payment))
     }
 
-    /// The newest one-time purchase as the API answers.
+    /// Returns the API's answer about the newest one-time purchase.
     func readProduct() throws -> JSONValue {
         .object(try #require(machine.product(token: token)))
     }

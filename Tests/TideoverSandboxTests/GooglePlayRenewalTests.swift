@@ -2,7 +2,7 @@ import Testing
 import TideoverJSON
 import TideoverSandbox
 
-/// Buying, renewing and failing to, as Google's lifecycle pages tell it.
+/// Purchases, renewals and failed payments, as Google's lifecycle pages describe them.
 /// https://developer.android.com/google/play/billing/lifecycle/subscriptions
 @Suite struct GooglePlayRenewalTests {
     @Test func `a purchase is active, unacknowledged and names who bought`() throws {
@@ -128,7 +128,7 @@ import TideoverSandbox
         #expect(try store.expiry() == "2026-06-02 10:00:00")
         #expect(try store.truth().name == "active")
         #expect(try store.pass(until: "2026-06-02T10:00:00Z") == ["2026-06-02 10:00:00 5"])
-        // 60 days less the grace that there is not.
+        // 60 days, because there is no grace to subtract.
         #expect(try store.truth() == .hold(until: store.instant("2026-08-01T10:00:00Z")))
         try store.pass(until: "2026-08-01T10:00:00Z")
         #expect(try store.expiry() == "2026-08-01 10:00:00")

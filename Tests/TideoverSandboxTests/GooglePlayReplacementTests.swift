@@ -2,12 +2,12 @@ import Testing
 import TideoverJSON
 import TideoverSandbox
 
-/// Purchases that take the place of others, by their linked tokens.
+/// Purchases that replace others, by their linked tokens.
 /// https://developer.android.com/google/play/billing/subscriptions#allow-users-change
 @Suite struct GooglePlayReplacementTests {
     typealias Mode = GooglePlayAction.ReplacementMode
 
-    /// Half of a month of 10 dollars is left, worth a quarter of a month at 20 dollars.
+    /// Half of a month at 10 dollars remains, worth a quarter of a month at 20 dollars.
     @Test(arguments: [
         (Mode.withTimeProration, "2026-04-23 22:00:00", "prorationPeriod", "0.00 USD"),
         (.chargeProratedPrice, "2026-05-01 10:00:00", "basePrice", "5.00 USD"),
@@ -32,7 +32,7 @@ import TideoverSandbox
         let replacement = try #require(try store.items()[0]["itemReplacement"])
         #expect(replacement["productId"] == "cards.pro")
         #expect(replacement["replacementMode"] == .string(mode.rawValue))
-        // The old token is over, and says why.
+        // The old token has ended, and reports the reason.
         #expect(try store.state(old) == "EXPIRED")
         #expect(try store.cancellation(old) == "replacementCancellation")
         #expect(try store.expiry(0, old) == "2026-04-16 10:00:00")

@@ -4,8 +4,8 @@ import TideoverGooglePlay
 import TideoverJSON
 import TideoverSandbox
 
-/// The simulated store's resources, held to Google's description of its API, to the reader that shares no
-/// type with it, and to the rules of standing.
+/// Compares the simulated store's resources with Google's description of its API, with the
+/// independent reader, and with the rules of standing.
 @Suite struct GooglePlayResourceTests {
     private static let seeds: Range<UInt64> = 1..<25
     private static let steps = 20
@@ -95,7 +95,7 @@ import TideoverSandbox
         try JSONDocument(JSONValue.object(object).encoded()).root
     }
 
-    /// What holds for these lives says something only if they come everywhere.
+    /// The results for these lives are meaningful only if the lives cover everything.
     @Test func `the lives come through every state and every kind of notification`() throws {
         var states: Set<String> = []
         var types: Set<GooglePlayEvent.SubscriptionType> = []
@@ -120,7 +120,8 @@ import TideoverSandbox
 
     // MARK: Standing
 
-    /// Whoever reads each purchase whenever the store does something gives access when the store does.
+    /// A back end that reads each purchase after every change gives access exactly when the store
+    /// does.
     @Test func `the rules of standing say of access what the store holds true`() throws {
         for seed in Self.seeds {
             var life = try PlayedLife(seed: seed)
@@ -144,7 +145,7 @@ import TideoverSandbox
 }
 
 extension JSONObject {
-    /// The orders that a subscription names.
+    /// The orders in a subscription's resource.
     fileprivate var orders: [String] {
         (self["lineItems"]?.array ?? []).compactMap { $0["latestSuccessfulOrderId"]?.string }
     }

@@ -2,7 +2,7 @@ import Testing
 import TideoverSandbox
 import TideoverSignatures
 
-/// A life in which much goes wrong follows from its seed to the byte, before anything is signed.
+/// A random life with many faults is determined by its seed to the byte, before anything is signed.
 @Suite struct LivedStoreTests {
     @Test func `a life in the App Store is the same after the same seed, and no other`()
         async throws

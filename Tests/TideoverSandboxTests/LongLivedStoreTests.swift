@@ -4,7 +4,7 @@ import TideoverJSON
 import TideoverLocks
 import TideoverSandbox
 
-/// Stores that live for long keep what they still answer, and no more.
+/// Long-running stores keep only the data that they still report.
 @Suite struct LongLivedStoreTests {
     private static let stage = """
         { scenario: "A desk", source: "a test",
@@ -17,7 +17,7 @@ import TideoverSandbox
           customers: { anna: {}, ben: { store: "googlePlay" } }, start: "2026-05-01T10:00:00Z" }
         """
 
-    /// The ways to ask both stores.
+    /// The handlers of both stores.
     private let doors = Locked<[Handler]>([])
 
     private var target: ScenarioTarget {
@@ -43,7 +43,7 @@ import TideoverSandbox
                 #"{ do: "\#(ben)", customer: "ben" }"#,
             ]
             for step in steps { _ = try await session.take(Array(step.utf8)) }
-            // No key opens them, but the stores notice.
+            // No key is accepted, but the stores record the calls.
             for ask in doors.withLock({ $0 }) {
                 _ = try await ask(Request(path: "/inApps/v1/subscriptions/1"))
                 _ = try await ask(

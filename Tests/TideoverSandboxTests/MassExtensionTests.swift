@@ -3,7 +3,7 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverSandbox
 
-/// Extending everybody's renewal date at once.
+/// Extensions of all subscribers at once.
 /// https://developer.apple.com/documentation/appstoreserverapi/extend-subscription-renewal-dates-for-all-active-subscribers
 @Suite struct MassExtensionTests {
     private static let path = "/inApps/v1/subscriptions/extend/mass"
@@ -30,7 +30,7 @@ import TideoverSandbox
         }
     }
 
-    /// Anna pays, Ben is in his trial, Cleo cannot pay, Dora is over and Emil pays in Germany.
+    /// Anna pays, Ben is in his trial, Cleo cannot pay, Dora has expired and Emil pays in Germany.
     private func customers() async throws -> StoreClient {
         let client = try await StoreClient([.monthly(trial: "P1W", grace: .threeDays)])
         let germany = try #require(Storefront.known.first { $0.country == "DEU" })

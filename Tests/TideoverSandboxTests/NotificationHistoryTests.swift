@@ -3,7 +3,7 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverSandbox
 
-/// What the store sends, how often it tries, and what its history says of that.
+/// The store's notifications, their delivery attempts, and the notification history.
 /// https://developer.apple.com/documentation/appstoreservernotifications/responding-to-app-store-server-notifications
 @Suite struct NotificationHistoryTests {
     private static let path = "/inApps/v1/notifications/history"
@@ -17,7 +17,7 @@ import TideoverSandbox
         return try await client.answer("POST", target, .object(try await wish(client, more)))
     }
 
-    /// All of what is kept, narrowed or changed.
+    /// Returns a request for the whole history, with a test's changes.
     private func wish(_ client: StoreClient, _ more: JSONObject) async throws -> JSONObject {
         let now = await client.store.now
         var wish: JSONObject = [
@@ -132,7 +132,7 @@ import TideoverSandbox
             }
             token = answer["paginationToken"]?.string
             #expect((answer["hasMore"] == true) == (token != nil))
-            // What arrives in between comes behind.
+            // Notifications that arrive between the pages come last.
             if token != nil { await client.store.requestTestNotification() }
         } while token != nil
         let sent = await client.store.letters.filter { !$0.attempts.isEmpty }

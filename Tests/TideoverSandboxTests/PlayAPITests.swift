@@ -3,12 +3,12 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverSandbox
 
-/// The Play Developer API of the simulated store, as a back end asks it.
+/// The Play Developer API of the simulated store, as a back end calls it.
 /// https://developers.google.com/android-publisher/api-ref/rest
 @Suite struct PlayAPITests {
     private static let month: Int64 = 31 * PlayClient.day
 
-    /// A store in which Anna has bought, and the token of what she bought.
+    /// Returns a store with a purchase of Anna's, and the token of the purchase.
     private func subscribed() async throws -> (client: PlayClient, path: String, token: String) {
         let client = try await PlayClient()
         try await client.store.perform(
@@ -158,7 +158,7 @@ import TideoverSandbox
         #expect(try await put().status == 200)
         let after = try await client.answer("GET", path)
         #expect(after["lineItems"]?[0]?["expiryTime"]?.string == moved)
-        // The etag has changed with it.
+        // The etag has changed too.
         #expect(try await put().status == 409)
     }
 
@@ -174,7 +174,7 @@ import TideoverSandbox
         )
         try await client.pass(days: 1)
         let list = "purchases/voidedpurchases"
-        // Without asking for them those of subscriptions are not listed.
+        // By default, voided subscriptions are not listed.
         #expect(try await client.answer("GET", list) == [:])
         let voided = try await client.answer("GET", "\(list)?type=1")
         #expect(voided["voidedPurchases"]?[0]?["orderId"] == .string(order))

@@ -2,7 +2,7 @@ import Testing
 import TideoverJSON
 import TideoverSandbox
 
-/// Whose turn is next in the simulated Google Play, held against asking everybody.
+/// Compares the next event of the simulated Google Play with a scan of all customers.
 @Suite struct PlayAgendaTests {
     @Test(arguments: [1, 2, 3, 4] as [UInt64])
     func `many in one store hear what each hears alone, in the order of asking all`(seed: UInt64)
@@ -12,7 +12,7 @@ import TideoverSandbox
         var crowd = try Crowd(seed: seed)
         for _ in 0..<80 {
             for _ in 0..<random.number(in: 1...4) { try crowd.act(&random) }
-            // Whole days, so that much falls due at one instant.
+            // Whole days, so that many events are due at the same instant.
             try crowd.pass(days: random.number(in: 1...12))
         }
         #expect(crowd.heard > 80)
@@ -52,8 +52,8 @@ import TideoverSandbox
     }
 }
 
-/// Customers of one store, each of whom also has a store alone and does the same there. Which store is next
-/// is found by asking all of them.
+/// Customers of one store, each of whom also has a separate store with the same actions. A scan of
+/// all separate stores finds the next one.
 private struct Crowd {
     private static let names = ["ada", "ben", "cara", "dora", "emil"]
     private static let start: Int64 = 1_777_629_600_000  // 2026-05-01T10:00:00Z
@@ -61,7 +61,7 @@ private struct Crowd {
 
     private var whole: GooglePlayMachine
     private var alone: [GooglePlayMachine] = []
-    /// What an order of the whole store is called in the store of the one who made it.
+    /// The customer's order in the separate store, for each order of the whole store.
     private var orders: [String: String] = [:]
     private(set) var heard = 0
 
@@ -82,9 +82,9 @@ private struct Crowd {
         }
     }
 
-    // MARK: Living
+    // MARK: Acting
 
-    /// Something that somebody does, or the developer to somebody's purchase.
+    /// Performs an action of a customer, or of the developer on a customer's purchase.
     mutating func act(_ random: inout SeededRandom) throws {
         let number = Int(random.number(in: 0...Int64(Self.names.count - 1)))
         let name = Self.names[number]
@@ -134,7 +134,7 @@ private struct Crowd {
         }
     }
 
-    /// Both stores do it, or both refuse for the same reason.
+    /// Performs an action in both stores. Both must accept it, or refuse it for the same reason.
     private mutating func both(
         _ number: Int,
         _ body: (inout GooglePlayMachine) throws -> [GooglePlayNotification]
@@ -163,7 +163,7 @@ private struct Crowd {
         try compare(whole.advance(to: instant), expected)
     }
 
-    /// Of several at one instant the one of the customer first registered.
+    /// At the same instant, the customer registered first comes first.
     private var earliest: (at: Int64, number: Int)? {
         let due = alone.enumerated().compactMap { number, store in
             store.nextEvent.map { (at: $0, number: number) }
@@ -186,7 +186,7 @@ private struct Crowd {
         }
     }
 
-    /// The resources of all purchases, without the etag, which is made of the token.
+    /// Compares the resources of all purchases, without the etag, which is derived from the token.
     mutating func compareResources() throws {
         for (number, name) in Self.names.enumerated() {
             let (tokens, others) = (whole.tokens(of: name), alone[number].tokens(of: name))
@@ -206,7 +206,8 @@ private struct Crowd {
         }
     }
 
-    /// The same to the byte, once the tokens and orders of one are called as the other calls them.
+    /// Compares two values to the byte, after replacing the tokens and orders of one with those of
+    /// the other.
     private mutating func compare(_ one: JSONValue, _ other: JSONValue, of name: String) {
         guard let number = Self.names.firstIndex(of: name) else { return }
         var text = String(decoding: one.encoded(), as: UTF8.self)

@@ -5,7 +5,7 @@ import TideoverJSON
 import TideoverSandbox
 import TideoverSignatures
 
-/// The tokens of pushes, and the keys that are published for them.
+/// The tokens of pushes, and the published keys.
 @Suite struct PlayAuthorityTests {
     private static let now: Int64 = 1_780_000_000_500
 

@@ -4,8 +4,8 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverSandbox
 
-/// Holds what the simulated API answers to Google's own description of it: every member of every answer
-/// stands there, with the type it has.
+/// Compares the simulated API's answers with Google's own description of it. It must contain every
+/// member of every answer, with the same type.
 @Suite(.enabled(if: Discovery.isPresent, "Google's discovery documents are not beside the project"))
 struct PlayDiscoveryTests {
     @Test func `every answer of the API is one that its description allows`() async throws {
@@ -66,14 +66,15 @@ struct PlayDiscoveryTests {
             scope: .pubSub
         )
         #expect(pulled != [:])
-        // The topic writes two names in the spelling of older clients too, which nobody describes.
+        // The topic also writes two names in the spelling of older clients, which no description
+        // contains.
         let older = Set(["message_id", "publish_time"])
         let faults = queue.faults(in: pulled, of: "PullResponse")
         #expect(faults.allSatisfy { fault in older.contains { fault.hasSuffix($0) } })
     }
 }
 
-/// One of Google's descriptions of an API, beside the project rather than in it.
+/// One of Google's descriptions of an API, stored outside of the project.
 private struct Discovery {
     private let schemas: JSONNode
 
@@ -99,7 +100,7 @@ private struct Discovery {
         schemas = try #require(try JSONDocument(bytes, limits: .local).root["schemas"])
     }
 
-    /// The places in an object that its schema does not have, or has in another type.
+    /// Returns the paths in an object that its schema lacks or has with another type.
     func faults(in value: JSONValue, of schema: String) -> [String] {
         guard let object = value.object, let properties = schemas[schema] else { return [schema] }
         return object.flatMap { member -> [String] in

@@ -5,7 +5,7 @@ import TideoverLocks
 import TideoverSandbox
 import TideoverSignatures
 
-/// How scenarios of Google Play are read and played.
+/// Scenarios with Google Play.
 @Suite struct PlayScenarioTests {
     private func text(_ steps: String, customers: String = "{ anna: {} }") -> [UInt8] {
         Array(
@@ -94,7 +94,7 @@ import TideoverSignatures
         _ = try await take("{ after: '32 d' }")
         var ben = try #require(await session.standings().last)
         #expect(ben.store == .googlePlay)
-        // Seven days of grace from 1 June on, then what is left of sixty.
+        // Seven days of grace from 1 June on, then the rest of sixty.
         #expect((ben.state, ben.until) == ("grace", InstantText.read("2026-06-08T10:00:00Z")))
         _ = try await take("{ at: '2026-06-07T12:00:00Z', customer: 'ben' }")
         _ = try await session.passToNextEvent()
@@ -149,7 +149,7 @@ import TideoverSignatures
         #expect(report.passed)
         let truths = report.readings.map(\.truth.isEntitled)
         #expect(truths == [true, true, false])
-        // The naive check agrees: nobody paused, and no payment failed.
+        // The naive check agrees: there was no pause and no failed payment.
         #expect(report.readings.allSatisfy { $0.naiveMistake == nil })
     }
 

@@ -4,7 +4,7 @@ import TideoverJSON
 import TideoverSandbox
 import TideoverSignatures
 
-/// Who gets an access token of the simulated Google, and what it opens.
+/// Access tokens of the simulated Google, and their scopes.
 /// https://developers.google.com/identity/protocols/oauth2/service-account
 @Suite struct PlayTokenTests {
     private func word(_ request: Request, _ client: PlayClient) async throws -> String {
@@ -23,7 +23,7 @@ import TideoverSignatures
         #expect(answer["access_token"]?.string?.isEmpty == false)
     }
 
-    /// How Google's libraries sign, from their sources: what the header leaves out, and the claims
+    /// How Google's libraries sign, from their sources: the omitted header members, and the claims
     /// that differ from the documented ones.
     private static let libraries: [(String, without: [String], JSONObject)] = [
         ("the documentation", [], ["aud": .string(served)]),
@@ -67,7 +67,7 @@ import TideoverSignatures
         #expect(try await word(request, client) == "invalid_grant")
     }
 
-    /// Claims of another time, audience, account or scope, and what they are turned down with.
+    /// Claims with another time, audience, account or scope, and the errors they cause.
     private static let otherClaims: [(JSONObject, String)] = [
         (["aud": "https://oauth2.example/token"], "invalid_grant"),
         (["iss": "other@p.example"], "invalid_grant"),

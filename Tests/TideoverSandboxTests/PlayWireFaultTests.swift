@@ -4,7 +4,7 @@ import TideoverJSON
 import TideoverSandbox
 import TideoverSignatures
 
-/// What arrives of a push when something goes wrong on its way.
+/// The received pushes after a delivery fault.
 @Suite struct PlayWireFaultTests {
     private static let audience = "https://b.example/push"
 
@@ -26,8 +26,8 @@ import TideoverSignatures
         var kind: Int64? { told?["subscriptionNotification"]?["notificationType"]?.int64 }
     }
 
-    /// Two messages are on their way, of a purchase and a minute later of its cancellation. What arrives of
-    /// them within the minutes; what must not be believed is refused.
+    /// Pushes two messages: a purchase, and its cancellation a minute later. Returns the pushes
+    /// that arrive within the minutes; invalid ones are rejected.
     private func arriving(
         _ fault: PlayWireFault,
         within minutes: Int64 = 30,
@@ -75,7 +75,7 @@ import TideoverSignatures
 
     private static let push = PubSubPush(audience: audience, email: "pusher@p.example")
 
-    /// What a receiver that has fetched Google's keys reads of a token.
+    /// Returns a token's claims, as a receiver with Google's keys reads them.
     private func claims(_ token: String, _ client: PlayClient) async throws -> JSONValue {
         let answer = try await client.store.google(
             Request(method: "GET", path: PlayAuthority.keySetPath)

@@ -3,7 +3,7 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverSandbox
 
-/// A subscription that is pulled from. https://cloud.google.com/pubsub/docs/pull
+/// A pull subscription. https://cloud.google.com/pubsub/docs/pull
 @Suite struct PubSubPullTests {
     private static let path = "/v1/projects/tideover-rehearsal/subscriptions/pull"
 
@@ -53,7 +53,7 @@ import TideoverSandbox
         #expect(await client.store.unacknowledged.count == 1)
     }
 
-    /// A store that has published three messages.
+    /// Returns a store that has published three messages.
     private func client() async throws -> PlayClient {
         let client = try await PlayClient()
         for _ in 0..<3 { try await client.store.requestTestNotification() }
@@ -75,7 +75,7 @@ import TideoverSandbox
         #expect(again.count == 2)
         #expect(ids(again).first == ids(first)[1])
         #expect(again.first?["ackId"] != first[1]["ackId"])
-        // The old id opens nothing any more, and that is no error.
+        // The old id has expired, and that is no error.
         try await tell(client, "acknowledge", [first[1]])
         #expect(await client.store.unacknowledged.count == 2)
         try await tell(client, "acknowledge", again)

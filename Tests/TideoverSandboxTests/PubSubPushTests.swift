@@ -5,7 +5,7 @@ import TideoverLocks
 import TideoverSandbox
 import TideoverSignatures
 
-/// What a push brings, in each of its forms. https://cloud.google.com/pubsub/docs/push
+/// The content of a push, in each format. https://cloud.google.com/pubsub/docs/push
 @Suite struct PubSubPushTests {
     private static func push(_ form: PubSubPush.Form) -> PubSubPush {
         var push = PubSubPush(audience: "https://b.example/push", email: "pusher@p.example")
@@ -13,7 +13,7 @@ import TideoverSignatures
         return push
     }
 
-    /// The first push of a test notification.
+    /// Returns the first push of a test notification.
     private func attempt(_ form: PubSubPush.Form) async throws -> SimulatedGooglePlay.Attempt {
         let client = try await PlayClient(push: Self.push(form))
         try await client.store.requestTestNotification()

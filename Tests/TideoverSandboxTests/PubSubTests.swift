@@ -2,14 +2,14 @@ import Testing
 import TideoverJSON
 import TideoverSandbox
 
-/// How a subscription pushes what Google Play publishes.
+/// The pushes of a subscription to Google Play's topic.
 /// https://cloud.google.com/pubsub/docs/handling-failures
 @Suite struct PubSubTests {
     private static let start: Int64 = 1_780_000_000_000
     private static let notice: JSONObject = ["version": "1.0"]
 
-    /// Delivers everything that falls due up to an instant, and answers with the statuses in turn, the
-    /// last of them for ever.
+    /// Delivers everything that is due up to an instant. Answers with the statuses in turn, and
+    /// repeats the last one.
     private func deliver(
         _ post: inout PlayPost,
         until end: Int64,

@@ -3,7 +3,7 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverSandbox
 
-/// How much the Server API answers.
+/// The rate limits of the Server API.
 /// https://developer.apple.com/documentation/appstoreserverapi/identifying-rate-limits
 @Suite struct RateLimitTests {
     private static let start: Int64 = 1_777_629_600_000  // 1 May 2026, 10:00, a full hour
@@ -37,7 +37,7 @@ import TideoverSandbox
         let target = path.replacing("%", with: id)
         for _ in 0..<calls { #expect(try await status(client, target) != 429) }
         #expect(try await status(client, target) == 429)
-        // Nothing else is concerned.
+        // Other operations are not affected.
         let other = path.contains("history") ? "/inApps/v1/transactions/" : "/inApps/v2/history/"
         #expect(try await status(client, other + id) == 200)
     }

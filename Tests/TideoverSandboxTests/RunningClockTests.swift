@@ -19,7 +19,7 @@ import TideoverSandbox
     @Test func `a store that jumps goes on from there at its speed`() {
         var clock = RunningClock(speed: 10, ours: 0, stores: 0)
         #expect(clock.now(at: 100, stores: 0) == 1000)
-        // Three days ahead: it does not stand until the clock has caught up.
+        // Three days ahead: it does not stop until the clock has caught up.
         let jumped: Int64 = 3 * 86_400_000
         #expect(clock.now(at: 100, stores: jumped) == jumped)
         #expect(clock.now(at: 200, stores: jumped) == jumped + 1000)
@@ -32,7 +32,7 @@ import TideoverSandbox
         #expect(clock.now(at: 101, stores: 5001, atMost: .max) == 5001)
         clock.run(at: 0, ours: 101, stores: 5001)
         #expect(clock.now(at: 200, stores: 5001, atMost: 6000) == 5001)
-        // One that is further already does not go back.
+        // A store that is already further does not go back.
         #expect(clock.now(at: 201, stores: 7000, atMost: 6000) == 7000)
     }
 
@@ -46,7 +46,7 @@ import TideoverSandbox
         var clock = RunningClock(speed: 10, ours: 0, stores: 0)
         clock.run(at: 2, ours: 100, stores: 400)
         #expect(clock.speed == 2)
-        // 1000 had gone by at the old speed.
+        // 1000 had passed at the old speed.
         #expect(clock.now(at: 150, stores: 400) == 1100)
         clock.run(at: 0, ours: 150, stores: 1100)
         #expect(clock.now(at: 999_999, stores: 1100) == 1100)

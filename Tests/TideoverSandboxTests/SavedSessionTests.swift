@@ -3,7 +3,7 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverSandbox
 
-/// A stage with both stores that is laid aside goes on as if it had not been.
+/// A saved stage with both stores continues as if it had not been interrupted.
 @Suite struct SavedSessionTests {
     private static let head = """
         scenario: "A desk", source: "a test", seed: 5,
@@ -18,7 +18,7 @@ import TideoverSandbox
         """
     private static let customers = #"customers: { anna: {}, ben: { store: "googlePlay" } }"#
 
-    /// Its key takes long to make.
+    /// Shared, because creating its key is slow.
     private static let playAuthority = PlayAuthority(seed: 5)
 
     private let authority: SandboxAuthority
@@ -33,7 +33,8 @@ import TideoverSandbox
         try Scenario(stage: Array("{ \(head) \(customers) }".utf8)) { _ in [] }
     }
 
-    /// A back end that refuses a quarter of what it is sent, by its length, and answers nothing of use.
+    /// A back end that rejects a quarter of the requests, by their length, and returns empty
+    /// answers.
     private var target: ScenarioTarget {
         var target = ScenarioTarget(
             deliver: { request in
@@ -87,7 +88,7 @@ import TideoverSandbox
         }
     }
 
-    /// What a session says of a step; nil for the store's next event.
+    /// Returns a session's output for a step; nil requests the store's next event.
     private func told(_ session: ScenarioSession, _ step: String?) async throws -> Told {
         do {
             guard let step else { return .moments(try await session.passToNextEvent()) }

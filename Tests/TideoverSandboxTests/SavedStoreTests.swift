@@ -3,7 +3,7 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverSandbox
 
-/// A store that is laid aside goes on as if it had not been.
+/// A saved store continues as if it had not been interrupted.
 @Suite struct SavedStoreTests {
     private static let start = InstantText.read("2026-05-01T10:00:00Z") ?? 0
 
@@ -31,7 +31,7 @@ import TideoverSandbox
         return store
     }
 
-    /// The first half of a story: something of everything that a store keeps.
+    /// Plays the first half of a story, with an example of every kind of data that a store keeps.
     private func begin(_ store: SimulatedAppStore) async throws {
         try await store.perform(
             .subscribe(product: "cards.pro.monthly", trial: .required),
@@ -50,7 +50,7 @@ import TideoverSandbox
         await store.requestTestNotification()
     }
 
-    /// The second half, as it is heard: when, what, and what went wrong.
+    /// Plays the second half, and returns the deliveries: the instant, the content and the fault.
     private func goOn(_ store: SimulatedAppStore) async throws -> [String] {
         var heard: [String] = []
         try await store.perform(.approvePurchase(product: nil), by: "ben")

@@ -3,7 +3,7 @@ import Testing
 import TideoverSandbox
 import TideoverStoreKitFile
 
-/// Scenarios whose products come from Xcode's StoreKit configuration file.
+/// Scenarios with products from Xcode's StoreKit configuration file.
 @Suite struct ScenarioCatalogueTests {
     private static func example() throws -> [UInt8] {
         let file = URL(filePath: #filePath).deletingLastPathComponent()
@@ -111,7 +111,7 @@ import TideoverStoreKitFile
         )
     }
 
-    /// What the file cannot say of a subscription that does not renew.
+    /// The data of a non-renewing subscription that the file does not contain.
     private static let season =
         #"products: { "cards.season": { kind: "nonRenewing", period: "P3M", price: "4.99 USD", "#
         + #"entitlements: ["league"] } }"#

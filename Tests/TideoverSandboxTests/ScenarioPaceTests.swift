@@ -5,11 +5,11 @@ import TideoverLocks
 import TideoverSandbox
 import TideoverSignatures
 
-/// Rehearsals that take their time, on a clock that passes only while somebody waits for it.
+/// Rehearsals at a pace, on a clock that advances only during waits.
 @Suite struct ScenarioPaceTests {
     private static let began: Int64 = 1_900_000_000_000
 
-    /// What a back end hears, and when by its own clock.
+    /// The notifications of a back end, with the time on its own clock.
     private final class Listener: Sendable {
         let clock = Locked(ScenarioPaceTests.began)
         let heard = Locked<[(at: Int64, payload: JSONValue)]>([])
@@ -20,7 +20,7 @@ import TideoverSignatures
 
         var now: Int64 { clock.withLock { $0 } }
 
-        /// Holds on to the clock alone, as all of this holds on to the store, which goes by it.
+        /// Captures only the clock, because the listener retains the store, which uses the clock.
         func pace(_ month: Int64) -> ScenarioPace {
             ScenarioPace(
                 month: month,
@@ -82,7 +82,7 @@ import TideoverSignatures
                 #expect(date >= Self.began, "\(name) in \(payload)")
             }
         }
-        // May has 31 days, and the store's months are of 30.
+        // May has 31 days, and the store's months have 30.
         let bought = instants(in: try #require(heard.first).payload)
         let end = try #require(bought.first { $0.0 == "expiresDate" }?.1)
         let start = try #require(bought.first { $0.0 == "purchaseDate" }?.1)
@@ -130,7 +130,7 @@ import TideoverSignatures
         #expect(report.verdicts.map(\.holds) == [true])
     }
 
-    // MARK: A store that stays
+    // MARK: A running store
 
     private func session(_ listener: Listener) async throws -> ScenarioSession {
         let stage = try Scenario(stage: Array(Self.life.utf8)) { _ in [] }
@@ -149,14 +149,14 @@ import TideoverSignatures
         }
         _ = try await session.take(Array(#"{ do: "subscribe", customer: "anna" }"#.utf8))
         await #expect(throws: AheadOfClock.self) { try await session.passToNextEvent() }
-        // A minute later six days have passed, and the step takes place then.
+        // A minute later, six days have passed, and the step runs then.
         listener.clock.withLock { $0 += 60_000 }
         _ = try await session.take(Array(#"{ do: "cancel", customer: "anna" }"#.utf8))
         let signed = listener.heard.withLock { $0.last }?.payload["signedDate"]?.int64 ?? 0
         #expect((Self.began + 60_000...listener.now).contains(signed))
     }
 
-    // MARK: Asking the store
+    // MARK: Requests to the store
 
     @Test func `a back end asks about times by its own clock`() async throws {
         let listener = Listener()
@@ -171,7 +171,7 @@ import TideoverSignatures
         ]
         _ = try await ScenarioRunner(target: target, authority: SandboxAuthority())
             .run(Scenario(reading: Array(Self.life.utf8)))
-        // The store's own clock stands still from here on, the other does not.
+        // The store's own clock is stopped from here on, the other is not.
         listener.clock.withLock { $0 += 500_000 }
         let api = try #require(listener.store.withLock { $0 })
         func history(_ start: Int64, _ end: Int64) async throws -> [JSONValue]? {
@@ -198,13 +198,14 @@ import TideoverSignatures
     }
 }
 
-/// What stands in a signed document, with what is signed inside it; nobody looks at signatures here.
+/// Returns the content of a signed document, with its signed parts decoded; does not verify
+/// signatures.
 private func content(of compact: JSONValue?) throws -> JSONValue {
     let jws = try JWS(Array((compact?.string ?? "").utf8))
     return JSONValue(try JSONDocument(jws.payload).root)
 }
 
-/// Every member of a notification named as an instant is, those of its signed parts too.
+/// Returns every member of a notification with the name of an instant, including its signed parts.
 private func instants(in value: JSONValue) -> [(String, Int64)] {
     var found: [(String, Int64)] = []
     for (name, member) in value.object ?? [:] {

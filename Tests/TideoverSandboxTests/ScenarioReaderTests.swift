@@ -3,7 +3,7 @@ import TideoverJSON
 import TideoverSandbox
 
 @Suite struct ScenarioReaderTests {
-    /// A scenario with these lines as its steps; the first of them stands on line 9.
+    /// Returns a scenario with these lines as its steps; the first of them is on line 9.
     private func scenario(_ steps: String, customers: String = "anna: {}") throws -> Scenario {
         try Scenario(
             reading: Array(

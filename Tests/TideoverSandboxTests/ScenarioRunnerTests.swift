@@ -103,7 +103,7 @@ import TideoverSignatures
         #expect(first.moments == second.moments)
     }
 
-    /// What devices sent, and nothing else, answered with the path they sent it to.
+    /// Returns only the devices' reports, each with its path.
     private func reports(_ steps: String) async throws -> [JSONValue] {
         let backEnd = try FakeBackEnd(.right, trusting: authority)
         var target = backEnd.target
@@ -243,7 +243,7 @@ import TideoverSignatures
         #expect(await asked.statuses == [200, 200, 200])
     }
 
-    /// Asks for all notifications so far.
+    /// Requests all notifications so far.
     private actor Asked {
         nonisolated let key = P256PrivateKey.generate()
         private var serverAPI: Handler?

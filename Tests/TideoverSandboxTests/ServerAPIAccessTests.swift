@@ -4,7 +4,7 @@ import TideoverJSON
 import TideoverSandbox
 import TideoverSignatures
 
-/// Who may ask the Server API, and what it says when something goes wrong on purpose.
+/// Access to the Server API, and its answers with faults.
 @Suite struct ServerAPIAccessTests {
     @Test func `a token as documented opens the API`() async throws {
         let client = try await StoreClient()
@@ -31,7 +31,7 @@ import TideoverSignatures
         arguments: [
             ("iss", "another issuer"), ("aud", "appstoreconnect-v2"), ("bid", "com.example.other"),
             ("bid", nil), ("iat", nil), ("exp", nil), ("iss", nil), ("aud", nil),
-            // The clock shows 1777629600 s.
+            // The clock is at 1777629600 s.
             ("iat", 1_777_629_601), ("exp", 1_777_629_600), ("exp", 1_777_633_201),
             ("iat", 1_777_626_299), ("exp", "1777629900"),
         ] as [(String, JSONValue)]
@@ -61,7 +61,7 @@ import TideoverSignatures
         #expect(response.status == 200)
     }
 
-    /// As Apple's own library for Python writes them. The clock shows 1777629600 s.
+    /// As Apple's own library for Python writes them. The clock is at 1777629600 s.
     @Test(arguments: [(1_777_629_600, 401), (1_777_633_200, 200), (1_777_633_201, 401)])
     func `a token that does not say when it was issued ends within an hour`(
         expires: Int64,

@@ -3,7 +3,7 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverSandbox
 
-/// What the simulated Server API answers. https://developer.apple.com/documentation/appstoreserverapi
+/// The simulated Server API's reads. https://developer.apple.com/documentation/appstoreserverapi
 @Suite struct ServerAPITests {
     // MARK: - Statuses
 

@@ -3,7 +3,7 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverSandbox
 
-/// What a back end can tell the store. https://developer.apple.com/documentation/appstoreserverapi
+/// The simulated Server API's writes. https://developer.apple.com/documentation/appstoreserverapi
 @Suite struct ServerAPIWriteTests {
     // MARK: - Tokens and finishing
 

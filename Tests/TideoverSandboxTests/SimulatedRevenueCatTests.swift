@@ -5,7 +5,7 @@ import TideoverLocks
 import TideoverSandbox
 import TideoverSignatures
 
-/// What the simulated RevenueCat tells of stores and answers about customers, and how a scenario has one.
+/// The simulated RevenueCat's events and answers, and its use in scenarios.
 @Suite struct SimulatedRevenueCatTests {
     private static func text(_ steps: String, head: String, revenueCat: String) -> [UInt8] {
         Array(
@@ -35,7 +35,7 @@ import TideoverSignatures
 
     private static let alone = "{ authorization: 'of the dashboard', alone: true }"
 
-    /// What arrived at a back end that answers with the statuses in turn, and the report.
+    /// Returns the requests at a back end that answers with the statuses in turn, and the report.
     private func play(
         _ steps: String,
         head: String = appStore,
@@ -75,7 +75,7 @@ import TideoverSignatures
 
     private static func ms(_ text: String) -> Int64? { InstantText.read(text) }
 
-    // MARK: What it tells
+    // MARK: Events
 
     @Test func `a failed payment in the App Store is an issue, a cancellation and an end`()
         async throws
@@ -133,12 +133,12 @@ import TideoverSignatures
         let (bought, renewed) = (try event(requests[0]), try event(requests[1]))
         #expect(bought["product_id"] == "cards.pro:monthly")
         #expect(bought["store"] == "PLAY_STORE")
-        // Pub/Sub takes a second, and it hears of it five later.
+        // Pub/Sub takes a second, and RevenueCat processes the message five seconds later.
         #expect(bought["event_timestamp_ms"]?.int64 == Self.ms("2026-05-01T10:00:06Z"))
         #expect(renewed["original_transaction_id"] == bought["transaction_id"])
         #expect(renewed["transaction_id"] != bought["transaction_id"])
         #expect(renewed["purchased_at_ms"]?.int64 == Self.ms("2026-06-01T10:00:00Z"))
-        // No grace: there is no date, which is not the same as no word of one.
+        // Without grace, the date is null, not absent.
         let issue = try event(requests[2])
         #expect(issue["grace_period_expiration_at_ms"] == .null)
     }
@@ -175,7 +175,7 @@ import TideoverSignatures
         #expect(event["app_user_id"] == nil)
     }
 
-    // MARK: How it delivers
+    // MARK: Delivery
 
     @Test func `what is not taken with 200 comes again five times, with the same id`() async throws
     {
@@ -226,7 +226,7 @@ import TideoverSignatures
         )
     }
 
-    // MARK: What it answers
+    // MARK: Answers
 
     @Test func `its API answers who has the key, and makes whom it does not know`() async throws {
         let relay = SimulatedRevenueCat(
@@ -283,7 +283,7 @@ import TideoverSignatures
         #expect(entitlement?["product_identifier"] == "cards.pro.monthly")
     }
 
-    // MARK: How a scenario has one
+    // MARK: Use in scenarios
 
     private func trouble(_ steps: String, revenueCat: String) -> String {
         do {

@@ -5,7 +5,7 @@ import TideoverLocks
 import TideoverSandbox
 import TideoverSignatures
 
-/// How the store's time shows on another clock.
+/// The conversion of the store's time to another clock.
 @Suite struct StoreDialTests {
     /// A month of the store takes three seconds, so that a millisecond is 14 min 24 s of it.
     private static let dial = StoreDial(from: 1_000_000_000_000, at: 5_000_000_000, month: 3000)
@@ -14,7 +14,7 @@ import TideoverSignatures
         #expect(Self.dial.shown(1_000_000_000_000) == 5_000_000_000)
         #expect(Self.dial.shown(1_000_000_000_000 + 30 * 86_400_000) == 5_000_003_000)
         #expect(Self.dial.shown(1_000_000_000_000 - 30 * 86_400_000) == 4_999_997_000)
-        // 14 min 24 s are a millisecond; what is less has not been reached.
+        // 14 min 24 s are a millisecond; shorter times are not reached yet.
         #expect(Self.dial.shown(1_000_000_000_000 + 864_000) == 5_000_000_001)
         #expect(Self.dial.shown(1_000_000_000_000 + 863_999) == 5_000_000_000)
         #expect(Self.dial.shown(1_000_000_000_000 - 1) == 4_999_999_999)

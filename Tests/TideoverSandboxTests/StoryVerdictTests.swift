@@ -4,10 +4,9 @@ import TideoverJSON
 import TideoverLocks
 import TideoverSandbox
 
-/// What counts as a lockout in a story: a back end that says what it is told to say, beside a customer who has
-/// paid for a year.
+/// Lockouts in a story: a back end with fixed answers, and a customer who has paid for a year.
 @Suite struct StoryVerdictTests {
-    /// Something goes wrong from 4 to 8 May; the back end catches up on the 10th.
+    /// Faults from 4 to 8 May; the back end catches up on the 10th.
     private static let story = """
         {
           scenario: "A year paid", source: "Tideover, rules of standing",
@@ -31,8 +30,8 @@ import TideoverSandbox
         }
         """
 
-    /// How the story comes out with a back end that answers otherwise from one instant of May to another, each
-    /// `day T hour`.
+    /// Returns the result of the story with a back end that gives another answer between two
+    /// instants of May, each `day T hour`.
     private func verdict(
         from begin: String,
         to end: String,
@@ -68,13 +67,13 @@ import TideoverSandbox
         arguments: [
             // Never.
             ("02T10", "02T10", 0, 0),
-            // Before anything goes wrong, for one look and for two.
+            // Before the faults, for one read and for two.
             ("02T10", "03T10", day, 1), ("02T00", "03T11", 2 * day, 2),
-            // Up to when something goes wrong, and no longer.
+            // Until the faults begin, and no longer.
             ("03T10", "07T10", day, 1),
-            // While something goes wrong, and until it was caught up with.
+            // During the faults, and until the back end has caught up.
             ("04T10", "08T00", 0, 0), ("04T10", "10T10", 0, 0),
-            // Behind that; the last look is the end of what is known.
+            // After that; the trace ends with the last read.
             ("10T11", "11T00", day - 60, 2), ("11T10", "12T10", day, 2), ("12T10", "13T00", 0, 2),
         ] as [(String, String, Int64, Int)]
     )
@@ -86,7 +85,7 @@ import TideoverSandbox
     ) async throws {
         let verdict = try await verdict(from: begin, to: end, Self.denied)
         #expect(verdict.lockoutMinutes == minutes)
-        // A quiet answer that is wrong is one more fault than the lockout.
+        // A wrong answer at a quiet point is one more fault than the lockout.
         #expect(verdict.faults.count == faults)
         #expect(verdict.quietAnswers == 3)
     }
@@ -102,8 +101,9 @@ import TideoverSandbox
 
     // MARK: Google Play's grace
 
-    /// Every push is lost until the payment has failed; the back end catches up on 4 June. Of all of the grace the
-    /// store says nothing, only until when it has moved the expiry. What is done in March is told of as paid for.
+    /// Every push is lost until the payment has failed; the back end catches up on 4 June. The
+    /// store reports only the moved expiry, not the end of the whole grace. Purchases in March are
+    /// reported as paid.
     private func grace(
         told accessUntil: String,
         before: String = #"{"state":"never","access":false}"#,
@@ -182,8 +182,8 @@ import TideoverSandbox
         #expect(try await graceInBoth(told: "2026-07-02T10:00:00.000Z").count == 1)
     }
 
-    /// A month from 1 May in Google Play, with thirty days of grace, and one from 3 May in the App Store, with
-    /// sixteen; neither is paid for again.
+    /// A month from 1 May in Google Play, with thirty days of grace, and one from 3 May in the App
+    /// Store, with sixteen; neither renews.
     private func graceInBoth(told end: String) async throws -> [StoryFault] {
         let token = "2f6a3f0e-6c1b-4d0e-9a55-0b7e8c1d4a21"
         let story = """

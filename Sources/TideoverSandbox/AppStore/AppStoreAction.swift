@@ -1,60 +1,60 @@
-/// What a customer, or the App Store at a customer's request, can do. A `product` of nil means the
-/// customer's only subscription, or the newest of several.
+/// The actions of a customer, and those of the App Store at a customer's request. A `product` of
+/// nil selects the customer's only subscription, or the newest of several.
 public enum AppStoreAction: Hashable, Sendable {
     /// Buys; after a lapse this resubscribes.
     case subscribe(product: String, trial: TrialChoice)
-    /// Buys what does not renew, or subscribes; outside of the app (in the store itself) without the token
-    /// that the app would set.
+    /// Buys a one-time product, or subscribes. Outside of the app (in the store itself), the
+    /// purchase lacks the token that the app would set.
     case buy(product: String, outsideApp: Bool)
-    /// A child of the family wants something, and an adult is to approve it.
+    /// A child of the family requests a purchase, which an adult must approve.
     case askToBuy(product: String)
-    /// The adult approves it, and it is sold.
+    /// An adult approves it, and it is sold.
     case approvePurchase(product: String?)
     case declinePurchase(product: String?)
-    /// A purchase fails because the customer must first do something in the store.
+    /// A purchase fails because the customer must first act in the store.
     case interruptPurchase(product: String)
-    /// The customer does it, and it is sold.
+    /// The customer completes the required act, and the product is sold.
     case resumePurchase(product: String?)
     /// Redeems an offer by its name.
     case redeem(product: String, offer: String)
-    /// From now on every charge to the customer's account is declined.
+    /// Declines every charge to the customer's account from now on.
     case failPayments
-    /// The customer corrects the payment method; the store tries every outstanding charge at once.
+    /// Corrects the payment method; the store retries every outstanding charge at once.
     case fixPayments
-    /// Sets the switch "Allow Purchases & Renewals" of the customer's sandbox account. Once on, the store
-    /// tries every outstanding charge.
+    /// Sets the switch "Allow Purchases & Renewals" of the customer's sandbox account. When it is
+    /// turned on, the store retries every outstanding charge.
     case allowPurchases(Bool)
-    /// The developer takes a product off sale: nobody's subscription renews into it.
+    /// The developer removes a product from sale: no subscription renews into it.
     case removeFromSale(product: String)
     /// Turns automatic renewal off. While a charge is outstanding this ends the subscription.
     case cancel(product: String?)
     /// Turns automatic renewal on again.
     case reenable(product: String?)
-    /// Chooses another product of a group that the customer subscribes to. A higher level, or the same
-    /// level and length, is taken at once; anything else at the next renewal; the current product undoes
-    /// such a choice.
+    /// Chooses another product of a group that the customer subscribes to. A higher level, or the
+    /// same level and length, takes effect at once. Any other product takes effect at the next
+    /// renewal. The current product cancels an earlier choice.
     case changePlan(to: String)
-    /// Lets a family member have what the customer subscribes to.
+    /// Shares the customer's subscription with a family member.
     case share(product: String?, with: String)
-    /// Takes a family member's share back.
+    /// Stops sharing with a family member.
     case stopSharing(product: String?, with: String)
     /// The store extends the renewal date by whole days.
     case extendRenewal(product: String?, days: Int64)
-    /// The next renewal is to cost more.
+    /// Raises the price of the next renewal.
     case raisePrice(product: String?, to: StorePrice, needsConsent: Bool)
-    /// Agrees to a higher price.
+    /// Accepts a higher price.
     case acceptPrice(product: String?)
-    /// Asks for a refund of the newest payment; the store asks the app's back end what was consumed, and may
-    /// turn renewal off at the same time.
+    /// Requests a refund of the newest payment. The store asks the app's back end about
+    /// consumption, and may turn renewal off at the same time.
     case requestRefund(product: String?, reason: RefundRequestReason, stopsRenewal: Bool = false)
-    /// The store declines what was asked for.
+    /// The store declines the requested refund.
     case declineRefund(product: String?)
-    /// The store refunds the newest payment: in full, or so many percent of it, from 1 to 99.
+    /// The store refunds the newest payment: in full, or a percentage of it, from 1 to 99.
     case refund(product: String?, reason: RefundReason, percent: Int64 = 100)
-    /// The store takes its refund back after a dispute.
+    /// The store reverses its refund after a dispute.
     case reverseRefund(product: String?)
 
-    /// The product it names.
+    /// The product that the action names.
     var product: String? {
         switch self {
         case .cancel(let product), .reenable(let product), .share(let product, _),
@@ -73,11 +73,11 @@ public enum AppStoreAction: Hashable, Sendable {
         }
     }
 
-    /// Whether a purchase begins with the product's free trial, or what stands in its place.
+    /// Whether a purchase begins with the product's free trial, or with its introductory offer.
     public enum TrialChoice: Hashable, Sendable {
-        /// If the product offers one and the customer may still have it, as the store does it.
+        /// If the product has one and the customer is eligible, as in the store.
         case ifEligible
-        /// Refused unless the customer may have it.
+        /// Refused unless the customer is eligible.
         case required
         case declined
     }
@@ -99,16 +99,16 @@ public enum AppStoreAction: Hashable, Sendable {
     }
 }
 
-/// The store's answer to an action that it does not carry out.
+/// The store's refusal of an action.
 public struct AppStoreRefusal: Error, Hashable, Sendable {
-    /// Which rule of the store stands in the way.
+    /// The rule that prevents it.
     public let reason: Reason
     /// The customer's name.
     public let customer: String
-    /// The product asked for or held, if one is meant.
+    /// The requested or owned product, if the refusal is about one.
     public let product: String?
 
-    /// One case for each rule of the store that an action can meet.
+    /// One case for each rule that an action can violate.
     public enum Reason: String, CaseIterable, Hashable, Sendable {
         case unknownCustomer
         case customerExists
@@ -122,37 +122,38 @@ public struct AppStoreRefusal: Error, Hashable, Sendable {
         /// The account's switch "Allow Purchases & Renewals" is off.
         case purchasesNotAllowed
         case notForSale
-        /// What is bought once and for all is owned already.
+        /// A non-consumable product is owned already.
         case alreadyOwned
         case notBought
         case unknownOffer
-        /// The offer is for others: those who left, or those who subscribe or did.
+        /// The customer is not eligible: the offer is for lapsed customers, or for current and
+        /// former ones.
         case notEligible
         case alreadyPending
         case notPending
         case renewalAlreadyOff
         case renewalAlreadyOn
-        /// It has ended: only a new purchase brings it back.
+        /// It has ended; only a new purchase restores access.
         case ended
         case alreadyRefunded
         case notRefunded
-        /// Nobody has asked for a refund, or it was decided already.
+        /// No refund is requested, or the request was decided already.
         case refundNotRequested
-        /// The product is not for families, or the member is the purchaser.
+        /// The product cannot be shared, or the member is the purchaser.
         case notShareable
         case alreadyShared
         case notShared
-        /// It renews into this product as it is.
+        /// It already renews into this product.
         case samePlan
-        /// Only while a paid or free period runs can its renewal change.
+        /// Its renewal can change only during a paid or free period.
         case notRunning
-        /// There is no higher price to agree to.
+        /// There is no higher price to accept.
         case noPriceToAccept
-        /// A price can only be raised by this.
+        /// The new price must be higher.
         case notHigher
-        /// Only paid service that is running can be extended.
+        /// Only a running paid period can be extended.
         case notExtendable
-        /// Twice in 365 days is as often as the store extends.
+        /// The store extends at most twice in 365 days.
         case extensionsUsedUp
     }
 }

@@ -1,12 +1,12 @@
-/// What the store finds in its books when somebody asks: as they stand now, or as they stood a while ago.
+/// Look-ups in the store's records, in their current or an earlier state.
 extension AppStoreMachine {
-    /// An account as it was until an instant.
+    /// The state of an account until an instant.
     struct Version: Codable, Sendable {
         let until: Int64
         let account: Account
     }
 
-    /// One transaction, with the account that holds it.
+    /// One transaction, with its account.
     struct Finding {
         let account: Account
         let content: Content
@@ -17,10 +17,10 @@ extension AppStoreMachine {
         }
     }
 
-    /// How far a read can lag behind, in milliseconds: what the books keep of what they said before.
+    /// The longest lag of a read, in milliseconds: how long earlier states are kept.
     static let longestLag = CivilDate.millisecondsPerDay
 
-    /// Keeps an account as it stands, before it changes at `now`.
+    /// Stores the current state of an account before it changes at `now`.
     mutating func remember(_ account: Int) {
         let oldest = now - AppStoreMachine.longestLag
         past[account].removeAll { $0.until <= oldest }
@@ -28,8 +28,8 @@ extension AppStoreMachine {
         past[account].append(Version(until: now, account: accounts[account]))
     }
 
-    /// The account that a transaction or an account's copy of the app belongs to, as it stood at an
-    /// instant; nil if the store did not know the id then.
+    /// Returns the account of a transaction or of an `appTransactionId`, in its state at an
+    /// instant; nil if the id did not exist then.
     func account(of id: String, asOf instant: Int64) -> Account? {
         guard let index = owners[id] else { return nil }
         let account = account(index, asOf: instant)
@@ -37,12 +37,13 @@ extension AppStoreMachine {
         return isKnown ? account : nil
     }
 
-    /// A transaction as it stood at an instant; nil if there was none.
+    /// Returns a transaction in its state at an instant; nil if there was none.
     func finding(_ id: String, asOf instant: Int64) -> Finding? {
         owners[id].flatMap { account($0, asOf: instant).finding(id) }
     }
 
-    /// Where the subscription stands that began with a transaction; nil if none did.
+    /// Returns the location of the subscription that began with a transaction; nil if there is
+    /// none.
     func place(ofOriginal id: String) -> Place? {
         guard let account = owners[id] else { return nil }
         let index = accounts[account].subscriptions.firstIndex {
@@ -51,14 +52,14 @@ extension AppStoreMachine {
         return index.map { Place(account: account, subscription: $0) }
     }
 
-    /// Where a one-time purchase stands by its transaction; nil if it is none.
+    /// Returns the location of a one-time purchase by its transaction; nil if there is none.
     func shelf(of id: String) -> Shelf? {
         guard let account = owners[id] else { return nil }
         let index = accounts[account].purchases.firstIndex { $0.ids.transactionId == id }
         return index.map { Shelf(account: account, purchase: $0) }
     }
 
-    /// The name of the customer whose transaction this is.
+    /// Returns the name of the customer who owns the transaction.
     func customer(of id: String) -> String? { owners[id].map { accounts[$0].customer.name } }
 
     private func account(_ index: Int, asOf instant: Int64) -> Account {
@@ -67,7 +68,8 @@ extension AppStoreMachine {
 }
 
 extension AppStoreMachine.Account {
-    /// Every transaction, in the order of the subscriptions and then as bought; last what does not renew.
+    /// Every transaction, ordered by subscription and then as bought; purchases that do not renew
+    /// are last.
     var findings: [AppStoreMachine.Finding] {
         let terms = subscriptions.flatMap { subscription in
             subscription.terms.map { finding(.term($0, of: subscription)) }
@@ -104,7 +106,7 @@ extension AppStoreMachine.Finding {
         }
     }
 
-    /// Nil for what belongs to no group.
+    /// Nil for a product outside of any group.
     var groupNumber: String? {
         switch content {
         case .term(let term, _): term.product.groupNumber
@@ -127,7 +129,7 @@ extension AppStoreMachine.Finding {
         }
     }
 
-    /// When it was bought.
+    /// The instant of the purchase.
     var start: Int64 {
         switch content {
         case .term(let term, _): term.start

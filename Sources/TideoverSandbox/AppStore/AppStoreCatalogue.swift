@@ -1,4 +1,4 @@
-/// An app as App Store Connect knows it: what notifications say of it, and what it sells.
+/// An app as defined in App Store Connect: its identity in notifications, and its products.
 public struct AppStoreApp: Hashable, Codable, Sendable {
     /// The id in the bundle, such as `com.example.cards`.
     public let bundleId: String
@@ -6,16 +6,16 @@ public struct AppStoreApp: Hashable, Codable, Sendable {
     public let appAppleId: Int64
     /// The version of the build that the customers use.
     public let bundleVersion: String
-    /// What the store writes into every payload.
+    /// The environment in every payload of the store.
     public let environment: AppStoreEnvironment
-    /// How fast subscriptions renew; production knows real time only.
+    /// The speed of renewals; production allows only real time.
     public let renewalRate: RenewalRate
     /// The subscriptions on sale.
     public let products: [AppStoreProduct]
-    /// What else is on sale.
+    /// The other products on sale.
     public let oneTimeProducts: [AppStoreOneTimeProduct]
 
-    /// An app that sells these products.
+    /// Creates an app that sells these products.
     public init(
         bundleId: String,
         appAppleId: Int64 = 1_234_567_890,
@@ -45,8 +45,8 @@ public struct AppStoreApp: Hashable, Codable, Sendable {
     }
 }
 
-/// The environment a simulated store claims. The claim proves nothing: a receiver must go by the root
-/// certificate that vouches for the signature.
+/// The environment that a simulated store claims. The claim proves nothing: a receiver must rely on
+/// the root certificate of the signature.
 public enum AppStoreEnvironment: String, CaseIterable, Hashable, Codable, Sendable {
     case production = "Production"
     case sandbox = "Sandbox"
@@ -60,24 +60,24 @@ public struct AppStoreProduct: Hashable, Codable, Sendable {
     public let group: String
     /// The rank in the group: 1 is the highest, and of equal ranks neither is an upgrade.
     public let level: Int
-    /// How long one payment lasts.
+    /// The period that one payment covers.
     public let period: StorePeriod
-    /// The length of the free trial that new customers of the group are offered.
+    /// The length of the free trial for new customers of the group.
     public let trial: StorePeriod?
-    /// What one period costs.
+    /// The price of one period.
     public let price: StorePrice
-    /// What new customers of the group are offered: the free trial, or what stands in its place.
+    /// The offer for new customers of the group: the free trial, or an introductory offer instead.
     public let introductory: AppStoreOffer?
-    /// What can be redeemed, by name.
+    /// The offers that can be redeemed, by name.
     public let offers: [AppStoreOffer]
-    /// How long service goes on after a failed payment.
+    /// The length of service after a failed payment.
     public let grace: BillingGrace
-    /// After which failed payments it does.
+    /// The failed payments after which grace is given.
     public let graceScope: BillingGraceScope
-    /// Whether the purchaser's family can have it too.
+    /// Whether the product can be shared with the purchaser's family.
     public let isFamilyShareable: Bool
 
-    /// A product, by default without free trial, offers and grace.
+    /// Creates a product, by default without free trial, offers and grace.
     public init(
         id: String,
         group: String,
@@ -110,7 +110,8 @@ public struct AppStoreProduct: Hashable, Codable, Sendable {
         self.isFamilyShareable = isFamilyShareable
     }
 
-    /// The group's number in the store. It belongs to the catalogue, so no seed changes it.
+    /// The group's number in the store. It belongs to the catalogue and does not depend on the
+    /// seed.
     var groupNumber: String {
         let hash = group.utf8.reduce(UInt64(0xCBF2_9CE4_8422_2325)) { hash, byte in
             (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3
@@ -136,14 +137,14 @@ public enum BillingGrace: String, CaseIterable, Hashable, Codable, Sendable {
     }
 }
 
-/// A price as the App Store writes it.
+/// A price in the App Store's format.
 public struct StorePrice: Hashable, Codable, Sendable {
-    /// Thousandths of the currency's main unit, whatever the currency.
+    /// Thousandths of the currency's main unit, for every currency.
     public let milliunits: Int64
     /// ISO 4217.
     public let currency: String
 
-    /// An amount in thousandths of the main unit.
+    /// Creates an amount in thousandths of the main unit.
     public init(milliunits: Int64, currency: String) {
         self.milliunits = milliunits
         self.currency = currency
@@ -178,7 +179,7 @@ public struct Storefront: Hashable, Codable, Sendable {
     /// Apple's number for it.
     public let id: String
 
-    /// A store by its country and number.
+    /// Creates a store from its country and number.
     public init(country: String, id: String) {
         self.country = country
         self.id = id
@@ -198,17 +199,18 @@ public struct Storefront: Hashable, Codable, Sendable {
 
 /// A person with an Apple Account who uses the app.
 public struct StoreCustomer: Hashable, Codable, Sendable {
-    /// How the story calls the person; never on the wire.
+    /// The person's name in the scenario; never sent.
     public let name: String
-    /// The token that the app sets at every purchase; without one the store sends none.
+    /// The token that the app sets at every purchase; nil if the app sets none.
     public let appAccountToken: String?
     /// The country that the account is registered in.
     public let storefront: Storefront
 
-    /// What the system under test knows the person by, whose accounts in both stores have one token.
+    /// The person's id in the system under test. The accounts of one person in both stores share
+    /// one token.
     public var person: String { appAccountToken ?? name }
 
-    /// A customer, by default of the United States.
+    /// Creates a customer, by default of the United States.
     public init(name: String, appAccountToken: String?, storefront: Storefront = .unitedStates) {
         self.name = name
         self.appAccountToken = appAccountToken

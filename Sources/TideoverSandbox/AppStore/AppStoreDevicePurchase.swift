@@ -9,13 +9,13 @@ public struct AppStoreDevicePurchase: Hashable, Sendable {
     public let originalTransactionId: String
     /// The id of the newest transaction.
     public let transactionId: String
-    /// Until when it gives access, grace included, in milliseconds since 1970; nil for what never ends.
+    /// When access ends, grace included, in milliseconds since 1970; nil if it never ends.
     public let end: Int64?
-    /// Whether it was taken back.
+    /// Whether it was revoked.
     public let isRevoked: Bool
     /// `Transaction.jwsRepresentation` of the newest transaction.
     public let signedTransaction: JSONValue
-    /// `RenewalInfo.jwsRepresentation`; nil for what does not renew.
+    /// `RenewalInfo.jwsRepresentation`; nil for a product that does not renew.
     public let signedRenewalInfo: JSONValue?
 }
 
@@ -43,7 +43,7 @@ extension AppStoreService {
                 )
             )
         }
-        // What is used up is no current entitlement.
+        // A consumable is no current entitlement.
         for purchase in account.purchases where purchase.product.kind != .consumable {
             let transaction = AppStoreWire.transaction(
                 machine.app,

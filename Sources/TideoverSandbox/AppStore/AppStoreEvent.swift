@@ -1,5 +1,4 @@
-/// Something that happened in the store and that it notifies servers of. Instants are milliseconds since
-/// 1970.
+/// An event in the store that it reports to servers. Instants are in milliseconds since 1970.
 public enum AppStoreEvent: Hashable, Codable, Sendable {
     case subscribed(until: Int64, trial: Bool, again: Bool)
     case renewed(until: Int64, endedTrial: Bool)
@@ -10,42 +9,42 @@ public enum AppStoreEvent: Hashable, Codable, Sendable {
     case renewalTurnedOn(renewsAt: Int64)
     case expired(Expiry)
     case refunded(reason: AppStoreAction.RefundReason)
-    /// Until when what was refunded lasts; nil for what never ends, or of which the store does not know.
+    /// With the end of the refunded period; nil if it has none, or the store does not know one.
     case refundReversed(until: Int64?)
     case renewalExtended(until: Int64)
-    /// One of those whom an extension of all subscribers of a product was to reach.
+    /// The extension of one subscriber failed, in an extension of all subscribers of a product.
     case extensionFailed
     case extensionsCompleted(succeeded: Int64, failed: Int64)
-    /// At once; with what is given back of the payment for the old product.
+    /// At once; with the refunded part of the payment for the old product.
     case upgraded(to: String, until: Int64, refund: StorePrice)
-    /// At the next renewal; a crossgrade to another length too.
+    /// At the next renewal; also a crossgrade to another length.
     case downgraded(to: String, at: Int64)
-    /// The product that was to change at the next renewal does not.
+    /// Cancels the product change planned for the next renewal.
     case changeDropped(to: String)
     case priceRaised(to: StorePrice, needsConsent: Bool)
     case priceAccepted
     case refundRequested(AppStoreAction.RefundRequestReason)
     case refundDeclined
     case offerRedeemed(OfferEffect)
-    /// Something was bought that does not renew.
+    /// A one-time product was bought.
     case charged(product: String)
-    /// What a family member had through somebody else's purchase is gone.
+    /// A family member lost a share of another person's purchase.
     case shareRevoked
     case tested
 
-    /// Why a subscription came to its end.
+    /// Why a subscription ended.
     public enum Expiry: Hashable, Codable, Sendable {
         case voluntary
         case billingRetry
-        /// The customer did not agree to a higher price.
+        /// The customer did not accept a higher price.
         case priceIncrease
         /// The product is no longer for sale.
         case productUnavailable
     }
 
-    /// What an offer does for somebody who is subscribed when redeeming it.
+    /// The effect of an offer for a customer who is subscribed when redeeming it.
     public enum OfferEffect: Hashable, Codable, Sendable {
-        /// The next renewal of the same product is cheaper.
+        /// Reduces the next renewal of the same product.
         case atRenewal
         /// A product of a higher level, at once.
         case upgrade

@@ -1,8 +1,8 @@
-// Family Sharing: what a family member holds follows what the purchaser holds, with numbers of its own.
+// Family Sharing: a family member's share follows the purchase, with its own identifiers.
 // https://developer.apple.com/documentation/storekit/supporting-family-sharing-in-your-app
 
 extension AppStoreMachine {
-    /// Lets family members have what has changed for the purchaser.
+    /// Applies the purchaser's changes to the family members' shares.
     mutating func tellFamily(of account: Int) -> [AppStoreNotification] {
         var notifications: [AppStoreNotification] = []
         for place in accounts[account].followers {
@@ -50,7 +50,7 @@ extension AppStoreMachine {
         return notify(self[share].unshare(at: now), of: share)
     }
 
-    /// What a member holds of a purchase and may still use.
+    /// Returns a member's share of a purchase, if it is still in use.
     private func share(of place: Place, held account: Int) -> Place? {
         let index = accounts[account].subscriptions.firstIndex {
             $0.sharedFrom == place && !$0.isUnshared

@@ -1,4 +1,4 @@
-/// Draws every number the store gives away, in rising order as the App Store's are, from one seed.
+/// Draws every number that the store generates, in rising order as in the App Store, from one seed.
 struct AppStoreIdentifiers: Codable, Sendable {
     private var random: SeededRandom
     private var transaction: Int64
@@ -20,13 +20,13 @@ struct AppStoreIdentifiers: Codable, Sendable {
         )
     }
 
-    /// The number of one account's copy of the app.
+    /// Draws an `appTransactionId`.
     mutating func appTransaction() -> String {
         String(random.number(in: 700_000_000_000_000_000...799_999_999_999_999_999))
     }
 
     mutating func uuid() -> String { random.uuid() }
 
-    /// How long the store takes over one signature, in milliseconds.
+    /// Draws the time that the store needs for one signature, in milliseconds.
     mutating func signingTime() -> Int64 { random.number(in: 1...40) }
 }

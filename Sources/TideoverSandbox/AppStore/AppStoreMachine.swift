@@ -1,10 +1,10 @@
-/// A simulated App Store: customers, their subscriptions and the passing of time, as one value. It reads
-/// no clock and draws every number from its seed, so that the same calls give the same notifications.
+/// A simulated App Store: customers, their subscriptions and the passing of time, as one value. It
+/// reads no clock and draws every number from its seed. The same calls give the same notifications.
 ///
-/// What it does follows Apple's documents, foremost "Testing failing subscription renewals and In-App
-/// Purchases" and "Reducing involuntary subscriber churn".
+/// Its behaviour follows Apple's documents, foremost "Testing failing subscription renewals and
+/// In-App Purchases" and "Reducing involuntary subscriber churn".
 public struct AppStoreMachine: Codable, Sendable {
-    /// A customer and what the store keeps of him or her.
+    /// A customer and the store's records about the customer.
     struct Account: Codable, Sendable {
         let customer: StoreCustomer
         let appTransactionId: String
@@ -12,18 +12,19 @@ public struct AppStoreMachine: Codable, Sendable {
         var paymentsFail = false
         /// The switch "Allow Purchases & Renewals" of a sandbox account.
         var allowsPurchases = true
-        /// Groups whose introductory offer is used up.
+        /// Groups with a used introductory offer.
         var triedGroups: [String] = []
-        /// Where family members' shares of this account's purchases stand, in the order of accounts.
+        /// The places of family members' shares of this account's purchases, in the order of
+        /// accounts.
         var followers: [Place] = []
         /// At most one for a group, in the order first bought.
         var subscriptions: [AppStoreSubscription] = []
-        /// What does not renew, in the order bought.
+        /// Products that do not renew, in the order bought.
         var purchases: [AppStoreOneTimePurchase] = []
         var pending: [AppStorePendingPurchase] = []
         var messages: [AppStoreMessage] = []
 
-        /// Whether a charge goes through.
+        /// Whether a charge succeeds.
         var pays: Bool { allowsPurchases && !paymentsFail }
     }
 
@@ -34,24 +35,24 @@ public struct AppStoreMachine: Codable, Sendable {
     var accounts: [Account] = []
     /// Products that are no longer for sale.
     var withdrawn: [String] = []
-    /// When the store will next do something by itself, by account.
+    /// The next instant at which the store changes each account by itself.
     private var agenda = Agenda()
-    /// Where the account of a customer stands, by name.
+    /// The index of each customer's account, by name.
     private var numbers: [String: Int] = [:]
-    /// What accounts were before their latest changes, for reads that lag behind.
+    /// Earlier versions of the accounts, for reads that lag behind.
     var past: [[Version]] = []
-    /// What was asked for all subscribers of a product, done or not.
+    /// The renewal extensions requested for all subscribers of a product, done or not.
     var massExtensions: [MassExtension] = []
-    /// Which account a transaction, or an account's copy of the app, belongs to.
+    /// The account of each transaction and of each `appTransactionId`.
     private(set) var owners: [String: Int] = [:]
     /// The transactions of each order.
     private(set) var orders: [String: [String]] = [:]
     var identifiers: AppStoreIdentifiers
     private var lastSigned: Int64
-    /// A stream of its own, so that reads change nothing of what the store gives away.
+    /// A separate random stream, so that reads do not change the numbers that the store generates.
     private var reading: SeededRandom
 
-    /// A store without customers, whose clock shows `now` (milliseconds since 1970).
+    /// Creates a store without customers; its clock shows `now` (milliseconds since 1970).
     public init(app: AppStoreApp, seed: UInt64, now: Int64) {
         self.app = app
         self.now = now
@@ -60,7 +61,7 @@ public struct AppStoreMachine: Codable, Sendable {
         reading = SeededRandom(seed: seed ^ 0x7265_6164_696E_6773)
     }
 
-    /// Makes a customer known; refused with `customerExists` when the name is taken.
+    /// Adds a customer; refused with `customerExists` when the name is taken.
     public mutating func register(_ customer: StoreCustomer) throws(AppStoreRefusal) {
         guard numbers[customer.name] == nil else {
             throw AppStoreRefusal(reason: .customerExists, customer: customer.name, product: nil)
@@ -78,7 +79,7 @@ public struct AppStoreMachine: Codable, Sendable {
         )
     }
 
-    /// What the store held to be so at an instant up to `now`; of several subscriptions the best one.
+    /// Returns the store's state at an instant up to `now`; of several subscriptions the best one.
     public func truth(of customer: String, at instant: Int64) -> AppStoreTruth {
         precondition(instant <= now, "the store knows the truth only up to its own now")
         let account = account(of: customer)
@@ -91,12 +92,12 @@ public struct AppStoreMachine: Codable, Sendable {
 // MARK: - Time
 
 extension AppStoreMachine {
-    /// When the store will next do something by itself.
+    /// The next instant at which the store does something by itself.
     public var nextEvent: Int64? {
         [agenda.first?.at, nextMassExtension?.at].compactMap(\.self).min()
     }
 
-    /// Lets time pass, and does on the way whatever falls due up to and including the instant.
+    /// Advances the clock, and performs everything that is due up to and including the instant.
     public mutating func advance(to instant: Int64) -> [AppStoreNotification] {
         precondition(instant >= now, "the store's clock never runs backwards")
         var notifications: [AppStoreNotification] = []
@@ -115,7 +116,7 @@ extension AppStoreMachine {
         return notifications
     }
 
-    /// Where a subscription stands: the account's index and the index in the account.
+    /// The location of a subscription: the account's index and the index in the account.
     struct Place: Hashable, Codable, Sendable {
         let account: Int
         let subscription: Int
@@ -123,7 +124,7 @@ extension AppStoreMachine {
 
     private typealias NextDue = (at: Int64, what: AppStoreSubscription.Due, place: Place)
 
-    /// Of several things due at one instant, the one of the customer first registered.
+    /// The next change that is due. At the same instant, the customer registered first comes first.
     private var nextDue: NextDue? {
         guard let next = agenda.first else { return nil }
         for (index, subscription) in accounts[next.number].subscriptions.enumerated() {
@@ -133,7 +134,7 @@ extension AppStoreMachine {
         preconditionFailure("what stands on the agenda is due for a subscription of the account")
     }
 
-    /// Notes what falls due for an account, after a change of what it holds.
+    /// Updates the agenda of an account after a change of its subscriptions.
     private mutating func note(_ account: Int) {
         let due = accounts[account].subscriptions.lazy.compactMap { $0.due?.at }.min()
         agenda.set(account, to: due)
@@ -159,7 +160,7 @@ extension AppStoreMachine {
         }
     }
 
-    /// The numbers of a new transaction of an account.
+    /// Draws the identifiers of a new transaction of an account.
     mutating func drawTerm(for account: Int) -> AppStoreSubscription.TermIds {
         let ids = identifiers.term()
         owners[ids.transactionId] = account
@@ -176,10 +177,10 @@ extension AppStoreMachine {
     }
 }
 
-// MARK: - What people do
+// MARK: - Actions
 
 extension AppStoreMachine {
-    /// Carries out an action now, and returns what the store notifies of at once.
+    /// Performs an action now, and returns the notifications that the store sends at once.
     public mutating func perform(
         _ action: AppStoreAction,
         by customer: String
@@ -266,7 +267,7 @@ extension AppStoreMachine {
         }
     }
 
-    /// The notification that a server can ask for to see whether any arrive.
+    /// Returns the test notification that a server can request to check its delivery.
     public mutating func requestTestNotification() -> AppStoreNotification {
         let signed = sign(after: 1)
         return AppStoreNotification(
@@ -281,7 +282,7 @@ extension AppStoreMachine {
         )
     }
 
-    /// What the store keeps of a customer; nil of somebody unknown.
+    /// Returns the store's record of a customer; nil for an unknown customer.
     func account(of customer: String) -> Account? { numbers[customer].map { accounts[$0] } }
 
     func index(of customer: String) throws(AppStoreRefusal) -> Int {
@@ -334,7 +335,7 @@ extension AppStoreMachine {
         return buy(purchase, for: account, held, isOutside: isOutside)
     }
 
-    /// What a purchase is cheaper by for those new to the group, nil for nothing.
+    /// Returns the introductory offer for a purchase; nil if there is none.
     private func introduction(
         to product: AppStoreProduct,
         for account: Int,
@@ -353,7 +354,7 @@ extension AppStoreMachine {
         }
     }
 
-    /// Whoever buys outside of the app buys without the token that the app would set.
+    /// Records a purchase. One outside of the app lacks the token that the app would set.
     mutating func buy(
         _ purchase: AppStoreSubscription.Purchase,
         for account: Int,
@@ -382,7 +383,7 @@ extension AppStoreMachine {
         return notify(.subscribed(until: term.end, trial: term.isTrial, again: false), of: place)
     }
 
-    /// Gives a family member a share.
+    /// Adds a family member's share.
     mutating func add(
         _ shared: AppStoreSubscription,
         to account: Int,
@@ -400,7 +401,7 @@ extension AppStoreMachine {
         return place
     }
 
-    /// Tries every outstanding charge at once, if charges go through now.
+    /// Retries every outstanding charge at once, if charges succeed now.
     private mutating func collect(from account: Int) -> [AppStoreNotification] {
         guard accounts[account].pays else { return [] }
         var notifications: [AppStoreNotification] = []
@@ -545,7 +546,7 @@ extension AppStoreMachine {
 // MARK: - Notifying
 
 extension AppStoreMachine {
-    /// Writes down what the store says of a subscription as it stands after the event.
+    /// Creates the store's notification about a subscription after the event.
     mutating func notify(_ event: AppStoreEvent, of place: Place) -> AppStoreNotification {
         let account = accounts[place.account]
         let subject = AppStoreWire.Subject(
@@ -568,10 +569,11 @@ extension AppStoreMachine {
         )
     }
 
-    /// The date of a signature made for a read.
+    /// Returns the date of a signature made for a read.
     mutating func signForReading() -> Int64 { sign(after: reading.number(in: 1...40)) }
 
-    /// The date of a signature: later than what it speaks of, and than every signature before it.
+    /// Returns the date of a signature: later than the change it covers, and than every signature
+    /// before it.
     mutating func sign(after milliseconds: Int64) -> Int64 {
         lastSigned = max(now, lastSigned) + milliseconds
         return lastSigned

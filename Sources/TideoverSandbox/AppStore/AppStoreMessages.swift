@@ -1,28 +1,28 @@
-// The message that StoreKit shows over an app whose customer has a billing problem.
+// The billing problem message that StoreKit shows over an app.
 // https://developer.apple.com/documentation/storekit/message
 
-/// What becomes of the message of a billing problem when a customer opens the app.
+/// The outcome of the billing problem message when a customer opens the app.
 public enum AppStoreMessageOutcome: String, CaseIterable, Hashable, Sendable {
-    /// There is none.
+    /// No message is pending.
     case none
     /// The store shows it.
     case shown
-    /// The app keeps it back for a better moment.
+    /// The app delays it.
     case delayed
-    /// There was one that nobody had seen, and the problem is solved.
+    /// One was pending that was never shown, and the problem is solved.
     case dropped
 }
 
 /// One message that waits to be shown.
 struct AppStoreMessage: Hashable, Codable, Sendable {
-    /// The subscription whose payment failed.
+    /// The subscription with the failed payment.
     let subscription: Int
     /// The end of the term after which it failed: every failure has one message.
     let end: Int64
 }
 
 extension AppStoreMachine {
-    /// A customer opens the app, and what waits is shown, unless the app delays messages.
+    /// Opens the app as a customer. Shows the pending messages, unless the app delays them.
     public mutating func openApp(
         _ customer: String,
         delaysMessages: Bool = false
@@ -36,7 +36,7 @@ extension AppStoreMachine {
         return delaysMessages ? .delayed : .shown
     }
 
-    /// Lays a message ready for a payment that has just failed.
+    /// Queues a message for a payment that has just failed.
     mutating func queueMessage(about place: Place) {
         accounts[place.account].messages.append(
             AppStoreMessage(subscription: place.subscription, end: self[place].current.end)

@@ -1,21 +1,21 @@
 public import TideoverJSON
 
-/// A server notification (V2) before anything in it is signed. Apple's pages:
+/// A server notification (V2) before its parts are signed. Apple's page:
 /// https://developer.apple.com/documentation/appstoreservernotifications/responsebodyv2decodedpayload
 public struct AppStoreNotification: Hashable, Sendable {
-    /// When it happened in the store, in milliseconds since 1970.
+    /// The instant of the event in the store, in milliseconds since 1970.
     public let at: Int64
     /// The date of the outer signature, later than `at` by the time that signing took.
     public let signedDate: Int64
-    /// The same however often it is sent; receivers tell repeats by it.
+    /// The same in every delivery; receivers use it to detect repeats.
     public let uuid: String
-    /// What happened.
+    /// The event.
     public let event: AppStoreEvent
     /// The name of the customer it is about, if it is about one.
     public let customer: String?
     /// The payload's `data` without the two signed parts.
     public let data: JSONObject
-    /// What stands in the place of `data` when it is about no single subscription.
+    /// The replacement of `data` if it is about no single subscription.
     public let summary: JSONObject?
     /// The content of `signedTransactionInfo`.
     public let transaction: JSONObject?
@@ -44,14 +44,14 @@ public struct AppStoreNotification: Hashable, Sendable {
         self.renewal = renewal
     }
 
-    /// The whole content as JSON, with the two signed parts as plain objects: everything a receiver will
-    /// learn, and the same for the same seed, which signatures are not.
+    /// The whole content as JSON, with the two signed parts as plain objects. It contains
+    /// everything that a receiver learns. Unlike signatures, it is the same for the same seed.
     public var unsigned: [UInt8] {
         let parts = (transaction.map(JSONValue.object), renewal.map(JSONValue.object))
         return JSONValue.object(payload(transaction: parts.0, renewal: parts.1)).encoded()
     }
 
-    /// The outer payload, given the two parts as they are to stand in it.
+    /// Returns the outer payload with these two parts.
     package func payload(transaction: JSONValue?, renewal: JSONValue?) -> JSONObject {
         var data = data
         data["signedTransactionInfo"] = transaction

@@ -1,20 +1,21 @@
-/// Terms better than the usual ones, for a while: what a customer can have at the first purchase, or redeem.
+/// A temporary discount, at the first purchase or redeemed later.
 /// https://developer.apple.com/documentation/appstoreserverapi/offertype
 public struct AppStoreOffer: Hashable, Codable, Sendable {
-    /// Whom it is for.
+    /// The customers it is for.
     public let kind: Kind
-    /// How it is paid for.
+    /// How it is paid.
     public let mode: Mode
-    /// What App Store Connect calls it; nil for an introductory offer, which has no name.
+    /// The name in App Store Connect; nil for an introductory offer, which has no name.
     public let identifier: String?
-    /// How long one payment of it lasts. Who pays as they go, pays for one of the product's periods.
+    /// The period that one payment covers. A pay-as-you-go payment covers one of the product's
+    /// periods.
     public let period: StorePeriod
-    /// How many payments it goes on for; more than one only for those who pay as they go.
+    /// The number of payments; more than one only for a pay-as-you-go offer.
     public let payments: Int
-    /// What each payment costs; nothing for a free trial.
+    /// The price of each payment; zero for a free trial.
     public let price: StorePrice
 
-    /// An offer, by default of one payment.
+    /// Creates an offer, by default of one payment.
     public init(
         _ kind: Kind,
         _ mode: Mode,
@@ -37,13 +38,13 @@ public struct AppStoreOffer: Hashable, Codable, Sendable {
 
     /// Apple's `offerType`.
     public enum Kind: Int64, CaseIterable, Hashable, Codable, Sendable {
-        /// For those who never had one of the group.
+        /// For customers who never had one of the group.
         case introductory = 1
-        /// For those who subscribe or did.
+        /// For current and former subscribers.
         case promotional = 2
-        /// For whoever has a code.
+        /// For holders of a code.
         case offerCode = 3
-        /// For those who left.
+        /// For lapsed subscribers.
         case winBack = 4
     }
 
@@ -54,15 +55,15 @@ public struct AppStoreOffer: Hashable, Codable, Sendable {
         case payUpFront = "PAY_UP_FRONT"
     }
 
-    /// How long one payment of the offer lasts for a product.
+    /// Returns the period that one payment of the offer covers for a product.
     func length(of product: AppStoreProduct) -> StorePeriod {
         mode == .payAsYouGo ? product.period : period
     }
 }
 
-/// Which failed renewals get grace, as App Store Connect lets a developer choose.
+/// The failed renewals with grace, as a developer chooses them in App Store Connect.
 public enum BillingGraceScope: String, CaseIterable, Hashable, Codable, Sendable {
     case allRenewals = "all"
-    /// Not the first payment after something free.
+    /// Not the first payment after a free period.
     case paidRenewals = "paidOnly"
 }

@@ -1,19 +1,20 @@
 import TideoverJSON
 
-/// Something on sale that does not renew by itself.
+/// A product on sale that does not renew by itself.
 public struct AppStoreOneTimeProduct: Hashable, Codable, Sendable {
     /// The product id, such as `cards.lifetime`.
     public let id: String
-    /// Whether and how long it can be used.
+    /// Its kind, which determines whether and how long it can be used.
     public let kind: Kind
-    /// What it costs.
+    /// Its price.
     public let price: StorePrice
-    /// How long the app gives access for a purchase that ends without renewing. The store does not know.
+    /// The length of access that the app gives for a non-renewing subscription. The store does not
+    /// define it.
     public let length: StorePeriod?
-    /// Whether the purchaser's family can have it too.
+    /// Whether the product can be shared with the purchaser's family.
     public let isFamilyShareable: Bool
 
-    /// A product, by default for the purchaser alone.
+    /// Creates a product, by default for the purchaser alone.
     public init(
         id: String,
         kind: Kind,
@@ -28,7 +29,7 @@ public struct AppStoreOneTimeProduct: Hashable, Codable, Sendable {
         self.isFamilyShareable = isFamilyShareable
     }
 
-    /// What can be bought beside auto-renewable subscriptions.
+    /// The kinds of products other than auto-renewable subscriptions.
     public enum Kind: String, CaseIterable, Hashable, Codable, Sendable {
         case consumable
         case nonConsumable
@@ -61,12 +62,12 @@ struct AppStoreOneTimePurchase: Hashable, Codable, Sendable {
     let at: Int64
     let price: StorePrice
     var appAccountToken: String?
-    /// The transaction of the purchaser that this is a share of.
+    /// The transaction of the shared purchase; nil for a purchase.
     let sharedFrom: String?
-    /// When the store wrote this transaction, or last changed it.
+    /// When the store created or last changed this transaction.
     private(set) var modifiedAt: Int64
     private(set) var revocation: AppStoreSubscription.Revocation?
-    /// Whether the customer has asked for a refund, and nobody has decided.
+    /// Whether a refund was requested and not yet decided.
     private(set) var refundIsRequested = false
     private var history: [AppStoreSubscription.Span] = []
 
@@ -136,7 +137,7 @@ struct AppStoreOneTimePurchase: Hashable, Codable, Sendable {
         return .refundReversed(until: nil)
     }
 
-    /// The purchaser, or the purchaser's refund, takes a share away.
+    /// Ends a share, because the purchaser stopped sharing or got a refund.
     mutating func unshare(at instant: Int64) -> AppStoreEvent {
         revoke(AppStoreSubscription.Revocation(at: instant, reason: .other, isOfShare: true))
         return .shareRevoked

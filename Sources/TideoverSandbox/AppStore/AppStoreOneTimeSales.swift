@@ -1,8 +1,8 @@
-// Purchases that do not renew: selling them, and everything that can be done to one.
+// Purchases that do not renew: their sale and all later changes.
 // https://developer.apple.com/documentation/appstoreservernotifications/notificationtype
 
 extension AppStoreMachine {
-    /// Where a one-time purchase stands: the account's index and the index in the account.
+    /// The location of a one-time purchase: the account's index and the index in the account.
     struct Shelf: Hashable, Sendable {
         let account: Int
         let purchase: Int
@@ -13,7 +13,7 @@ extension AppStoreMachine {
         set { accounts[shelf.account].purchases[shelf.purchase] = newValue }
     }
 
-    /// Sells, with the customer's token unless the purchase is made outside of the app.
+    /// Sells a product, with the customer's token unless the purchase is made outside of the app.
     mutating func sell(
         _ product: AppStoreOneTimeProduct,
         to account: Int,
@@ -38,7 +38,7 @@ extension AppStoreMachine {
         Shelf(account: account, purchase: accounts[account].purchases.count - 1)
     }
 
-    /// The newest purchase of a product that the customer made.
+    /// Returns the newest purchase of a product that the customer made.
     private func shelf(_ account: Int, _ product: String) throws(AppStoreRefusal) -> Shelf {
         let index = accounts[account].purchases.lastIndex {
             $0.sharedFrom == nil && $0.product.id == product
@@ -47,7 +47,7 @@ extension AppStoreMachine {
         return Shelf(account: account, purchase: index)
     }
 
-    /// Carries out what can be done to a one-time purchase; nil for what only subscriptions know.
+    /// Performs an action on a one-time purchase; returns nil for an action of subscriptions only.
     mutating func carryOut(
         _ action: AppStoreAction,
         onPurchaseOf product: String,
@@ -80,8 +80,8 @@ extension AppStoreMachine {
         }
     }
 
-    /// Writes down what the store says of a one-time purchase as it stands after the event. There is no
-    /// renewal, and no status.
+    /// Creates the store's notification about a one-time purchase after the event. It has no
+    /// renewal and no status.
     private mutating func notify(_ event: AppStoreEvent, of shelf: Shelf) -> AppStoreNotification {
         let account = accounts[shelf.account]
         let transaction = AppStoreWire.transaction(
@@ -106,7 +106,7 @@ extension AppStoreMachine {
 // MARK: - Sharing
 
 extension AppStoreMachine {
-    /// What family members have of a purchase and may still use.
+    /// Returns the shares of a purchase that family members can still use.
     private func shares(of shelf: Shelf) -> [Shelf] {
         let original = self[shelf].ids.transactionId
         return accounts.indices.flatMap { account in

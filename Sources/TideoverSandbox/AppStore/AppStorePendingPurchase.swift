@@ -1,23 +1,23 @@
-// Purchases that do not come about at once, and those made elsewhere than in the app.
+// Purchases that are delayed, and those made outside of the app.
 
-/// Something that a customer wanted and that the store has not sold yet. Nothing is notified of it.
+/// A requested purchase that the store has not sold yet. The store sends no notification about it.
 struct AppStorePendingPurchase: Hashable, Codable, Sendable {
     let product: String
     let obstacle: Obstacle
 
     enum Obstacle: Hashable, Codable, Sendable {
-        /// An adult of the family is to approve it.
+        /// An adult of the family must approve it.
         /// https://developer.apple.com/documentation/storekit/testing-ask-to-buy-in-xcode
         case approval
-        /// The customer must do something in the store first, such as agreeing to new terms; the app is
-        /// told that the purchase failed.
+        /// The customer must act in the store first, such as agreeing to new terms. For the app,
+        /// the purchase has failed.
         /// https://developer.apple.com/documentation/storekit/testing-an-interrupted-purchase
         case interruption
     }
 }
 
 extension AppStoreMachine {
-    /// Puts a purchase off.
+    /// Delays a purchase.
     mutating func postpone(
         _ product: String,
         until obstacle: AppStorePendingPurchase.Obstacle,
@@ -34,7 +34,7 @@ extension AppStoreMachine {
         )
     }
 
-    /// Sells what was put off, on the terms of now.
+    /// Sells a delayed product, on the current terms.
     mutating func complete(
         _ product: String?,
         after obstacle: AppStorePendingPurchase.Obstacle,
@@ -44,7 +44,7 @@ extension AppStoreMachine {
         return try sell(purchase.product, to: account)
     }
 
-    /// Forgets what was put off.
+    /// Removes a delayed purchase.
     @discardableResult
     mutating func take(
         _ product: String?,
@@ -58,7 +58,7 @@ extension AppStoreMachine {
         return accounts[account].pending.remove(at: index)
     }
 
-    /// Sells whatever the product is.
+    /// Sells a product of any kind.
     mutating func sell(
         _ product: String,
         to account: Int,
@@ -70,7 +70,7 @@ extension AppStoreMachine {
         return try subscribe(account, to: product, .ifEligible, isOutside: isOutside)
     }
 
-    /// Throws unless the account can pay for something now.
+    /// Throws unless the account can pay now.
     func checkPayment(_ account: Int, _ product: String) throws(AppStoreRefusal) {
         guard accounts[account].allowsPurchases else {
             throw refusal(.purchasesNotAllowed, account, product)

@@ -1,9 +1,10 @@
-/// What the store sends, when it tries and how each attempt ended. Instants are milliseconds since 1970.
+/// The store's queue of notifications, with their attempts and outcomes. Instants are in
+/// milliseconds since 1970.
 /// https://developer.apple.com/documentation/appstoreservernotifications/responding-to-app-store-server-notifications
 public struct AppStorePost: Codable, Sendable {
-    /// A notification and the attempts at sending it.
+    /// A notification and its delivery attempts.
     public struct Letter: Hashable, Codable, Sendable {
-        /// What is sent.
+        /// The notification.
         public let notification: AppStoreNotification
         /// Every attempt made so far, oldest first; at most six.
         public fileprivate(set) var attempts: [Attempt] = []
@@ -12,11 +13,11 @@ public struct AppStorePost: Codable, Sendable {
         public var isDelivered: Bool { attempts.last?.result == .success }
     }
 
-    /// One attempt at sending a notification.
+    /// One delivery attempt of a notification.
     public struct Attempt: Hashable, Codable, Sendable {
-        /// When it was made.
+        /// The instant of the attempt.
         public let at: Int64
-        /// How it ended.
+        /// The outcome.
         public let result: SendResult
     }
 
@@ -35,13 +36,13 @@ public struct AppStorePost: Codable, Sendable {
         case unsuccessfulStatus = "UNSUCCESSFUL_HTTP_RESPONSE_CODE"
         case other = "OTHER"
 
-        /// What an answer's HTTP status means: the store is content with 200 to 206.
+        /// Creates the result of a response's HTTP status: the store accepts 200 to 206.
         public init(status: Int) {
             self = (200...206).contains(status) ? .success : .unsuccessfulStatus
         }
     }
 
-    /// A letter's number: letters are numbered from 0 in the order posted.
+    /// The number of a delivery: deliveries are numbered from 0 in the order queued.
     public typealias Number = Int
 
     private struct Outstanding: Codable {
@@ -52,16 +53,16 @@ public struct AppStorePost: Codable, Sendable {
     /// Hours from each failed attempt to the next, in production. A sandbox tries once.
     private static let hoursBetweenAttempts: [Int64] = [1, 12, 24, 48, 72]
 
-    /// The letters posted and not yet forgotten, oldest first.
+    /// The queued deliveries that were not yet dropped, oldest first.
     public private(set) var letters: [Letter] = []
-    /// The number of the oldest of them: as many were forgotten.
+    /// The number of the oldest of them, equal to the number of dropped ones.
     private(set) var first: Number = 0
     /// Sorted by instant, then by number.
     private var outstanding: [Outstanding] = []
     private let waits: [Int64]
     private let lag: Int64
 
-    /// A post whose first attempts are made `lag` milliseconds after the signature.
+    /// Creates a queue that makes first attempts `lag` milliseconds after the signature.
     public init(environment: AppStoreEnvironment, lag: Int64 = 1000) {
         self.lag = lag
         switch environment {
@@ -70,7 +71,7 @@ public struct AppStorePost: Codable, Sendable {
         }
     }
 
-    /// Takes notifications for sending, and returns the number of the first.
+    /// Queues notifications, and returns the number of the first.
     @discardableResult
     public mutating func post(_ notifications: [AppStoreNotification]) -> Number {
         let first = end
@@ -81,10 +82,10 @@ public struct AppStorePost: Codable, Sendable {
         return first
     }
 
-    /// The number of the letter that is posted next.
+    /// The number of the next delivery.
     var end: Number { first + letters.count }
 
-    /// The letter of a number; nil for one that is forgotten.
+    /// Returns the delivery with a number; nil if it was dropped.
     func letter(_ number: Number) -> Letter? {
         (first..<end).contains(number) ? letters[number - first] : nil
     }
@@ -97,15 +98,16 @@ public struct AppStorePost: Codable, Sendable {
         outstanding.last { letters[$0.number - first].attempts.isEmpty }?.at
     }
 
-    /// Takes the letter out whose attempt is due next, if it is due by the instant. Every letter taken
-    /// is to be brought back by `ended`.
+    /// Removes the delivery with the next attempt from the queue, if it is due by the instant.
+    /// Every removed delivery must be returned with `ended`.
     public mutating func take(dueBy instant: Int64) -> (number: Number, letter: Letter)? {
         guard let next = outstanding.first, next.at <= instant else { return nil }
         outstanding.removeFirst()
         return (next.number, letters[next.number - first])
     }
 
-    /// Notes how an attempt ended, and plans the next if it failed and there is to be one.
+    /// Records how an attempt ended, and schedules the next one after a failure, if attempts
+    /// remain.
     public mutating func ended(_ number: Number, at instant: Int64, _ result: SendResult) {
         letters[number - first].attempts.append(Attempt(at: instant, result: result))
         let made = letters[number - first].attempts.count
@@ -113,8 +115,8 @@ public struct AppStorePost: Codable, Sendable {
         schedule(number, at: instant + waits[made - 1])
     }
 
-    /// Forgets the oldest letters, up to the first that is wanted or is to be sent again. None may be under
-    /// way.
+    /// Drops the oldest deliveries, up to the first that is wanted or will be sent again. None may
+    /// be in progress.
     mutating func forget(whereNot isWanted: (Letter) -> Bool) {
         let unwanted = letters.firstIndex(where: isWanted) ?? letters.count
         guard unwanted > 0 else { return }

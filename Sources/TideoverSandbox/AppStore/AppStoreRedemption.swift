@@ -1,9 +1,9 @@
-// Offers that customers redeem: promotional offers, offer codes, and offers to win somebody back.
+// Offers that customers redeem: promotional offers, offer codes, and win-back offers.
 // https://developer.apple.com/documentation/storekit/implementing-promotional-offers-in-your-app
 
 extension AppStoreMachine {
-    /// Redeems an offer of a product. Who is subscribed to the product has it from the next renewal on; what
-    /// else it does follows the levels of the group, as a change of plan does.
+    /// Redeems an offer of a product. For a subscriber of the product, it applies from the next
+    /// renewal on. Its other effects depend on the levels of the group, as for a change of plan.
     mutating func redeem(
         _ name: String,
         of id: String,

@@ -1,10 +1,10 @@
 import TideoverJSON
 import TideoverSignatures
 
-// Sending: what leaves the store of a letter, once faults have had their way with it.
+// Creation of deliveries, with their faults.
 
 extension AppStoreService {
-    /// The attempt at a letter that is due; nil when nothing arrives now.
+    /// Creates the due attempt of a delivery; nil if nothing arrives now.
     mutating func attempt(
         _ number: AppStorePost.Number,
         _ letter: AppStorePost.Letter
@@ -50,10 +50,10 @@ extension AppStoreService {
         }
     }
 
-    /// Another letter or digit in the place of one, so that it is still JSON and still base64url.
+    /// Replaces a letter or digit with another, so that it is still JSON and still base64url.
     private mutating func corrupted(_ body: [UInt8]) -> [UInt8] {
         var body = body
-        // Past `{"signedPayload":"` and before what closes it.
+        // After `{"signedPayload":"` and before its closing characters.
         let (start, end) = (20, body.count - 4)
         var place = start + wire.faults.place(in: end - start)
         while body[place] == UInt8(ascii: ".") { place += 1 }

@@ -1,10 +1,10 @@
 /// One subscription in the store, from the first purchase through every lapse and return.
 struct AppStoreSubscription: Hashable, Codable, Sendable {
-    /// The numbers the store gives a term.
+    /// The identifiers that the store assigns to a term.
     struct TermIds: Hashable, Codable, Sendable {
         let transactionId: String
         let webOrderLineItemId: String
-        /// What stands on the customer's receipt.
+        /// The number on the customer's receipt.
         let orderId: String
     }
 
@@ -14,12 +14,12 @@ struct AppStoreSubscription: Hashable, Codable, Sendable {
         let product: AppStoreProduct
         let start: Int64
         var end: Int64
-        /// What made it cheaper than usual.
+        /// The offer that reduced the price.
         let offer: AppStoreOffer?
         let isRenewal: Bool
-        /// What was paid; nothing for a trial.
+        /// The amount paid; zero for a trial.
         let price: StorePrice
-        /// When the store wrote this transaction, or last changed it.
+        /// When the store created or last changed this transaction.
         var modifiedAt: Int64
         var isUpgraded = false
         var revocation: Revocation?
@@ -27,13 +27,13 @@ struct AppStoreSubscription: Hashable, Codable, Sendable {
         var isTrial: Bool { offer?.mode == .freeTrial }
     }
 
-    /// What the subscription will renew into.
+    /// The product and price of the next renewal.
     struct Plan: Hashable, Codable, Sendable {
         let product: AppStoreProduct
         var price: StorePrice
     }
 
-    /// A higher price that the next renewal is to have.
+    /// A higher price for the next renewal.
     struct PriceIncrease: Hashable, Codable, Sendable {
         let price: StorePrice
         var isAccepted: Bool
@@ -45,9 +45,9 @@ struct AppStoreSubscription: Hashable, Codable, Sendable {
     struct Revocation: Hashable, Codable, Sendable {
         let at: Int64
         let reason: AppStoreAction.RefundReason
-        /// What a family member loses was not paid back to that member.
+        /// Whether it revokes a family member's share; that member gets no money back.
         var isOfShare = false
-        /// How much of the price was paid back, from 1 to 99; nil for all of it.
+        /// The refunded part of the price, from 1 to 99 percent; nil for all of it.
         var percent: Int64?
 
         init(at instant: Int64, reason: AppStoreAction.RefundReason, isOfShare: Bool = false) {
@@ -56,8 +56,8 @@ struct AppStoreSubscription: Hashable, Codable, Sendable {
             self.isOfShare = isOfShare
         }
 
-        /// The payment, or a part of it, is given back. A part ends access as the whole does: Apple's
-        /// documents do not say that it would last.
+        /// Refunds the payment or a part of it. A partial refund ends access too: Apple's documents
+        /// do not state that access would continue.
         init(refundAt instant: Int64, reason: AppStoreAction.RefundReason, percent: Int64) {
             precondition((1...100).contains(percent), "a refund is of 1 to 100 percent")
             self.init(at: instant, reason: reason)
@@ -82,54 +82,56 @@ struct AppStoreSubscription: Hashable, Codable, Sendable {
         case other = 5
     }
 
-    /// Ends of terms are counted from here, so that short months do not move the billing day for good.
+    /// Counts the ends of terms from an anchor, so that short months do not move the billing day
+    /// for good.
     struct Cycle: Hashable, Codable, Sendable {
         let anchor: Int64
         var count: Int
     }
 
-    /// What falls due by the passing of time alone.
+    /// The changes that fall due by the passing of time alone.
     enum Due: Hashable, Sendable {
         case charge
         case voluntaryEnd
-        /// The customer has not agreed to the higher price.
+        /// The customer has not accepted the higher price.
         case priceEnd
         case graceEnd
         case retryEnd
     }
 
-    /// A stretch of the past in which the store held one thing to be so.
+    /// A past interval with one state.
     struct Span: Hashable, Codable, Sendable {
         let from: Int64
         let truth: AppStoreTruth
     }
 
-    /// What the app, or its server through the API, says whose purchase this is.
+    /// The token of the purchase's owner, set by the app, or by its server through the API.
     var appAccountToken: String?
     /// Never empty; in the order bought.
     private(set) var terms: [Term]
     private(set) var phase: Phase = .running
     private(set) var renews = true
-    /// The last grace end the store stated for the current term; it outlives the grace itself.
+    /// The last grace end that the store stated for the current term; kept after the grace has
+    /// ended.
     private(set) var statedGraceEnd: Int64?
     private(set) var recentStart: Int64
     private(set) var plan: Plan
     private(set) var priceIncrease: PriceIncrease?
-    /// What was redeemed, and makes the next payments cheaper.
+    /// The redeemed offer, which reduces the next payments.
     private var redeemed: AppStoreOffer?
-    /// How many more payments the offer of the current term goes on for.
+    /// How many more payments the offer of the current term covers.
     private var offerPaymentsLeft = 0
-    /// Whether the customer has asked for a refund of the newest payment, and nobody has decided.
+    /// Whether a refund of the newest payment was requested and not yet decided.
     private(set) var refundIsRequested = false
     /// The purchase that a family member's share follows; nil for a purchase.
     let sharedFrom: AppStoreMachine.Place?
-    /// Whether the purchaser took the share back.
+    /// Whether the purchaser stopped sharing.
     private(set) var isUnshared = false
-    /// How many of the purchaser's terms a share has seen.
+    /// How many of the purchaser's terms a share has recorded.
     private var termsSeen = 0
     private let tempo: StoreTempo
     private var cycle: Cycle
-    /// When the renewal date was extended.
+    /// The instants at which the renewal date was extended.
     private var extensions: [Int64] = []
     private var history: [Span] = []
 
@@ -150,7 +152,7 @@ struct AppStoreSubscription: Hashable, Codable, Sendable {
     var retryEnd: Int64 { current.end + tempo.retryLength }
     var isRevoked: Bool { current.revocation != nil }
 
-    /// Running, or a payment for it is still being tried.
+    /// Whether it is running, or a payment for it is still being retried.
     var isAlive: Bool {
         switch phase {
         case .running, .grace, .retry: !isRevoked
@@ -158,7 +160,7 @@ struct AppStoreSubscription: Hashable, Codable, Sendable {
         }
     }
 
-    /// What the store does next by itself, and when.
+    /// The next change that the store makes by itself, and its instant.
     var due: (at: Int64, what: Due)? {
         guard !isRevoked, sharedFrom == nil else { return nil }
         switch phase {
@@ -202,7 +204,7 @@ struct AppStoreSubscription: Hashable, Codable, Sendable {
 // MARK: - Buying and paying
 
 extension AppStoreSubscription {
-    /// A first term and the cycle it begins.
+    /// A first term and its billing cycle.
     struct Purchase {
         let term: Term
         let cycle: Cycle
@@ -236,19 +238,20 @@ extension AppStoreSubscription {
         }
     }
 
-    /// What makes the next payment cheaper.
+    /// The offer that reduces the next payment.
     var nextOffer: AppStoreOffer? {
         redeemed ?? (offerPaymentsLeft > 0 ? current.offer : nil)
     }
 
-    /// The charge at the end of the current term succeeded.
+    /// Renews after the charge at the end of the current term succeeded.
     mutating func renew(_ ids: TermIds) -> AppStoreEvent {
         let ended = current
         begin(nextTerm(ids, startingAt: ended.end))
         return .renewed(until: current.end, endedTrial: ended.isTrial)
     }
 
-    /// The charge at the end of the current term failed. Grace is fixed here and never changes later.
+    /// Records that the charge at the end of the current term failed. Sets the grace end, which
+    /// never changes later.
     mutating func failToRenew() -> AppStoreEvent {
         let hasGrace = current.product.graceScope == .allRenewals || !current.isTrial
         let graceEnd = hasGrace ? tempo.grace(of: current.product).map { current.end + $0 } : nil
@@ -258,8 +261,8 @@ extension AppStoreSubscription {
         return .failedToRenew(graceUntil: graceEnd, retryUntil: retryEnd)
     }
 
-    /// An outstanding charge succeeded: in grace the billing cycle goes on as if nothing had been, after
-    /// it a new cycle begins.
+    /// Records that an outstanding charge succeeded. In grace the billing cycle continues
+    /// unchanged; after grace a new cycle begins.
     mutating func recover(at instant: Int64, _ ids: TermIds) -> AppStoreEvent {
         let inGrace = if case .grace = phase { true } else { false }
         if inGrace {
@@ -271,7 +274,7 @@ extension AppStoreSubscription {
         return .recovered(until: current.end, inGrace: inGrace)
     }
 
-    /// Bought again after it had ended.
+    /// Starts it again with a new purchase after it had ended.
     mutating func resubscribe(_ purchase: Purchase) -> AppStoreEvent {
         let gap = purchase.term.start - current.end
         if gap > tempo.longestGap { recentStart = purchase.term.start }
@@ -304,7 +307,8 @@ extension AppStoreSubscription {
         )
     }
 
-    /// When a term from `start` on ends; the billing cycle begins anew after an offer of another length.
+    /// Returns the end of a term that begins at `start`. After an offer of another length, the
+    /// billing cycle begins anew.
     private mutating func nextEnd(of offer: AppStoreOffer?, startingAt start: Int64) -> Int64 {
         let length = offer?.length(of: plan.product) ?? plan.product.period
         guard length == plan.product.period else {
@@ -330,7 +334,7 @@ extension AppStoreSubscription {
 // MARK: - Changing
 
 extension AppStoreSubscription {
-    /// Takes another product from now on; what is left of the payment for the old one is given back.
+    /// Changes to another product now, and refunds the unused part of the old payment.
     mutating func upgrade(_ purchase: Purchase, at instant: Int64) -> AppStoreEvent {
         let old = current
         let refund = StorePrice(
@@ -353,7 +357,7 @@ extension AppStoreSubscription {
         whole.dividingFullWidth(amount.multipliedFullWidth(by: part)).quotient
     }
 
-    /// Takes another product from the next renewal on, or the current one after all.
+    /// Selects another product for the next renewal, or selects the current one again.
     mutating func planRenewal(into product: AppStoreProduct) -> AppStoreEvent {
         plan = Plan(product: product, price: product.price)
         redeemed = nil
@@ -364,7 +368,7 @@ extension AppStoreSubscription {
             ? .changeDropped(to: product.id) : .downgraded(to: product.id, at: current.end)
     }
 
-    /// Makes the next payment, and those that the offer has besides, cheaper.
+    /// Redeems an offer, which reduces the next payment and the others that it covers.
     mutating func redeem(_ offer: AppStoreOffer, for product: AppStoreProduct) -> AppStoreEvent {
         let isSame = product == current.product
         plan = Plan(product: product, price: product.price)
@@ -374,7 +378,7 @@ extension AppStoreSubscription {
         return .offerRedeemed(isSame ? .atRenewal : .downgrade)
     }
 
-    /// The next renewal is to cost more. Where the customer must agree, it does not come otherwise.
+    /// Raises the price of the next renewal. If consent is required, it renews only with consent.
     mutating func raisePrice(to price: StorePrice, needsConsent: Bool) -> AppStoreEvent {
         priceIncrease = PriceIncrease(price: price, isAccepted: !needsConsent)
         return .priceRaised(to: price, needsConsent: needsConsent)
@@ -390,7 +394,7 @@ extension AppStoreSubscription {
         return .expired(.priceIncrease)
     }
 
-    /// The product is no longer for sale when it was to renew.
+    /// Ends it, because the product was no longer for sale at the renewal.
     mutating func endUnavailable() -> AppStoreEvent {
         end(.productUnavailable, at: current.end)
         return .expired(.productUnavailable)
@@ -410,11 +414,11 @@ extension AppStoreSubscription {
 // MARK: - Extending
 
 extension AppStoreSubscription {
-    /// A renewal date can be extended so often in `extensionWindow`.
+    /// The number of extensions of a renewal date that `extensionWindow` allows.
     private static let mostExtensions = 2
     private static let extensionWindow = 365 * CivilDate.millisecondsPerDay
 
-    /// Only paid service that is running can be extended.
+    /// Only a running paid period can be extended.
     var isExtendable: Bool { phase == .running && !isRevoked && !current.isTrial }
 
     func hasExtensionsLeft(at instant: Int64) -> Bool {
@@ -422,7 +426,7 @@ extension AppStoreSubscription {
         return extensions.count { $0 > since } < AppStoreSubscription.mostExtensions
     }
 
-    /// Moves the renewal date, and the billing cycle with it.
+    /// Moves the renewal date and the billing cycle.
     mutating func extend(byDays days: Int64, at instant: Int64) -> AppStoreEvent {
         extensions.append(instant)
         let end = current.end + days * CivilDate.millisecondsPerDay
@@ -455,8 +459,8 @@ extension AppStoreSubscription {
         return .expired(.voluntary)
     }
 
-    /// While the term runs nothing but the outlook changes. With a charge outstanding the store gives up
-    /// at once, and the grace it had stated with it.
+    /// Turns renewal off. During a running term, only the renewal outlook changes. With a charge
+    /// outstanding, the store ends its attempts and the stated grace at once.
     mutating func turnRenewalOff(at instant: Int64) -> [AppStoreEvent] {
         renews = false
         guard phase != .running else { return [.renewalTurnedOff(endsAt: current.end)] }
@@ -470,7 +474,7 @@ extension AppStoreSubscription {
         return .renewalTurnedOn(renewsAt: current.end)
     }
 
-    /// Takes the newest payment back, and ends any attempt at collecting another.
+    /// Refunds the newest payment, and ends the retries of an outstanding charge.
     mutating func refund(
         _ reason: AppStoreAction.RefundReason,
         percent: Int64,
@@ -490,7 +494,7 @@ extension AppStoreSubscription {
         return .refunded(reason: reason)
     }
 
-    /// Gives the refunded payment back its effect; the renewal date stays where it was.
+    /// Reverses the refund of the payment; the renewal date does not change.
     mutating func reverseRefund(at instant: Int64) -> AppStoreEvent {
         terms[terms.count - 1].revocation = nil
         terms[terms.count - 1].modifiedAt = instant
@@ -512,7 +516,7 @@ extension AppStoreSubscription {
 // MARK: - Sharing
 
 extension AppStoreSubscription {
-    /// A family member's share of a purchase, from an instant on.
+    /// Creates a family member's share of a purchase, from an instant on.
     init(
         sharing owner: AppStoreSubscription,
         from place: AppStoreMachine.Place,
@@ -530,10 +534,10 @@ extension AppStoreSubscription {
         record(at: instant)
     }
 
-    /// Whether the purchaser has a term that this share has not.
+    /// Whether the purchaser has a term that this share has not recorded.
     func lacksTerm(of owner: AppStoreSubscription) -> Bool { owner.terms.count > termsSeen }
 
-    /// Becomes what the purchase has become; nil when there is nothing to tell of.
+    /// Updates the share to the state of the purchase; returns nil if there is no event to report.
     mutating func follow(
         _ owner: AppStoreSubscription,
         _ ids: TermIds?,
@@ -559,7 +563,7 @@ extension AppStoreSubscription {
         return event
     }
 
-    /// What has happened to the purchase since this share last followed it.
+    /// Returns the event of the purchase since this share was last updated.
     private func event(in owner: AppStoreSubscription) -> AppStoreEvent? {
         let end = owner.current.end
         if lacksTerm(of: owner) { return renewal(in: owner) }
@@ -594,7 +598,7 @@ extension AppStoreSubscription {
         }
     }
 
-    /// The purchaser takes the share back; it is over for good.
+    /// Stops the sharing; the share ends for good.
     mutating func unshare(at instant: Int64) -> AppStoreEvent {
         isUnshared = true
         terms[terms.count - 1].revocation = Revocation(at: instant, reason: .other, isOfShare: true)
@@ -605,7 +609,7 @@ extension AppStoreSubscription {
 }
 
 extension AppStoreSubscription.Term {
-    /// The same period as a family member's transaction, who pays nothing.
+    /// Returns the same period as a transaction of a family member, who pays nothing.
     fileprivate func shared(
         _ ids: AppStoreSubscription.TermIds,
         startingAt start: Int64,

@@ -1,4 +1,4 @@
-/// How fast a sandbox renews: how long it makes a month. Production has real time alone.
+/// The renewal speed of a sandbox: the length of a month. Production allows only real time.
 public enum RenewalRate: String, CaseIterable, Hashable, Codable, Sendable {
     case realTime = "real"
     case threeMinutes = "3min"
@@ -21,12 +21,12 @@ public enum RenewalRate: String, CaseIterable, Hashable, Codable, Sendable {
     }
 }
 
-/// The lengths of time that a store's environment gives periods, grace and retrying, in milliseconds.
+/// The durations of periods, grace and retries in a store's environment, in milliseconds.
 struct StoreTempo: Hashable, Codable, Sendable {
     private static let minute: Int64 = 60_000
     private static let week = 7 * CivilDate.millisecondsPerDay
 
-    /// How often a purchase renews at most.
+    /// The maximum number of renewals of a purchase.
     let mostRenewals: Int?
     /// A gap in paid service longer than this begins a new run (`recentSubscriptionStartDate`).
     let longestGap: Int64
@@ -46,8 +46,8 @@ struct StoreTempo: Hashable, Codable, Sendable {
         self.rate = rate
     }
 
-    /// A period as long as the environment makes it. Lengths that are no months are parts of a week,
-    /// which Apple's table does not say.
+    /// Returns a period in the environment's length. A length without months is a part of a week,
+    /// which Apple's table does not list.
     func period(_ period: StorePeriod) -> StorePeriod {
         guard let minutes = rate.minutes else { return period }
         let months = Int64(period.months) * minutes.month * StoreTempo.minute
@@ -55,15 +55,15 @@ struct StoreTempo: Hashable, Codable, Sendable {
         return StorePeriod(text: period.text, milliseconds: months + rest)
     }
 
-    /// Apple goes on trying to collect a failed payment for 60 days in all, grace included; a fast
-    /// sandbox for two of its months.
+    /// Apple retries a failed payment for 60 days in all, grace included. A fast sandbox retries
+    /// for two of its months.
     var retryLength: Int64 {
         guard let minutes = rate.minutes else { return 60 * CivilDate.millisecondsPerDay }
         return 2 * minutes.month * StoreTempo.minute
     }
 
-    /// How long billing grace lasts; nil without grace. A weekly subscription gets 6 days at most. A
-    /// fast sandbox has one length of grace, whatever the app's setting: half a month, or 6 days of a
+    /// Returns the length of billing grace; nil without grace. A weekly subscription gets 6 days at
+    /// most. A fast sandbox ignores the app's setting: grace lasts half a month, or 6 days of a
     /// week. https://developer.apple.com/documentation/storekittest/sktestsession/timerate
     func grace(of product: AppStoreProduct) -> Int64? {
         guard let days = product.grace.days else { return nil }

@@ -1,18 +1,18 @@
-/// What the simulated store itself holds to be so of a customer at an instant: the yardstick that a
-/// receiver's answers are measured with. Instants are milliseconds since 1970.
+/// The simulated store's own state of a customer at an instant, with which a receiver's answers are
+/// compared. Instants are in milliseconds since 1970.
 public enum AppStoreTruth: Hashable, Codable, Sendable {
     case never
     case active(until: Int64)
-    /// Bought once and for all.
+    /// A non-consumable was bought.
     case owned
-    /// A payment failed; service goes on.
+    /// A payment failed; service continues.
     case grace(until: Int64)
-    /// A payment failed; no service, but the store goes on trying.
+    /// A payment failed; no service, but the store retries.
     case retry(until: Int64)
     case expired
     case revoked
 
-    /// Whether the customer is to be served.
+    /// Whether the customer is entitled to service.
     public var isEntitled: Bool {
         switch self {
         case .active, .grace, .owned: true
@@ -33,7 +33,7 @@ public enum AppStoreTruth: Hashable, Codable, Sendable {
         }
     }
 
-    /// When the state ends if nothing else happens before, where that is fixed.
+    /// When the state ends without further events, if that is fixed.
     public var until: Int64? {
         switch self {
         case .active(let until), .grace(let until), .retry(let until): until
@@ -41,7 +41,8 @@ public enum AppStoreTruth: Hashable, Codable, Sendable {
         }
     }
 
-    /// Of several truths about one customer the best; access lasts as long as any of them gives it.
+    /// Combines several states of one customer: the best one, with access until the last of their
+    /// ends.
     init(bestOf truths: [AppStoreTruth]) {
         let best = truths.max { ($0.rank, $0.until ?? .max) < ($1.rank, $1.until ?? .max) }
         let until = truths.filter(\.isEntitled).compactMap(\.until).max()
@@ -52,7 +53,7 @@ public enum AppStoreTruth: Hashable, Codable, Sendable {
         }
     }
 
-    /// Order among several subscriptions of one customer: the best for the customer last.
+    /// The order among several subscriptions of one customer: the best for the customer is last.
     var rank: Int {
         switch self {
         case .never: 0

@@ -1,6 +1,6 @@
 import TideoverJSON
 
-/// Apple's wire JSON, written from Apple's pages alone: no type is shared with anything that reads it.
+/// Apple's wire JSON, written only from Apple's pages. It shares no type with its readers.
 enum AppStoreWire {
     /// The `data` object without its signed parts. Apple documents `appAppleId` in production only,
     /// but the sandbox writes it too.
@@ -20,7 +20,7 @@ enum AppStoreWire {
         return data
     }
 
-    /// The account's copy of the app.
+    /// Returns the app transaction of the account.
     /// https://developer.apple.com/documentation/storekit/apptransaction
     static func appTransaction(
         _ app: AppStoreApp,
@@ -63,7 +63,7 @@ enum AppStoreWire {
         "METADATA_UPDATE": [], "MIGRATION": [], "PRICE_CHANGE": [],
     ]
 
-    /// What a transaction says of its end before its time.
+    /// Adds the fields of a transaction's revocation.
     static func add(_ revocation: AppStoreSubscription.Revocation?, to json: inout JSONObject) {
         guard let revocation else { return }
         json["revocationReason"] = .integer(revocation.reason.rawValue)
@@ -86,7 +86,7 @@ enum AppStoreWire {
         json["offerPeriod"] = .string(offer.period.text)
     }
 
-    /// One subscription, seen together with whose it is and what app it belongs to.
+    /// One subscription, with its account and its app.
     struct Subject {
         let app: AppStoreApp
         let account: AppStoreMachine.Account
@@ -112,7 +112,7 @@ extension AppStoreWire.Subject {
         transaction(subscription.current, signedDate: signedDate)
     }
 
-    /// Any transaction of the subscription, as it stands now.
+    /// Returns any transaction of the subscription, in its current state.
     func transaction(_ term: AppStoreSubscription.Term, signedDate: Int64) -> JSONObject {
         var json = identity(of: term)
         json["purchaseDate"] = .integer(term.start)
@@ -174,7 +174,7 @@ extension AppStoreWire.Subject {
         return json
     }
 
-    /// Whoever has paid and left can be won back.
+    /// Adds win-back offers for a customer who has paid and left.
     private func addWinBackOffers(to json: inout JSONObject) {
         guard case .ended = subscription.phase, !subscription.isRevoked,
             subscription.sharedFrom == nil, subscription.terms.contains(where: { !$0.isTrial })
@@ -185,7 +185,8 @@ extension AppStoreWire.Subject {
         json["eligibleWinBackOfferIds"] = .array(offers.map(JSONValue.string))
     }
 
-    /// Apple writes these only once a subscription has ended or a charge for it has failed.
+    /// Adds the failure fields, which Apple writes only after a subscription has ended or a charge
+    /// failed.
     private func addFailure(to json: inout JSONObject) {
         switch subscription.phase {
         case .running: return

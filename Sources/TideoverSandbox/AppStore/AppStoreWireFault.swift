@@ -1,29 +1,29 @@
-/// What can go wrong with a notification on its way, when a test asks for it.
+/// A delivery fault of a notification, set by a test.
 public enum AppStoreWireFault: Hashable, Codable, Sendable {
-    /// It never arrives, though somebody in between takes it: the store holds it for delivered.
+    /// It never arrives, although an intermediary accepts it: the store counts it as delivered.
     case lose
-    /// It never arrives, and the store knows: it tries again as its schedule has it.
+    /// It never arrives, and the store detects this: it retries according to its schedule.
     case noAnswer
-    /// It arrives, and a moment later once more.
+    /// It arrives twice, the second time a moment later.
     case duplicate
     /// It arrives this much later, in milliseconds.
     case delay(Int64)
-    /// The next one overtakes it.
+    /// The next message overtakes it.
     case reorder
     /// Only half of it arrives.
     case truncate
-    /// One character of it is another.
+    /// One of its characters is replaced.
     case corrupt
-    /// The envelope names another environment than what is in it.
+    /// The envelope names another environment than its content.
     case wrongEnvironment
-    /// Its type is one that nobody knows yet; what it carries is as ever.
+    /// Its type is unknown; its content is unchanged.
     case unknownType
-    /// The store signs with another key from now on, in the name of the same authority.
+    /// The store signs with another key from now on, with a certificate of the same authority.
     case rotateKey
-    /// It is signed with a certificate that was over by then.
+    /// It is signed with a certificate that had expired by then.
     case expiredCertificate
 
-    /// Whether a receiver must not believe what arrives.
+    /// Whether a receiver must reject it.
     public var mustBeRefused: Bool {
         switch self {
         case .truncate, .corrupt, .wrongEnvironment, .expiredCertificate: true
@@ -32,14 +32,15 @@ public enum AppStoreWireFault: Hashable, Codable, Sendable {
     }
 }
 
-/// When such a fault strikes: notifications as they are first sent, until it is used up.
+/// The conditions of such a fault: it matches notifications at their first delivery, until it is
+/// used up.
 public typealias AppStoreWireFaultRule = FaultRule<AppStoreWireFault, Never>
 
 extension AppStoreWireFault: WireFault {
-    /// What a rule is about.
+    /// The subject of a rule.
     public static var concerned: String { "Notifications" }
 
-    /// What becomes of a notification.
+    /// The outcome of a notification.
     public var words: String {
         switch self {
         case .lose: "lost"

@@ -1,7 +1,7 @@
-// Everything the simulated App Store says to people is worded here.
+// The texts of the simulated App Store for people.
 
 extension AppStoreNotification {
-    /// What happened, in one sentence.
+    /// The event, in one sentence.
     public var words: String {
         guard let customer else { return "The store sends a test notification." }
         return event.words(customer)
@@ -79,7 +79,7 @@ extension AppStoreEvent {
 }
 
 extension AppStoreAction {
-    /// What a customer does, in one sentence.
+    /// Returns a description of the action, in one sentence.
     public func words(_ customer: String) -> String {
         switch self {
         case .subscribe(let product, _), .buy(let product, false): "\(customer) buys \(product)."
@@ -113,7 +113,7 @@ extension AppStoreAction {
 }
 
 extension AppStoreRefusal: CustomStringConvertible {
-    /// Why the store did not do it, in one sentence.
+    /// The reason for the refusal, in one sentence.
     public var description: String {
         let product = product ?? "a subscription"
         return switch reason {
@@ -154,7 +154,7 @@ extension AppStoreRefusal: CustomStringConvertible {
 }
 
 extension StorePrice: CustomStringConvertible {
-    /// Such as `9.99 USD`, with two decimals or, where it has them, three.
+    /// Such as `9.99 USD`, with two decimals, or with three if needed.
     public var description: String {
         let thousandths = milliunits % 1000
         let digits = String(1000 + thousandths).dropFirst()
@@ -164,10 +164,10 @@ extension StorePrice: CustomStringConvertible {
 }
 
 extension AppStoreFault: StoreFault {
-    /// What a rule is about that names no operation.
+    /// The subject of a rule that names no operation.
     public static var concerned: String { "Calls of the Server API" }
 
-    /// What becomes of a call.
+    /// The outcome of a call.
     public var words: String {
         switch self {
         case .rateLimited: "too many requests"

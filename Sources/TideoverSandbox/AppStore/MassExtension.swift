@@ -1,10 +1,10 @@
 import TideoverJSON
 
-/// An order to extend the renewal dates of all active subscribers of a product: the store takes it at
-/// once and carries it out a while later.
+/// A request to extend the renewal dates of all active subscribers of a product. The store accepts
+/// it at once and performs it later.
 /// https://developer.apple.com/documentation/appstoreserverapi/extend-subscription-renewal-dates-for-all-active-subscribers
 struct MassExtension: Codable, Sendable {
-    /// How long the store takes, in milliseconds; Apple names no time.
+    /// The time that the store takes, in milliseconds; Apple documents none.
     static let delay: Int64 = 300_000
 
     let productId: String
@@ -12,9 +12,9 @@ struct MassExtension: Codable, Sendable {
     /// Storefronts by their three letters; nil for all of them.
     let countries: [String]?
     let days: Int64
-    /// When it is carried out.
+    /// When it is performed.
     let at: Int64
-    /// How many it reached and how many it did not; nil until then.
+    /// The numbers of successes and failures; nil until it is performed.
     var result: Result?
 
     struct Result: Codable, Sendable {
@@ -24,7 +24,7 @@ struct MassExtension: Codable, Sendable {
 }
 
 extension AppStoreMachine {
-    /// The order that is to be carried out next.
+    /// The request that is performed next.
     var nextMassExtension: (at: Int64, index: Int)? {
         let index = massExtensions.indices.filter { massExtensions[$0].result == nil }.min {
             massExtensions[$0].at < massExtensions[$1].at
@@ -38,8 +38,8 @@ extension AppStoreMachine {
         }
     }
 
-    /// Extends every active subscription of the product; who cannot be reached is told of one by one, and
-    /// how many there were in the end.
+    /// Extends every active subscription of the product. Reports each failure, and the totals at
+    /// the end.
     mutating func extendAll(_ index: Int) -> [AppStoreNotification] {
         let order = massExtensions[index]
         var notifications: [AppStoreNotification] = []
@@ -60,7 +60,8 @@ extension AppStoreMachine {
         return notifications + [summary(of: order, succeeded, failed)]
     }
 
-    /// The subscriptions whose term runs, in the order of customers; families' shares follow their own.
+    /// The subscriptions with a running term, in the order of customers. A family member's share
+    /// follows its own purchase.
     private func places(reachedBy order: MassExtension) -> [Place] {
         accounts.indices.flatMap { account in
             let country = accounts[account].customer.storefront.country

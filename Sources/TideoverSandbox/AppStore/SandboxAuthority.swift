@@ -1,10 +1,10 @@
 public import TideoverJSON
 public import TideoverSignatures
 
-/// The simulated store's own chain of certificates, and the key it signs with. Nothing trusts it but
-/// those who are handed its root.
+/// The simulated store's own certificate chain and signing key. Only receivers that are configured
+/// with its root trust it.
 public struct SandboxAuthority: Sendable {
-    /// The name in the root certificate, which no store's own root bears.
+    /// The name in the root certificate, different from the name of any real store's root.
     public static let rootName = "Tideover Simulated Store Root"
     private static let intermediateName = "Tideover Simulated Store Authority"
     /// The extension that marks the App Store's signing certificates.
@@ -12,19 +12,19 @@ public struct SandboxAuthority: Sendable {
     /// The extension that marks the authority above them.
     public static let intermediateMarker = "1.2.840.113635.100.6.2.1"
 
-    /// The root certificate as DER: what a receiver is to trust for simulated data.
+    /// The root certificate as DER, which a receiver must trust for simulated data.
     public let root: [UInt8]
     private let intermediate: CertificateAuthority
     private let validity: ClosedRange<Int64>
     private let header: JSONObject
     private let key: P256PrivateKey
-    /// By which clock everything signed is dated.
+    /// The clock that dates all signed content.
     private(set) var dial = StoreDial.identity
 
-    /// Makes new keys, and certificates valid between two instants, in milliseconds since 1970; without
-    /// them from 2000 to the end of 2099.
+    /// Creates new keys, and certificates valid between two instants, in milliseconds since 1970;
+    /// by default from 2000 to the end of 2099.
     ///
-    /// - Throws: `instant` when a certificate cannot state one of them.
+    /// - Throws: `instant` if a certificate cannot contain one of them.
     public init(
         notBefore: Int64 = 946_684_800_000,
         notAfter: Int64 = 4_102_444_799_000
@@ -45,7 +45,7 @@ public struct SandboxAuthority: Sendable {
         try self.init(root.certificate, intermediate, notBefore...notAfter)
     }
 
-    /// A new key that signs in the name of the intermediate authority.
+    /// Creates a new signing key certified by the intermediate authority.
     private init(
         _ root: [UInt8],
         _ intermediate: CertificateAuthority,
@@ -76,14 +76,15 @@ public struct SandboxAuthority: Sendable {
         ]
     }
 
-    /// The same authority, dating what it signs by another clock than the store's.
+    /// Returns the same authority, dating its output by another clock than the store's.
     func dating(by dial: StoreDial) -> SandboxAuthority {
         var authority = self
         authority.dial = dial
         return authority
     }
 
-    /// The same authority, signing with another key from now on, as the App Store now and then does.
+    /// Returns the same authority with another signing key, as the App Store sometimes changes its
+    /// key.
     func withNewKey() -> SandboxAuthority {
         do {
             return try SandboxAuthority(root, intermediate, validity).dating(by: dial)
@@ -92,7 +93,7 @@ public struct SandboxAuthority: Sendable {
         }
     }
 
-    /// The same authority, signing with a certificate that was over at an instant.
+    /// Returns the same authority with a signing certificate that had expired at an instant.
     func expired(by instant: Int64) -> SandboxAuthority {
         let year = 365 * CivilDate.millisecondsPerDay
         do {
@@ -107,7 +108,7 @@ public struct SandboxAuthority: Sendable {
         }
     }
 
-    /// The body that the store would post, were the payload changed before it is signed.
+    /// Returns the store's request body with a payload changed before it is signed.
     package func body(
         of notification: AppStoreNotification,
         changed: (inout JSONObject) -> Void
@@ -121,7 +122,7 @@ public struct SandboxAuthority: Sendable {
         return JSONValue.object(body).encoded()
     }
 
-    /// The body that the store posts: `{"signedPayload":"..."}`, with everything in it signed.
+    /// Returns the store's request body, `{"signedPayload":"..."}`, with all of its content signed.
     ///
     /// - Throws: `tooLarge` for content that no receiver would read.
     public func body(of notification: AppStoreNotification) throws(SignatureRefusal) -> [UInt8] {
@@ -129,7 +130,7 @@ public struct SandboxAuthority: Sendable {
         return JSONValue.object(body).encoded()
     }
 
-    /// A notification as the store signs it, with what it carries signed inside.
+    /// Signs a notification, with its content signed inside.
     func signed(_ notification: AppStoreNotification) throws(SignatureRefusal) -> JSONValue {
         try signed(
             notification.payload(
@@ -144,7 +145,7 @@ public struct SandboxAuthority: Sendable {
         return try signed(content)
     }
 
-    /// One document of the store's, such as a transaction, in compact form.
+    /// Signs one document of the store, such as a transaction, in compact form.
     func signed(_ content: JSONObject) throws(SignatureRefusal) -> JSONValue {
         let payload = JSONValue.object(dial.dated(content)).encoded()
         let compact = try JWS.sign(header: header, payload: payload, with: key)
@@ -154,10 +155,10 @@ public struct SandboxAuthority: Sendable {
 
 // MARK: - In a file
 
-/// What keeps an authority from one rehearsal to the next, so that its root need be trusted only once.
+/// Stores an authority across rehearsals, so that its root must be trusted only once.
 extension SandboxAuthority {
-    /// The authority that certifies, and the root, as a JSON object. Whoever reads it signs as this store:
-    /// it belongs into a file that nobody else opens.
+    /// The certifying authority and the root, as a JSON object. Any reader of it can sign as this
+    /// store, so its file must be private.
     public var file: JSONValue {
         [
             "root": .string(Base64.encodeString(root, .standard)),
@@ -168,9 +169,9 @@ extension SandboxAuthority {
         ]
     }
 
-    /// The authority that a file keeps, with a new key to sign with.
+    /// Creates the authority in a file, with a new signing key.
     ///
-    /// - Throws: `SandboxAuthorityFileError` for a file that keeps none.
+    /// - Throws: `SandboxAuthorityFileError` for a file without an authority.
     public init(file bytes: [UInt8]) throws(SandboxAuthorityFileError) {
         guard let document = try? JSONDocument(bytes, limits: .local).root else { throw .notJSON }
         func certificate(_ name: String) throws(SandboxAuthorityFileError) -> [UInt8] {

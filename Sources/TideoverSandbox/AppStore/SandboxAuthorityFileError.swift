@@ -1,11 +1,11 @@
-/// Why a file keeps no authority.
+/// An error in an authority's file.
 public enum SandboxAuthorityFileError: Error, Hashable, CustomStringConvertible {
     case notJSON
     case noCertificates
     case noKey
     case noValidity
 
-    /// What is wrong and what to do, in a sentence without its full stop.
+    /// The problem and its solution: a sentence without its full stop.
     public var description: String {
         let missing =
             switch self {

@@ -1,23 +1,23 @@
 public import TideoverHTTP
 public import TideoverSignatures
 
-/// The simulated App Store as other programs meet it: customers act, time passes, notifications are posted
-/// and tried again, and its Server API answers. It reads no clock; whoever holds it lets its time pass.
+/// The interface of the simulated App Store: customers act, time passes, notifications are sent and
+/// retried, and the Server API answers. It reads no clock; its owner advances the time.
 public actor SimulatedAppStore {
     private(set) var service: AppStoreService
     private let wait: @Sendable (_ milliseconds: Int64) async throws -> Void
 
-    /// A store without customers.
+    /// Creates a store without customers.
     ///
     /// - Parameters:
-    ///   - app: What is on sale, and in which environment.
-    ///   - seed: What every number the store gives away follows from.
-    ///   - now: What its clock shows, in milliseconds since 1970.
-    ///   - authority: What everything it says is signed with.
-    ///   - lag: How long after its signature a notification is sent, in milliseconds.
-    ///   - keys: Whose tokens open the Server API.
-    ///   - limits: Over which time its calls are counted before it answers 429.
-    ///   - wait: How a slow answer is waited for; without one in real time.
+    ///   - app: The app on sale, and its environment.
+    ///   - seed: The seed of every number that the store generates.
+    ///   - now: The time on its clock, in milliseconds since 1970.
+    ///   - authority: Signs everything that the store issues.
+    ///   - lag: The delay between a notification's signature and its delivery, in milliseconds.
+    ///   - keys: The API keys that the Server API accepts.
+    ///   - limits: The time over which calls are counted before it answers 429.
+    ///   - wait: Waits for a slow answer; in real time by default.
     public init(
         _ app: AppStoreApp,
         seed: UInt64,
@@ -41,7 +41,7 @@ public actor SimulatedAppStore {
         self.wait = wait
     }
 
-    /// A store as it stands.
+    /// Creates a store with this state.
     init(
         _ service: AppStoreService,
         wait: @escaping @Sendable (_ milliseconds: Int64) async throws -> Void
@@ -50,30 +50,32 @@ public actor SimulatedAppStore {
         self.wait = wait
     }
 
-    /// Has the store go on where another was saved.
+    /// Restores the saved state of another store.
     func restore(_ saved: SavedAppStore) { saved.restore(&service) }
 
     /// The store's clock, in milliseconds since 1970.
     public var now: Int64 { service.now }
 
-    /// When the store will next do something by itself: change a subscription or send a notification.
+    /// The next instant at which the store changes a subscription or sends a notification by
+    /// itself.
     public var nextEvent: Int64? {
         [service.machine.nextEvent, service.post.nextAttempt].compactMap(\.self).min()
     }
 
-    /// When the last notification not yet sent will be sent for the first time; nil if there is none.
+    /// When the last notification not yet sent will be sent for the first time; nil if there is
+    /// none.
     public var lastFirstAttempt: Int64? { service.post.lastFirstAttempt }
 
-    /// The notifications posted and the attempts at sending them, oldest first; what is older than any history
-    /// reaches back, 180 days, is forgotten.
+    /// The queued notifications and their delivery attempts, oldest first. The store drops those
+    /// older than the 180-day history.
     public var letters: [AppStorePost.Letter] { service.post.letters }
 
-    /// Makes a customer known; refused with `customerExists` when the name is taken.
+    /// Adds a customer; refused with `customerExists` when the name is taken.
     public func register(_ customer: StoreCustomer) throws(AppStoreRefusal) {
         try service.machine.register(customer)
     }
 
-    /// Carries out an action now; what the store notifies of is posted, and returned.
+    /// Performs an action now. Queues and returns the store's notifications.
     @discardableResult
     public func perform(
         _ action: AppStoreAction,
@@ -84,7 +86,7 @@ public actor SimulatedAppStore {
         return notifications
     }
 
-    /// Posts the notification that an operator can ask for to see whether any arrive.
+    /// Queues the test notification that an operator can request to check delivery.
     @discardableResult
     public func requestTestNotification() -> AppStoreNotification {
         let notification = service.machine.requestTestNotification()
@@ -92,12 +94,12 @@ public actor SimulatedAppStore {
         return notification
     }
 
-    /// The number of the order that a transaction belongs to, as it stands on the customer's receipt.
+    /// Returns the number of a transaction's order, as printed on the customer's receipt.
     public func order(of transactionId: String) -> String? {
         service.machine.finding(transactionId, asOf: now)?.ids.orderId
     }
 
-    /// What the store held to be so at an instant up to `now`; of several subscriptions the best one.
+    /// Returns the store's state at an instant up to `now`; of several subscriptions the best one.
     public func truth(of customer: String, at instant: Int64) -> AppStoreTruth {
         service.machine.truth(of: customer, at: instant)
     }
@@ -106,7 +108,8 @@ public actor SimulatedAppStore {
 // MARK: - Devices
 
 extension SimulatedAppStore {
-    /// What StoreKit shows of a customer's subscriptions, signed now; nothing of an unknown customer.
+    /// Returns what StoreKit shows of a customer's subscriptions, signed now; nothing for an
+    /// unknown customer.
     ///
     /// - Throws: `tooLarge` for content that no receiver would read.
     public func device(
@@ -116,24 +119,25 @@ extension SimulatedAppStore {
     }
 }
 
-// MARK: - Time and the post
+// MARK: - Time and delivery
 
 extension SimulatedAppStore {
-    /// An attempt at sending that is under way: the notification, and the body to be posted.
+    /// A delivery attempt in progress: the notification and the request body.
     public struct Attempt: Sendable {
-        /// The letter's number, with which the attempt is ended.
+        /// The number with which the attempt is ended.
         public let number: AppStorePost.Number
-        /// What is sent.
+        /// The notification that is sent.
         public let notification: AppStoreNotification
-        /// `{"signedPayload":"..."}`, or what is left of it.
+        /// `{"signedPayload":"..."}`, or the part that a fault leaves.
         public let body: [UInt8]
-        /// What went wrong on the way.
+        /// The fault of this attempt; nil if there is none.
         public let fault: AppStoreWireFault?
     }
 
-    /// Lets time pass up to the next attempt at sending, or to the instant if none is due by then.
+    /// Advances the clock to the next delivery attempt, or to the instant if none is due by then.
     ///
-    /// - Returns: the attempt, which `end` is to end before time goes on; nil at the instant.
+    /// - Returns: the attempt, which must be passed to `end` before time goes on; nil at the
+    ///   instant.
     /// - Throws: `tooLarge` for a notification that no receiver would read.
     public func advance(to instant: Int64) throws(SignatureRefusal) -> Attempt? {
         while true {
@@ -150,13 +154,14 @@ extension SimulatedAppStore {
         return nil
     }
 
-    /// Notes how an attempt ended; if it failed, the store tries again as its schedule has it.
+    /// Records how an attempt ended. After a failure, the store retries according to its schedule.
     public func end(_ attempt: Attempt, _ result: AppStorePost.SendResult) {
         service.post.ended(attempt.number, at: now, result)
     }
 
-    /// Lets time pass up to an instant, and posts on the way whatever falls due. The receiver is given
-    /// each body, and says with which status it answered; what it throws counts as no response.
+    /// Advances the clock to an instant, and sends everything that is due on the way. The receiver
+    /// gets each body and returns the status of its response. An error that it throws counts as no
+    /// response.
     public func advance(
         to instant: Int64,
         posting receiver: @Sendable (_ body: [UInt8]) async throws -> Int
@@ -193,19 +198,19 @@ extension SimulatedAppStore {
         return response
     }
 
-    /// The calls of the Server API whose path was recognised, oldest first; of very many the latest ten
-    /// thousand at least.
+    /// The calls of the Server API with a recognised path, oldest first. Keeps at least the latest
+    /// ten thousand.
     public var calls: [AppStoreCallRecord] { service.calls }
 
     /// The consumption information that back ends sent in the last 180 days, oldest first.
     public var consumptions: [AppStoreConsumption] { service.consumptions }
 
-    /// Whether a back end has told the store that it finished a transaction.
+    /// Whether a back end has reported to the store that it finished a transaction.
     public func isFinished(_ transactionId: String) -> Bool {
         service.finished.contains(transactionId)
     }
 
-    /// Has calls go wrong from now on; of several rules the first that strikes decides.
+    /// Adds a fault rule for calls. Of several rules, the first that matches decides.
     public func add(_ rule: AppStoreFaultRule) {
         if case .stale(let lag) = rule.fault {
             precondition(
@@ -216,16 +221,16 @@ extension SimulatedAppStore {
         service.faults.add(rule)
     }
 
-    /// Takes every rule back.
+    /// Removes all fault rules for calls.
     public func clearFaults() { service.faults.clear() }
 
-    /// Has notifications go wrong from now on; of several rules the first that strikes decides.
+    /// Adds a fault rule for notifications. Of several rules, the first that matches decides.
     public func add(_ rule: AppStoreWireFaultRule) { service.wire.faults.add(rule) }
 
-    /// Takes every rule for notifications back; one that waits to be overtaken is sent.
+    /// Removes all fault rules for notifications. Sends a notification that a rule has delayed.
     public func clearWireFaults() { service.clearWireFaults() }
 
-    /// A customer opens the app: what becomes of the message of a billing problem.
+    /// Opens the app as a customer, and returns the outcome of the billing problem message.
     public func openApp(
         _ customer: String,
         delaysMessages: Bool = false
@@ -233,6 +238,7 @@ extension SimulatedAppStore {
         try service.machine.openApp(customer, delaysMessages: delaysMessages)
     }
 
-    /// Says whether the app has a URL for notifications; without one no test can be asked for.
+    /// Sets whether the app has a URL for notifications. Without one, no test notification can be
+    /// requested.
     public func setHasNotificationURL(_ hasURL: Bool) { service.hasNotificationURL = hasURL }
 }

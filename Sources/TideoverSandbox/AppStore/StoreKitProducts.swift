@@ -1,11 +1,11 @@
 public import TideoverStoreKitFile
 
-// What Xcode's StoreKit configuration file has on sale. Prices of a storefront that is not named, or not
-// known, are in US dollars.
+// The products of Xcode's StoreKit configuration file. Prices of an unnamed or unknown storefront
+// are in US dollars.
 
 extension AppStoreProduct {
-    /// The subscriptions of the file, in its order, with all their offers. Where the file has billing grace
-    /// it lasts sixteen days, since it does not say how long.
+    /// Returns the file's subscriptions, in its order, with all their offers. If the file enables
+    /// billing grace, it lasts sixteen days, since the file has no length.
     public static func subscriptions(of file: StoreKitFile) -> [AppStoreProduct] {
         file.groups.flatMap { group in
             group.subscriptions.map { AppStoreProduct($0, of: group.name, file) }
@@ -62,8 +62,8 @@ extension AppStoreOffer {
 }
 
 extension AppStoreOneTimeProduct {
-    /// What does not renew by itself, in the file's order. How long the app gives access for a subscription
-    /// that ends without renewing the file does not say: `length` is nil.
+    /// Returns the file's products that do not renew by themselves, in its order. The file has no
+    /// length of access for a non-renewing subscription: `length` is nil.
     public static func products(of file: StoreKitFile) -> [AppStoreOneTimeProduct] {
         file.purchases.compactMap { product in
             guard let kind = Kind(product.kind) else { return nil }
@@ -78,7 +78,7 @@ extension AppStoreOneTimeProduct {
 }
 
 extension AppStoreOneTimeProduct.Kind {
-    /// Nil for what renews, which is no product of this kind.
+    /// Returns nil for a renewing product, which has no such kind.
     fileprivate init?(_ kind: StoreKitFile.Kind) {
         switch kind {
         case .consumable: self = .consumable
@@ -90,7 +90,7 @@ extension AppStoreOneTimeProduct.Kind {
 }
 
 extension StoreKitFile {
-    /// What has no price in the file costs nothing.
+    /// A product without a price in the file is free.
     fileprivate func price(_ milliunits: Int64?, times count: Int = 1) -> StorePrice {
         StorePrice(milliunits: (milliunits ?? 0) * Int64(count), currency: currency ?? "USD")
     }

@@ -1,27 +1,27 @@
-/// What a customer, or Google Play by itself, can do. A `product` of nil means the customer's only
-/// subscription or purchase, or the newest of several.
+/// The actions of a customer, and those of Google Play itself. A `product` of nil selects the
+/// customer's only subscription or purchase, or the newest of several.
 public enum GooglePlayAction: Hashable, Sendable {
-    /// Buys a subscription: one product, or one with add-ons. While a cancelled one of the same product
-    /// has not lapsed this signs up again and takes over what is left of it.
+    /// Buys a subscription: one product, or one with add-ons. If a cancelled one of the same
+    /// product has not lapsed, this signs up again and takes over its remaining time.
     case subscribe(to: [GooglePlayChoice], payment: Payment, from: Place)
-    /// Puts another product or base plan in the place of a running one.
+    /// Replaces a running product or base plan with another.
     case replace(product: String?, with: GooglePlayChoice, mode: ReplacementMode)
-    /// Adds products to a running subscription and takes others out of it at their expiry.
+    /// Adds products to a running subscription, and removes others from it at their expiry.
     case changeItems(product: String?, adding: [GooglePlayChoice], removing: [String])
     /// Pays for one more period of a prepaid plan.
     case topUp(product: String?)
-    /// Buys something that is sold once.
+    /// Buys a one-time product.
     case buy(product: String, quantity: Int64, payment: Payment)
-    /// A payment that was awaited has arrived.
+    /// Completes a pending payment.
     case completePayment(product: String?)
-    /// A payment that was awaited will not come.
+    /// Abandons a pending payment.
     case dropPayment(product: String?)
-    /// From now on every charge to the customer's account is declined.
+    /// Declines every charge to the customer's account from now on.
     case failPayments
-    /// The customer corrects the payment method; the store tries every outstanding charge at once.
+    /// Corrects the payment method; the store retries every outstanding charge at once.
     case fixPayments
-    /// Turns automatic renewal off. While a charge is outstanding without service, or during a pause,
-    /// this ends the subscription. Of an instalment plan it acts after the last payment committed to.
+    /// Turns automatic renewal off. During a hold or a pause, this ends the subscription. For an
+    /// instalment plan, it takes effect after the last committed payment.
     case cancel(product: String?, survey: CancelSurvey?)
     /// The store itself turns automatic renewal off.
     case cancelBySystem(product: String?)
@@ -29,19 +29,19 @@ public enum GooglePlayAction: Hashable, Sendable {
     case restart(product: String?)
     /// Pauses from the next expiry on; not with add-ons, nor in instalments.
     case pause(product: String?, StorePeriod)
-    /// Takes a pause back that has not begun, or ends one that has.
+    /// Cancels a planned pause, or ends a running one.
     case resume(product: String?)
-    /// The next renewal is to have another price.
+    /// Sets another price for the next renewal.
     case changePrice(product: String?, to: StorePrice, PriceChangeMode)
-    /// Agrees to a higher price.
+    /// Accepts a higher price.
     case acceptPrice(product: String?)
-    /// A step from an introductory price to the full one needs consent by an instant.
+    /// Requires consent, by an instant, to the step from an introductory price to the full one.
     case askStepUpConsent(product: String?, deadline: Int64)
-    /// Agrees to such a step.
+    /// Accepts such a step.
     case acceptStepUp(product: String?)
-    /// Asks for a refund that the developer may speak to first. It is no refund.
+    /// Requests a refund, on which the developer may comment first. This is not a refund.
     case requestRefund(product: String?)
-    /// Google refunds the newest order; a subscription goes on unless it is revoked with it.
+    /// Google refunds the newest order; a subscription continues unless it is also revoked.
     case refund(product: String?, VoidReason, quantity: Int64?, revokes: Bool)
 
     /// How a purchase is paid for.
@@ -54,7 +54,7 @@ public enum GooglePlayAction: Hashable, Sendable {
     /// Where a purchase is made.
     public enum Place: Hashable, Sendable {
         case app
-        /// In the Play Store, where the app cannot say who buys.
+        /// In the Play Store, where the app cannot identify the buyer.
         case playStore
     }
 
@@ -70,20 +70,20 @@ public enum GooglePlayAction: Hashable, Sendable {
     /// Google's `priceChangeMode`.
     public enum PriceChangeMode: String, CaseIterable, Hashable, Codable, Sendable {
         case decrease = "PRICE_DECREASE"
-        /// Without consent it does not renew.
+        /// It does not renew without consent.
         case increase = "PRICE_INCREASE"
-        /// The customer is told, and can only leave.
+        /// The customer is notified, and can only cancel.
         case optOutIncrease = "OPT_OUT_PRICE_INCREASE"
     }
 
-    /// What a customer says of why.
+    /// A customer's answer to the cancellation survey.
     public struct CancelSurvey: Hashable, Codable, Sendable {
-        /// What was chosen from the list.
+        /// The option chosen from the list.
         public let reason: Reason
-        /// What was written, where the reason is `others`.
+        /// The text entered, if the reason is `others`.
         public let input: String?
 
-        /// An answer to the survey.
+        /// Creates an answer to the survey.
         public init(reason: Reason, input: String? = nil) {
             self.reason = reason
             self.input = input
@@ -113,7 +113,7 @@ public enum GooglePlayAction: Hashable, Sendable {
     }
 }
 
-/// A product to be subscribed to.
+/// A product to subscribe to.
 public struct GooglePlayChoice: Hashable, Sendable {
     /// The product's id.
     public let product: String
@@ -122,7 +122,7 @@ public struct GooglePlayChoice: Hashable, Sendable {
     /// The offer's id; nil for none.
     public let offer: String?
 
-    /// A product in one of its plans.
+    /// Creates a choice of a product and one of its plans.
     public init(_ product: String, basePlan: String? = nil, offer: String? = nil) {
         self.product = product
         self.basePlan = basePlan
@@ -130,23 +130,22 @@ public struct GooglePlayChoice: Hashable, Sendable {
     }
 }
 
-/// What a developer does through the Play Developer API.
+/// A developer's writes through the Play Developer API.
 public enum GooglePlayWrite: Hashable, Sendable {
-    /// Tells the store that a purchase was granted; a second time changes nothing.
+    /// Acknowledges a purchase; a second time changes nothing.
     case acknowledge(token: String)
-    /// Says that a one-time purchase was used up, which also acknowledges it.
+    /// Consumes a one-time purchase, which also acknowledges it.
     case consume(token: String)
     case cancel(token: String, CancellationType)
-    /// Moves every expiry. With an etag that is not the newest it is refused; without one nothing is
-    /// checked.
+    /// Moves every expiry. An outdated etag is refused; without an etag nothing is checked.
     case deferRenewal(token: String, milliseconds: Int64, etag: String?)
     case revoke(token: String, Revocation)
-    /// Gives the money of one order back, and takes the purchase away only when told to.
+    /// Refunds one order, and revokes the purchase only on request.
     case refund(order: String, revokes: Bool)
 
     /// Google's `cancellationType`.
     public enum CancellationType: String, CaseIterable, Hashable, Sendable {
-        /// The customer could turn it on again.
+        /// The customer can turn renewal on again.
         case userRequestedStopRenewals = "USER_REQUESTED_STOP_RENEWALS"
         case developerRequestedStopPayments = "DEVELOPER_REQUESTED_STOP_PAYMENTS"
     }
@@ -155,18 +154,18 @@ public enum GooglePlayWrite: Hashable, Sendable {
     public enum Revocation: Hashable, Sendable {
         case fullRefund
         case proratedRefund
-        /// One of several products; the others go on.
+        /// One of several products; the others continue.
         case item(product: String)
     }
 }
 
-/// The store's answer to an action or a write that it does not carry out.
+/// The store's refusal of an action or a write.
 public struct GooglePlayRefusal: Error, Hashable, Sendable {
-    /// Which rule of the store stands in the way.
+    /// The rule that prevents it.
     public let reason: Reason
-    /// The customer's name, the purchase token or the order that was named.
+    /// The customer's name, the purchase token or the order of the request.
     public let subject: String
-    /// The product asked for or held, if one is meant.
+    /// The requested or owned product, if the refusal is about one.
     public let product: String?
 
     init(_ reason: Reason, _ subject: String, product: String? = nil) {
@@ -175,7 +174,7 @@ public struct GooglePlayRefusal: Error, Hashable, Sendable {
         self.product = product
     }
 
-    /// One case for each rule of the store that an action can meet.
+    /// One case for each rule that an action can violate.
     public enum Reason: String, CaseIterable, Hashable, Sendable {
         case unknownCustomer
         case customerExists
@@ -187,31 +186,31 @@ public struct GooglePlayRefusal: Error, Hashable, Sendable {
         case tokenGone
         case notSubscribed
         case notBought
-        /// A subscription with the product is running or its payment is being tried.
+        /// A subscription with the product is running, or its payment is being retried.
         case alreadySubscribed
-        /// It lasts, and was bought before.
+        /// It is not consumable, and was bought before.
         case alreadyOwned
         case paymentDeclined
-        /// Only a purchase that awaits its payment can be completed or dropped.
+        /// Only a purchase with a pending payment can be completed or abandoned.
         case notPending
-        /// Only while a paid or free period runs can it be changed so.
+        /// This change is possible only during a paid or free period.
         case notRunning
         case renewalAlreadyOff
         case renewalAlreadyOn
-        /// It has ended: only a new purchase brings it back.
+        /// It has ended; only a new purchase restores access.
         case ended
-        /// Prepaid plans know no renewal, renewing ones no topping up, and not every plan pauses.
+        /// Prepaid plans do not renew, renewing plans have no top-up, and not every plan pauses.
         case wrongKindOfPlan
         case notPaused
-        /// Only what the customer turned off can be turned on again.
+        /// Only a cancellation by the customer can be undone.
         case notRestorable
         /// It is in this plan already, or has this product already.
         case samePlan
-        /// The last product of a subscription cannot be taken out of it.
+        /// The last product of a subscription cannot be removed.
         case lastItem
         case noPriceToAccept
         case alreadyRefunded
-        /// More than were bought and not given back.
+        /// More than were bought and not refunded.
         case tooMany
         /// The etag is not the newest.
         case outdated

@@ -1,29 +1,30 @@
 public import TideoverJSON
 
-/// What the store finds in its books when somebody asks.
+/// Look-ups in the store's records.
 extension GooglePlayMachine {
-    /// `purchases.subscriptionsv2`; nil for a token of no subscription.
+    /// Returns `purchases.subscriptionsv2`; nil if the token belongs to no subscription.
     public func subscription(token: String) -> JSONObject? {
         guard case .subscription(let place) = tokens[token] else { return nil }
         return self[place].resource(at: now)
     }
 
-    /// `purchases.productsv2`; nil for a token of no one-time purchase.
+    /// Returns `purchases.productsv2`; nil if the token belongs to no one-time purchase.
     public func product(token: String) -> JSONObject? {
         guard case .purchase(let place) = tokens[token] else { return nil }
         return self[purchase: place].resource
     }
 
-    /// `purchases.products`; nil for a token of no one-time purchase.
+    /// Returns `purchases.products`; nil if the token belongs to no one-time purchase.
     public func productV1(token: String) -> JSONObject? {
         guard case .purchase(let place) = tokens[token] else { return nil }
         return self[purchase: place].resourceV1
     }
 
-    /// `orders`; nil for an order that does not exist.
+    /// Returns `orders`; nil for an order that does not exist.
     public func order(_ id: String) -> JSONObject? { orders[id]?.resource }
 
-    /// The orders whose voiding was recorded from `since` up to but not including `until`, oldest first.
+    /// Returns the orders with a void recorded from `since` up to but not including `until`, oldest
+    /// first.
     public func voided(since: Int64, until: Int64) -> [GooglePlayVoidedPurchase] {
         voids.filter { $0.recordedAt >= since && $0.recordedAt < until }
     }
@@ -41,7 +42,7 @@ extension GooglePlayMachine {
         }
     }
 
-    /// The tokens of a customer's purchases, oldest first.
+    /// Returns the tokens of a customer's purchases, oldest first.
     public func tokens(of customer: String) -> [String] {
         guard let account = account(of: customer) else { return [] }
         let subscriptions = account.subscriptions.map { ($0.sequence, $0.token) }
@@ -49,15 +50,15 @@ extension GooglePlayMachine {
         return (subscriptions + purchases).sorted { $0.0 < $1.0 }.map(\.1)
     }
 
-    /// What the store held to be so at an instant up to `now`; of several purchases the best one.
+    /// Returns the store's state at an instant up to `now`; of several purchases the best one.
     public func truth(of customer: String, at instant: Int64) -> GooglePlayTruth {
         holdings(of: customer, at: instant).map(\.truth).max { one, other in
             (one.rank, one.until ?? .max) < (other.rank, other.until ?? .max)
         } ?? .never
     }
 
-    /// What the store held to be so of each product of each purchase: subscriptions in the order
-    /// bought, then what was bought once. What was never granted is left out.
+    /// Returns the store's state of each product of each purchase: subscriptions in the order
+    /// bought, then one-time purchases. Omits purchases that were never granted.
     public func holdings(of customer: String, at instant: Int64) -> [GooglePlayHolding] {
         precondition(instant <= now, "the store knows the truth only up to its own now")
         guard let account = account(of: customer) else { return [] }

@@ -1,4 +1,4 @@
-/// Purchases as they begin: new ones, and those that take the place of another.
+/// New purchases, and those that replace another.
 extension GooglePlayMachine {
     mutating func subscribe(
         _ account: Int,
@@ -25,7 +25,7 @@ extension GooglePlayMachine {
         return complete(place)
     }
 
-    /// The plans chosen: at least one, each product once, all prepaid or none.
+    /// Returns the chosen plans: at least one, each product once, all prepaid or none.
     private func plans(
         _ choices: [GooglePlayChoice],
         for account: Int
@@ -73,7 +73,7 @@ extension GooglePlayMachine {
         )
     }
 
-    /// A new purchase token, with nothing granted yet.
+    /// Creates a new purchase token, with nothing granted yet.
     private mutating func begin(
         _ items: [GooglePlayItem],
         for account: Int,
@@ -98,7 +98,7 @@ extension GooglePlayMachine {
         return place
     }
 
-    /// The newest expired purchase of one of the products.
+    /// Returns the newest expired purchase of one of the products.
     private func predecessor(
         of items: [GooglePlayItem],
         for account: Int
@@ -109,8 +109,8 @@ extension GooglePlayMachine {
         return last.map { .init(token: $0.token, buyer: $0.buyer) }
     }
 
-    /// The first payment of a purchase is made. What it takes the place of is over, and what was left of
-    /// it goes on in the new one.
+    /// Completes the first payment of a purchase. Ends the purchase that it replaces, and carries
+    /// the remaining value over to the new one.
     private mutating func complete(_ place: Place) -> [GooglePlayNotification] {
         let order = self[place].nextOrder()
         let old = self[place].linkedToken.flatMap { linkedPlace($0) }
@@ -129,7 +129,7 @@ extension GooglePlayMachine {
         return place
     }
 
-    /// What is left of the same product in a cancelled purchase is not paid for again.
+    /// Carries over the paid remainder of the same product in a cancelled purchase.
     private mutating func carryOver(
         _ index: Int,
         of place: Place,
@@ -150,7 +150,7 @@ extension GooglePlayMachine {
         )
     }
 
-    /// A purchase is granted, and the one it takes the place of is over.
+    /// Grants a purchase, and ends the one that it replaces.
     private mutating func granted(
         _ place: Place,
         instead old: Place?,
@@ -219,7 +219,7 @@ extension GooglePlayMachine {
         try checkPayment(of: account, .prompt, plan.product)
     }
 
-    /// Settles what is left of the old plan's payment against the new plan's price.
+    /// Settles the unused part of the old plan's payment against the new plan's price.
     private mutating func settle(
         _ index: Int,
         of place: Place,
@@ -231,7 +231,7 @@ extension GooglePlayMachine {
         let length = item.tempo.period(item.plan.basePlan.period).end(of: 1, from: now) - now
         let price = item.price.milliunits
         let credit = old.credit(at: now)
-        // What the credit is worth at the new price; of a free trial its own rest.
+        // The time that the credit pays at the new price; for a free trial, its own remainder.
         let time = credit == 0 || price == 0 ? old.end - now : share(of: length, credit, of: price)
         let (end, worth, charged): (Int64, Int64, Int64)
         switch mode {
@@ -319,7 +319,7 @@ extension GooglePlayMachine {
     }
 }
 
-// MARK: - Buying once
+// MARK: - Buying one-time products
 
 extension GooglePlayMachine {
     mutating func buy(
@@ -387,7 +387,7 @@ extension GooglePlayMachine {
         return [notification(event, place.account)]
     }
 
-    /// The newest purchase of a customer that awaits its payment.
+    /// Returns a customer's newest purchase with a pending payment.
     private func awaited(
         _ account: Int,
         _ product: String?

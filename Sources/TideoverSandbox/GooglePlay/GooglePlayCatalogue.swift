@@ -1,13 +1,13 @@
-/// An app as the Play Console knows it, and what it sells.
+/// An app as defined in the Play Console, with its products.
 public struct GooglePlayApp: Hashable, Codable, Sendable {
     /// The application id, such as `com.example.cards`.
     public let packageName: String
-    /// What is sold by subscription.
+    /// The subscriptions on sale.
     public let subscriptions: [GooglePlaySubscriptionProduct]
-    /// What is sold once.
+    /// The one-time products on sale.
     public let products: [GooglePlayOneTimeProduct]
 
-    /// An app that sells these subscriptions and products.
+    /// Creates an app that sells these subscriptions and products.
     public init(
         packageName: String,
         subscriptions: [GooglePlaySubscriptionProduct] = [],
@@ -22,7 +22,8 @@ public struct GooglePlayApp: Hashable, Codable, Sendable {
         products.first { $0.id == id }
     }
 
-    /// What a choice means; nil if it is not on sale. Without a base plan the first is meant.
+    /// Returns the plan of a choice; nil if it is not on sale. Without a base plan, returns the
+    /// first.
     func plan(_ choice: GooglePlayChoice) -> GooglePlayPlan? {
         let subscription = subscriptions.first { $0.id == choice.product }
         guard
@@ -36,54 +37,55 @@ public struct GooglePlayApp: Hashable, Codable, Sendable {
     }
 }
 
-/// A base plan of a product, and the offer it is taken with.
+/// A base plan of a product, with an offer.
 struct GooglePlayPlan: Hashable, Codable, Sendable {
     let product: String
     let basePlan: GooglePlayBasePlan
     let offer: GooglePlayOffer?
 }
 
-/// A subscription on sale, with the plans it can be had in.
+/// A subscription on sale, with its base plans.
 public struct GooglePlaySubscriptionProduct: Hashable, Codable, Sendable {
     /// The product id, such as `cards.pro`.
     public let id: String
     /// Never empty.
     public let basePlans: [GooglePlayBasePlan]
 
-    /// A subscription with these base plans.
+    /// Creates a subscription with these base plans.
     public init(id: String, basePlans: [GooglePlayBasePlan]) {
         self.id = id
         self.basePlans = basePlans
     }
 }
 
-/// How a subscription is paid for.
+/// The payment terms of a subscription.
 public struct GooglePlayBasePlan: Hashable, Codable, Sendable {
     /// The base plan's id, such as `monthly`.
     public let id: String
-    /// How it goes on at its expiry.
+    /// How it continues at its expiry.
     public let kind: Kind
-    /// How long one payment lasts.
+    /// The period that one payment covers.
     public let period: StorePeriod
-    /// What one period costs.
+    /// The price of one period.
     public let price: GooglePlayPrice
     /// Days of service after a failed payment: 0 to 30, and at most one period.
     public let graceDays: Int64
-    /// Days without service in which the payment is still tried: 0 to 60.
+    /// Days without service in which the payment is retried: 0 to 60.
     public let holdDays: Int64
-    /// What a customer can take it with.
+    /// The offers that a customer can choose.
     public let offers: [GooglePlayOffer]
 
-    /// How a plan goes on at its expiry.
+    /// How a plan continues at its expiry.
     public enum Kind: Hashable, Codable, Sendable {
         case autoRenewing
         /// It ends unless the customer tops it up.
         case prepaid
-        /// The customer commits to a number of payments, and after them to as many again or to none.
+        /// The customer commits to a number of payments, and afterwards to as many again or to
+        /// none.
         case instalments(payments: Int64, renewsCommitment: Bool)
     }
 
-    /// A base plan. Without a length of the hold Google's own holds: 60 days less the grace.
+    /// Creates a base plan. By default the hold is Google's own: 60 days less the grace.
     public init(
         id: String,
         kind: Kind = .autoRenewing,
@@ -103,25 +105,25 @@ public struct GooglePlayBasePlan: Hashable, Codable, Sendable {
     }
 }
 
-/// What a base plan begins with.
+/// An offer at the start of a base plan.
 public struct GooglePlayOffer: Hashable, Codable, Sendable {
     /// The offer's id, such as `launch`.
     public let id: String
-    /// Words of the developer's own.
+    /// The developer's own tags.
     public let tags: [String]
-    /// What comes before the base plan's own price, in this order.
+    /// The phases before the base plan's own price, in this order.
     public let phases: [Phase]
 
-    /// A stretch of time at a price of its own.
+    /// A part of an offer with its own price.
     public struct Phase: Hashable, Codable, Sendable {
-        /// How long one payment, or the free trial, lasts.
+        /// The period that one payment, or the free trial, covers.
         public let period: StorePeriod
-        /// What a period costs; nil for a free trial.
+        /// The price of a period; nil for a free trial.
         public let price: GooglePlayPrice?
-        /// How many periods it lasts.
+        /// The number of periods.
         public let count: Int
 
-        /// A phase; without a price a free trial.
+        /// Creates a phase; without a price, a free trial.
         public init(period: StorePeriod, price: GooglePlayPrice? = nil, count: Int = 1) {
             self.period = period
             self.price = price
@@ -129,7 +131,7 @@ public struct GooglePlayOffer: Hashable, Codable, Sendable {
         }
     }
 
-    /// An offer of these phases.
+    /// Creates an offer with these phases.
     public init(id: String, tags: [String] = [], phases: [Phase]) {
         self.id = id
         self.tags = tags
@@ -137,16 +139,16 @@ public struct GooglePlayOffer: Hashable, Codable, Sendable {
     }
 }
 
-/// Something sold once.
+/// A product that is sold once.
 public struct GooglePlayOneTimeProduct: Hashable, Codable, Sendable {
     /// The product id, such as `cards.lifetime`.
     public let id: String
-    /// Whether it is used up, and can then be bought again.
+    /// Whether it is consumed, and can then be bought again.
     public let isConsumable: Bool
-    /// What one costs.
+    /// The price of one.
     public let price: GooglePlayPrice
 
-    /// A product, by default one that lasts.
+    /// Creates a product, not consumable by default.
     public init(id: String, isConsumable: Bool = false, price: GooglePlayPrice) {
         self.id = id
         self.isConsumable = isConsumable
@@ -156,12 +158,12 @@ public struct GooglePlayOneTimeProduct: Hashable, Codable, Sendable {
 
 /// A price, which can differ from country to country.
 public struct GooglePlayPrice: Hashable, Codable, Sendable {
-    /// What is asked where nothing else is said.
+    /// The price in countries without one of their own.
     public let standard: StorePrice
     /// Prices by ISO 3166-1 alpha-2 code.
     public let regions: [String: StorePrice]
 
-    /// A price with these exceptions.
+    /// Creates a price with these exceptions.
     public init(_ standard: StorePrice, regions: [String: StorePrice] = [:]) {
         self.standard = standard
         self.regions = regions
@@ -172,18 +174,18 @@ public struct GooglePlayPrice: Hashable, Codable, Sendable {
 
 /// A person with a Google account who uses the app.
 public struct GooglePlayCustomer: Hashable, Codable, Sendable {
-    /// How the story calls the person; never on the wire.
+    /// The person's name in the scenario; never sent.
     public let name: String
-    /// What the app sets at every purchase (`setObfuscatedAccountId`).
+    /// The id that the app sets at every purchase (`setObfuscatedAccountId`).
     public let obfuscatedAccountId: String?
-    /// What the app sets at every purchase (`setObfuscatedProfileId`).
+    /// The id that the app sets at every purchase (`setObfuscatedProfileId`).
     public let obfuscatedProfileId: String?
     /// The country of the payments profile, ISO 3166-1 alpha-2.
     public let region: String
-    /// Whether purchases are tests, whose periods are minutes.
+    /// Whether purchases are tests, with periods of minutes.
     public let isLicenceTester: Bool
 
-    /// A customer, by default of the United States.
+    /// Creates a customer, by default of the United States.
     public init(
         name: String,
         obfuscatedAccountId: String? = nil,

@@ -1,4 +1,4 @@
-/// What a customer, the store or the developer changes about a running subscription.
+/// Changes of a running subscription by the customer, the store or the developer.
 extension GooglePlayMachine {
     mutating func change(
         _ action: GooglePlayAction,
@@ -25,7 +25,7 @@ extension GooglePlayMachine {
         }
     }
 
-    /// Turns renewal off. An instalment plan waits for its last payment if it is to.
+    /// Turns renewal off. Some cancellations of an instalment plan wait for its last payment.
     mutating func cancel(
         _ place: Place,
         _ cancellation: GooglePlaySubscription.Cancellation,

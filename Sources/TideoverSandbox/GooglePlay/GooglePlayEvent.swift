@@ -1,12 +1,12 @@
 public import TideoverJSON
 
-/// What the store notifies servers of.
+/// The events that the store reports to servers.
 /// https://developer.android.com/google/play/billing/rtdn-reference
 public enum GooglePlayEvent: Hashable, Sendable {
     case subscription(SubscriptionType, token: String)
     case oneTimeProduct(OneTimeType, token: String, product: String)
     case voidedPurchase(token: String, order: String, ProductType, RefundType)
-    /// A refund was asked for that the developer may speak to; it is none yet.
+    /// A refund was requested on which the developer may comment; it is not granted yet.
     case pendingRefundReview(refund: String, order: String, GooglePlayRefundReview)
     case tested
 
@@ -34,30 +34,30 @@ public enum GooglePlayEvent: Hashable, Sendable {
     /// The `notificationType` of a one-time purchase.
     public enum OneTimeType: Int64, CaseIterable, Hashable, Sendable {
         case purchased = 1
-        /// It awaited a payment that will not come.
+        /// Its pending payment was abandoned.
         case cancelled = 2
     }
 
-    /// What kind of purchase an order was voided of.
+    /// The kind of purchase of a voided order.
     public enum ProductType: Int64, CaseIterable, Hashable, Codable, Sendable {
         case subscription = 1
         case oneTime = 2
     }
 
-    /// How much of an order was voided.
+    /// The voided part of an order.
     public enum RefundType: Int64, CaseIterable, Hashable, Sendable {
         case full = 1
         case quantityBasedPartial = 2
     }
 }
 
-/// What a request for a refund says of who asks, and why.
+/// The details of a refund request: the customer and the reason.
 public struct GooglePlayRefundReview: Hashable, Sendable {
     /// Google's `refundReason`; 7 is a chargeback.
     public let reason: Int64
-    /// What the app set at the purchase.
+    /// The account id that the app set at the purchase.
     public let obfuscatedAccountId: String?
-    /// What the app set at the purchase.
+    /// The profile id that the app set at the purchase.
     public let obfuscatedProfileId: String?
 }
 
@@ -65,14 +65,14 @@ public struct GooglePlayRefundReview: Hashable, Sendable {
 public struct GooglePlayNotification: Hashable, Sendable {
     /// The app's package name.
     public let packageName: String
-    /// When it happened in the store, in milliseconds since 1970.
+    /// The instant of the event in the store, in milliseconds since 1970.
     public let at: Int64
-    /// What happened.
+    /// The event.
     public let event: GooglePlayEvent
-    /// The name of the customer it is about, if it is about one; never on the wire.
+    /// The name of the customer it is about, if there is one; never sent.
     public let customer: String?
 
-    /// The `DeveloperNotification` that goes into a message's data.
+    /// The `DeveloperNotification` in a message's data.
     public var content: JSONObject {
         let (name, object) = member
         return [
@@ -81,7 +81,7 @@ public struct GooglePlayNotification: Hashable, Sendable {
         ]
     }
 
-    /// The one object that says what it is about, and its name.
+    /// The object that describes the event, and its name.
     private var member: (name: String, object: JSONObject) {
         switch event {
         case .subscription(let type, let token):

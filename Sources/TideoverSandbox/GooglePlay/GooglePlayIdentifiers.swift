@@ -1,4 +1,4 @@
-/// Draws every token and number the store gives away from one seed.
+/// Draws every token and number that the store generates from one seed.
 struct GooglePlayIdentifiers: Codable, Sendable {
     private var random: SeededRandom
 
@@ -6,18 +6,18 @@ struct GooglePlayIdentifiers: Codable, Sendable {
         random = SeededRandom(seed: seed)
     }
 
-    /// A purchase token, in the shape of Google's.
+    /// Draws a purchase token, in the shape of Google's.
     mutating func token() -> String {
         text(24, of: "abcdefghijklmnop") + ".AO-J1O"
             + text(32, of: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
     }
 
-    /// The number of an order; renewals of a subscription append `..0`, `..1` and so on.
+    /// Draws the number of an order; renewals of a subscription append `..0`, `..1` and so on.
     mutating func order() -> String {
         "GPA.\(number(4))-\(number(4))-\(number(4))-\(number(5))"
     }
 
-    /// What answers to a request for a refund name it by.
+    /// Draws the id of a refund request, which responses to it contain.
     mutating func refund() -> String { text(32, of: "abcdefghijklmnopqrstuvwxyz0123456789") }
 
     private mutating func number(_ count: Int) -> String { text(count, of: "0123456789") }

@@ -1,14 +1,14 @@
 /// One product of a subscription, from the first payment to its end.
 struct GooglePlayItem: Hashable, Codable, Sendable {
     enum Phase: Hashable, Codable, Sendable {
-        /// The first payment is awaited.
+        /// The first payment is pending.
         case awaited
-        /// Takes the place of another product at that one's expiry.
+        /// It replaces another product at that product's expiry.
         case following
         case running
-        /// The charge due at the instant failed, and nobody is told.
+        /// The charge due at the instant failed, and no notification is sent.
         case silent(since: Int64)
-        /// The charge due at the instant failed; service goes on.
+        /// The charge due at the instant failed; service continues.
         case grace(since: Int64)
         /// No service since the instant.
         case hold(since: Int64)
@@ -16,12 +16,12 @@ struct GooglePlayItem: Hashable, Codable, Sendable {
         case ended
     }
 
-    /// What kind of period runs.
+    /// The kind of the current period.
     enum Kind: Hashable, Codable, Sendable {
         case base
         case freeTrial
         case introductory
-        /// What was left of another plan is used up.
+        /// Uses the remaining value of another plan.
         case proration(of: Original)
 
         enum Original: String, Hashable, Codable, Sendable {
@@ -40,11 +40,12 @@ struct GooglePlayItem: Hashable, Codable, Sendable {
         }
     }
 
-    /// Ends of periods are counted from here, so that short months do not move the billing day for good.
+    /// Counts the ends of periods from an anchor, so that short months do not move the billing day
+    /// for good.
     struct Cycle: Hashable, Codable, Sendable {
         let anchor: Int64
         var count = 0
-        /// Nil for a cycle that begins with whatever period comes next.
+        /// Nil for a cycle that starts with the next period, of any length.
         var period: StorePeriod?
     }
 
@@ -76,7 +77,7 @@ struct GooglePlayItem: Hashable, Codable, Sendable {
         var state: State
     }
 
-    /// Which item of an earlier purchase this one took the place of.
+    /// The item of an earlier purchase that this one replaced.
     struct Replaced: Hashable, Codable, Sendable {
         let plan: GooglePlayPlan
         /// Google's `replacementMode`.
@@ -94,30 +95,30 @@ struct GooglePlayItem: Hashable, Codable, Sendable {
     let tempo: GooglePlayTempo
     var phase: Phase
     var kind: Kind = .base
-    /// Of the period that runs or ran last.
+    /// The start of the current or last period.
     var start: Int64
     /// Google's `expiryTime`.
     var end: Int64
-    /// What the period that runs is worth, in thousandths of the currency's main unit.
+    /// The value of the current period, in thousandths of the currency's main unit.
     var paid: Int64 = 0
-    /// What its newest order took for it.
+    /// The amount that its newest order charged for it.
     var charged: Int64 = 0
-    /// What a period of the base plan costs, in the customer's country.
+    /// The price of a period of the base plan, in the customer's country.
     var price: StorePrice
     var cycle: Cycle
-    /// The phases of the offer still to come, each as often as it is paid for.
+    /// The remaining phases of the offer, each repeated for every payment.
     var phasesToCome: [GooglePlayOffer.Phase]
     var orderId: String?
     var renews: Bool
     var priceChange: PriceChange?
     var stepUp: StepUp?
-    /// The payments still committed to.
+    /// The number of committed payments that remain.
     var paymentsLeft: Int64 = 0
-    /// Whether the first commitment has begun; what follows it is another, or none.
+    /// Whether the first commitment has begun; another one, or none, follows it.
     private var hasCommitted = false
-    /// What takes its place at its expiry.
+    /// The plan that replaces it at its expiry.
     var successor: GooglePlayPlan?
-    /// Whether it is taken out at its expiry.
+    /// Whether it is removed at its expiry.
     var isRemoved = false
     var replaced: Replaced?
     private(set) var history: [Span] = []
@@ -141,7 +142,7 @@ struct GooglePlayItem: Hashable, Codable, Sendable {
     var grace: Int64 { tempo.grace(of: plan.basePlan) }
     var hold: Int64 { tempo.hold(of: plan.basePlan) }
 
-    /// Whether it is there, in service or not.
+    /// Whether it has begun and not ended, in service or not.
     var isLive: Bool {
         switch phase {
         case .running, .silent, .grace, .hold, .paused: true
@@ -149,7 +150,7 @@ struct GooglePlayItem: Hashable, Codable, Sendable {
         }
     }
 
-    /// Whether a charge for it is outstanding.
+    /// Whether it has an outstanding charge.
     var isFailing: Bool {
         switch phase {
         case .silent, .grace, .hold: true
@@ -157,7 +158,7 @@ struct GooglePlayItem: Hashable, Codable, Sendable {
         }
     }
 
-    /// Whether nothing of it is in service although it has not ended.
+    /// Whether it has no service although it has not ended.
     var isSuspended: Bool {
         switch phase {
         case .hold, .paused: true
@@ -165,7 +166,7 @@ struct GooglePlayItem: Hashable, Codable, Sendable {
         }
     }
 
-    /// When the store next does something about it by itself.
+    /// The next instant at which the store changes it by itself.
     var due: Int64? {
         switch phase {
         case .running: end
@@ -234,7 +235,7 @@ extension GooglePlayItem {
         phase = .running
     }
 
-    /// Begins with what is left of an earlier purchase; periods are counted from its end.
+    /// Begins with the remaining value of an earlier purchase; periods are counted from its end.
     mutating func takeOver(
         _ kind: Kind,
         from start: Int64,
@@ -251,7 +252,7 @@ extension GooglePlayItem {
         phase = .running
     }
 
-    /// The same item in the purchase that takes the place of its own.
+    /// Returns the same item for a purchase that replaces its own.
     func kept(at instant: Int64) -> GooglePlayItem {
         var item = self
         item.history = []
@@ -260,12 +261,12 @@ extension GooglePlayItem {
         return item
     }
 
-    /// From now on periods are counted from here.
+    /// Counts periods from this instant on.
     mutating func restartCycle(at instant: Int64) {
         cycle = Cycle(anchor: instant)
     }
 
-    /// Moves the expiry, and every one after it.
+    /// Moves the expiry and all later ones.
     mutating func move(by milliseconds: Int64) {
         end += milliseconds
         restartCycle(at: end)
@@ -289,14 +290,14 @@ extension GooglePlayItem {
         }
     }
 
-    /// What is left of the payment for the period that runs.
+    /// Returns the unused part of the payment for the current period.
     func credit(at instant: Int64) -> Int64 {
         guard phase == .running, end > instant, end > start else { return 0 }
         return share(of: paid, end - instant, of: end - start)
     }
 }
 
-/// The part of an amount that a part of a whole earns, rounded down.
+/// Returns the share of an amount for a part of a whole, rounded down.
 func share(of amount: Int64, _ part: Int64, of whole: Int64) -> Int64 {
     precondition(whole > 0 && part >= 0 && amount >= 0, "shares are of something")
     return whole.dividingFullWidth(amount.multipliedFullWidth(by: part)).quotient

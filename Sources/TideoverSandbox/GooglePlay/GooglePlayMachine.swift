@@ -1,15 +1,15 @@
-/// A simulated Google Play: customers, what they buy and the passing of time, as one value. It reads no
-/// clock and draws every number from its seed, so that the same calls give the same notifications and
-/// the same resources.
+/// A simulated Google Play: customers, their purchases and the passing of time, as one value. It
+/// reads no clock and draws every number from its seed. The same calls give the same notifications
+/// and the same resources.
 ///
-/// What it does follows Google's documents, foremost "Subscription lifecycle".
+/// Its behaviour follows Google's documents, foremost "Subscription lifecycle".
 /// https://developer.android.com/google/play/billing/lifecycle/subscriptions
 public struct GooglePlayMachine: Codable, Sendable {
-    /// A customer and what the store keeps of him or her.
+    /// A customer and the store's records about the customer.
     struct Account: Codable, Sendable {
         let customer: GooglePlayCustomer
         var paymentsFail = false
-        /// How many purchases were begun.
+        /// The number of purchases begun.
         var begun = 0
         /// One for each purchase token, in the order bought.
         var subscriptions: [GooglePlaySubscription] = []
@@ -19,13 +19,13 @@ public struct GooglePlayMachine: Codable, Sendable {
         var tempo: GooglePlayTempo { GooglePlayTempo(isTest: customer.isLicenceTester) }
     }
 
-    /// Where something stands: the account's index and the index in the account.
+    /// A location: the account's index and the index in the account.
     struct Place: Hashable, Codable, Sendable {
         let account: Int
         let index: Int
     }
 
-    /// What a purchase token stands for.
+    /// The purchase that a token identifies.
     enum Holding: Hashable, Codable, Sendable {
         case subscription(Place)
         case purchase(Place)
@@ -36,25 +36,25 @@ public struct GooglePlayMachine: Codable, Sendable {
     /// The store's clock, in milliseconds since 1970.
     public private(set) var now: Int64
     var accounts: [Account] = []
-    /// When the store will next do something by itself, by account.
+    /// The next instant at which the store changes each account by itself.
     private var agenda = Agenda()
-    /// Where the account of a customer stands, by name.
+    /// The index of each customer's account, by name.
     private var numbers: [String: Int] = [:]
-    /// What every token given away stands for.
+    /// The purchase of every token issued.
     var tokens: [String: Holding] = [:]
     var orders: [String: GooglePlayOrder] = [:]
     /// In the order recorded.
     var voids: [GooglePlayVoidedPurchase] = []
     var identifiers: GooglePlayIdentifiers
 
-    /// A store without customers, whose clock shows `now` (milliseconds since 1970).
+    /// Creates a store without customers; its clock shows `now` (milliseconds since 1970).
     public init(app: GooglePlayApp, seed: UInt64, now: Int64) {
         self.app = app
         self.now = now
         identifiers = GooglePlayIdentifiers(seed: seed)
     }
 
-    /// Makes a customer known; refused with `customerExists` when the name is taken.
+    /// Adds a customer; refused with `customerExists` when the name is taken.
     public mutating func register(_ customer: GooglePlayCustomer) throws(GooglePlayRefusal) {
         guard numbers[customer.name] == nil else {
             throw GooglePlayRefusal(.customerExists, customer.name)
@@ -79,7 +79,7 @@ public struct GooglePlayMachine: Codable, Sendable {
         }
     }
 
-    /// Notes what falls due for an account, after a change of what it holds.
+    /// Updates the agenda of an account after a change of its purchases.
     mutating func note(_ account: Int) {
         let subscriptions = accounts[account].subscriptions.compactMap(\.due)
         let purchases = accounts[account].purchases.compactMap(\.due)
@@ -90,10 +90,10 @@ public struct GooglePlayMachine: Codable, Sendable {
 // MARK: - Time
 
 extension GooglePlayMachine {
-    /// When the store will next do something by itself.
+    /// The next instant at which the store does something by itself.
     public var nextEvent: Int64? { agenda.first?.at }
 
-    /// Lets time pass, and does on the way whatever falls due up to and including the instant.
+    /// Advances the clock, and performs everything that is due up to and including the instant.
     public mutating func advance(to instant: Int64) -> [GooglePlayNotification] {
         precondition(instant >= now, "the store's clock never runs backwards")
         var notifications: [GooglePlayNotification] = []
@@ -108,7 +108,7 @@ extension GooglePlayMachine {
         return notifications
     }
 
-    /// Of several things due at one instant, the one of the customer first registered.
+    /// The next change that is due. At the same instant, the customer registered first comes first.
     private var nextDue: (at: Int64, holding: Holding)? {
         guard let (at, account) = agenda.first else { return nil }
         let holder = accounts[account]
@@ -131,7 +131,7 @@ extension GooglePlayMachine {
         return notify(kinds, of: place)
     }
 
-    /// Tries to collect what is due for some of a subscription's items.
+    /// Tries to collect the payment that is due for some of a subscription's items.
     mutating func charge(_ items: [Int], of place: Place) -> [GooglePlaySubscription.Kind] {
         guard !items.isEmpty else { return [] }
         if accounts[place.account].paymentsFail { return self[place].fail(items, at: now) }
@@ -142,10 +142,10 @@ extension GooglePlayMachine {
     }
 }
 
-// MARK: - What people do
+// MARK: - Actions
 
 extension GooglePlayMachine {
-    /// Carries out an action now, and returns what the store notifies of at once.
+    /// Performs an action now, and returns the notifications that the store sends at once.
     public mutating func perform(
         _ action: GooglePlayAction,
         by customer: String
@@ -181,7 +181,7 @@ extension GooglePlayMachine {
         GooglePlayNotification(packageName: app.packageName, at: now, event: .tested, customer: nil)
     }
 
-    /// What the store keeps of a customer; nil of somebody unknown.
+    /// Returns the store's record of a customer; nil for an unknown customer.
     func account(of customer: String) -> Account? { numbers[customer].map { accounts[$0] } }
 
     func index(of customer: String) throws(GooglePlayRefusal) -> Int {
@@ -189,7 +189,7 @@ extension GooglePlayMachine {
         throw GooglePlayRefusal(.unknownCustomer, customer)
     }
 
-    /// The customer's newest subscription with a product that has not ended.
+    /// Returns the customer's newest subscription with a product that has not ended.
     func running(_ account: Int, _ product: String?) throws(GooglePlayRefusal) -> Place {
         let subscriptions = accounts[account].subscriptions
         let alive = subscriptions.lastIndex { $0.isAlive && $0.has(product, where: \.isLive) }
@@ -218,7 +218,7 @@ extension GooglePlayMachine {
 }
 
 extension GooglePlaySubscription {
-    /// Whether it has an item of a product, or any if none is named, of which something holds.
+    /// Whether an item of the product, or any item if none is named, satisfies the condition.
     func has(_ product: String?, where holds: (GooglePlayItem) -> Bool) -> Bool {
         items.contains { (product == nil || $0.plan.product == product) && holds($0) }
     }
@@ -227,7 +227,7 @@ extension GooglePlaySubscription {
 // MARK: - Notifying
 
 extension GooglePlayMachine {
-    /// Notes that a subscription has changed, and writes down what the store says of it.
+    /// Records a change of a subscription, and creates the store's notifications about it.
     mutating func notify(
         _ kinds: [GooglePlaySubscription.Kind],
         of place: Place
@@ -246,7 +246,7 @@ extension GooglePlayMachine {
         )
     }
 
-    /// Writes an order for those of a subscription's items that it has just paid for.
+    /// Records an order for the items of a subscription that were just paid.
     mutating func book(_ order: String, of place: Place) {
         let subscription = self[place]
         let lines = subscription.items.filter { $0.orderId == order }.map { item in

@@ -1,18 +1,18 @@
-/// One payment, and what became of it.
+/// One payment and its refunds.
 struct GooglePlayOrder: Hashable, Codable, Sendable {
     /// One product of an order.
     struct Line: Hashable, Codable, Sendable {
         let product: String
-        /// What the catalogue asks for.
+        /// The price in the catalogue.
         let listing: StorePrice
-        /// What was paid, in thousandths of the currency's main unit.
+        /// The amount paid, in thousandths of the currency's main unit.
         let paid: Int64
-        /// How many of a one-time product; nil for a subscription.
+        /// The quantity of a one-time product; nil for a subscription.
         var quantity: Int64?
         var period: Period?
     }
 
-    /// The period of a subscription that it pays for.
+    /// The period of a subscription that the order pays for.
     struct Period: Hashable, Codable, Sendable {
         let basePlan: String
         let offer: String?
@@ -38,7 +38,7 @@ struct GooglePlayOrder: Hashable, Codable, Sendable {
 
     var currency: String { lines.first?.listing.currency ?? "USD" }
     var total: Int64 { lines.reduce(0) { $0 + $1.paid } }
-    /// What has not been given back.
+    /// The amount that was not refunded.
     var kept: Int64 { refundedAt != nil ? 0 : total - partialRefunds.reduce(0) { $0 + $1.amount } }
     var lastEventAt: Int64 { refundedAt ?? partialRefunds.last?.at ?? at }
 

@@ -1,4 +1,4 @@
-/// One purchase of something that is sold once.
+/// One purchase of a one-time product.
 struct GooglePlayPurchase: Hashable, Codable, Sendable {
     /// Google's `purchaseState`.
     enum State: String, Hashable, Codable, Sendable {
@@ -6,7 +6,7 @@ struct GooglePlayPurchase: Hashable, Codable, Sendable {
         case cancelled = "CANCELLED"
         case pending = "PENDING"
 
-        /// The number of the API's first version.
+        /// The number in the API's first version.
         var numberV1: Int64 {
             switch self {
             case .purchased: 0
@@ -17,13 +17,13 @@ struct GooglePlayPurchase: Hashable, Codable, Sendable {
     }
 
     let token: String
-    /// Purchases of one customer are numbered in the order made.
+    /// The number of this purchase among the customer's purchases, in the order made.
     let sequence: Int
     let buyer: GooglePlayBuyer
     let product: GooglePlayOneTimeProduct
     let tempo: GooglePlayTempo
     let quantity: Int64
-    /// What is left of the quantity to be given back.
+    /// The remaining quantity that can be refunded.
     private(set) var refundable: Int64
     private(set) var state: State = .pending
     private(set) var orderId: String?
@@ -86,7 +86,7 @@ struct GooglePlayPurchase: Hashable, Codable, Sendable {
         record(at: instant)
     }
 
-    /// Gives some or all back; only when all is given back can the purchase be taken away.
+    /// Refunds some or all of it. The purchase can be revoked only after a full refund.
     mutating func refund(_ quantity: Int64, revokes: Bool, at instant: Int64) {
         refundable -= quantity
         guard refundable == 0, revokes else { return }

@@ -1,6 +1,6 @@
-/// What the developer asks for through the API, and money that is given back.
+/// The developer's requests through the API, and refunds.
 extension GooglePlayMachine {
-    /// Carries out what the developer asks for, and returns what the store notifies of at once.
+    /// Performs a developer's request, and returns the notifications that the store sends at once.
     public mutating func write(
         _ write: GooglePlayWrite
     ) throws(GooglePlayRefusal) -> [GooglePlayNotification] {
@@ -25,7 +25,7 @@ extension GooglePlayMachine {
         }
     }
 
-    /// A subscription by its token, which must not have ended.
+    /// Returns a subscription by its token; it must not have ended.
     private func subscription(_ token: String) throws(GooglePlayRefusal) -> Place {
         switch state(ofToken: token) {
         case .unknown: throw GooglePlayRefusal(.unknownToken, token)
@@ -99,10 +99,10 @@ extension GooglePlayMachine {
     }
 }
 
-// MARK: - Giving money back
+// MARK: - Refunds
 
 extension GooglePlayMachine {
-    /// Who gives money back, and why.
+    /// The source of a refund, and its reason.
     private struct Cause {
         let source: GooglePlayVoidedPurchase.Source
         let reason: GooglePlayAction.VoidReason
@@ -114,7 +114,7 @@ extension GooglePlayMachine {
             cancellation: .system
         )
 
-        /// Whether the order counts as voided: not where a developer gives money back and takes nothing away.
+        /// Whether the order counts as voided: not if a developer refunds without a revocation.
         func voids(revoking: Bool) -> Bool { source != .developer || revoking }
     }
 
@@ -145,7 +145,7 @@ extension GooglePlayMachine {
         }
     }
 
-    /// Takes a subscription away now, and gives back of each order that its items rest on what is told.
+    /// Revokes a subscription now, and refunds the given amount of each of its current orders.
     private mutating func revoke(
         _ place: Place,
         _ cause: Cause,
@@ -162,7 +162,7 @@ extension GooglePlayMachine {
         return revoked + voided
     }
 
-    /// Notes a refund in an order, which is the whole of it once nothing is kept.
+    /// Records a refund in an order. The order is refunded in full if it keeps nothing.
     private mutating func giveBack(_ amount: Int64, of id: String, _ cause: Cause? = nil) {
         guard let order = orders[id] else { return }
         if amount >= order.kept {
@@ -173,7 +173,7 @@ extension GooglePlayMachine {
         }
     }
 
-    /// Lists an order as voided, and tells of it.
+    /// Lists an order as voided, and reports it.
     private mutating func void(
         _ id: String,
         _ cause: Cause,
@@ -203,12 +203,12 @@ extension GooglePlayMachine {
         return [notification(event, account)]
     }
 
-    /// Nobody has acknowledged the purchase in time.
+    /// Revokes a purchase that was not acknowledged in time.
     mutating func revokeUnacknowledged(_ place: Place) -> [GooglePlayNotification] {
         revoke(place, .unacknowledged) { order, _ in order.kept }
     }
 
-    /// Nobody has acknowledged the purchase in time.
+    /// Refunds a purchase that was not acknowledged in time.
     mutating func giveBackUnacknowledged(_ place: Place) -> [GooglePlayNotification] {
         let purchase = self[purchase: place]
         guard let order = purchase.orderId else { return [] }
@@ -260,7 +260,7 @@ extension GooglePlayMachine {
     }
 }
 
-// MARK: - What customers and the store ask for
+// MARK: - Refunds by customers and the store
 
 extension GooglePlayMachine {
     mutating func refund(
@@ -299,7 +299,7 @@ extension GooglePlayMachine {
         return [notification(event, account)]
     }
 
-    /// The newest order of the newest purchase of a product.
+    /// Returns the newest order of the newest purchase of a product.
     private func newestOrder(
         _ account: Int,
         _ product: String?
@@ -319,7 +319,7 @@ extension GooglePlayMachine {
 }
 
 extension GooglePlaySubscription {
-    /// The orders that its products rest on, the newest first.
+    /// The orders of its current items, newest first.
     var currentOrders: [String] {
         let items = items.sorted { ($0.start, $0.end) > ($1.start, $1.end) }
         var orders: [String] = []
@@ -331,7 +331,7 @@ extension GooglePlaySubscription {
 }
 
 extension GooglePlayAction.VoidReason {
-    /// Whom the list of voided purchases names with it.
+    /// The source in the list of voided purchases.
     fileprivate var source: GooglePlayVoidedPurchase.Source {
         switch self {
         case .remorse, .notReceived, .defective, .accidental: .user

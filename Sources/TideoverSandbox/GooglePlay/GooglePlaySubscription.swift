@@ -1,4 +1,4 @@
-/// One purchase of a subscription, which is one purchase token: its products, and how it stands.
+/// One purchase of a subscription, identified by one purchase token: its products and its state.
 struct GooglePlaySubscription: Hashable, Codable, Sendable {
     /// Google's `subscriptionState`.
     enum State: String, Hashable, Sendable {
@@ -13,9 +13,9 @@ struct GooglePlaySubscription: Hashable, Codable, Sendable {
     }
 
     enum Signup: Hashable, Codable, Sendable {
-        /// A payment is awaited.
+        /// The payment is pending.
         case awaited
-        /// The payment will not come.
+        /// The payment was abandoned.
         case dropped
         case granted(at: Int64)
     }
@@ -28,7 +28,7 @@ struct GooglePlaySubscription: Hashable, Codable, Sendable {
         case replacement
     }
 
-    /// Who bought an earlier purchase that has expired, where the app could not say who buys now.
+    /// An earlier, expired purchase, used if the app did not identify the buyer of the new one.
     struct Predecessor: Hashable, Codable, Sendable {
         let token: String
         let buyer: GooglePlayBuyer
@@ -37,19 +37,19 @@ struct GooglePlaySubscription: Hashable, Codable, Sendable {
     typealias Kind = GooglePlayEvent.SubscriptionType
 
     let token: String
-    /// Purchases of one customer are numbered in the order made.
+    /// The number of this purchase among the customer's purchases, in the order made.
     let sequence: Int
     let buyer: GooglePlayBuyer
     let tempo: GooglePlayTempo
     var signup: Signup
     var items: [GooglePlayItem]
-    /// The purchase this one takes the place of.
+    /// The purchase that this one replaces.
     var linkedToken: String?
     var predecessor: Predecessor?
     var cancellation: Cancellation?
-    /// What ends an instalment plan with the last payment committed to.
+    /// The cancellation that ends an instalment plan after the last committed payment.
     var pendingCancellation: Cancellation?
-    /// What it is paused for from its next expiry on.
+    /// The length of the pause that begins at the next expiry.
     var pauseLength: StorePeriod?
     private(set) var acknowledgeBy: Int64?
     private(set) var isAcknowledged = false
@@ -58,7 +58,7 @@ struct GooglePlaySubscription: Hashable, Codable, Sendable {
     let order: String
     private(set) var orders = 0
     private(set) var renewals = 0
-    /// Counts its changes; the etag is made of it.
+    /// The number of its changes; the etag is derived from it.
     private(set) var version: Int64 = 0
 
     init(
@@ -85,10 +85,11 @@ struct GooglePlaySubscription: Hashable, Codable, Sendable {
         }
     }
 
-    /// Whether it has been granted and nothing of it is over for good.
+    /// Whether it has been granted and an item of it is live.
     var isAlive: Bool { items.contains(where: \.isLive) }
 
-    /// Google says `all items` of grace, hold and pause; of a mixture the state that serves most is told.
+    /// Google requires `all items` for grace, hold and pause. For a mixture, this returns the state
+    /// with the most access.
     var state: State {
         switch signup {
         case .awaited: return .pending
@@ -107,12 +108,12 @@ struct GooglePlaySubscription: Hashable, Codable, Sendable {
         return has({ if case .hold = $0 { true } else { false } }) ? .hold : .paused
     }
 
-    /// When it expires if nothing happens, or has expired.
+    /// The past expiry, or the next one if nothing changes.
     var expiry: Int64? {
         items.filter { $0.phase != .awaited && $0.phase != .following }.map(\.end).max()
     }
 
-    /// What the store does next by itself, and when.
+    /// The next instant at which the store changes it by itself.
     var due: Int64? {
         let deadlines = items.compactMap { item in
             item.stepUp.flatMap { item.isLive && $0.state == .pending ? $0.deadline : nil }
@@ -120,7 +121,7 @@ struct GooglePlaySubscription: Hashable, Codable, Sendable {
         return (items.compactMap(\.due) + deadlines + [acknowledgeBy].compactMap(\.self)).min()
     }
 
-    /// Notes that something has changed.
+    /// Records a change.
     mutating func record(at instant: Int64) {
         version += 1
         if signup != .awaited, !isAlive { acknowledgeBy = nil }
@@ -133,17 +134,17 @@ struct GooglePlaySubscription: Hashable, Codable, Sendable {
         }
     }
 
-    /// The number of the next order.
+    /// Returns the number of the next order.
     mutating func nextOrder() -> String {
         defer { orders += 1 }
         return orders == 0 ? order : "\(order)..\(orders - 1)"
     }
 }
 
-/// What the store knows of who bought something.
+/// The store's information about a buyer.
 struct GooglePlayBuyer: Hashable, Codable, Sendable {
     let region: String
-    /// What the app set at the purchase; nil for one made in the Play Store.
+    /// The id that the app set at the purchase; nil for a purchase made in the Play Store.
     var obfuscatedAccountId: String?
     var obfuscatedProfileId: String?
 }
@@ -151,7 +152,7 @@ struct GooglePlayBuyer: Hashable, Codable, Sendable {
 // MARK: - Buying
 
 extension GooglePlaySubscription {
-    /// It is granted, and waits to be acknowledged.
+    /// Grants it, and starts the time to acknowledge it.
     mutating func grant(at instant: Int64) {
         signup = .granted(at: instant)
         let prepaid = items.first { $0.isPrepaid && $0.phase == .running }.map { $0.end - $0.start }
@@ -163,7 +164,7 @@ extension GooglePlaySubscription {
         acknowledgeBy = nil
     }
 
-    /// The first payment was made: every item that is not there yet begins its first period.
+    /// Records the first payment: every awaited item begins its first period.
     mutating func beginAll(at instant: Int64, order: String) {
         for index in items.indices where items[index].phase == .awaited {
             items[index].restartCycle(at: instant)
@@ -175,14 +176,14 @@ extension GooglePlaySubscription {
 // MARK: - Renewing
 
 extension GooglePlaySubscription {
-    /// Whether a charge for an item can be made at its expiry.
+    /// Whether an item can be charged at its expiry.
     private func renews(_ item: GooglePlayItem) -> Bool {
         if pendingCancellation != nil, item.paymentsLeft == 0 { return false }
         if let most = tempo.mostRenewals, renewals >= most { return false }
         return item.renews && !item.isRemoved && item.priceChange?.allowsCharge != false
     }
 
-    /// The items whose payment is due now: at the end of their period, or of a pause.
+    /// The items with a payment due now: at the end of their period, or of a pause.
     func itemsToCharge(at instant: Int64) -> [Int] {
         items.indices.filter { index in
             guard items[index].due == instant else { return false }
@@ -194,7 +195,7 @@ extension GooglePlaySubscription {
         }
     }
 
-    /// Takes service from what a pause was asked for.
+    /// Suspends the items for which a pause was requested.
     mutating func pauseItems(at instant: Int64) -> [Kind] {
         let indices = itemsToCharge(at: instant).filter { items[$0].phase == .running }
         guard let length = pauseLength, !indices.isEmpty else { return [] }
@@ -206,7 +207,7 @@ extension GooglePlaySubscription {
         return [.paused]
     }
 
-    /// Ends what does not renew at its expiry.
+    /// Ends the items that do not renew at their expiry.
     mutating func endItems(at instant: Int64) -> [Kind] {
         let ending = items.indices.filter {
             items[$0].phase == .running && items[$0].end == instant && !renews(items[$0])
@@ -221,14 +222,15 @@ extension GooglePlaySubscription {
         return isPrepaid ? [.expired] : expire(wasCancelled: wasCancelled)
     }
 
-    /// Nothing of it is left. What had not been cancelled before is cancelled in the same breath.
+    /// Expires it after its last item has ended. Without an earlier cancellation, it is also
+    /// cancelled now.
     private mutating func expire(wasCancelled: Bool) -> [Kind] {
         cancellation = cancellation ?? pendingCancellation ?? .system
         pendingCancellation = nil
         return wasCancelled ? [.expired] : [.cancelled, .expired]
     }
 
-    /// The charge for these items succeeded at an instant.
+    /// Renews these items after their charge succeeded.
     mutating func renew(_ indices: [Int], at instant: Int64, order: String) -> [Kind] {
         var recovers = false
         renewals += 1
@@ -259,7 +261,7 @@ extension GooglePlaySubscription {
         items[next].begin(at: instant, order: order)
     }
 
-    /// The charge for these items was declined.
+    /// Records that the charge for these items was declined.
     mutating func fail(_ indices: [Int], at instant: Int64) -> [Kind] {
         let before = state
         for index in indices {
@@ -281,7 +283,7 @@ extension GooglePlaySubscription {
         items[index].end = min(items[index].end + tempo.graceStep, last)
     }
 
-    /// Moves on what waits for a payment and has come to the end of its stage.
+    /// Advances the items that wait for a payment and have reached the end of their stage.
     mutating func moveOn(at instant: Int64) -> [Kind] {
         let (before, wasCancelled) = (state, cancellation != nil)
         let ended = Set(items.filter { $0.phase == .ended }.map(\.plan.product))
@@ -310,7 +312,7 @@ extension GooglePlaySubscription {
         items[index].phase = items[index].hold > 0 ? .hold(since: instant) : .ended
     }
 
-    /// What is told of a change of the whole subscription's state.
+    /// Returns the notifications of a change of the whole subscription's state.
     private func told(since before: State) -> [Kind] {
         guard state != before else { return [] }
         switch state {
@@ -321,14 +323,15 @@ extension GooglePlaySubscription {
         }
     }
 
-    /// The items whose charge the store would try again at once.
+    /// The items with an outstanding charge, which the store can retry at once.
     var outstanding: [Int] { items.indices.filter { items[$0].isFailing } }
 }
 
 // MARK: - Cancelling
 
 extension GooglePlaySubscription {
-    /// Turns renewal off. What is in service stays so until the expiry stated; what is suspended ends.
+    /// Turns renewal off. Active items keep their access until the stated expiry; suspended items
+    /// end.
     mutating func cancel(_ cancellation: Cancellation) -> [Kind] {
         self.cancellation = cancellation
         pauseLength = nil
@@ -349,7 +352,7 @@ extension GooglePlaySubscription {
         return [.restarted]
     }
 
-    /// Takes everything away now.
+    /// Revokes everything now.
     mutating func revoke(by cancellation: Cancellation, at instant: Int64) -> [Kind] {
         self.cancellation = cancellation
         isRevoked = true
@@ -357,7 +360,7 @@ extension GooglePlaySubscription {
         return [.revoked]
     }
 
-    /// Another purchase has taken its place.
+    /// Ends it, because another purchase has replaced it.
     mutating func replace(at instant: Int64) -> [Kind] {
         cancellation = .replacement
         endAll(at: instant)
@@ -376,7 +379,7 @@ extension GooglePlaySubscription {
         }
     }
 
-    /// Takes one of several products away now.
+    /// Revokes one of several products now.
     mutating func revoke(_ index: Int, at instant: Int64) -> [Kind] {
         items[index].phase = .ended
         items[index].isRemoved = true
@@ -384,7 +387,7 @@ extension GooglePlaySubscription {
         return [.itemsChanged]
     }
 
-    /// The consent that a step in price needed has not come.
+    /// Ends the items that lack the required consent to a price step-up.
     mutating func endUnconsented(at instant: Int64) -> [Kind] {
         let due = items.indices.filter {
             items[$0].isLive && items[$0].stepUp?.state == .pending

@@ -1,22 +1,22 @@
-/// What the simulated store itself holds to be so of a customer at an instant: the yardstick that a
-/// receiver's answers are measured with. Instants are milliseconds since 1970.
+/// The simulated store's own state of a customer at an instant, with which a receiver's answers are
+/// compared. Instants are in milliseconds since 1970.
 public enum GooglePlayTruth: Hashable, Codable, Sendable {
     case never
-    /// A payment is awaited; nothing is granted yet.
+    /// A payment is pending; nothing is granted yet.
     case pending
-    /// Nil for what lasts for ever. While the store silently tries a payment again, the instant up to
+    /// Nil for access without an end. While the store silently retries a payment, the instant up to
     /// which it has extended service.
     case active(until: Int64?)
-    /// A payment failed; service goes on until the end of the whole grace.
+    /// A payment failed; service continues until the end of the whole grace.
     case grace(until: Int64)
-    /// A payment failed; no service, but the store goes on trying.
+    /// A payment failed; no service, but the store retries.
     case hold(until: Int64)
-    /// The customer has stopped it for a while.
+    /// The customer has paused it.
     case paused(until: Int64)
     case expired
     case revoked
 
-    /// Whether the customer is to be served.
+    /// Whether the customer is entitled to service.
     public var isEntitled: Bool {
         switch self {
         case .active, .grace: true
@@ -38,7 +38,7 @@ public enum GooglePlayTruth: Hashable, Codable, Sendable {
         }
     }
 
-    /// When the state ends if nothing else happens before, where that is fixed.
+    /// When the state ends without further events, if that is fixed.
     public var until: Int64? {
         switch self {
         case .active(let until): until
@@ -47,7 +47,7 @@ public enum GooglePlayTruth: Hashable, Codable, Sendable {
         }
     }
 
-    /// Order among several purchases of one customer: the best for the customer last.
+    /// The order among several purchases of one customer: the best for the customer is last.
     var rank: Int {
         switch self {
         case .never: 0
@@ -62,13 +62,13 @@ public enum GooglePlayTruth: Hashable, Codable, Sendable {
     }
 }
 
-/// What the store held to be so of one product of one purchase.
+/// The store's state of one product of one purchase.
 public struct GooglePlayHolding: Hashable, Sendable {
     /// The product's id.
     public let product: String
     /// The token of the purchase.
     public let token: String
-    /// How it stood.
+    /// The state.
     public let truth: GooglePlayTruth
 }
 
@@ -89,17 +89,17 @@ public struct GooglePlayVoidedPurchase: Hashable, Codable, Sendable {
     public let order: String
     /// Subscription or one-time purchase: the list's `type`.
     public let type: GooglePlayEvent.ProductType
-    /// When the order was made.
+    /// When the order was created.
     public let purchasedAt: Int64
     /// When it was voided.
     public let voidedAt: Int64
-    /// When it came into the list, which the list's filter goes by.
+    /// When it was added to the list; the list's filter uses this instant.
     public let recordedAt: Int64
-    /// Who brought it about.
+    /// Who caused it.
     public let source: Source
     /// Why.
     public let reason: GooglePlayAction.VoidReason
-    /// How many of several were taken back; nil where all were.
+    /// The revoked part of a quantity; nil for all of it.
     public let quantity: Int64?
 
     /// Google's `voidedSource`.

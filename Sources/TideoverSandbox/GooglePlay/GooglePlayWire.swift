@@ -1,12 +1,12 @@
 public import TideoverJSON
 
-/// Google's wire JSON, written from Google's description of its API alone: no type is shared with
-/// anything that reads it. As its servers do, it leaves out what is false, empty or unknown.
+/// Google's wire JSON, written only from Google's API description. It shares no type with its
+/// readers. As Google's servers do, it omits values that are false, empty or unknown.
 /// https://developers.google.com/android-publisher/api-ref/rest
 enum GooglePlayWire {
     static func time(_ instant: Int64) -> JSONValue { .string(InstantText.write(instant)) }
 
-    /// `Money`: whole units as text, the rest in thousandths of a millionth.
+    /// Returns `Money`: whole units as text, the rest in billionths of a unit.
     static func money(_ milliunits: Int64, _ currency: String) -> JSONValue {
         var json: JSONObject = ["currencyCode": .string(currency)]
         let (units, rest) = milliunits.quotientAndRemainder(dividingBy: 1000)
@@ -17,7 +17,7 @@ enum GooglePlayWire {
 
     static func money(_ price: StorePrice) -> JSONValue { money(price.milliunits, price.currency) }
 
-    /// `ExternalAccountIdentifiers`; nil where the app set none.
+    /// Returns `ExternalAccountIdentifiers`; nil if the app set none.
     static func identifiers(_ buyer: GooglePlayBuyer) -> JSONValue? {
         var json: JSONObject = [:]
         json["obfuscatedExternalAccountId"] = buyer.obfuscatedAccountId.map(JSONValue.string)
@@ -34,7 +34,7 @@ enum GooglePlayWire {
 // MARK: - Subscriptions
 
 extension GooglePlaySubscription {
-    /// What a change of the subscription is to be based on.
+    /// The version that a change of the subscription must name.
     var etag: String {
         let text = "\(token) \(version)"
         let hash = text.utf8.reduce(UInt64(0xCBF2_9CE4_8422_2325)) { hash, byte in
@@ -62,7 +62,7 @@ extension GooglePlaySubscription {
         return json
     }
 
-    /// The products as the store lists them: what was taken out is gone once it has ended.
+    /// The products in the store's list. A removed product is omitted after it has ended.
     private var listed: [GooglePlayItem] {
         items.filter { $0.phase != .ended || !$0.isRemoved }
     }
@@ -218,7 +218,7 @@ extension GooglePlayPurchase {
         return json
     }
 
-    /// Its numbers are written even where they are 0.
+    /// Its numbers are written even if they are 0.
     /// https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.products
     var resourceV1: JSONObject {
         var json: JSONObject = [
@@ -263,7 +263,8 @@ extension GooglePlayOrder {
         json["lineItems"] = .array(lines.map { .object(item($0)) })
         json["total"] = GooglePlayWire.money(total, currency)
         json["tax"] = GooglePlayWire.money(0, currency)
-        // Google keeps 15 per cent of a subscription, and of the first million a year of the rest.
+        // Google keeps 15 per cent of a subscription, and of the first million a year of other
+        // sales.
         let revenue = share(of: kept, 85, of: 100)
         json["developerRevenueInBuyerCurrency"] = GooglePlayWire.money(revenue, currency)
         return json

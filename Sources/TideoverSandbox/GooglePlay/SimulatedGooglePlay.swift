@@ -2,32 +2,32 @@ public import TideoverHTTP
 public import TideoverJSON
 public import TideoverSignatures
 
-/// The simulated Google Play as other programs meet it: customers act, time passes, notifications are
-/// published and pushed until they are acknowledged, and its APIs answer. It reads no clock; whoever holds
-/// it lets its time pass.
+/// The interface of the simulated Google Play: customers act, time passes, and its APIs answer.
+/// Notifications are published and pushed until they are acknowledged. It reads no clock; its owner
+/// advances the time.
 public actor SimulatedGooglePlay {
     private(set) var service: PlayService
-    /// The subscription that pushes.
+    /// The push subscription.
     public let push: PubSubPush
     private let wait: @Sendable (_ milliseconds: Int64) async throws -> Void
 
-    /// Where service accounts ask for tokens unless their key file says otherwise.
+    /// The token endpoint of service accounts, unless their key file names another.
     public static let tokenURL = "https://oauth2.googleapis.com/token"
 
-    /// A store without customers.
+    /// Creates a store without customers.
     ///
     /// - Parameters:
-    ///   - app: What is on sale.
-    ///   - seed: What every number the store gives away follows from.
-    ///   - now: What its clock shows, in milliseconds since 1970.
-    ///   - authority: What its pushes are signed with.
-    ///   - push: To whom its notifications are pushed, and in which form.
-    ///   - habits: How well Pub/Sub delivers them.
-    ///   - accounts: The service accounts that there are.
+    ///   - app: The app on sale.
+    ///   - seed: The seed of every number that the store generates.
+    ///   - now: The time on its clock, in milliseconds since 1970.
+    ///   - authority: Signs its pushes.
+    ///   - push: The recipient and the format of its pushes.
+    ///   - habits: How reliably Pub/Sub delivers them.
+    ///   - accounts: The service accounts that exist.
     ///   - tokenURL: `token_uri` of their key files. An assertion names it, or one of Google's own
     ///     token endpoints, as its audience.
-    ///   - dial: By which clock everything said is dated, and what comes in is meant.
-    ///   - wait: How a slow answer is waited for; without one in real time.
+    ///   - dial: The clock that dates all output and applies to all input.
+    ///   - wait: Waits for a slow answer; in real time by default.
     public init(
         _ app: GooglePlayApp,
         seed: UInt64,
@@ -55,7 +55,7 @@ public actor SimulatedGooglePlay {
         self.wait = wait
     }
 
-    /// A store as it stands.
+    /// Creates a store with this state.
     init(
         _ service: PlayService,
         push: PubSubPush,
@@ -66,25 +66,26 @@ public actor SimulatedGooglePlay {
         self.wait = wait
     }
 
-    /// Has the store go on where another was saved.
+    /// Restores the saved state of another store.
     func restore(_ saved: SavedGooglePlay) { saved.restore(&service) }
 
     /// The store's clock, in milliseconds since 1970.
     public var now: Int64 { service.now }
 
-    /// When the store will next do something by itself: change a purchase or push a message.
+    /// The next instant at which the store changes a purchase or pushes a message by itself.
     public var nextEvent: Int64? {
         [service.machine.nextEvent, service.post.nextAttempt].compactMap(\.self).min()
     }
 
-    /// When the last message not yet pushed will be pushed for the first time; nil if there is none.
+    /// When the last message not yet pushed will be pushed for the first time; nil if there is
+    /// none.
     public var lastFirstAttempt: Int64? { service.post.lastFirstAttempt }
 
-    /// The messages published and the attempts at pushing them, oldest first; what is older than Pub/Sub keeps
-    /// anything, a week, is forgotten.
+    /// The published messages and their push attempts, oldest first. The store drops those older
+    /// than Pub/Sub's retention of a week.
     public var letters: [PlayPost.Letter] { service.post.letters }
 
-    /// Makes a customer known; refused with `customerExists` when the name is taken.
+    /// Adds a customer; refused with `customerExists` when the name is taken.
     public func register(_ customer: GooglePlayCustomer) throws(GooglePlayRefusal) {
         try service.change { machine throws(GooglePlayRefusal) in
             try machine.register(customer)
@@ -92,7 +93,7 @@ public actor SimulatedGooglePlay {
         }
     }
 
-    /// Carries out an action now; what the store notifies of is published, and returned.
+    /// Performs an action now. Publishes and returns the store's notifications.
     @discardableResult
     public func perform(
         _ action: GooglePlayAction,
@@ -103,7 +104,7 @@ public actor SimulatedGooglePlay {
         }
     }
 
-    /// Carries out what the developer asks for in the Play Console or by other means than the handler.
+    /// Performs a developer's request from the Play Console or by other means than the handler.
     @discardableResult
     public func write(
         _ write: GooglePlayWrite
@@ -111,7 +112,7 @@ public actor SimulatedGooglePlay {
         try service.change { machine throws(GooglePlayRefusal) in try machine.write(write) }
     }
 
-    /// Publishes the notification that an operator can ask for to see whether any arrive.
+    /// Publishes the test notification that an operator can request to check delivery.
     @discardableResult
     public func requestTestNotification() throws(GooglePlayRefusal) -> GooglePlayNotification {
         let notification = service.machine.requestTestNotification()
@@ -122,49 +123,50 @@ public actor SimulatedGooglePlay {
     /// The tokens of a customer's purchases, oldest first.
     public func tokens(of customer: String) -> [String] { service.machine.tokens(of: customer) }
 
-    /// `purchases.subscriptionsv2` as it stands now; nil for a token of no subscription.
+    /// Returns `purchases.subscriptionsv2` of a token now; nil if it belongs to no subscription.
     public func subscription(token: String) -> JSONObject? {
         service.machine.subscription(token: token)
     }
 
-    /// The newest order of a purchase; nil for a token of none.
+    /// Returns the newest order of a purchase; nil for a token without an order.
     public func newestOrder(of token: String) -> String? {
         if let product = service.machine.product(token: token) { return product["orderId"]?.string }
         let items = service.machine.subscription(token: token)?["lineItems"]?.array
         return items?.last?["latestSuccessfulOrderId"]?.string
     }
 
-    /// What the store held to be so at an instant up to `now`; of several purchases the best one.
+    /// Returns the store's state at an instant up to `now`; of several purchases the best one.
     public func truth(of customer: String, at instant: Int64) -> GooglePlayTruth {
         service.machine.truth(of: customer, at: instant)
     }
 
-    /// The same of each product of each purchase, in the order bought.
+    /// Returns the state of each product of each purchase, in the order bought.
     public func holdings(of customer: String, at instant: Int64) -> [GooglePlayHolding] {
         service.machine.holdings(of: customer, at: instant)
     }
 }
 
-// MARK: - Time and the post
+// MARK: - Time and delivery
 
 extension SimulatedGooglePlay {
-    /// An attempt at pushing that is under way.
+    /// A push attempt in progress.
     public struct Attempt: Sendable {
-        /// The letter's number, with which the attempt is ended.
+        /// The number with which the attempt is ended.
         public let number: PlayPost.Number
-        /// What is pushed.
+        /// The message that is pushed.
         public let message: PlayMessage
-        /// With the token, made now, in `Authorization`.
+        /// The headers, with a newly created token in `Authorization`.
         public let headers: Headers
-        /// What is posted.
+        /// The request body.
         public let body: [UInt8]
-        /// What went wrong on its way; nil when nothing did.
+        /// The fault of this attempt; nil if there is none.
         public let fault: PlayWireFault?
     }
 
-    /// Lets time pass up to the next attempt at pushing, or to the instant if none is due by then.
+    /// Advances the clock to the next push attempt, or to the instant if none is due by then.
     ///
-    /// - Returns: the attempt, which `end` is to end before time goes on; nil at the instant.
+    /// - Returns: the attempt, which must be passed to `end` before time goes on; nil at the
+    ///   instant.
     /// - Throws: `tooLarge` for a token that no receiver would read.
     public func advance(to instant: Int64) throws(SignatureRefusal) -> Attempt? {
         while true {
@@ -183,14 +185,15 @@ extension SimulatedGooglePlay {
         return nil
     }
 
-    /// Notes how an attempt ended: with the status answered, or nil where no answer came. Unless that
-    /// acknowledges the message it is pushed again.
+    /// Records how an attempt ended: with the response's status, or nil without a response. A
+    /// message that was not acknowledged is pushed again.
     public func end(_ attempt: Attempt, _ status: Int?) {
         service.post.ended(attempt.number, at: now, status)
     }
 
-    /// Lets time pass up to an instant, and pushes on the way whatever falls due. The receiver is given
-    /// each attempt, and says with which status it answered; what it throws counts as no answer.
+    /// Advances the clock to an instant, and pushes everything that is due on the way. The receiver
+    /// gets each attempt and returns the status of its response. An error that it throws counts as
+    /// no response.
     public func advance(
         to instant: Int64,
         pushing receiver: @Sendable (_ attempt: Attempt) async throws -> Int
@@ -212,11 +215,11 @@ extension SimulatedGooglePlay {
     }
 }
 
-// MARK: - What Google answers
+// MARK: - Google's APIs
 
 extension SimulatedGooglePlay {
-    /// Google as a back end asks it: the Play Developer API, Pub/Sub, the endpoint for tokens and the
-    /// keys of pushes. Their paths do not meet, so that one handler serves for all their hosts.
+    /// Google's endpoints for a back end: the Play Developer API, Pub/Sub, the token endpoint and
+    /// the keys of pushes. Their paths do not overlap, so one handler serves all their hosts.
     public nonisolated var google: Handler {
         { request in try await self.answer(request) }
     }
@@ -228,31 +231,32 @@ extension SimulatedGooglePlay {
         return response
     }
 
-    /// The calls whose path was recognised, oldest first; of very many the latest ten thousand at least.
+    /// The calls with a recognised path, oldest first. Keeps at least the latest ten thousand.
     public var calls: [PlayCallRecord] { service.calls }
 
     /// The ids of the messages that wait to be pulled and acknowledged, oldest first.
     public var unacknowledged: [String] { service.queue.unacknowledged }
 
-    /// Has calls go wrong from now on; of several rules the first that strikes decides.
+    /// Adds a fault rule for calls. Of several rules, the first that matches decides.
     public func add(_ rule: PlayFaultRule) { service.faults.add(rule) }
 
-    /// Has pushes go wrong from now on; of several rules the first that strikes decides.
+    /// Adds a fault rule for pushes. Of several rules, the first that matches decides.
     public func add(_ rule: PlayWireFaultRule) { service.wire.faults.add(rule) }
 
-    /// Takes every rule for pushes back; one that waits to be overtaken is sent.
+    /// Removes all fault rules for pushes. Sends a message that a rule has delayed.
     public func clearWireFaults() { service.clearWireFaults() }
 
-    /// Has Pub/Sub push otherwise from now on.
+    /// Changes how Pub/Sub pushes from now on.
     public func setHabits(_ habits: PubSubHabits) { service.post.habits = habits }
 
-    /// Takes every rule for calls back.
+    /// Removes all fault rules for calls.
     public func clearFaults() { service.faults.clear() }
 
-    /// Withdraws every access token given so far.
+    /// Revokes every access token issued so far.
     public func withdrawTokens() { service.desk.withdrawTokens() }
 
-    /// Signs pushes with a new key from now on; with `withdrawing` the old one is published no more.
+    /// Signs pushes with a new key from now on. With `withdrawing`, the old key is no longer
+    /// published.
     public func rotateKeys(withdrawing: Bool = false) {
         service.authority.rotate()
         if withdrawing { service.authority.withdrawOldKeys() }

@@ -1,6 +1,6 @@
 import TideoverJSON
 
-// What RevenueCat makes of the App Store's notifications.
+// RevenueCat's handling of the App Store's notifications.
 
 extension RelayBooks {
     mutating func hear(
@@ -36,7 +36,7 @@ extension RelayBooks {
         return keep(purchase, of: customer, news, at: now)
     }
 
-    /// A trial is a free one; whatever else is discounted at first is an introduction.
+    /// A trial is free; any other discount at the start is an introductory price.
     private static func periodType(_ transaction: JSONObject) -> String {
         if transaction["offerDiscountType"]?.string == "FREE_TRIAL" { return "TRIAL" }
         return transaction["offerType"]?.int64 == 1 ? "INTRO" : "NORMAL"
@@ -96,11 +96,12 @@ extension RelayedPurchase {
     ]
 }
 
-// MARK: - What both stores bring about
+// MARK: - Changes in both stores
 
 extension RelayedPurchase {
-    /// A payment failed, which is told of once until it is made: as an issue, and as a cancellation, since
-    /// what is past due counts as cancelled. Without grace it is over at once.
+    /// Records a failed payment, which is reported once until it is made: as an issue and as a
+    /// cancellation. RevenueCat counts a past due purchase as cancelled. Without grace it expires
+    /// at once.
     mutating func fail(graceUntil grace: Int64?, at now: Int64) -> [RelayNews] {
         graceUntil = grace
         guard billingIssueAt == nil else { return grace == nil ? expire("BILLING_ERROR") : [] }
@@ -113,14 +114,14 @@ extension RelayedPurchase {
         return grace == nil ? news + expire("BILLING_ERROR") : news
     }
 
-    /// It is over, which is told of once.
+    /// Expires the purchase, which is reported once.
     mutating func expire(_ reason: String) -> [RelayNews] {
         guard !isOver else { return [] }
         isOver = true
         return [RelayNews(type: .expiration, more: ["expiration_reason": .string(reason)])]
     }
 
-    /// The money was given back, and access with it.
+    /// Records a refund, which also ends access.
     mutating func refund() -> [RelayNews] {
         [RelayNews(type: .cancellation, more: ["cancel_reason": "CUSTOMER_SUPPORT"])]
             + expire("CUSTOMER_SUPPORT")

@@ -1,9 +1,9 @@
 import TideoverJSON
 
-// What RevenueCat makes of Google Play: a notification is only a signal, and it reads the purchase token.
+// RevenueCat's handling of Google Play: a notification is only a signal to read the purchase token.
 
 extension RelayBooks {
-    /// Hears of a subscription, of which the API answered this when RevenueCat asked.
+    /// Receives a notification about a subscription, with the API's answer when RevenueCat read it.
     mutating func hear(
         _ notificationType: Int64,
         _ resource: JSONObject,
@@ -35,7 +35,7 @@ extension RelayBooks {
         return keep(purchase, of: customer, news, at: now)
     }
 
-    /// An order without the number of its renewal: `GPA.1234-5678..3` is `GPA.1234-5678`.
+    /// Returns an order without its renewal number: `GPA.1234-5678..3` becomes `GPA.1234-5678`.
     private static func withoutNumber(_ order: String) -> String {
         let bytes = Array(order.utf8)
         let dot = UInt8(ascii: ".")
@@ -59,7 +59,7 @@ extension RelayedPurchase {
             return [RelayNews(type: .initialPurchase)]
         case 1, 2:
             let converts = periodType == "TRIAL"
-            // After a hold or a pause a cycle begins now; else where the last one ended.
+            // After a hold or a pause, a cycle begins now; otherwise at the end of the last one.
             renew(item, order, from: type == 1 ? now : expiresAt ?? now, until: end)
             let more: JSONObject = [
                 "is_trial_conversion": .bool(converts && periodType == "NORMAL")
@@ -91,7 +91,7 @@ extension RelayedPurchase {
         }
     }
 
-    /// A period was paid for.
+    /// Records the payment of a period.
     private mutating func renew(
         _ item: JSONValue,
         _ order: String,

@@ -1,9 +1,9 @@
 import TideoverJSON
 
-/// What the simulated RevenueCat knows of customers, and what it says of it. It knows what the stores told
-/// it and no more: it does not see that a store has extended a period until the store says so.
+/// The simulated RevenueCat's records of customers, and its answers. They contain only what the
+/// stores have reported: an extended period is visible only after the store has reported it.
 struct RelayBooks: Sendable {
-    /// By the id that the app gave.
+    /// By the id that the app set.
     private(set) var customers: [String: [RelayedPurchase]] = [:]
     /// Entitlements by product id.
     private let entitlements: [String: [String]]
@@ -14,12 +14,12 @@ struct RelayBooks: Sendable {
         random = SeededRandom(seed: seed ^ 0x7265_6C61_7965_64)
     }
 
-    /// The customer's purchase that a store knows by this, if RevenueCat does.
+    /// Returns the index of the customer's purchase with this store id; nil if RevenueCat has none.
     func place(of original: String, for customer: String) -> Int? {
         customers[customer]?.firstIndex { $0.original == original }
     }
 
-    /// Keeps a purchase as it stands now, and makes events of what happened to it.
+    /// Stores the current state of a purchase, and creates events of its changes.
     mutating func keep(
         _ purchase: RelayedPurchase,
         of customer: String,
@@ -39,7 +39,7 @@ struct RelayBooks: Sendable {
         }
     }
 
-    /// Somebody signs in who restores what another customer has: it moves.
+    /// Moves the purchases of one customer to another, who signed in and restored them.
     mutating func transfer(from former: String, to customer: String, at now: Int64) -> RelayEvent {
         customers[customer, default: []] += customers[former] ?? []
         customers[former] = []
@@ -64,15 +64,15 @@ struct RelayBooks: Sendable {
     }
 }
 
-// MARK: - What it answers
+// MARK: - Answers
 
 extension RelayBooks {
-    /// Whether an app that asks RevenueCat alone gives access: the SDK's `isActive`.
+    /// Whether an app that asks only RevenueCat gives access: the SDK's `isActive`.
     func isActive(_ entitlement: String, of customer: String, at now: Int64) -> Bool {
         best(entitlement, of: customer).map { ($0.entitledUntil ?? .max) >= now } ?? false
     }
 
-    /// `GET /v1/subscribers/{app_user_id}`.
+    /// Returns the answer to `GET /v1/subscribers/{app_user_id}`.
     func answer(about customer: String, at now: Int64) -> JSONObject {
         let purchases = customers[customer] ?? []
         var (subscriptions, others): (JSONObject, JSONObject) = ([:], [:])

@@ -1,21 +1,21 @@
 public import TideoverJSON
 
-/// One event that the simulated RevenueCat tells of. Its wire is written from RevenueCat's documentation
-/// alone: no type is shared with anything that reads it.
+/// One event of the simulated RevenueCat. Its format is written only from RevenueCat's
+/// documentation, and shares no type with its readers.
 /// https://www.revenuecat.com/docs/integrations/webhooks/event-types-and-fields
 public struct RelayEvent: Hashable, Sendable {
     /// The same in every delivery.
     public let id: String
-    /// What happened.
+    /// The type of the event.
     public let type: EventType
-    /// When RevenueCat made it, in milliseconds since 1970; the same in every delivery.
+    /// When RevenueCat created it, in milliseconds since 1970; the same in every delivery.
     public let at: Int64
-    /// The id that the app gave the customer; of a transfer that of whoever has the purchases now.
+    /// The id that the app set for the customer; for a transfer, that of the new owner.
     public let customer: String
-    /// The members of `event` but for `type`, `id` and `event_timestamp_ms`.
+    /// The members of `event` except `type`, `id` and `event_timestamp_ms`.
     public let content: JSONObject
 
-    /// RevenueCat's `type`, of those that a store's word can bring about.
+    /// RevenueCat's `type`, limited to those that a store's notification can cause.
     public enum EventType: String, Hashable, Sendable {
         case initialPurchase = "INITIAL_PURCHASE"
         case renewal = "RENEWAL"
@@ -41,9 +41,9 @@ public struct RelayEvent: Hashable, Sendable {
     }
 }
 
-/// What a store's word comes to before it has an id and an instant.
+/// An event of a store's notification before it has an id and an instant.
 struct RelayNews: Hashable, Sendable {
     let type: RelayEvent.EventType
-    /// What this type has beside what every event of a purchase has.
+    /// The members of this type in addition to those of every event of a purchase.
     var more: JSONObject = [:]
 }

@@ -1,23 +1,23 @@
-/// When RevenueCat delivers webhooks, and again if they were not taken. Instants are milliseconds since
-/// 1970. https://www.revenuecat.com/docs/integrations/webhooks
+/// RevenueCat's queue of webhook deliveries and retries. Instants are in milliseconds since 1970.
+/// https://www.revenuecat.com/docs/integrations/webhooks
 public struct RelayPost: Sendable {
-    /// An event and how its delivery went.
+    /// An event and its delivery attempts.
     public struct Letter: Hashable, Sendable {
-        /// What is told of.
+        /// The event that is sent.
         public let event: RelayEvent
-        /// The status answered to each attempt so far; nil where no answer came.
+        /// The response's status of each attempt so far; nil without a response.
         public fileprivate(set) var statuses: [Int?] = []
 
-        /// Whether it was taken.
+        /// Whether it was accepted.
         public var isDelivered: Bool { statuses.contains(200) }
     }
 
-    /// How long after an attempt that failed the next one is made.
+    /// The delay after each failed attempt until the next one.
     public static let retries: [Int64] = [5, 10, 20, 40, 80].map { $0 * 60_000 }
 
     /// In the order of the events.
     public private(set) var letters: [Letter] = []
-    /// Sorted by instant, then in the order planned.
+    /// Sorted by instant, then in the order scheduled.
     private var outstanding: [(at: Int64, number: Int)] = []
 
     mutating func add(_ event: RelayEvent) {
@@ -32,14 +32,14 @@ public struct RelayPost: Sendable {
         outstanding.last { letters[$0.number].statuses.isEmpty }?.at
     }
 
-    /// Takes the letter out that is due next, if it is due by the instant; `ended` brings it back.
+    /// Removes the next delivery from the queue, if it is due by the instant; `ended` returns it.
     mutating func take(dueBy instant: Int64) -> Int? {
         guard let next = outstanding.first, next.at <= instant else { return nil }
         outstanding.removeFirst()
         return next.number
     }
 
-    /// Only 200 takes an event; anything else has it delivered again, five times at most.
+    /// Only 200 accepts an event. After any other outcome it is retried, five times at most.
     mutating func ended(_ number: Int, at instant: Int64, _ status: Int?) {
         letters[number].statuses.append(status)
         let tries = letters[number].statuses.count

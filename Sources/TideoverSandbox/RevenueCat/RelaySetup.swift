@@ -1,17 +1,18 @@
-/// How a project of RevenueCat's is set up: by what its webhooks are known, and how it hears of stores.
+/// The configuration of a RevenueCat project: the authentication of webhooks, and the lag behind
+/// stores.
 public struct RelaySetup: Hashable, Sendable {
     /// The value of the `Authorization` header of webhooks; nil for none.
     public var authorization: String?
-    /// What webhooks are signed with; nil where they are not.
+    /// The secret that signs webhooks; nil for unsigned webhooks.
     public var signatureSecret: String?
-    /// How much later than the store's own notification it hears of something, in milliseconds.
+    /// The delay after the store's own notification until it processes it, in milliseconds.
     public var lag: Int64
-    /// The secret key with which its API is asked.
+    /// The secret key for its API.
     public var apiKey: String
-    /// What each product unlocks: entitlements by product id.
+    /// The entitlements that each product unlocks, by product id.
     public var entitlements: [String: [String]]
 
-    /// A project that hears at once.
+    /// Creates a project without a delay.
     public init(
         authorization: String?,
         signatureSecret: String? = nil,

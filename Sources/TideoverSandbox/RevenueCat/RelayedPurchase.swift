@@ -1,7 +1,7 @@
 import TideoverJSON
 
-/// What RevenueCat knows of one purchase: what its store had said by the time RevenueCat heard of it.
-/// Instants are milliseconds since 1970.
+/// RevenueCat's record of one purchase, as its store had reported it when RevenueCat processed the
+/// notification. Instants are in milliseconds since 1970.
 struct RelayedPurchase: Hashable, Sendable {
     enum Store: String, Hashable, Sendable {
         case appStore = "APP_STORE"
@@ -9,18 +9,18 @@ struct RelayedPurchase: Hashable, Sendable {
     }
 
     let store: Store
-    /// What all transactions of the purchase are known by.
+    /// The id that all transactions of the purchase share.
     let original: String
     var transaction: String
     /// The store's product id.
     var product: String
-    /// Of Google Play the base plan.
+    /// The base plan in Google Play.
     var plan: String?
     /// RevenueCat's `period_type`.
     var periodType = "NORMAL"
     var purchasedAt: Int64
     let originallyPurchasedAt: Int64
-    /// The end of the period; nil for what has none.
+    /// The end of the period; nil if it has none.
     var expiresAt: Int64?
     /// Nil unless in grace.
     var graceUntil: Int64?
@@ -29,25 +29,25 @@ struct RelayedPurchase: Hashable, Sendable {
     var refundedAt: Int64?
     var autoResumesAt: Int64?
     var isFamilyShare = false
-    /// Whether its end was told of.
+    /// Whether its end was reported.
     var isOver = false
 
-    /// As events name the product: of Google Play with the base plan.
+    /// The product's name in events: in Google Play with the base plan.
     var productName: String { plan.map { "\(product):\($0)" } ?? product }
 
-    /// Until when RevenueCat gives access: grace counts.
+    /// When RevenueCat's access ends, grace included.
     var entitledUntil: Int64? {
         guard let expiresAt else { return refundedAt }
         return max(expiresAt, graceUntil ?? expiresAt)
     }
 
-    /// Nothing is wrong with it any more: it was paid for again.
+    /// Clears all problems after a new payment.
     mutating func isPaid() {
         (unsubscribedAt, billingIssueAt, graceUntil, autoResumesAt) = (nil, nil, nil, nil)
         (refundedAt, isOver) = (nil, false)
     }
 
-    /// The members that every event of a purchase has.
+    /// Returns the members that every event of a purchase has.
     func members(of customer: String, unlocking entitlements: [String]) -> JSONObject {
         let id = JSONValue.string(customer)
         return [
@@ -63,7 +63,7 @@ struct RelayedPurchase: Hashable, Sendable {
     }
 }
 
-// MARK: - What the API answers
+// MARK: - API answers
 
 extension RelayedPurchase {
     /// A member of `subscriptions`.

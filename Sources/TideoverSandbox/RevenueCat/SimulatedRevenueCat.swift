@@ -2,9 +2,10 @@ public import TideoverHTTP
 public import TideoverJSON
 import TideoverSignatures
 
-/// A simulated RevenueCat between simulated stores and a back end: it hears what the stores say, some time
-/// later if it is set up so, tells of it in webhooks and answers about customers. It knows nothing else:
-/// until a store has said so, a period that the store has extended is over for it.
+/// A simulated RevenueCat between simulated stores and a back end. It receives the stores'
+/// notifications after a configurable lag, sends webhooks, and answers requests about customers. It
+/// has no other source: a period that the store extended is over until the store has reported the
+/// extension.
 public actor SimulatedRevenueCat {
     private let setup: RelaySetup
     private let readPlay: @Sendable (_ token: String) async -> JSONObject?
@@ -19,12 +20,12 @@ public actor SimulatedRevenueCat {
         case googlePlay(type: Int64, token: String)
     }
 
-    /// A RevenueCat that knows nobody yet.
+    /// Creates a RevenueCat without customers.
     ///
     /// - Parameters:
-    ///   - setup: How its project is set up.
-    ///   - seed: What the ids of its events follow from.
-    ///   - now: What its clock shows, in milliseconds since 1970.
+    ///   - setup: The configuration of its project.
+    ///   - seed: The seed of its event ids.
+    ///   - now: The time on its clock, in milliseconds since 1970.
     ///   - readPlay: `purchases.subscriptionsv2` of a token as Google Play answers it now.
     public init(
         _ setup: RelaySetup,
@@ -38,15 +39,15 @@ public actor SimulatedRevenueCat {
         books = RelayBooks(entitlements: setup.entitlements, seed: seed)
     }
 
-    // MARK: Hearing
+    // MARK: Receiving
 
-    /// The App Store notifies RevenueCat, as it does whoever else; of what is sent again it hears once.
+    /// Receives a notification of the App Store. A notification that is sent again counts once.
     public func hear(_ notification: AppStoreNotification, of customer: String, at instant: Int64) {
         guard heard.insert(notification.uuid).inserted else { return }
         words.append((instant + setup.lag, customer, .appStore(notification)))
     }
 
-    /// Google Play publishes a message to RevenueCat too.
+    /// Receives a message that Google Play publishes.
     public func hear(_ message: PlayMessage, of customer: String, at instant: Int64) {
         guard heard.insert(message.id).inserted,
             let content = try? JSONDocument(message.data).root["subscriptionNotification"],
@@ -56,7 +57,7 @@ public actor SimulatedRevenueCat {
         words.append((instant + setup.lag, customer, .googlePlay(type: type, token: token)))
     }
 
-    /// What one customer has becomes another's, who restored it.
+    /// Transfers the purchases of one customer to another, who restored them.
     public func transfer(from former: String, to customer: String, at instant: Int64) {
         now = max(now, instant)
         post.add(books.transfer(from: former, to: customer, at: now))
@@ -64,33 +65,34 @@ public actor SimulatedRevenueCat {
 
     // MARK: Time
 
-    /// When it next hears or tells of something.
+    /// The next instant at which it processes or sends an event.
     public var nextEvent: Int64? {
         (words.map(\.at) + [post.nextAttempt].compactMap(\.self)).min()
     }
 
-    /// When it will have told once of what it has heard, or also of what it has yet to hear.
+    /// The instant by which every processed event was sent once. Includes notifications that are
+    /// still to be processed if `awaitingWords`.
     public func lastFirstAttempt(awaitingWords: Bool) -> Int64? {
         let words = awaitingWords ? words.map(\.at) : []
         return (words + [post.lastFirstAttempt].compactMap(\.self)).max()
     }
 
-    /// Every event so far, and how its delivery went.
+    /// Every event so far, with its delivery attempts.
     public var letters: [RelayPost.Letter] { post.letters }
 
     /// One delivery of a webhook.
     public struct Attempt: Sendable {
-        /// With which the attempt is ended.
+        /// The number with which the attempt is ended.
         public let number: Int
-        /// What is told of.
+        /// The event that is sent.
         public let event: RelayEvent
-        /// What it is known by among them.
+        /// The headers that authenticate it.
         public let headers: Headers
-        /// What is posted.
+        /// The request body.
         public let body: [UInt8]
     }
 
-    /// Lets time pass up to the next delivery, or to the instant if none is due by then.
+    /// Advances the clock to the next delivery, or to the instant if none is due by then.
     public func advance(to instant: Int64) async -> Attempt? {
         while let next = nextEvent, next <= instant {
             now = max(now, next)
@@ -105,7 +107,7 @@ public actor SimulatedRevenueCat {
         return nil
     }
 
-    /// Notes how a delivery ended: with the status answered, or nil where no answer came.
+    /// Records how a delivery ended: with the response's status, or nil without a response.
     public func end(_ attempt: Attempt, _ status: Int?) {
         post.ended(attempt.number, at: now, status)
     }
@@ -133,7 +135,7 @@ public actor SimulatedRevenueCat {
         return Attempt(number: number, event: event, headers: headers, body: body)
     }
 
-    /// `t=SECONDS,v1=HEX`: over the time, a dot and the body.
+    /// Returns `t=SECONDS,v1=HEX`, a signature over the time, a dot and the body.
     private func signature(of body: [UInt8], under secret: String) -> String {
         let time = String(now / 1000)
         let code = HMACSHA256.code(of: Array("\(time).".utf8) + body, under: Array(secret.utf8))
@@ -145,12 +147,12 @@ public actor SimulatedRevenueCat {
 
     // MARK: Answering
 
-    /// Whether an app that asks RevenueCat alone gives access: the SDK's `isActive`.
+    /// Whether an app that asks only RevenueCat gives access: the SDK's `isActive`.
     public func isActive(_ entitlement: String, of customer: String, at instant: Int64) -> Bool {
         books.isActive(entitlement, of: customer, at: instant)
     }
 
-    /// Its API, of which `GET /v1/subscribers/{app_user_id}` is answered.
+    /// Its API; it answers `GET /v1/subscribers/{app_user_id}`.
     public nonisolated var api: Handler {
         { request in await self.answer(request) }
     }
@@ -162,7 +164,7 @@ public actor SimulatedRevenueCat {
         guard request.method == "GET", let path = request.segments, path.count == 3,
             path.starts(with: ["v1", "subscribers"])
         else { return json(404, ["code": 7117, "message": "Page not found."]) }
-        // Whom it does not know it makes.
+        // Creates a customer that it does not have yet.
         let isKnown = books.customers[path[2]] != nil
         return json(isKnown ? 200 : 201, .object(books.answer(about: path[2], at: now)))
     }

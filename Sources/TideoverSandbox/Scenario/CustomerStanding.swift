@@ -1,13 +1,13 @@
-/// How a customer stands with a store, as the store itself has it.
+/// A customer's state in a store, as the store itself reports it.
 public struct CustomerStanding: Hashable, Sendable {
-    /// Who.
+    /// The customer.
     public let customer: StoreCustomer
-    /// Where the customer buys.
+    /// The store that the customer buys in.
     public let store: Store
-    /// The store's state in one word, as its truth names it.
+    /// The store's state as one name, that of its truth.
     public let state: String
-    /// When the state ends if nothing else happens before, in milliseconds since 1970; nil where that is
-    /// not fixed.
+    /// When the state ends without further events, in milliseconds since 1970; nil if that is not
+    /// fixed.
     public let until: Int64?
 
     /// A store that customers buy in.

@@ -2,41 +2,42 @@ public import TideoverHTTP
 import TideoverJSON
 import TideoverLocks
 
-/// A back end that is not Tideover, as a rehearsal speaks to it: where it takes notifications in, where it
-/// can be asked, and where in its answer it says whether there is access.
+/// A back end other than Tideover, as a rehearsal accesses it: its notification path, its read
+/// path, and the field of its answer that reports access.
 ///
-/// It has no clock to be set. Every request bears the store's time in the header `Tideover-Clock`, as
-/// RFC 3339, so that a back end can be built for rehearsals that takes it for its own.
+/// Its clock cannot be set. Every request has the store's time in the header `Tideover-Clock`, as
+/// RFC 3339. A back end can use it as its own clock in rehearsals.
 public struct ForeignBackEnd: Sendable {
     /// The header with the store's time.
     public static let clockHeader = "Tideover-Clock"
 
-    /// Takes requests, whose paths are those below.
+    /// Handles requests to the paths below.
     public var handler: Handler
-    /// Where the App Store's notifications are posted; `{app}` stands for the app's id.
+    /// The path to which the App Store's notifications are posted; `{app}` is replaced with the
+    /// app's id.
     public var deliverPath: String
-    /// How Google meets it: where Pub/Sub pushes, and as whom.
+    /// The configuration of Google's access to it: the path and the account of Pub/Sub's pushes.
     public var googlePlay = ScenarioPlayTarget()
-    /// Where answers are read; `{app}` and `{customer}` stand for ids, the latter for the customer's
-    /// `appAccountToken` (in Google Play the `obfuscatedAccountId`), or without one for the name.
+    /// The path of answers; `{app}` and `{customer}` are replaced with ids. The latter is the
+    /// customer's `appAccountToken` (in Google Play the `obfuscatedAccountId`), or without one the
+    /// name.
     public var readPath: String
-    /// Sent with each question, such as `Authorization`.
+    /// The headers of each request for an answer, such as `Authorization`.
     public var readHeaders: Headers = [:]
-    /// Where in the answer a bool says whether there is access; nil for one that answers as Tideover does.
+    /// The field of the answer with a bool for access; nil for answers in Tideover's format.
     public var access: AccessPlace?
-    /// Called when time has passed, before the next request: for a back end that looks at the clock now
-    /// and then.
+    /// Called after time has passed, before the next request, for a back end that polls the clock.
     public var rest: @Sendable () async -> Void = {}
 
-    /// A back end with these paths.
+    /// Creates a back end with these paths.
     public init(handler: @escaping Handler, deliverPath: String, readPath: String) {
         self.handler = handler
         self.deliverPath = deliverPath
         self.readPath = readPath
     }
 
-    /// The back end as the runner of scenarios takes one, for the entitlements of one scenario; `tellClock`
-    /// is told of the store's time too, in milliseconds since 1970.
+    /// Converts the back end to a target for the scenario runner, with the entitlements of one
+    /// scenario. `tellClock` also gets the store's time, in milliseconds since 1970.
     public func target(
         for scenario: Scenario,
         tellClock: @escaping @Sendable (Int64) -> Void = { _ in }
@@ -74,13 +75,13 @@ public struct ForeignBackEnd: Sendable {
     }
 }
 
-/// Where in an answer a bool says whether a customer has access: keys and positions, with points between
-/// them; `{entitlement}` stands for the entitlement's name.
+/// The field of an answer with a bool for access: keys and positions, joined by points.
+/// `{entitlement}` is replaced with the entitlement's name.
 public struct AccessPlace: Hashable, Sendable {
-    /// The place as written, such as `premium` or `rights.{entitlement}.active`.
+    /// The field as written, such as `premium` or `rights.{entitlement}.active`.
     public let text: String
 
-    /// The place that a text names; nil where it names none.
+    /// Creates the field that a text names; nil for an invalid text.
     public init?(_ text: String) {
         guard !text.isEmpty,
             !text.split(separator: ".", omittingEmptySubsequences: false)
@@ -89,8 +90,8 @@ public struct AccessPlace: Hashable, Sendable {
         self.text = text
     }
 
-    /// The answer in the form that scenarios are written for, with access alone in it. What is no bool is
-    /// handed on as it is, so that the report shows it.
+    /// Converts the answer to the scenario format, with access alone. A value other than a bool is
+    /// passed on unchanged, so that the report shows it.
     func read(_ answer: Response, of entitlements: [String]) throws(JSONError) -> Response {
         let document = JSONValue(try JSONDocument(answer.body, limits: .local).root)
         var told = JSONObject()

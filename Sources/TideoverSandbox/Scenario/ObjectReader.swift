@@ -1,6 +1,6 @@
 import TideoverJSON
 
-/// An object of a scenario whose keys are known: anything else in it is refused with a suggestion.
+/// Reads an object of a scenario with known keys. An unknown key is rejected with a suggestion.
 struct ObjectReader {
     let node: JSONNode
     private let name: String
@@ -97,7 +97,7 @@ func readSpan(_ node: JSONNode) throws(ScenarioError) -> StorePeriod {
     return span
 }
 
-/// The thing that a text names.
+/// Returns the value that a text names.
 func named<Thing>(
     _ node: JSONNode,
     _ naming: ScenarioError.Naming,

@@ -1,120 +1,121 @@
-/// A rehearsal: what is on sale, who the customers are, what happens to them and what the system under
-/// test must then answer. Instants and spans are in milliseconds (since 1970).
+/// A rehearsal: the catalogue, the customers, the actions, and the answers that the system under
+/// test must give after them. Instants and durations are in milliseconds (since 1970).
 public struct Scenario: Hashable, Sendable {
     /// One sentence that names the case.
     public let name: String
-    /// The document that says how it must come out.
+    /// The document that specifies the expected outcome.
     public let source: String
     /// The app that the customers use.
     public let app: ScenarioApp
-    /// What takes place in Google Play; nil where all of it is the App Store's.
+    /// The Google Play part; nil if the scenario uses only the App Store.
     public let googlePlay: ScenarioGooglePlay?
-    /// What RevenueCat is told and tells; nil where there is none.
+    /// The RevenueCat part; nil if the scenario has none.
     public var revenueCat: ScenarioRevenueCat? = nil
-    /// How often the system under test prompts customers whose payments fail; nil for always.
+    /// How often the system under test prompts customers with failing payments; nil for always.
     public var prompts: ScenarioPrompts? = nil
-    /// When the story starts.
+    /// The instant at which the scenario starts.
     public let start: Int64
-    /// What every number the store gives away follows from.
+    /// The seed of every number that the store generates.
     public let seed: UInt64
-    /// How long after its signature a notification arrives.
+    /// The delay between a notification's signature and its delivery.
     public let lag: Int64
-    /// Who takes part, in the order of the file.
+    /// The customers, in the order of the file.
     public let customers: [StoreCustomer]
-    /// What the author wants the reader to know of a customer, by name.
+    /// The author's notes for the reader, by customer name.
     public internal(set) var notes: [String: String] = [:]
-    /// In order of time.
+    /// The steps, in order of time.
     public internal(set) var steps: [ScenarioStep]
 }
 
-/// The app a scenario is about, as the system under test and the store know it.
+/// The app of a scenario, as the system under test and the store define it.
 public struct ScenarioApp: Hashable, Sendable {
     /// The id in the system under test.
     public let id: String
-    /// The store's side, products included.
+    /// The store's definition of the app, products included.
     public let store: AppStoreApp
-    /// What each product unlocks: entitlements by product id.
+    /// The entitlements that each product unlocks, by product id.
     public let entitlements: [String: [String]]
 }
 
-/// One line of a scenario: time passes, then something is done, then something is expected.
+/// One line of a scenario: time passes, then an action runs, then expectations are checked.
 public struct ScenarioStep: Hashable, Sendable {
-    /// The line of the file it stands on, from 1.
+    /// The line number in the file, from 1.
     public let line: Int
-    /// When it happens, unless the step before takes longer.
+    /// The instant of the step, unless the step before takes longer.
     public let at: Int64
-    /// The name of the customer it is about; nil for what concerns nobody in particular.
+    /// The customer's name; nil for a step that concerns no particular customer.
     public let customer: String?
-    /// What is done.
+    /// The action to perform.
     public let action: ScenarioAction?
-    /// The reason for which the store must refuse the action; nil if it must not.
+    /// The reason the store must give for refusing the action; nil if it must not refuse.
     public let refusal: AppStoreRefusal.Reason?
-    /// What the answer about the customer must say afterwards.
+    /// The required content of the answer about the customer afterwards.
     public internal(set) var expectations: [ScenarioExpectation]
-    /// The kinds of the events that must have been told of the customer since the step above that said so;
-    /// nil for whichever were.
+    /// The kinds of the events that must have been published for the customer since the last step
+    /// with this expectation; nil to accept any.
     public internal(set) var events: [String]?
-    /// What the author wants the reader of a report to know.
+    /// The author's note for the reader of a report.
     public let note: String?
-    /// What RevenueCat's own answer about the customer must say.
+    /// The required content of RevenueCat's own answer about the customer.
     public var relayed: [Relayed] = []
 
     /// Whether RevenueCat gives access to an entitlement.
     public struct Relayed: Hashable, Sendable {
         /// The entitlement's name.
         public let entitlement: String
-        /// As its SDK says.
+        /// The value that RevenueCat's SDK returns.
         public let isActive: Bool
     }
 }
 
-/// What a step can do.
+/// The actions that a step can perform.
 public enum ScenarioAction: Hashable, Sendable {
     case store(AppStoreAction)
     /// The operator asks the store for a test notification.
     case requestTestNotification
-    /// What the store sends is lost from now on, though the store takes it for delivered; or is not.
+    /// Starts or stops losing notifications, although the store records them as delivered.
     case loseNotifications(Bool)
-    /// What is done in Google Play.
+    /// An action in Google Play.
     case googlePlay(ScenarioPlayAction)
-    /// What is done with RevenueCat.
+    /// An action in RevenueCat.
     case revenueCat(ScenarioRelayAction)
     /// The customer opens the app, and the device reconciles.
     case openApp(DeviceVisit)
     /// The app shows the customer a prompt, and reports it.
     case showPrompt(ScenarioShownPrompt)
-    /// The system under test asks the store for what it missed, as it does at every start.
+    /// The system under test asks the store for missed notifications, as it does at every start.
     case catchUp
-    /// From now on something goes wrong with what the store sends.
+    /// Starts a fault in the notifications that the store sends.
     case disturbNotifications(AppStoreWireFaultRule)
-    /// From now on something goes wrong with what the store is asked.
+    /// Starts a fault in the store's Server API.
     case disturbServerAPI(AppStoreFaultRule)
-    /// Nothing goes wrong any more.
+    /// Ends all faults.
     case endDisturbances
 }
 
-/// One time that a customer opens the app: what the device does of what it should.
+/// One visit to the app: which of its expected actions the device performs.
 public struct DeviceVisit: Hashable, Sendable {
-    /// Whether it looks at what its store tells now; else it concludes from what it saw last.
+    /// Whether the device reads the store's current state; if not, it uses the state it read last.
     public var looks = true
-    /// Whether it presents what the store has signed for it.
+    /// Whether the device sends the transactions that the store signed.
     public var presents = true
-    /// Whether it can verify what it sees.
+    /// Whether the device can verify the signatures.
     public var verifies = true
-    /// Whether it has finished its transactions.
+    /// Whether the device has finished its transactions.
     public var finishes = true
-    /// How far its clock is ahead, in milliseconds; negative for one that is behind.
+    /// How far its clock is ahead, in milliseconds; negative for a clock that is behind.
     public var clockOffset: Int64 = 0
-    /// The customer whose store account is signed in on it; nil for the customer's own.
+    /// The customer who is signed in to the store on the device; nil for the customer's own
+    /// account.
     public var account: String?
-    /// The environment it says it looks at; nil for that of the system under test. In another one there
-    /// is nothing to see.
+    /// The environment that the device reports; nil for that of the system under test. Any other
+    /// environment has no purchases.
     public var environment: String?
-    /// Whether the app keeps the store's messages back for a better moment.
+    /// Whether the app delays the store's messages.
     public var delaysMessages = false
-    /// What must become of the message of a billing problem; nil for whatever does.
+    /// The expected outcome of the billing problem message; nil to accept any.
     public var message: AppStoreMessageOutcome?
 
-    /// One that does everything right.
+    /// Creates a visit in which the device does everything right.
     public init() {}
 }

@@ -4,11 +4,11 @@ import TideoverStoreKitFile
 /// Reads the bytes of a file that a scenario names.
 public typealias ScenarioFileReader = (_ path: String) throws -> [UInt8]
 
-/// The products of a scenario that are on sale by Xcode's StoreKit configuration file.
+/// The products of a scenario from Xcode's StoreKit configuration file.
 enum ScenarioCatalogue {
-    /// The file's products, with what `entitlements` says that they unlock: by product, or for all of a group
-    /// by its name. Consumables unlock nothing unless it is said. What is `listed` beside the file is as it
-    /// stands there, and left out here.
+    /// Reads the file's products, with the entitlements in `entitlements`: by product, or by name
+    /// for a whole group. Consumables unlock nothing by default. Products in `listed` override the
+    /// file and are omitted here.
     static func products(
         _ node: JSONNode,
         unlocking said: JSONNode?,
@@ -80,7 +80,7 @@ enum ScenarioCatalogue {
     }
 }
 
-/// A scenario was read where there are no files beside it.
+/// The error of a scenario that was read without other files.
 struct NoFilesBeside: Error, CustomStringConvertible {
     var description: String { "this scenario has no files beside it" }
 }

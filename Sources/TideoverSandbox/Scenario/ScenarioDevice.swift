@@ -1,10 +1,10 @@
 import TideoverJSON
 
-/// A customer's device, which concludes by itself from what it saw of its store, as an app does that asks
-/// StoreKit alone.
+/// A customer's device, which concludes from its last read of the store, as an app does that uses
+/// only StoreKit.
 struct ScenarioDevice: Codable, Sendable {
     private var purchases: [AppStoreDevicePurchase] = []
-    /// When it looked last, in milliseconds since 1970; nil before it ever did.
+    /// When it last read the store, in milliseconds since 1970; nil before the first read.
     private var lookedAt: Int64?
 
     mutating func look(_ purchases: [AppStoreDevicePurchase], at now: Int64) {
@@ -12,7 +12,7 @@ struct ScenarioDevice: Codable, Sendable {
         lookedAt = now
     }
 
-    /// What it reports when it reconciles: what it presents, and what it concluded.
+    /// Returns its reconcile report: its transactions and its conclusions.
     func report(
         _ visit: DeviceVisit,
         unlocking entitlements: [String: [String]],
@@ -37,13 +37,14 @@ struct ScenarioDevice: Codable, Sendable {
         if visit.presents {
             report["transactions"] = .array(seen.map(\.signedTransaction))
             report["renewalInfos"] = .array(seen.compactMap(\.signedRenewalInfo))
-            // Who looked elsewhere, or never, does not know.
+            // A device that read another environment, or never read, does not know.
             if seen.isEmpty, !isElsewhere, lookedAt != nil { report["nothing"] = true }
         }
         return report
     }
 
-    /// Of several purchases the one that lasts longest counts; what is not verified never gives access.
+    /// Of several purchases, the one that lasts longest counts; an unverified one never gives
+    /// access.
     private func word(
         _ purchases: [AppStoreDevicePurchase],
         _ visit: DeviceVisit,
@@ -66,6 +67,6 @@ struct ScenarioDevice: Codable, Sendable {
 }
 
 extension AppStoreDevicePurchase {
-    /// Until when it gives access, for ever included.
+    /// The end of access, `max` without an end.
     fileprivate var lasts: Int64 { end ?? .max }
 }

@@ -1,6 +1,6 @@
 import TideoverJSON
 
-// What a step can say of offers, and of what goes wrong on the way to and from a store.
+// The parts of a step for offers, and for faults in the traffic to and from a store.
 
 extension StepReader {
     func redemption(
@@ -80,7 +80,7 @@ extension StepReader {
         )
     }
 
-    /// Once, unless the step says how often, or in how many of a hundred cases.
+    /// Once, unless the step states a count or a percentage.
     private func times(_ reader: ObjectReader) throws(ScenarioError) -> Int? {
         let times = try reader.wholeNumber("times").map { Int($0) }
         return times ?? (reader.node["percent"] == nil ? 1 : nil)

@@ -1,16 +1,16 @@
 public import TideoverJSON
 public import TideoverStoreKitFile
 
-/// Why a file is no scenario, and where.
+/// An error in a scenario file, with its position.
 public struct ScenarioError: Error, Hashable, Sendable {
-    /// What is wrong at the place.
+    /// The kind of the error.
     public let reason: Reason
-    /// From 1.
+    /// The line, from 1.
     public let line: Int
-    /// From 1, in Unicode scalars.
+    /// The column, from 1, in Unicode scalars.
     public let column: Int
 
-    /// One case for each way in which a file can fail to be a scenario.
+    /// One case for each kind of error in a file.
     public enum Reason: Hashable, Sendable {
         case syntax(JSONError.Reason)
         case unknownKey(String, in: String, suggestion: String?)
@@ -19,43 +19,43 @@ public struct ScenarioError: Error, Hashable, Sendable {
         case notAnInstant(String)
         case notASpan(String)
         case notAPrice(String)
-        /// A name or value that is not one of those allowed.
+        /// A name or value outside of those allowed.
         case unknown(String, Naming, suggestion: String?, allowed: [String])
         case duplicateToken(String)
-        /// A step that names an instant before that of the step above it.
+        /// A step with an instant before that of the step above it.
         case goesBack(to: Int64, from: Int64)
         /// A step after the last instant that can be written, the end of the year 9999.
         case tooFar
         case bothAtAndAfter
-        /// There are several customers, and the step does not say which it means.
+        /// There are several customers, and the step does not name one.
         case whichCustomer
-        /// There are several products, and the step does not say which it means.
+        /// There are several products, and the step does not name one.
         case whichProduct
         case emptyStep
         case emptyExpectation
         case refusalWithoutAction
-        /// New customers are offered one thing.
+        /// A product has at most one offer for new customers.
         case trialAndIntroductory
-        /// Only who pays as they go pays more than once.
+        /// Only a pay-as-you-go offer has several payments.
         case paymentsOfOffer
-        /// Production renews in real time alone.
+        /// Production renews only in real time.
         case rateOutsideSandbox
         case none(of: String)
         /// A file that the scenario names cannot be read.
         case unreadableFile(String, cause: String)
-        /// A file that the scenario names is none of Xcode's StoreKit configuration files, or a bad one.
+        /// A file that the scenario names is not a valid StoreKit configuration file of Xcode.
         case badCatalogue(String, StoreKitFileError)
-        /// The StoreKit configuration file sells a product for a while, and does not say how long that is.
+        /// The StoreKit configuration file sells a product for a limited time without its length.
         case lengthUnknown(String)
     }
 
-    /// What a value should have been.
+    /// The expected kind of a value.
     public enum Kind: Hashable, Sendable {
         case string, bool, wholeNumber, quantity, object, list, listOfStrings, pair
         case daysOfExtension, percent, part, status
     }
 
-    /// What kind of thing a name or value should have been.
+    /// The expected category of a name or value.
     public enum Naming: Hashable, Sendable {
         case customer, product, entitlement, action, refusal, refundReason, storefront
         case environment, period, grace, renewalRate, refundRequestReason
@@ -65,12 +65,12 @@ public struct ScenarioError: Error, Hashable, Sendable {
 }
 
 extension ScenarioError: CustomStringConvertible {
-    /// One line for people: the place, then what is wrong there.
+    /// The position and the description, in one line.
     public var description: String { "line \(line), column \(column): \(reason)" }
 }
 
 extension ScenarioError.Reason: CustomStringConvertible {
-    /// What is wrong, in a sentence without its full stop.
+    /// A description of the error: a sentence without its full stop.
     public var description: String {
         switch self {
         case .syntax(let reason): "\(reason)"
@@ -117,7 +117,7 @@ extension ScenarioError.Reason: CustomStringConvertible {
 }
 
 extension ScenarioError.Kind: CustomStringConvertible {
-    /// The kind as words.
+    /// The kind as text.
     public var description: String {
         switch self {
         case .string: "a text"
@@ -137,7 +137,7 @@ extension ScenarioError.Kind: CustomStringConvertible {
 }
 
 extension ScenarioError.Naming: CustomStringConvertible {
-    /// The kind of thing as words.
+    /// The category as text.
     public var description: String {
         switch self {
         case .customer: "customer of this scenario"

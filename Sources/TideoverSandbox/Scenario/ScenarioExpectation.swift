@@ -1,33 +1,33 @@
 public import TideoverJSON
 
-/// What one place of the answer about a customer must say.
+/// The required value of one field of the answer about a customer.
 public struct ScenarioExpectation: Hashable, Sendable {
-    /// The place, as the scenario writes it: `premium.state`, `prompt.kind`.
+    /// The field, as the scenario writes it: `premium.state`, `prompt.kind`.
     public let label: String
-    /// The way from the top of the answer: keys, and positions in arrays.
+    /// The path from the top of the answer: keys, and positions in arrays.
     public let path: [String]
-    /// What must stand at the place.
+    /// The requirement for the field.
     public let requirement: Requirement
 
-    /// What a place can be required to hold.
+    /// The kinds of requirements.
     public enum Requirement: Hashable, Sendable {
         case equals(JSONValue)
         case not(JSONValue)
         case oneOf([JSONValue])
         /// Both ends included; numbers or instants.
         case between(JSONValue, JSONValue)
-        /// Whether anything, be it null, stands there.
+        /// Whether the field has any value, including null.
         case present(Bool)
     }
 
-    /// A requirement for one place.
+    /// Creates a requirement for one field.
     public init(label: String, path: [String], requirement: Requirement) {
         self.label = label
         self.path = path
         self.requirement = requirement
     }
 
-    /// The same with the instants of another clock than the store's.
+    /// Returns the same expectation with its instants on another clock than the store's.
     func dated(by dial: StoreDial) -> ScenarioExpectation {
         let dated: Requirement =
             switch requirement {
@@ -40,7 +40,7 @@ public struct ScenarioExpectation: Hashable, Sendable {
         return ScenarioExpectation(label: label, path: path, requirement: dated)
     }
 
-    /// The value at the place; nil if the answer has no such place.
+    /// Returns the value of the field; nil if the answer has no such field.
     public func actual(in answer: JSONValue) -> JSONValue? {
         var value: JSONValue? = answer
         for step in path {
@@ -49,7 +49,7 @@ public struct ScenarioExpectation: Hashable, Sendable {
         return value
     }
 
-    /// Whether a value, nil if the place is absent, is what is required.
+    /// Whether a value, nil if the field is absent, meets the requirement.
     public func holds(for actual: JSONValue?) -> Bool {
         switch (requirement, actual) {
         case (.present(let expected), _): expected == (actual != nil)
@@ -63,7 +63,7 @@ public struct ScenarioExpectation: Hashable, Sendable {
     }
 }
 
-/// Equal as JSON, where numbers are equal by value and instants by the moment they name.
+/// Compares as JSON: numbers by value, instants by the moment that they name.
 private func same(_ a: JSONValue, _ b: JSONValue) -> Bool {
     if a == b { return true }
     if let a = instant(a), let b = instant(b) { return a == b }
@@ -83,7 +83,7 @@ private func instant(_ value: JSONValue) -> Int64? {
 }
 
 extension ScenarioExpectation.Requirement: CustomStringConvertible {
-    /// What is required, in a few words.
+    /// The requirement, in a few words.
     public var description: String {
         switch self {
         case .equals(let value): text(value)

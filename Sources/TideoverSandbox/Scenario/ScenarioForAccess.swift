@@ -1,7 +1,7 @@
 import TideoverJSON
 
 extension Scenario {
-    /// Whether a device takes part in it, or RevenueCat, of which back ends other than Tideover know nothing.
+    /// Whether it uses a device or RevenueCat, which only Tideover supports.
     public var needsDevice: Bool {
         revenueCat != nil
             || steps.contains { step in
@@ -12,7 +12,7 @@ extension Scenario {
             }
     }
 
-    /// Every entitlement that a product of it unlocks, in either store, in order of name.
+    /// Every entitlement that one of its products unlocks, in either store, sorted by name.
     public var entitlements: [String] {
         let both = [app.entitlements, googlePlay?.entitlements ?? [:]]
         return Set(both.flatMap { $0.values.joined() }).sorted()
@@ -20,8 +20,8 @@ extension Scenario {
 }
 
 extension ScenarioStep {
-    /// The same step with the one question that every back end can answer: is there access? What it requires
-    /// of a state is taken for what that state means; whatever else it requires is left out.
+    /// Returns the same step, reduced to the access check that every back end supports. A required
+    /// state is converted to access; all other requirements are omitted.
     var askingForAccess: ScenarioStep {
         var step = self
         step.events = nil
@@ -35,13 +35,13 @@ extension ScenarioStep {
 }
 
 extension ScenarioExpectation {
-    /// The entitlement whose part of the answer the place is in, and the place in it.
+    /// The entitlement of a field in the answer, and the field's name in it.
     fileprivate var entitlementPlace: (entitlement: String, place: String)? {
         guard path.count == 3, path[0] == "entitlements" else { return nil }
         return (path[1], path[2])
     }
 
-    /// What is required of `access`, where that follows from what is required of `state`.
+    /// The requirement for `access` that follows from one for `state`; nil if none follows.
     fileprivate var impliedAccess: ScenarioExpectation? {
         guard let (entitlement, place) = entitlementPlace, place == "state" else { return nil }
         let states: [JSONValue]

@@ -1,12 +1,12 @@
-/// How a rehearsal takes its time for a back end that goes by a clock of its own: it begins now, a month of
-/// the store takes as long as is chosen, and nothing happens before the clock shows its time. Instants and
-/// lengths are in milliseconds, instants since 1970.
+/// The pace of a rehearsal for a back end that uses its own clock. The rehearsal begins now, a
+/// month of the store has a chosen length, and nothing happens before its time on the clock.
+/// Instants and durations are in milliseconds, instants since 1970.
 public struct ScenarioPace: Sendable {
-    /// A pause before the rehearsal goes on.
+    /// A pause before the rehearsal continues.
     public struct Pause: Hashable, Sendable {
-        /// Which instant of the store is waited for.
+        /// The instant of the store that it waits for.
         public let until: Int64
-        /// How long, by the clock.
+        /// The length on the clock.
         public let length: Int64
     }
 
@@ -15,14 +15,14 @@ public struct ScenarioPace: Sendable {
     private let sleep: @Sendable (_ milliseconds: Int64) async -> Void
     private let tell: @Sendable (Pause) -> Void
 
-    /// A pace by a clock.
+    /// Creates a pace with a clock.
     ///
     /// - Parameters:
-    ///   - month: How long a month of the store, 30 days, takes; nil to have the store's dates as they are
-    ///     written, which the clock must have reached.
-    ///   - clock: What the back end's clock shows.
-    ///   - sleep: Waits so long; less where the task is cancelled.
-    ///   - tell: Told of each pause before it.
+    ///   - month: The length of a month of the store, 30 days. With nil, the store's dates are used
+    ///     as they are written, and the clock must have reached them.
+    ///   - clock: The back end's clock.
+    ///   - sleep: Waits this long; less if the task is cancelled.
+    ///   - tell: Called before each pause.
     public init(
         month: Int64?,
         clock: @escaping @Sendable () -> Int64,
@@ -35,14 +35,14 @@ public struct ScenarioPace: Sendable {
         self.tell = tell
     }
 
-    /// How long a scenario takes, from its start to its last step.
+    /// Returns the length of a scenario, from its start to its last step.
     public func length(of scenario: Scenario) -> Int64 {
         guard let end = scenario.steps.last?.at else { return 0 }
         let dial = StoreDial(from: scenario.start, at: 0, month: month ?? StoreDial.month)
         return max(0, dial.shown(end))
     }
 
-    /// The dial of a rehearsal that begins now at an instant of the store.
+    /// Returns the dial of a rehearsal that begins now at an instant of the store.
     func dial(from start: Int64) -> StoreDial {
         StoreDial(
             from: start,
@@ -52,13 +52,13 @@ public struct ScenarioPace: Sendable {
         )
     }
 
-    /// Whether the store's time follows the clock from the beginning, rather than catch up with it.
+    /// Whether the store's time follows the clock from the start, instead of catching up with it.
     public var beginsNow: Bool { month != nil }
 
-    /// The last instant of the store that the clock has reached.
+    /// Returns the last instant of the store that the clock has reached.
     func present(_ dial: StoreDial) -> Int64 { dial.last(at: clock()) }
 
-    /// Waits until the clock shows an instant of the store; not once the task is cancelled.
+    /// Waits until the clock shows an instant of the store, or until the task is cancelled.
     func wait(until instant: Int64, _ dial: StoreDial) async {
         let due = dial.shown(instant)
         let length = due - clock()
@@ -72,7 +72,7 @@ public struct ScenarioPace: Sendable {
     }
 }
 
-/// Why a simulated store whose clock is the back end's own does not do what it is told.
+/// Why a simulated store that uses the back end's own clock rejects a request.
 public struct AheadOfClock: Error, Hashable, Sendable, CustomStringConvertible {
     public var description: String {
         "the store goes by the clock here and does nothing ahead of it: leave `at` and `after` out, and let "

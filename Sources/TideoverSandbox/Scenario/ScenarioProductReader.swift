@@ -1,6 +1,6 @@
 import TideoverJSON
 
-/// A product, and what it unlocks in the system under test.
+/// A product, and its entitlements in the system under test.
 struct ScenarioProduct {
     let sale: Sale
     let entitlements: [String]
@@ -26,7 +26,7 @@ struct ScenarioProduct {
     }
 }
 
-/// Reads what is on sale.
+/// Reads the products on sale.
 enum ProductReader {
     private static let periods = ["P1W", "P1M", "P2M", "P3M", "P6M", "P1Y"]
     private static let trials = ["P3D", "P1W", "P2W", "P1M", "P2M", "P3M", "P6M", "P1Y"]
@@ -135,7 +135,7 @@ enum ProductReader {
     }
 }
 
-/// Reads the offers of a product whose billing period this is.
+/// Reads the offers of a product with this billing period.
 private struct OfferReader {
     let period: StorePeriod
 
@@ -175,7 +175,7 @@ private struct OfferReader {
         guard payments == 1 || (payments > 1 && mode == .payAsYouGo) else {
             throw fault(.paymentsOfOffer, reader.node)
         }
-        // Who pays as they go pays by the product's period.
+        // A pay-as-you-go offer is paid by the product's period.
         let length =
             mode == .payAsYouGo
             ? period

@@ -1,11 +1,11 @@
 import TideoverHTTP
 import TideoverJSON
 
-/// How often customers are prompted; lengths in milliseconds.
+/// How often customers are prompted; durations in milliseconds.
 public struct ScenarioPrompts: Hashable, Sendable {
     public let quiet: Int64
     public let interval: Int64
-    /// Nil for any number.
+    /// Nil for no limit.
     public let perDay: Int64?
 }
 
@@ -13,7 +13,7 @@ public struct ScenarioPrompts: Hashable, Sendable {
 public struct ScenarioShownPrompt: Hashable, Sendable {
     /// Its kind in the answer, such as `soft`.
     public let kind: String
-    /// What the customer did with it; nil for nothing.
+    /// The customer's response; nil for none.
     public let response: String?
 
     func report(id: String) -> [UInt8] {
@@ -62,7 +62,7 @@ extension ScenarioTarget {
 }
 
 extension ScenarioPlay {
-    /// Has the app report that it showed a prompt, which the system under test must accept.
+    /// Reports that the app showed a prompt, which the system under test must accept.
     mutating func show(
         _ prompt: ScenarioShownPrompt,
         to customer: StoreCustomer,

@@ -5,17 +5,17 @@ extension Scenario {
     ///
     /// - Parameters:
     ///   - bytes: The file.
-    ///   - salt: Mixed into its seed: another draws other ids for the same story, which a back end that
-    ///     knows those of an earlier one needs.
-    /// - Throws: the first fault met, with its line and column.
+    ///   - salt: Mixed into its seed. Another salt gives other ids for the same story, for a back
+    ///     end that already stores the ids of an earlier run.
+    /// - Throws: the first error found, with its line and column.
     public init(reading bytes: [UInt8], salt: UInt64 = 0) throws(ScenarioError) {
         try self.init(reading: bytes, salt: salt) { _ in throw NoFilesBeside() }
     }
 
-    /// Reads a scenario file (JSON5: comments, bare keys and trailing commas are welcome); `readFile` gives
-    /// the bytes of a file that it names.
+    /// Reads a scenario file (JSON5: comments, bare keys and trailing commas are allowed).
+    /// `readFile` returns the bytes of a file that it names.
     ///
-    /// - Throws: the first fault met, with its line and column.
+    /// - Throws: the first error found, with its line and column.
     public init(
         reading bytes: [UInt8],
         salt: UInt64 = 0,
@@ -24,14 +24,14 @@ extension Scenario {
         self = try ScenarioReader(Scenario.root(of: bytes), salt: salt).scenario(readFile)
     }
 
-    /// Reads a file of which only the head counts, for a store whose steps are still to come; steps may be
+    /// Reads only the head of a file, for a store that receives its steps later; steps may be
     /// missing.
     ///
     /// - Parameters:
     ///   - bytes: The file.
     ///   - salt: Mixed into its seed, as for a scenario that is played.
-    ///   - readFile: Reads what it names beside it.
-    /// - Throws: the first fault met, with its line and column.
+    ///   - readFile: Reads the files that it names.
+    /// - Throws: the first error found, with its line and column.
     public init(
         stage bytes: [UInt8],
         salt: UInt64 = 0,
@@ -41,7 +41,7 @@ extension Scenario {
         self = try ScenarioReader(root, salt: salt).scenario(readFile, isStage: true)
     }
 
-    /// The document that a text is, in the relaxed syntax.
+    /// Parses a text in the relaxed syntax.
     static func root(of bytes: [UInt8]) throws(ScenarioError) -> JSONNode {
         do {
             return try JSONDocument(bytes, syntax: .relaxed, limits: .local).root
@@ -76,7 +76,7 @@ private struct ScenarioReader {
         _ readFile: ScenarioFileReader,
         isStage: Bool = false
     ) throws(ScenarioError) -> Scenario {
-        // An app that is sold in Google Play alone has nothing on sale here.
+        // An app that is sold only in Google Play needs no products here.
         let isElsewhere =
             top.node["products"] == nil && top.node["catalogue"] == nil
             && top.node["googlePlay"] != nil
@@ -114,7 +114,7 @@ private struct ScenarioReader {
         )
     }
 
-    /// What the author says of each customer who has a `note`.
+    /// Reads the author's `note` for each customer who has one.
     private func notes() throws(ScenarioError) -> [String: String] {
         var notes: [String: String] = [:]
         for (name, member) in try top.member("customers").members {
@@ -123,7 +123,7 @@ private struct ScenarioReader {
         return notes
     }
 
-    /// What `products` lists, and what is on sale by `catalogue`.
+    /// Reads the products of `products` and `catalogue`.
     private func products(
         _ readFile: ScenarioFileReader
     ) throws(ScenarioError) -> [ScenarioProduct] {
@@ -167,7 +167,7 @@ private struct ScenarioReader {
         )
     }
 
-    /// An app that is sold in Google Play has the same name there unless it says another.
+    /// An app that is sold in Google Play has the same name there unless it specifies another.
     private func bundleId(_ reader: ObjectReader) throws(ScenarioError) -> String {
         if reader.node["bundleId"] == nil, let name = top.node["googlePlay"]?["packageName"] {
             return try readString(name)
@@ -199,7 +199,8 @@ private struct CustomerReader {
 
     func customers(_ node: JSONNode) throws(ScenarioError) -> [StoreCustomer] {
         try checkKind(node, .object, "customers", .object)
-        // A stream of its own: who the customers are does not change what the store gives away.
+        // A separate random stream, so that the customers do not change the numbers that the store
+        // generates.
         var random = SeededRandom(seed: seed ^ 0x6375_7374_6F6D_6572)
         var customers: [StoreCustomer] = []
         for (name, member) in node.members {
@@ -218,7 +219,7 @@ private struct CustomerReader {
         return customers
     }
 
-    /// Whether two are said to buy in different stores, so that they can be one person.
+    /// Whether two customers buy in different stores, so that they can be one person.
     private func isElsewhere(_ one: JSONNode, _ other: JSONNode?) -> Bool {
         guard let one = one["store"]?.string, let other = other?["store"]?.string else {
             return false
@@ -248,7 +249,8 @@ private struct CustomerReader {
         )
     }
 
-    /// Written out, drawn from the seed, or by an explicit null none at all.
+    /// Returns the token from the file, or the one drawn from the seed; an explicit null means no
+    /// token.
     private func token(_ reader: ObjectReader, _ drawn: String) throws(ScenarioError) -> String? {
         guard let node = reader.node["appAccountToken"] else { return drawn }
         return node.isNull ? nil : try readString(node)

@@ -1,20 +1,20 @@
 public import TideoverJSON
 
-/// Everything that happened while a scenario was played, in the order in which the system under test
-/// lived it. Instants are in milliseconds since 1970.
+/// The trace of one scenario run, in the order in which the system under test received it. Instants
+/// are in milliseconds since 1970.
 public struct ScenarioReport: Hashable, Sendable {
     /// The scenario that was played.
     public let scenario: Scenario
-    /// What happened, earliest first.
+    /// The trace, earliest first.
     public let moments: [Moment]
 
-    /// Whether every expectation held, the store did or refused what it should, and every notification
-    /// was accepted.
+    /// Whether every expectation was met, the store performed or refused each action as required,
+    /// and every notification was accepted.
     public var passed: Bool { moments.allSatisfy(\.passed) }
-    /// The moments that keep the scenario from passing.
+    /// The moments that make the scenario fail.
     public var failures: [Moment] { moments.filter { !$0.passed } }
 
-    /// What the scenario required, in the order checked.
+    /// The results of all requirements, in the order checked.
     public var verdicts: [Verdict] {
         moments.flatMap { moment -> [Verdict] in
             switch moment.happening {
@@ -39,16 +39,16 @@ public struct ScenarioReport: Hashable, Sendable {
     }
 }
 
-/// Something that happened, and when.
+/// One entry of the trace, with its instant.
 public struct Moment: Hashable, Sendable {
-    /// When the system under test met it.
+    /// The instant at which the system under test received it.
     public let at: Int64
     /// The customer's name, if it concerns one.
     public let customer: String?
-    /// What happened.
+    /// The event of this entry.
     public internal(set) var happening: Happening
 
-    /// What a moment can be.
+    /// The kinds of entries.
     public enum Happening: Hashable, Sendable {
         case action(Deed)
         case notification(Delivery)
@@ -57,7 +57,7 @@ public struct Moment: Hashable, Sendable {
         case readBack(ReadBack)
     }
 
-    /// Whether the moment was as it should be.
+    /// Whether the entry is as required.
     public var passed: Bool {
         switch happening {
         case .action(let deed): deed.verdict?.holds ?? true
@@ -69,38 +69,38 @@ public struct Moment: Hashable, Sendable {
     }
 }
 
-/// What somebody did, as a step said.
+/// The result of a step's action.
 public struct Deed: Hashable, Sendable {
     /// The line of the step in the scenario's file.
     public let line: Int
-    /// One sentence.
+    /// A description in one sentence.
     public let words: String
-    /// What the scenario's author says of the step.
+    /// The author's note on the step.
     public let note: String?
-    /// Why the store did not do it, if so.
+    /// Why the store refused the action; nil if it did not.
     public let refusal: AppStoreRefusal?
-    /// Nil when nothing was refused and no refusal was expected, and nothing else either.
+    /// The result of the check; nil if the action was not refused and nothing was required of it.
     public let verdict: Verdict?
 }
 
-/// A notification and how the system under test took it.
+/// A notification and the response of the system under test.
 public struct Delivery: Hashable, Sendable {
-    /// What the store said.
+    /// The notification that the store sent.
     public let notification: AppStoreNotification
-    /// What went wrong on the way.
+    /// The fault that the delivery had.
     public let fault: AppStoreWireFault?
-    /// How it was taken.
+    /// The outcome of the delivery.
     public let outcome: Outcome
-    /// The answer right after it, for the customer it is about.
+    /// The answer about the notification's customer, read directly after the delivery.
     public let reading: Reading?
 
-    /// How a delivery can end.
+    /// The ways in which a delivery can end.
     public enum Outcome: Hashable, Sendable {
         case answered(status: Int)
-        /// No answer; the error in words.
+        /// No response; the error as text.
         case failed(String)
 
-        /// What the store notes of it.
+        /// The send result that the store records.
         var result: AppStorePost.SendResult {
             switch self {
             case .answered(let status): AppStorePost.SendResult(status: status)
@@ -109,12 +109,12 @@ public struct Delivery: Hashable, Sendable {
         }
     }
 
-    /// Whether the store takes the delivery as done: a status from 200 to 206.
+    /// Whether the store counts the delivery as successful: a status from 200 to 206.
     public var isAccepted: Bool {
         outcome.result == .success
     }
 
-    /// Whether it was accepted, or refused where it must not be believed.
+    /// Whether it was accepted, or rejected if it must be rejected.
     public var isTakenRightly: Bool {
         guard fault?.mustBeRefused ?? false else { return isAccepted }
         guard case .answered(let status) = outcome else { return false }
@@ -122,45 +122,45 @@ public struct Delivery: Hashable, Sendable {
     }
 }
 
-/// A step's look at the answer.
+/// The answer that a step reads, with its checks.
 public struct ReadBack: Hashable, Sendable {
     /// The line of the step in the scenario's file.
     public let line: Int
-    /// What the scenario's author says of the step, unless the step's deed carries it.
+    /// The author's note on the step, unless the step's action carries it.
     public let note: String?
-    /// The answer that was judged.
+    /// The answer that was checked.
     public let reading: Reading
-    /// One for each place that the step names.
+    /// One result for each field that the step names.
     public let verdicts: [Verdict]
 }
 
-/// The answer about one customer at an instant, beside what the store and a naive check hold.
+/// The answer about one customer at an instant, with the state in the store and in a naive check.
 public struct Reading: Hashable, Sendable {
-    /// When it was asked for.
+    /// The instant of the request.
     public let at: Int64
     /// The customer's name.
     public let customer: String
-    /// What the system under test answered.
+    /// The answer of the system under test.
     public let answer: Answer
-    /// What the store itself held to be so at that instant.
+    /// The state in the store at that instant.
     public let truth: AppStoreTruth
-    /// The same without Google Play's grace: beside something better an answer tells of it only the end that the
-    /// store moves from day to day.
+    /// The same state without Google Play's grace. Google moves the end of a grace period from day
+    /// to day. Beside a better purchase, an answer reports nothing else of the grace.
     let firmTruth: AppStoreTruth
-    /// What a naive check knows by then.
+    /// The state of a naive check at that instant.
     public let naive: NaiveCheck
-    /// Whether a naive check would serve the customer at that instant.
+    /// Whether a naive check gives the customer access at that instant.
     public var naiveServes: Bool { naive.serves(at: at) }
-    /// How a naive check errs at this instant, if it does.
+    /// The mistake of a naive check at this instant; nil if it is right.
     public var naiveMistake: Mistake? { Mistake(serves: naiveServes, truth: truth) }
 
-    /// What can come of asking.
+    /// The possible outcomes of a request for the answer.
     public enum Answer: Hashable, Sendable {
         case document(JSONValue)
         case status(Int)
         /// Status 200, but not JSON.
         case unreadable(JSONError)
-        /// No answer; the error in words.
+        /// No response; the error as text.
         case failed(String)
     }
 
@@ -169,24 +169,24 @@ public struct Reading: Hashable, Sendable {
         if case .document(let value) = answer { value } else { nil }
     }
 
-    /// What the answer says of an entitlement, if it speaks of it.
+    /// Returns the answer's part about an entitlement; nil if it has none.
     public func entitlement(_ name: String) -> JSONValue? {
         document?["entitlements"]?[name]
     }
 
-    /// How the system under test errs about an entitlement, if it does. The store does not know
-    /// entitlements: this is meant for scenarios in which every product unlocks this one.
+    /// Returns the mistake of the system under test about an entitlement; nil if it is right. The
+    /// store has no entitlements, so this is valid only if every product unlocks this one.
     public func mistake(about entitlement: String) -> Mistake? {
         guard let access = self.entitlement(entitlement)?["access"]?.bool else { return nil }
         return Mistake(serves: access, truth: truth)
     }
 }
 
-/// The two ways to be wrong about a customer.
+/// The two kinds of mistakes about a customer.
 public enum Mistake: Hashable, Sendable {
-    /// Denied, although the store says entitled.
+    /// Denied, although the store reports an entitlement.
     case lockedOut
-    /// Served, although the store says not entitled.
+    /// Served, although the store reports none.
     case servedUnpaid
 
     init?(serves: Bool, truth: AppStoreTruth) {
@@ -195,14 +195,14 @@ public enum Mistake: Hashable, Sendable {
     }
 }
 
-/// One requirement, and whether it held.
+/// One requirement, and whether it was met.
 public struct Verdict: Hashable, Sendable {
-    /// The place or matter, as the scenario names it.
+    /// The field or subject, as the scenario names it.
     public let label: String
-    /// What was required, in a few words.
+    /// The requirement, in a few words.
     public let expected: String
-    /// What was there; nil for nothing at all.
+    /// The actual value; nil if there is none.
     public let actual: JSONValue?
-    /// Whether it was so.
+    /// Whether the requirement was met.
     public let holds: Bool
 }

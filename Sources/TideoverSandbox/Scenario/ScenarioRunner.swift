@@ -2,20 +2,21 @@ import TideoverHTTP
 import TideoverJSON
 public import TideoverSignatures
 
-/// Plays scenarios against a system under test, which it sees only through two handlers and a clock.
+/// Plays scenarios against a system under test, which it reaches only through two handlers and a
+/// clock.
 public struct ScenarioRunner: Sendable {
     private let target: ScenarioTarget
     private let authority: SandboxAuthority
 
-    /// A runner whose store signs with this authority, which the target must trust.
+    /// Creates a runner with a store that signs with this authority. The target must trust it.
     public init(target: ScenarioTarget, authority: SandboxAuthority) {
         self.target = target
         self.authority = authority
     }
 
-    /// Plays one scenario from start to end. Whatever goes wrong on the other side is in the report.
+    /// Plays one scenario from start to end. Errors of the other side are recorded in the report.
     ///
-    /// - Throws: `tooLarge` when the scenario makes the store say more than one notification holds.
+    /// - Throws: `tooLarge` if the scenario exceeds the content that one notification can carry.
     public func run(_ scenario: Scenario) async throws(SignatureRefusal) -> ScenarioReport {
         var play = await ScenarioPlay(scenario, target, authority)
         await play.tellClock()
@@ -25,31 +26,31 @@ public struct ScenarioRunner: Sendable {
     }
 }
 
-/// One scenario being played: the store, and the story so far.
+/// The state of a scenario run: the stores and the trace so far.
 struct ScenarioPlay {
     private(set) var moments: [Moment] = []
     let scenario: Scenario
     let target: ScenarioTarget
-    /// By which clock the stores date what they say.
+    /// The clock that dates the stores' output.
     let dial: StoreDial
     let store: SimulatedAppStore
-    /// Nil where nothing takes place there.
+    /// Nil if the scenario has no Google Play part.
     let googlePlay: ScenarioPlayStage?
-    /// Nil where there is none.
+    /// Nil if the scenario has no RevenueCat part.
     var revenueCat: ScenarioRelayStage?
-    /// What the stores' clocks show.
+    /// The stores' clocks.
     var now: Int64
-    /// By what the system under test knows the person by.
+    /// By the person's id in the system under test.
     var naive: [String: NaiveCheck] = [:]
     /// By customer.
     var devices: [String: ScenarioDevice] = [:]
     var losesNotifications = false
-    /// When the system under test does something by itself next; nil where it does nothing.
+    /// The next background work of the system under test; nil if there is none.
     private var nextUpkeep: Int64?
-    /// When it goes on asking for what it missed; nil where it has come to an end with that.
+    /// The next request for missed notifications; nil if none remains.
     private var nextCatchUp: Int64?
     var losesPushes = false
-    /// How many events were read, by customer.
+    /// The number of events read, by customer.
     var eventsRead: [String: Int] = [:]
 
     init(_ scenario: Scenario, _ target: ScenarioTarget, _ authority: SandboxAuthority) async {
@@ -64,7 +65,7 @@ struct ScenarioPlay {
             authority: authority.dating(by: dial),
             lag: scenario.lag,
             keys: target.storeKeys,
-            // A rehearsal's time does not pass while anybody waits.
+            // No simulated time passes during a wait.
             wait: { _ in }
         )
         if let play = scenario.googlePlay {
@@ -90,13 +91,13 @@ struct ScenarioPlay {
         await target.meetStore(store.serverAPI)
     }
 
-    /// What happened since this was asked last.
+    /// Returns the trace entries added since the last call.
     mutating func takeMoments() -> [Moment] {
         defer { moments = [] }
         return moments
     }
 
-    /// A step happens at its instant, or as soon after it as the answers to the step before were read.
+    /// Runs a step at its instant, or as soon after it as the answers to the step before were read.
     mutating func take(_ step: ScenarioStep) async throws(SignatureRefusal) {
         let step = target.tellsAccessAlone ? step.askingForAccess : step
         try await pass(until: max(step.at, now))
@@ -109,12 +110,12 @@ struct ScenarioPlay {
         await check(step, customer, visited)
     }
 
-    /// Waits until everything the store has said so far was sent once.
+    /// Waits until everything that the store has issued so far was sent once.
     mutating func settle() async throws(SignatureRefusal) {
         while let last = await lastFirstAttempt() { try await pass(until: max(last, now)) }
     }
 
-    /// RevenueCat tells of what a store says only once it has heard of it.
+    /// Includes RevenueCat, which forwards a store's notification only after it has received it.
     private func lastFirstAttempt() async -> Int64? {
         let attempts = [
             await store.lastFirstAttempt, await googlePlay?.store.lastFirstAttempt,
@@ -123,13 +124,13 @@ struct ScenarioPlay {
         return attempts.compactMap(\.self).max()
     }
 
-    /// Lets time pass for the store and for what is on its way, each thing at its own instant.
+    /// Advances the stores and all deliveries, each event at its own instant.
     mutating func pass(until instant: Int64) async throws(SignatureRefusal) {
         while let next = await nextEvent(), next < instant { try await reach(max(next, now)) }
         try await reach(instant)
     }
 
-    /// What either store, or RevenueCat, does by itself next.
+    /// The next instant at which a store or RevenueCat does something by itself.
     func nextEvent() async -> Int64? {
         let events = [
             await store.nextEvent, await googlePlay?.store.nextEvent,
@@ -153,21 +154,21 @@ struct ScenarioPlay {
         if let nextCatchUp, nextCatchUp <= now { await catchUp() }
     }
 
-    /// The system under test does what it does by itself; it looks once a second whether something is due.
+    /// Runs the background work of the system under test, which checks once a second for work.
     private mutating func keepUp() async {
         guard let keepUp = target.keepUp else { return }
         await tellClock()
         nextUpkeep = await keepUp().map { max($0, now + 1_000) }
     }
 
-    /// The system under test asks for what it missed; a store that wants to be left alone is asked again when it
-    /// does not any more.
+    /// Makes the system under test request missed notifications. If the store asks for a delay, the
+    /// request is repeated after it.
     private mutating func catchUp() async {
         await tellClock()
         nextCatchUp = await target.catchUp().map { max($0, now + 1_000) }
     }
 
-    /// Has the system under test go by the stores' time, or see it on its own clock.
+    /// Sets the clock of the system under test to the stores' time, or to its own clock at a pace.
     func tellClock() async { await target.setClock(dial.shown(now)) }
 
     func customer(_ name: String?) -> StoreCustomer? {
@@ -179,10 +180,10 @@ struct ScenarioPlay {
     }
 }
 
-// MARK: - Doing
+// MARK: - Acting
 
 extension ScenarioPlay {
-    /// What a device was answered, where the step has one ask.
+    /// Returns the answer to the device if the step has one send a request.
     private mutating func perform(
         _ action: ScenarioAction,
         _ step: ScenarioStep
@@ -256,7 +257,7 @@ extension ScenarioPlay {
             at: now
         )
         if let googlePlay, scenario.googlePlay?.takes(customer.name) ?? false {
-            // Its conclusions are the App Store's.
+            // The device's conclusions cover only the App Store.
             body["device"] = nil
             let purchases = await googlePlay.purchases(of: customer.name)
             body["purchases"] = .array(purchases)
@@ -339,7 +340,7 @@ extension ScenarioPlay {
         note(notification.customer, .notification(delivery))
     }
 
-    /// Has a naive check hear of what a customer bought, in whichever store.
+    /// Passes a purchase to the naive check of a customer, from either store.
     mutating func hearNaively(_ transaction: JSONObject, of customer: String) {
         let person = self.customer(customer)?.person ?? customer
         naive[person, default: NaiveCheck()].hear(transaction)
@@ -381,12 +382,12 @@ extension ScenarioPlay {
         note(customer.name, .readBack(readBack))
     }
 
-    /// Whether an event tells of something that happened, not of its consequences or of what is to come.
+    /// Whether an event is a transition, and not a consequence or an advance notice.
     private func isTransition(_ kind: String) -> Bool {
         !["entitlement_changed", "cleanup_due"].contains(kind) && !kind.hasSuffix("_ending")
     }
 
-    /// Whether these events and no others were told of the customer since they were last read.
+    /// Checks that exactly these events were published for the customer since the last read.
     private mutating func events(
         of customer: StoreCustomer,
         _ expected: [String]
@@ -429,7 +430,7 @@ extension ScenarioPlay {
         )
     }
 
-    /// What the stores of the person hold to be so.
+    /// Returns the state in all stores of the person.
     private func truth(of customer: StoreCustomer) async -> Truth {
         var truths: [Truth] = []
         for own in scenario.customers where own.person == customer.person {
@@ -440,7 +441,7 @@ extension ScenarioPlay {
         )
     }
 
-    /// What the stores hold to be so, and the same without Google Play's grace.
+    /// The state in the stores, and the same without Google Play's grace.
     private typealias Truth = (whole: AppStoreTruth, firm: AppStoreTruth)
 
     private func truth(of customer: String) async -> Truth {

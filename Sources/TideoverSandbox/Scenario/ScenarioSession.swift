@@ -1,15 +1,15 @@
 public import TideoverJSON
 
-/// A simulated store that stays: it is told what happens step by step, and between them time passes as
-/// whoever holds it says. Instants are in milliseconds since 1970.
+/// A simulated store that keeps running: it takes steps one by one, and its owner advances the time
+/// between them. Instants are in milliseconds since 1970.
 public actor ScenarioSession {
     let scenario: Scenario
     private let reader: StepReader
     private(set) var play: ScenarioPlay
-    /// The end of the line of those who want something: a step is over before the next begins.
+    /// The last task in the queue: a step ends before the next begins.
     private var last: Task<Void, Never>?
 
-    /// A store with what a scenario's head describes, at its start.
+    /// Creates a store with the contents of a scenario's head, at its start.
     public init(
         _ stage: Scenario,
         target: ScenarioTarget,
@@ -18,7 +18,7 @@ public actor ScenarioSession {
         await self.init(stage, target: target, authority: authority, going: nil)
     }
 
-    /// A store that goes on from where a play had come; nil for its start.
+    /// Creates a store that continues an earlier play; nil begins at the start.
     init(
         _ stage: Scenario,
         target: ScenarioTarget,
@@ -49,14 +49,14 @@ public actor ScenarioSession {
         await play.tellClock()
     }
 
-    /// What the store's clock shows.
+    /// The store's clock.
     public var now: Int64 { play.now }
 
-    /// Does what a step says, which is written as in a scenario file, and answers with what happened on the
-    /// way to it and with it.
+    /// Performs a step, written as in a scenario file. Returns the trace of the time before it and
+    /// of the step itself.
     ///
-    /// - Throws: `ScenarioError` for what is no step, `AheadOfClock` for one that the clock has not reached,
-    ///   `SignatureRefusal` as the runner does.
+    /// - Throws: `ScenarioError` for an invalid step, `AheadOfClock` for one that the clock has not
+    ///   reached, `SignatureRefusal` as the runner does.
     public func take(_ step: [UInt8]) async throws -> [Moment] {
         try await inTurn { session in
             let caughtUp = try await session.keepUp()
@@ -70,7 +70,7 @@ public actor ScenarioSession {
         }
     }
 
-    /// Lets time pass up to an instant; one that has gone by is now.
+    /// Advances the clock to an instant; a past instant counts as now.
     public func pass(until instant: Int64) async throws -> [Moment] {
         try await inTurn { session in
             try await session.playing { play in
@@ -79,7 +79,7 @@ public actor ScenarioSession {
         }
     }
 
-    /// Lets time pass up to what the store does next by itself; nothing where it does nothing.
+    /// Advances the clock to the store's next event of its own; does nothing if there is none.
     public func passToNextEvent() async throws -> [Moment] {
         try await inTurn { session in
             guard let next = await session.play.nextEvent() else { return [] }
@@ -91,7 +91,8 @@ public actor ScenarioSession {
         }
     }
 
-    /// How each customer stands now with the store that the customer buys in, in the order of the stage.
+    /// The current state of each customer in the store that the customer buys in, in the order of
+    /// the stage.
     public func standings() async -> [CustomerStanding] {
         var standings: [CustomerStanding] = []
         for customer in scenario.customers {
@@ -102,16 +103,16 @@ public actor ScenarioSession {
 
     // MARK: At a pace
 
-    /// An instant of the store on the clock by which it dates what it says.
+    /// Converts an instant of the store to the clock that dates its output.
     public func shown(_ instant: Int64) -> Int64 { play.dial.shown(instant) }
 
-    /// A document with the store's instants, by the clock by which it dates what it says.
+    /// Converts the store's instants in a document to the clock that dates its output.
     public func dated(_ document: JSONValue) -> JSONValue { play.dial.dated(document) }
 
-    /// The last instant of the store that its pace allows; nil where there is none.
+    /// The last instant of the store that its pace allows; nil if it has no pace.
     public var present: Int64? { play.target.pace?.present(play.dial) }
 
-    /// A step takes place now, and not when time passed last.
+    /// Advances to the present, so that a step runs now and not at the last advance.
     private func keepUp() async throws -> [Moment] {
         guard let present, play.target.pace?.beginsNow == true else { return [] }
         return try await playing { play in try await play.pass(until: max(present, play.now)) }
@@ -122,7 +123,7 @@ public actor ScenarioSession {
         throw AheadOfClock()
     }
 
-    // MARK: One after the other
+    // MARK: Serial execution
 
     func inTurn<Value: Sendable, Failure: Error>(
         _ work: @escaping @Sendable (isolated ScenarioSession) async throws(Failure) -> Value
@@ -140,7 +141,7 @@ public actor ScenarioSession {
         return try await turn.value.get()
     }
 
-    /// Time that has passed has passed, even where what followed could not be sent.
+    /// Keeps the advanced clock even if a later delivery throws.
     private func playing(
         _ act: (inout ScenarioPlay) async throws -> Void
     ) async throws -> [Moment] {

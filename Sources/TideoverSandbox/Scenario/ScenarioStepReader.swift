@@ -1,6 +1,6 @@
 import TideoverJSON
 
-/// Reads the steps of a scenario, and checks that what they refer to exists.
+/// Reads the steps of a scenario, and checks that the names in them exist.
 struct StepReader {
     let app: ScenarioApp
     let customers: [StoreCustomer]
@@ -25,7 +25,7 @@ struct StepReader {
         return steps
     }
 
-    /// The steps that a text holds, one or a list of them, as they are written in a file.
+    /// Reads the steps in a text, one or a list of them, in the syntax of a file.
     func steps(
         in text: [UInt8],
         from now: Int64
@@ -91,7 +91,7 @@ struct StepReader {
         return instant
     }
 
-    /// The end of the year 9999, after which RFC 3339 has no words.
+    /// The end of the year 9999, the last instant that RFC 3339 can express.
     private static let lastInstant: Int64 = 253_402_300_799_999
 
     func customer(_ reader: ObjectReader) throws(ScenarioError) -> String {
@@ -105,7 +105,7 @@ struct StepReader {
     }
 }
 
-// MARK: - Doing
+// MARK: - Actions
 
 extension StepReader {
     private enum Verb: String, CaseIterable {
@@ -118,7 +118,7 @@ extension StepReader {
         case showPrompt
         case catchUp, disturbNotifications, disturbServerAPI, endDisturbances
 
-        /// Whether it is nobody's doing in particular.
+        /// Whether it has no customer.
         var concernsNobody: Bool {
             switch self {
             case .requestTestNotification, .loseNotifications, .deliverNotifications: true
@@ -127,7 +127,7 @@ extension StepReader {
             }
         }
 
-        /// What a step may say beside what every step may.
+        /// The keys that a step allows in addition to the common ones.
         var keys: [String] {
             switch self {
             case .subscribe: ["product", "trial"]
@@ -237,7 +237,7 @@ extension StepReader {
         .subscribe(product: try sold(product, reader), trial: try trial(reader))
     }
 
-    /// The product that the step names, or the only one there is.
+    /// Returns the product that the step names, or the only one there is.
     private func sold(
         _ product: String?,
         _ reader: ObjectReader
@@ -292,7 +292,7 @@ extension StepReader {
         )
     }
 
-    /// How much of a payment is given back; all of it unless the step says.
+    /// Returns the refunded percentage of a payment; all of it by default.
     private func part(_ reader: ObjectReader) throws(ScenarioError) -> Int64 {
         guard let percent = try reader.wholeNumber("percent") else { return 100 }
         guard (1...100).contains(percent) else {
@@ -327,7 +327,7 @@ extension StepReader {
 }
 
 extension AppStoreAction.RefundReason {
-    /// What a scenario calls it.
+    /// The name in a scenario.
     fileprivate var name: String {
         switch self {
         case .other: "other"
@@ -336,10 +336,10 @@ extension AppStoreAction.RefundReason {
     }
 }
 
-// MARK: - Expecting
+// MARK: - Expectations
 
 extension StepReader {
-    /// The key under which places of the whole answer are named.
+    /// The key for fields of the whole answer.
     private static let wholeAnswer = "answer"
 
     func expectations(
@@ -360,8 +360,8 @@ extension StepReader {
         return expectations
     }
 
-    /// Inside an entitlement a place is one of that entitlement, except that `prompt` and what lies
-    /// below it are the answer's: there is one prompt for a customer.
+    /// Inside an entitlement, fields belong to that entitlement. Only `prompt` and its fields
+    /// belong to the answer: there is one prompt for a customer.
     private func expectations(
         about name: String,
         _ node: JSONNode
@@ -384,14 +384,14 @@ extension StepReader {
     }
 }
 
-/// A place of the answer that a scenario names.
+/// A field of the answer that a scenario names.
 private struct Place {
     let label: String
     let path: [String]
 
     private static let operators = ["not", "oneOf", "between", "present"]
 
-    /// An object is either one of the operators or a set of places below this one.
+    /// An object is either one of the operators or a set of fields below this one.
     func expectations(_ node: JSONNode) throws(ScenarioError) -> [ScenarioExpectation] {
         guard node.kind == .object else {
             return [expectation(.equals(JSONValue(node)))]

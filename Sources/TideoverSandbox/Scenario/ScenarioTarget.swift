@@ -1,51 +1,51 @@
 public import TideoverHTTP
 
-/// The system under test, as a scenario meets it.
+/// The system under test, as a scenario accesses it.
 public struct ScenarioTarget: Sendable {
-    /// Takes what the store sends.
+    /// Receives the store's deliveries.
     public var deliver: Handler
-    /// Answers questions about customers.
+    /// Answers requests about customers.
     public var readBack: Handler
-    /// Sets the clock of the system under test, in milliseconds since 1970; called before each request. At
-    /// a pace it is told what its own clock showed when the thing happened.
+    /// Sets the clock of the system under test, in milliseconds since 1970; called before each
+    /// request. At a pace, it gets the time of the event on the system's own clock.
     public var setClock: @Sendable (Int64) async -> Void
-    /// How long things take, for a system that goes by a clock of its own; nil for no time at all.
+    /// The durations, for a system that uses its own clock; nil if nothing takes time.
     public var pace: ScenarioPace?
-    /// Told of the store's Server API before a scenario begins, for a system that asks the store.
+    /// Receives the store's Server API before a scenario begins, for a system that calls the store.
     public var meetStore: @Sendable (_ serverAPI: @escaping Handler) async -> Void = { _ in }
-    /// How Google meets the system under test, in scenarios of Google Play.
+    /// The configuration of Google's access to it, for scenarios with Google Play.
     public var googlePlay = ScenarioPlayTarget()
-    /// How RevenueCat meets it, in scenarios that have one.
+    /// The configuration of RevenueCat's access to it, for scenarios with RevenueCat.
     public var revenueCat = ScenarioRelayTarget()
-    /// Has the system under test ask the store for what it missed, if it does such a thing; returns when it
-    /// wants to go on with that, where the store wanted to be left alone, in milliseconds since 1970.
+    /// Makes the system under test request missed notifications, if it supports this. Returns when
+    /// to continue, in milliseconds since 1970, if the store asked for a delay.
     public var catchUp: @Sendable () async -> Int64? = { nil }
-    /// Has the system under test do what it does by itself, where a scenario is to see that; returns when
-    /// it wants to do something next, in milliseconds since 1970, nil for never.
+    /// Makes the system under test run its background work, if a scenario covers it. Returns when
+    /// its next work is due, in milliseconds since 1970, nil for never.
     public var keepUp: (@Sendable () async -> Int64?)?
-    /// The keys with which the system under test may ask the store.
+    /// The keys with which the system under test may call the store.
     public var storeKeys: [AppStoreAPIKey] = []
-    /// Where notifications are posted; `{app}` stands for the app's id.
+    /// The path to which notifications are posted; `{app}` is replaced with the app's id.
     public var deliverPath: String
-    /// Where answers are read; `{customer}` stands for the customer's `appAccountToken`, or without one
-    /// for the name.
+    /// The path of answers; `{customer}` is replaced with the customer's `appAccountToken`, or
+    /// without one with the name.
     public var readPath: String
-    /// Where a device reconciles; the same names stand in braces.
+    /// The path at which a device reconciles, with the same placeholders.
     public var reconcilePath = "/v1/apps/{app}/customers/{customer}/reconcile?environment=simulated"
-    /// Where an app reports that it showed a prompt.
+    /// The path at which an app reports that it showed a prompt.
     public var promptsPath = "/v1/apps/{app}/customers/{customer}/prompts?environment=simulated"
-    /// Where what happened is told; nil for a system that tells nothing. The answer's `events` have a `kind`
-    /// and a `customer` each.
+    /// The path of the event feed; nil for a system without one. The answer's `events` have a
+    /// `kind` and a `customer` each.
     public var eventsPath: String? = "/v1/apps/{app}/events?limit=1000"
-    /// The environment in which a device of the system under test looks.
+    /// The environment that a device of the system under test uses.
     public var environment = "simulated"
-    /// Sent with each question, such as `Authorization`.
+    /// The headers of each request for an answer, such as `Authorization`.
     public var readHeaders: Headers
-    /// Whether its answers say of each entitlement only whether there is access: of what a step requires
-    /// nothing else is judged then, and of a state what it means for access.
+    /// Whether its answers report only access for each entitlement. If so, only access is checked,
+    /// and a required state is reduced to access.
     public var tellsAccessAlone = false
 
-    /// A system with the paths that Tideover itself has.
+    /// Creates a system with Tideover's own paths.
     public init(
         deliver: @escaping Handler,
         readBack: @escaping Handler,
@@ -106,7 +106,7 @@ public struct ScenarioTarget: Sendable {
         }
     }
 
-    /// The values fill the template's path percent-encoded, and its query as they are.
+    /// Fills the values into the template: percent-encoded in its path, unchanged in its query.
     static func request(
         _ method: String,
         _ template: String,
@@ -125,7 +125,7 @@ public struct ScenarioTarget: Sendable {
     }
 }
 
-/// Puts values in the place of their names in braces.
+/// Replaces the names in braces with values.
 func fill(
     _ template: String,
     _ values: KeyValuePairs<String, String>,
@@ -143,7 +143,7 @@ func fill(
     return text + rest
 }
 
-/// RFC 3986: everything but unreserved characters.
+/// Encodes everything but unreserved characters (RFC 3986).
 private func percentEncoded(_ text: String) -> String {
     text.utf8.map { byte in
         switch byte {

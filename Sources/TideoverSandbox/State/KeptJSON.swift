@@ -1,6 +1,6 @@
 import TideoverJSON
 
-/// JSON that the store has written, kept as its text inside of a saved state.
+/// JSON that the store has written, saved as its text in a state.
 struct KeptJSON: Codable {
     let object: JSONObject
 
@@ -24,7 +24,7 @@ struct KeptJSON: Codable {
     }
 }
 
-/// A document that the store has signed, kept likewise.
+/// A document that the store has signed, saved as its text.
 private struct KeptDocument: Codable {
     let value: JSONValue
 
@@ -46,7 +46,7 @@ extension AppStoreNotification: Codable {
         case at, signedDate, uuid, event, customer, data, summary, transaction, renewal
     }
 
-    /// Reads what `encode` wrote.
+    /// Reads the output of `encode`.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Key.self)
         self.init(
@@ -62,7 +62,7 @@ extension AppStoreNotification: Codable {
         )
     }
 
-    /// Writes it for a saved state; what a receiver gets is another form.
+    /// Writes it for a saved state; a receiver gets another format.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
         try container.encode(at, forKey: .at)
@@ -82,7 +82,7 @@ extension AppStoreConsumption: Codable {
         case at, transactionId, body
     }
 
-    /// Reads what `encode` wrote.
+    /// Reads the output of `encode`.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Key.self)
         self.init(
@@ -107,7 +107,7 @@ extension AppStoreDevicePurchase: Codable {
         case signedTransaction, signedRenewalInfo
     }
 
-    /// Reads what `encode` wrote.
+    /// Reads the output of `encode`.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Key.self)
         self.init(
@@ -151,7 +151,7 @@ extension PlayMessage: Codable {
         case id, publishedAt, data, customer
     }
 
-    /// Reads what `encode` wrote.
+    /// Reads the output of `encode`.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Key.self)
         self.init(
@@ -162,7 +162,7 @@ extension PlayMessage: Codable {
         )
     }
 
-    /// Writes it for a saved state; its data as the text that they are.
+    /// Writes it for a saved state, with its data as text.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
         try container.encode(id, forKey: .id)

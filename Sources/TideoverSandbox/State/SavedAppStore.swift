@@ -1,6 +1,6 @@
-// A store that is laid aside and taken up again: what it knows, as JSON.
+// Saving and resuming a store: its state as JSON.
 
-/// Everything that a store knows, apart from the keys that it signs with and those that open its API.
+/// The complete state of a store, except its signing keys and the keys for its API.
 struct SavedAppStore: SavedState {
     static let format = "tideover.simulated-app-store.2"
 
@@ -28,7 +28,7 @@ struct SavedAppStore: SavedState {
         finished = service.finished.sorted()
     }
 
-    /// Has a store know this and nothing else; its keys stay.
+    /// Replaces a store's state with this one; its keys stay.
     func restore(_ service: inout AppStoreService) {
         service.machine = machine
         service.post = post
@@ -43,20 +43,20 @@ struct SavedAppStore: SavedState {
 }
 
 extension SimulatedAppStore {
-    /// What the store knows, as JSON: a store made from it goes on as this one would. Keys are not part of
-    /// it; an attempt at sending that is under way is to be ended before.
+    /// Saves the store's state as JSON. A store made from it continues as this one would. Keys are
+    /// not included. End any delivery attempt in progress first.
     public func saved() -> [UInt8] { state.bytes }
 
     var state: SavedAppStore { SavedAppStore(service) }
 
-    /// A store that goes on where another was saved.
+    /// Creates a store that continues from a saved one.
     ///
     /// - Parameters:
-    ///   - bytes: What `saved` wrote.
-    ///   - authority: What everything it says is signed with from now on.
-    ///   - keys: Whose tokens open the Server API.
-    ///   - wait: How a slow answer is waited for; without one in real time.
-    /// - Throws: why nothing can be made of the bytes.
+    ///   - bytes: The output of `saved`.
+    ///   - authority: Signs everything that the store issues from now on.
+    ///   - keys: The API keys that the Server API accepts.
+    ///   - wait: Waits for a slow answer; in real time by default.
+    /// - Throws: the reason why the bytes cannot be used.
     public init(
         resuming bytes: [UInt8],
         authority: SandboxAuthority,

@@ -1,4 +1,4 @@
-/// Everything that the simulated Google Play knows, apart from its keys and those of who asks it.
+/// The complete state of the simulated Google Play, except its keys and those of its callers.
 struct SavedGooglePlay: SavedState {
     static let format = "tideover.simulated-google-play.2"
 
@@ -24,7 +24,7 @@ struct SavedGooglePlay: SavedState {
         quotas = service.quotas
     }
 
-    /// Has a store know this and nothing else; keys and service accounts stay.
+    /// Replaces a store's state with this one; its keys and service accounts stay.
     func restore(_ service: inout PlayService) {
         service.machine = machine
         service.past = past
@@ -38,23 +38,23 @@ struct SavedGooglePlay: SavedState {
 }
 
 extension SimulatedGooglePlay {
-    /// What the store knows, as JSON: a store made from it goes on as this one would. Neither keys nor
-    /// service accounts are part of it; an attempt at pushing that is under way is to be ended before.
+    /// Saves the store's state as JSON. A store made from it continues as this one would. Keys and
+    /// service accounts are not included. End any push attempt in progress first.
     public func saved() -> [UInt8] { state.bytes }
 
     var state: SavedGooglePlay { SavedGooglePlay(service) }
 
-    /// A store that goes on where another was saved.
+    /// Creates a store that continues from a saved one.
     ///
     /// - Parameters:
-    ///   - bytes: What `saved` wrote.
-    ///   - authority: What its pushes are signed with from now on.
-    ///   - push: To whom its notifications are pushed, and in which form.
-    ///   - accounts: The service accounts that there are; tokens given to others open nothing any more.
+    ///   - bytes: The output of `saved`.
+    ///   - authority: Signs its pushes from now on.
+    ///   - push: The recipient and the format of its pushes.
+    ///   - accounts: The service accounts that exist; tokens issued to others become invalid.
     ///   - tokenURL: `token_uri` of their key files. An assertion names it, or one of Google's own
     ///     token endpoints, as its audience.
-    ///   - wait: How a slow answer is waited for; without one in real time.
-    /// - Throws: why nothing can be made of the bytes.
+    ///   - wait: Waits for a slow answer; in real time by default.
+    /// - Throws: the reason why the bytes cannot be used.
     public init(
         resuming bytes: [UInt8],
         authority: PlayAuthority,

@@ -1,6 +1,6 @@
 import TideoverJSON
 
-/// A stage with both of its stores, as a session left it.
+/// The saved state of a session: a stage with both of its stores.
 struct SavedSession: SavedState {
     static let format = "tideover.simulated-stage.2"
 
@@ -9,7 +9,7 @@ struct SavedSession: SavedState {
     let play: SavedPlay
 }
 
-/// How far a play has come.
+/// The saved progress of a play.
 struct SavedPlay: Codable, Sendable {
     let now: Int64
     let appStore: SavedAppStore
@@ -31,7 +31,7 @@ struct SavedPlay: Codable, Sendable {
         eventsRead = play.eventsRead
     }
 
-    /// Has a play that has just begun go on from here.
+    /// Restores this state in a play that has just begun.
     func restore(_ play: inout ScenarioPlay) async {
         await play.store.restore(appStore)
         if let googlePlay { await play.googlePlay?.store.restore(googlePlay) }
@@ -44,7 +44,7 @@ struct SavedPlay: Codable, Sendable {
     }
 }
 
-/// What a saved session can be taken up on: a scenario's head without its words.
+/// The stage on which a saved session can be resumed: a scenario's head without its texts.
 struct SavedStage: Codable, Hashable, Sendable {
     private struct Play: Codable, Hashable {
         let app: GooglePlayApp
@@ -80,7 +80,7 @@ struct SavedStage: Codable, Hashable, Sendable {
         lag = scenario.lag
     }
 
-    /// The keys of a scenario's head in which another one differs.
+    /// Returns the keys of a scenario's head in which another one differs.
     func differences(from other: SavedStage) -> [String] {
         let differing = [
             ("app", appId != other.appId || appStore.bundleId != other.appStore.bundleId),
@@ -95,14 +95,14 @@ struct SavedStage: Codable, Hashable, Sendable {
             ("lag", lag != other.lag),
         ]
         let keys = differing.filter(\.1).map(\.0)
-        // Whatever else an app has is the store's environment and pace.
+        // The remaining parts of an app are the store's environment and renewal rate.
         return keys.isEmpty && self != other ? ["app"] : keys
     }
 }
 
 extension ScenarioSession {
-    /// The stage with its stores as they stand, once what was begun is over, as JSON: a session that resumes
-    /// it goes on as this one would. Keys are not part of it.
+    /// Saves the stage with the state of its stores as JSON, after the current work has ended. A
+    /// session that resumes it continues as this one would. Keys are not included.
     public func saved() async -> [UInt8] {
         await inTurn { session in
             let stage = SavedStage(session.scenario)
@@ -111,20 +111,20 @@ extension ScenarioSession {
         }
     }
 
-    /// The seed of the stage that a session was saved on; nil for what is no saved session.
+    /// Returns the seed of a saved session's stage; nil for any other bytes.
     public static func seed(of bytes: [UInt8]) -> UInt64? {
         guard let saved = try? JSONDocument(bytes, limits: .local).root else { return nil }
         return saved["stage"]?["seed"]?.int64.map { UInt64(bitPattern: $0) }
     }
 
-    /// A session that goes on where another was saved.
+    /// Resumes a saved session.
     ///
     /// - Parameters:
-    ///   - bytes: What `saved` wrote.
-    ///   - stage: The scenario whose head the other began with.
+    ///   - bytes: The output of `saved`.
+    ///   - stage: The scenario with the saved session's head.
     ///   - target: The system under test.
-    ///   - authority: What the App Store signs with from now on.
-    /// - Throws: why nothing can be made of the bytes on this stage.
+    ///   - authority: Signs for the App Store from now on.
+    /// - Throws: the reason why the bytes cannot be resumed on this stage.
     public init(
         resuming bytes: [UInt8],
         on stage: Scenario,

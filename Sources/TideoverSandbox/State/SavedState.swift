@@ -1,8 +1,8 @@
 import TideoverJSON
 
-/// What is laid aside, as JSON that names its form.
+/// A saved state, as JSON that names its format.
 protocol SavedState: Codable, Sendable {
-    /// The form's name and version.
+    /// The name and version of the format.
     static var format: String { get }
     var format: String { get }
 }
@@ -16,7 +16,7 @@ extension SavedState {
         }
     }
 
-    /// Reads what `bytes` were.
+    /// Reads a saved state from `bytes`.
     init(_ bytes: [UInt8]) throws(SavedStoreError) {
         let json: JSONValue
         do {

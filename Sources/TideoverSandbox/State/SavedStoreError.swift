@@ -1,19 +1,19 @@
 public import TideoverJSON
 
-/// Why a saved store, or a saved stage with its stores, cannot be taken up.
+/// Why a saved store, or a saved stage with its stores, cannot be resumed.
 public enum SavedStoreError: Error, Hashable, Sendable {
     /// It is not JSON.
     case syntax(JSONError)
-    /// It was saved in a form that this version does not read.
+    /// It was saved in a format that this version does not read.
     case format(String?)
-    /// A part of it is missing or is of another kind; the place and what is wrong there.
+    /// A part of it is missing or has another type; the position and the problem.
     case content(String)
     /// It was saved on a stage that differs in these keys of a scenario's head.
     case stage([String])
 }
 
 extension SavedStoreError: CustomStringConvertible {
-    /// What is wrong, for people.
+    /// A description for people.
     public var description: String {
         switch self {
         case .syntax(let error): "this is no saved store: \(error)"

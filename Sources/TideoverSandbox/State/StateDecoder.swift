@@ -1,6 +1,6 @@
 import TideoverJSON
 
-/// Reads what `StateEncoder` wrote.
+/// Reads the output of `StateEncoder`.
 enum StateDecoder {
     static func decode<Value: Decodable>(_ type: Value.Type, from json: JSONValue) throws -> Value {
         try Value(from: ValueDecoder(json: json, codingPath: []))

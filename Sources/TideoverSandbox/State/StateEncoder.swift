@@ -1,7 +1,7 @@
 import TideoverJSON
 
-/// Writes values as JSON for a saved state: members in the order of their names, so that the same state is
-/// always the same bytes; unsigned numbers by their bits.
+/// Writes values as JSON for a saved state. Members are sorted by name, so that the same state
+/// always gives the same bytes. Unsigned numbers are written by their bits.
 enum StateEncoder {
     static func encode(_ value: some Encodable) throws -> JSONValue {
         let slot = StateSlot()
@@ -10,7 +10,7 @@ enum StateEncoder {
     }
 }
 
-/// A place that is being written to.
+/// A location for output.
 private final class StateSlot {
     private enum Content {
         case single(JSONValue)

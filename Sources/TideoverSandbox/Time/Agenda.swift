@@ -1,18 +1,18 @@
-/// When something next falls due for each of many who are numbered from 0. Whose turn is first is known
-/// without asking all of them: a change takes as many steps as their number has binary digits.
+/// The next due instant of many items, numbered from 0. The earliest is known without a scan: a
+/// change takes as many steps as the number of items has binary digits.
 package struct Agenda: Hashable, Codable, Sendable {
     private static let never = Int64.max
 
-    /// A tournament: the places of a round stand behind each other, from the final at 1 to those numbered
-    /// from `size` on, and each place holds the earlier of the instants at twice its index and behind.
+    /// A tournament tree: the final is at 1, and the items are from `size` on. Each node holds the
+    /// earlier instant of its two children, at twice its index and the index after that.
     private var places = [never, never]
     private var size = 1
 
-    /// An agenda on which nothing stands.
+    /// Creates an empty agenda.
     package init() {}
 
-    /// What is due first, in milliseconds since 1970, and for whom; of several at one instant the one of
-    /// the lowest number.
+    /// The first due instant, in milliseconds since 1970, and its item. At the same instant, the
+    /// lowest number comes first.
     package var first: (at: Int64, number: Int)? {
         guard places[1] != Agenda.never else { return nil }
         var place = 1
@@ -23,7 +23,7 @@ package struct Agenda: Hashable, Codable, Sendable {
         return (places[1], place - size)
     }
 
-    /// Notes when something is due for one of them; nil for never.
+    /// Sets the due instant of an item; nil for never.
     package mutating func set(_ number: Int, to instant: Int64?) {
         while number >= size { double() }
         var place = size + number
@@ -38,7 +38,7 @@ package struct Agenda: Hashable, Codable, Sendable {
         places[place] = min(places[2 * place], places[2 * place + 1])
     }
 
-    /// Makes room for as many again.
+    /// Doubles the capacity.
     private mutating func double() {
         let entered = places[size...]
         size *= 2

@@ -1,16 +1,16 @@
 /// A day of the proleptic Gregorian calendar in UTC.
 package struct CivilDate: Hashable, Sendable {
-    /// The year, 0 being the one before 1.
+    /// The year; 0 is the year before 1.
     package let year: Int
     /// 1 to 12.
     package let month: Int
     /// 1 to 31.
     package let day: Int
 
-    /// In UTC every day has as many.
+    /// The length of every day in UTC.
     package static let millisecondsPerDay: Int64 = 86_400_000
 
-    /// Nil unless the day exists.
+    /// Returns nil unless the day exists.
     package init?(year: Int, month: Int, day: Int) {
         guard (1...12).contains(month), day >= 1,
             day <= CivilDate.length(ofMonth: month, year: year)
@@ -18,9 +18,10 @@ package struct CivilDate: Hashable, Sendable {
         self.init(checkedYear: year, month: month, day: day)
     }
 
-    /// The day that lies this many days after 1 January 1970.
+    /// Creates the day this many days after 1 January 1970.
     package init(daysSince1970 days: Int) {
-        // Years are counted from March, so that the leap day is the last of its year, in eras of 400.
+        // Years are counted from March, so that the leap day is the last of its year, in eras of
+        // 400 years.
         let shifted = days + 719_468
         let era = floorDivide(shifted, 146_097)
         let dayOfEra = shifted - era * 146_097
@@ -42,7 +43,7 @@ package struct CivilDate: Hashable, Sendable {
         self.day = day
     }
 
-    /// How many days after 1 January 1970 the day lies.
+    /// The number of days from 1 January 1970 to this day.
     package var daysSince1970: Int {
         let shiftedYear = month <= 2 ? year - 1 : year
         let era = floorDivide(shiftedYear, 400)
@@ -53,7 +54,7 @@ package struct CivilDate: Hashable, Sendable {
         return era * 146_097 + dayOfEra - 719_468
     }
 
-    /// The same day some months later; the last day of a month that is too short for it.
+    /// Returns the same day some months later, or the last day of a shorter month.
     package func adding(months: Int) -> CivilDate {
         let count = year * 12 + (month - 1) + months
         let year = floorDivide(count, 12)
@@ -75,7 +76,7 @@ package struct CivilDate: Hashable, Sendable {
     }
 }
 
-/// Division that rounds towards minus infinity, as calendars need it before 1970.
+/// Divides and rounds towards minus infinity, as calendars need it before 1970.
 func floorDivide<Number: BinaryInteger>(_ value: Number, _ divisor: Number) -> Number {
     let quotient = value / divisor
     return value % divisor < 0 ? quotient - 1 : quotient

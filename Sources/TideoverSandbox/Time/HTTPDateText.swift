@@ -1,6 +1,7 @@
-/// An instant as HTTP writes dates, in whole seconds: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, 5.6.7).
+/// Formats instants as HTTP dates, in whole seconds: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110,
+/// 5.6.7).
 package enum HTTPDateText {
-    /// The date of an instant in milliseconds since 1970, in a year of four digits.
+    /// Formats an instant, in milliseconds since 1970, in a year of four digits.
     package static func write(_ instant: Int64) -> String {
         let days = Int(floorDivide(instant, CivilDate.millisecondsPerDay))
         let date = CivilDate(daysSince1970: days)

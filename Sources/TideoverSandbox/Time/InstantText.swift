@@ -1,19 +1,19 @@
-/// Instants (milliseconds since 1970) as RFC 3339 text and back.
+/// Converts instants (milliseconds since 1970) to and from RFC 3339 text.
 public enum InstantText {
-    /// UTC with milliseconds, such as `2026-05-17T09:59:59.000Z`.
+    /// Formats as UTC with milliseconds, such as `2026-05-17T09:59:59.000Z`.
     public static func write(_ milliseconds: Int64) -> String {
         let (date, time) = split(milliseconds)
         return "\(text(date))T\(clock(time)).\(padded(Int(time % 1000), 3))Z"
     }
 
-    /// For people: UTC to the second, without milliseconds, such as `2026-05-17 09:59:59`.
+    /// Formats for people: UTC to the second, without milliseconds, such as `2026-05-17 09:59:59`.
     public static func writeForPeople(_ milliseconds: Int64) -> String {
         let (date, time) = split(milliseconds)
         return "\(text(date)) \(clock(time))"
     }
 
-    /// Reads `YYYY-MM-DDThh:mm:ss[.fraction](Z|±hh:mm)`; nil for anything else. A fraction finer than
-    /// a millisecond is cut off.
+    /// Reads `YYYY-MM-DDThh:mm:ss[.fraction](Z|±hh:mm)`; nil for anything else. Truncates a
+    /// fraction finer than a millisecond.
     public static func read(_ text: String) -> Int64? {
         var scanner = DigitScanner(text)
         guard let year = scanner.digits(4), scanner.take("-"), let month = scanner.digits(2),
@@ -52,7 +52,7 @@ public enum InstantText {
     }
 }
 
-/// Takes fixed-width ASCII numbers and separators off the front of a text.
+/// Reads fixed-width ASCII numbers and separators from the front of a text.
 private struct DigitScanner {
     private var rest: Substring.UTF8View
 
@@ -75,7 +75,7 @@ private struct DigitScanner {
         return value
     }
 
-    /// 0 when there is no fraction; nil when a point is followed by no digit.
+    /// Returns 0 without a fraction; nil for a point without a digit after it.
     mutating func fractionInMilliseconds() -> Int? {
         guard take(".") else { return 0 }
         let digits = rest.prefix(while: isDigit)

@@ -1,28 +1,29 @@
-/// A store's clock that runs so many times as fast as ours, or stands. It says where the store should be;
-/// whoever holds the store takes it there. Instants are in milliseconds, the store's since 1970, ours since
-/// whenever.
+/// A store's clock that runs at a multiple of our speed, or is stopped. It returns the store's due
+/// time; the store's owner advances the store. Instants are in milliseconds, the store's since
+/// 1970, ours from any origin.
 public struct RunningClock: Hashable, Sendable {
-    /// How many times as fast as ours; 0 while it stands.
+    /// The multiple of our speed; 0 for a stopped clock.
     public private(set) var speed: Int64
-    /// When it began to run like this, by our clock.
+    /// The start of this speed, on our clock.
     private var ours: Int64
-    /// And by the store's.
+    /// The start of this speed, on the store's clock.
     private var stores: Int64
 
-    /// A clock that runs from now on.
+    /// Creates a clock that runs from now on.
     public init(speed: Int64 = 0, ours: Int64, stores: Int64) {
         precondition(speed >= 0, "no clock runs backwards")
         self.speed = speed
         (self.ours, self.stores) = (ours, stores)
     }
 
-    /// Runs otherwise from now on.
+    /// Changes the speed from now on.
     public mutating func run(at speed: Int64, ours: Int64, stores: Int64) {
         self = RunningClock(speed: speed, ours: ours, stores: max(stores, now(at: ours)))
     }
 
-    /// Where the store should be. One that was told to jump, and is further, goes on from there; one that
-    /// may come no further than `limit` goes on from that, and has nothing to make up.
+    /// Returns the due time of the store. A store that is already further continues from its own
+    /// time. One that is stopped at `limit` continues from there without making up for the lost
+    /// time.
     public mutating func now(at ours: Int64, stores: Int64, atMost limit: Int64 = .max) -> Int64 {
         let now = now(at: ours)
         let due = max(stores, min(now, limit))

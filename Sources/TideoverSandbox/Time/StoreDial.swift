@@ -1,31 +1,31 @@
 public import TideoverJSON
 
-/// How a store's time shows on the clock that its back ends go by: one instant of the store falls on one
-/// there, and a month of the store, which is 30 days, takes as long there as is chosen. Everything that
-/// leaves the store bears the time of that clock, and everything that comes in is meant by it; inside the
-/// store nothing changes. Instants and lengths are in milliseconds, instants since 1970.
+/// Converts a store's time to the clock of its back ends. One instant of the store has a fixed time
+/// there, and a month of the store (30 days) has a chosen length. All output of the store uses that
+/// clock, and all input refers to it; the store's own state does not change. Instants and durations
+/// are in milliseconds, instants since 1970.
 public struct StoreDial: Sendable {
     /// A month of the store.
     public static let month = 30 * CivilDate.millisecondsPerDay
-    /// Shows the store's time as it is.
+    /// Shows the store's time unchanged.
     public static let identity = StoreDial(from: 0, at: 0, month: month)
 
     private let start: Int64
     private let shownStart: Int64
     private let shownMonth: Int64
-    /// What the other clock shows now; nil for the store's own.
+    /// The other clock; nil for the store's own.
     private let clock: (@Sendable () -> Int64)?
 
     private var isIdentity: Bool { start == shownStart && shownMonth == Self.month }
 
-    /// A dial on which `start` of the store falls on `shownStart`.
+    /// Creates a dial that maps `start` of the store to `shownStart`.
     ///
     /// - Parameters:
     ///   - start: An instant of the store.
-    ///   - shownStart: What the other clock shows then.
-    ///   - shownMonth: How long a month of the store takes, at least a millisecond.
-    ///   - clock: The clock that it is read from, which nothing signed now may be ahead of; without one
-    ///     that clock shows the store's time.
+    ///   - shownStart: The time on the other clock at that instant.
+    ///   - shownMonth: The length of a month of the store, at least a millisecond.
+    ///   - clock: The other clock, which no new signature may be ahead of. By default, it shows the
+    ///     store's time.
     public init(
         from start: Int64,
         at shownStart: Int64,
@@ -39,8 +39,8 @@ public struct StoreDial: Sendable {
         self.clock = clock
     }
 
-    /// What the other clock shows at an instant of the store: never the less of a later one, and rounded
-    /// down, so that what has happened in the store lies ahead of nobody.
+    /// Returns the other clock's time at an instant of the store. It never decreases, and is
+    /// rounded down, so that no past event of the store appears to be in the future.
     public func shown(_ instant: Int64) -> Int64 {
         if isIdentity { return instant }
         let passed = Int128(instant) - Int128(start)
@@ -48,7 +48,7 @@ public struct StoreDial: Sendable {
         return Int64(clamping: Int128(shownStart) + shown)
     }
 
-    /// The first instant of the store at which the other clock shows this one or later.
+    /// Returns the first instant of the store at which the other clock shows this time or later.
     public func first(at shown: Int64) -> Int64 {
         if isIdentity { return shown }
         let passed = Int128(shown) - Int128(shownStart)
@@ -56,23 +56,24 @@ public struct StoreDial: Sendable {
         return Int64(clamping: Int128(start) + instant)
     }
 
-    /// The last instant of the store at which the other clock shows this one or earlier.
+    /// Returns the last instant of the store at which the other clock shows this time or earlier.
     public func last(at shown: Int64) -> Int64 {
         if isIdentity { return shown }
         let next = first(at: shown == .max ? shown : shown + 1)
         return next == .min ? next : next - 1
     }
 
-    /// What the other clock shows now, when the store's stands at an instant. The store's stands still
-    /// until something happens; the other does not.
+    /// Returns the other clock's present time at an instant of the store. The store's clock stops
+    /// until the next event; the other one does not.
     func present(at instant: Int64) -> Int64 { max(shown(instant), clock?() ?? .min) }
 }
 
 // MARK: - Documents
 
 extension StoreDial {
-    /// A document of the store's as the other clock has it. Apple writes instants as numbers in fields
-    /// named `...Date`, Google as RFC 3339, or as digits in fields named `...Millis`.
+    /// Converts a document of the store to the other clock. Apple writes instants as numbers in
+    /// fields named `...Date`. Google writes them as RFC 3339, or as digits in fields named
+    /// `...Millis`.
     public func dated(_ value: JSONValue) -> JSONValue {
         guard !isIdentity || clock != nil else { return value }
         switch value {
@@ -84,7 +85,7 @@ extension StoreDial {
         }
     }
 
-    /// The same of an object.
+    /// Converts an object in the same way.
     func dated(_ object: JSONObject) -> JSONObject {
         guard !isIdentity || clock != nil else { return object }
         return object.reduce(into: [:]) { told, member in
@@ -94,7 +95,8 @@ extension StoreDial {
 
     private func dated(_ value: JSONValue, of field: String) -> JSONValue {
         switch value {
-        // Signing took a moment of the store's time, which may not have passed.
+        // A signature takes a moment of the store's time, which may not have passed on the other
+        // clock.
         case .integer(let instant) where field == "signedDate":
             return .integer(min(shown(instant), clock?() ?? .max))
         case .integer(let instant) where field.hasSuffix("Date"): return .integer(shown(instant))

@@ -1,15 +1,15 @@
-/// A length of time as a store's catalogue states it: calendar months plus a fixed part.
+/// A duration in a store's catalogue: calendar months plus a fixed part.
 public struct StorePeriod: Hashable, Codable, Sendable {
-    /// The text it was read from, such as `P1M`; for a catalogue's period what the store puts on the
-    /// wire.
+    /// The text it was read from, such as `P1M`; for a catalogue's period, the text that the store
+    /// sends.
     public let text: String
     /// Calendar months.
     public let months: Int
-    /// What is not months, in milliseconds; in UTC every day has 24 hours.
+    /// The rest, in milliseconds; in UTC every day has 24 hours.
     public let milliseconds: Int64
 
-    /// Reads an ISO 8601 duration such as `P1M`, `P3D` or `PT90S`; nil for anything else, for a zero
-    /// length and for one beyond 10,000 years.
+    /// Reads an ISO 8601 duration such as `P1M`, `P3D` or `PT90S`. Returns nil for anything else,
+    /// for a zero length and for one beyond 10,000 years.
     public init?(iso text: String) {
         let parts = text.dropFirst().split(separator: "T", omittingEmptySubsequences: false)
         guard text.hasPrefix("P"), let dates = parts.first, parts.count <= 2, parts.last != "",
@@ -23,9 +23,9 @@ public struct StorePeriod: Hashable, Codable, Sendable {
         self.init(text: text, length: length)
     }
 
-    /// Reads what a person writes for a stretch of time: an ISO 8601 duration (`P1M`), or numbers with
-    /// units (`16 d`, `1h 30min`, `2 months`), which may be zero (`0s`). Nil for anything else; `m` alone
-    /// is refused, because it could be minutes or months.
+    /// Reads a duration written by a person: an ISO 8601 duration (`P1M`), or numbers with units
+    /// (`16 d`, `1h 30min`, `2 months`), including zero (`0s`). Returns nil for anything else.
+    /// Rejects `m` alone, because it could be minutes or months.
     package init?(span text: String) {
         if let period = StorePeriod(iso: text) {
             self = period
@@ -36,7 +36,7 @@ public struct StorePeriod: Hashable, Codable, Sendable {
         }
     }
 
-    /// A length in milliseconds that a catalogue states otherwise.
+    /// Creates a length in milliseconds with another text in the catalogue.
     init(text: String, milliseconds: Int64) {
         self.text = text
         months = 0
@@ -49,8 +49,8 @@ public struct StorePeriod: Hashable, Codable, Sendable {
         milliseconds = length.milliseconds
     }
 
-    /// The instant a number of periods after an anchor. Counted from the anchor each time, so that a
-    /// cycle begun on 31 January ends on 28 February and then on 31 March.
+    /// Returns the instant a number of periods after an anchor. It counts from the anchor each
+    /// time, so that a cycle begun on 31 January ends on 28 February and then on 31 March.
     public func end(of count: Int, from anchor: Int64) -> Int64 {
         let days = floorDivide(anchor, CivilDate.millisecondsPerDay)
         let timeOfDay = anchor - days * CivilDate.millisecondsPerDay
@@ -60,7 +60,7 @@ public struct StorePeriod: Hashable, Codable, Sendable {
     }
 }
 
-/// What one unit of time stands for.
+/// A unit of time and its length.
 private struct Unit {
     let name: Character
     let length: Length
@@ -75,7 +75,7 @@ private struct Unit {
     ]
 }
 
-/// Months and milliseconds being added up, within bounds in which no sum overflows.
+/// A sum of months and milliseconds, within bounds that prevent an overflow.
 private struct Length: Equatable {
     var months: Int64 = 0
     var milliseconds: Int64 = 0
@@ -99,7 +99,7 @@ private struct Length: Equatable {
         self.milliseconds = milliseconds
     }
 
-    /// False if the sum is longer than 10,000 years.
+    /// Returns false if the sum is longer than 10,000 years.
     mutating func add(_ other: Length, times count: Int64 = 1) -> Bool {
         months += other.months * count
         milliseconds += other.milliseconds * count
@@ -120,7 +120,7 @@ private struct Length: Equatable {
         guard rest.isEmpty else { return nil }
     }
 
-    /// Reads pairs of a number and a unit's word, in any order.
+    /// Reads pairs of a number and a unit's name, in any order.
     init?(words text: String) {
         self.init()
         var rest = text.drop { $0 == " " }

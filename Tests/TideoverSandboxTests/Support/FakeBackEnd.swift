@@ -3,13 +3,13 @@ import TideoverJSON
 import TideoverSandbox
 import TideoverSignatures
 
-/// A back end as small as can be, to play scenarios against. It verifies what it is sent and keeps the
-/// newest word on each customer.
+/// A minimal back end for scenarios. It verifies deliveries and stores the newest state of each
+/// customer.
 actor FakeBackEnd {
     enum Kind {
-        /// Judges by grace, retry, refunds and renewal.
+        /// Decides by grace, retry, refunds and renewal.
         case right
-        /// Judges by the expiry date alone.
+        /// Decides by the expiry date alone.
         case naive
     }
 
@@ -46,7 +46,7 @@ actor FakeBackEnd {
     }
 }
 
-// MARK: - Taking notifications
+// MARK: - Receiving notifications
 
 extension FakeBackEnd {
     private func take(_ request: Request) throws -> Response {

@@ -3,8 +3,8 @@ import TideoverJSON
 import TideoverSandbox
 import TideoverSignatures
 
-/// A simulated store as its receivers meet it: everything asserted on has been signed, verified against
-/// the sandbox root and decoded again.
+/// A simulated store from the receivers' side. Every asserted value has been signed, verified
+/// against the sandbox root and decoded again.
 struct HeardStore {
     private(set) var machine: AppStoreMachine
     private let authority: SandboxAuthority
@@ -88,7 +88,7 @@ struct Heard {
     let transaction: JSONValue?
     let renewal: JSONValue?
 
-    /// Type and subtype, as `DID_RENEW/BILLING_RECOVERY`.
+    /// The type and subtype, as `DID_RENEW/BILLING_RECOVERY`.
     var kind: String {
         let type = outer["notificationType"]?.string ?? "?"
         return outer["subtype"]?.string.map { "\(type)/\($0)" } ?? type
@@ -97,10 +97,10 @@ struct Heard {
     var status: Int64? { data["status"]?.int64 }
     var signedDate: String? { Heard.instant(outer["signedDate"]) }
 
-    /// An instant of the transaction, to the second.
+    /// Returns an instant of the transaction, to the second.
     func transaction(_ key: String) -> String? { Heard.instant(transaction?[key]) }
 
-    /// An instant of the renewal info, to the second.
+    /// Returns an instant of the renewal info, to the second.
     func renewal(_ key: String) -> String? { Heard.instant(renewal?[key]) }
 
     private static func instant(_ value: JSONValue?) -> String? {

@@ -4,7 +4,7 @@ import TideoverJSON
 import TideoverSandbox
 import TideoverSignatures
 
-/// The simulated App Store, lived in.
+/// The simulated App Store with random activity.
 struct LivedAppStore: LivedStore {
     private static let start: Int64 = 1_777_629_600_000  // 2026-05-01T10:00:00Z
     private static let day: Int64 = 86_400_000
@@ -99,7 +99,7 @@ struct LivedAppStore: LivedStore {
         }
     }
 
-    /// What the device shows, and what becomes of the store's message.
+    /// Reads the device's purchases and the outcome of the store's message.
     private mutating func look() async throws -> [String] {
         let name = random.pick(Self.names)
         let shown = try await store.device(of: name).map { purchase in
@@ -108,7 +108,7 @@ struct LivedAppStore: LivedStore {
         return shown + ["\(try await store.openApp(name))"]
     }
 
-    /// An answer is signed, each time otherwise: its status is heard.
+    /// Records only the status of an answer, because its signatures differ each time.
     private mutating func ask() async throws -> [String] {
         let told = await store.letters.compactMap { $0.notification.transaction }
         guard !told.isEmpty, let id = random.pick(told)["transactionId"]?.string else {
@@ -132,7 +132,7 @@ struct LivedAppStore: LivedStore {
     private mutating func pass() async throws -> [String] {
         let later = await store.now + random.number(in: 1...4 * Self.day)
         let next = await store.nextEvent.map { min($0, later) } ?? later
-        // Mostly up to the next event, now and then past many.
+        // Usually to the next event, sometimes past many.
         let instant = max(random.number(in: 0...2) == 0 ? later : next, await store.now)
         var heard: [String] = []
         while let attempt = try await store.advance(to: instant) {

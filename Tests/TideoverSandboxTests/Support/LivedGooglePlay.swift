@@ -3,21 +3,21 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverSandbox
 
-/// The simulated Google Play, lived in.
+/// The simulated Google Play with random activity.
 struct LivedGooglePlay: LivedStore {
     private static let names = ["anna", "ben", "cara"]
     private static let push = PubSubPush(
         audience: "https://b.example/push",
         email: "pusher@p.example"
     )
-    /// Its key takes long to make, and nothing heard depends on it.
+    /// Shared, because creating its key is slow and no recorded value depends on the key.
     private static let authority = PlayAuthority(seed: 7)
 
     private(set) var store: SimulatedGooglePlay
     private var random: SeededRandom
     /// The newest access token.
     private var bearer = "none"
-    /// With what messages that were pulled can be acknowledged.
+    /// The acknowledgement ids of pulled messages.
     private var held: [String] = []
 
     init(seed: UInt64) async throws {
@@ -96,7 +96,7 @@ struct LivedGooglePlay: LivedStore {
         }
     }
 
-    /// The developer acknowledges all there is, or does something else to one purchase.
+    /// Acknowledges all purchases as the developer, or performs another write to one purchase.
     private mutating func write() async throws -> [String] {
         let tokens = await store.tokens(of: random.pick(Self.names))
         guard !tokens.isEmpty else { return [] }
@@ -118,7 +118,7 @@ struct LivedGooglePlay: LivedStore {
         return heard
     }
 
-    // MARK: Asking
+    // MARK: Reading
 
     private mutating func ask() async throws -> [String] {
         let tokens = await store.tokens(of: random.pick(Self.names))
@@ -180,7 +180,7 @@ struct LivedGooglePlay: LivedStore {
     private mutating func pass() async throws -> [String] {
         let later = await store.now + random.number(in: 1...4 * PlayClient.day)
         let next = await store.nextEvent.map { min($0, later) } ?? later
-        // Mostly up to the next event, now and then past many.
+        // Usually to the next event, sometimes past many.
         let instant = max(random.number(in: 0...2) == 0 ? later : next, await store.now)
         var heard: [String] = []
         while let attempt = try await store.advance(to: instant) {

@@ -1,22 +1,22 @@
 import TideoverSandbox
 
-/// A simulated store in which customers live at random, and the back end that it tells of it, which fails
-/// now and then. All of it follows from a seed.
+/// A simulated store with random customers and a back end that sometimes fails. Everything is
+/// derived from a seed.
 protocol LivedStore {
-    /// A store in which nothing has happened.
+    /// Creates a store before any activity.
     init(seed: UInt64) async throws
 
     /// The store's clock, in milliseconds since 1970.
     var now: Int64 { get async }
 
-    /// What happens next: somebody does something, the back end asks, or time passes. What was then heard,
-    /// before anything was signed.
+    /// Performs a customer's action, a request of the back end, or an advance of time. Returns the
+    /// resulting output before it was signed.
     mutating func live() async throws -> [String]
 
     /// The store as JSON.
     var saved: [UInt8] { get async }
 
-    /// Lays the store aside and takes it up again: another one, which knows what was saved.
+    /// Saves the store, and replaces it with another one that resumes the saved state.
     mutating func takeUpAgain() async throws
 }
 

@@ -4,7 +4,8 @@ import TideoverJSON
 import TideoverSandbox
 import TideoverSignatures
 
-/// A simulated Google Play, and a back end's side of its APIs: assertions are signed, tokens fetched.
+/// A simulated Google Play, with a back end's client for its APIs that signs assertions and
+/// requests tokens.
 struct PlayClient {
     static let packageName = "com.example.cards"
     static let email = "robot@project.iam.gserviceaccount.com"
@@ -47,7 +48,7 @@ struct PlayClient {
         ]
     )
 
-    /// A store with one customer, `anna`, who has bought nothing yet.
+    /// Creates a store with one customer, `anna`, who has bought nothing yet.
     init(
         _ app: GooglePlayApp = monthly,
         push: PubSubPush = PubSubPush(
@@ -77,10 +78,10 @@ struct PlayClient {
         try await store.register(GooglePlayCustomer(name: "anna", obfuscatedAccountId: "u_anna"))
     }
 
-    /// Another store's back end.
+    /// Creates the back end of another store.
     init(to store: SimulatedGooglePlay) { self.store = store }
 
-    /// The service account whose key it has.
+    /// Returns the service account with its key.
     static func robot() throws -> PlayServiceAccount {
         PlayServiceAccount(email: email, keyId: keyId, publicKey: try publicKey())
     }
@@ -92,8 +93,8 @@ struct PlayClient {
 
     // MARK: - Tokens
 
-    /// A request for a token as the documents have it, with whatever a test changes; `without`
-    /// names members of the header to leave out.
+    /// Returns a documented token request with a test's changes; `without` names members of the
+    /// header to omit.
     func tokenRequest(
         _ scope: PlayScope = .androidPublisher,
         header changedHeader: JSONObject = [:],
@@ -132,7 +133,7 @@ struct PlayClient {
 
     // MARK: - Calls
 
-    /// A call behind the app's own path, or of any path that starts with `/`.
+    /// Calls a path below the app's own path, or any path that starts with `/`.
     func call(
         _ method: String = "GET",
         _ path: String,
@@ -152,7 +153,7 @@ struct PlayClient {
         return try await store.google(try #require(request))
     }
 
-    /// What a call answers that must succeed.
+    /// Returns the answer of a call that must succeed.
     func answer(
         _ method: String = "GET",
         _ path: String,
@@ -164,7 +165,7 @@ struct PlayClient {
         return JSONValue(try JSONDocument(response.body).root)
     }
 
-    /// Status and reason of an error answer, which must agree with each other.
+    /// Returns the status and reason of an error response, which must agree with each other.
     func error(
         _ method: String = "GET",
         _ path: String,
@@ -179,7 +180,7 @@ struct PlayClient {
         return "\(response.status) \(reason ?? "none")"
     }
 
-    /// Lets time pass; every push is answered with the status.
+    /// Advances the clock; every push is answered with the status.
     func pass(days: Int64, answering status: Int = 204) async throws {
         try await store.advance(to: await store.now + days * Self.day) { _ in status }
     }

@@ -1,8 +1,8 @@
 import TideoverJSON
 import TideoverSandbox
 
-/// A customer's life in the simulated Google Play, made of a seed: whatever can be done, done at random.
-/// What the store refuses does not happen.
+/// A random sequence of actions on a customer in the simulated Google Play, derived from a seed.
+/// Actions that the store refuses are skipped.
 struct PlayedLife {
     private(set) var store: PlayedStore
     private var random: SeededRandom
@@ -14,7 +14,7 @@ struct PlayedLife {
         store = try PlayedStore(seed: seed, isTester ? .tester : .anna)
     }
 
-    /// What the customer, the developer or the store does next: the first of a few that can be done.
+    /// Performs the first possible action of a few by the customer, the developer or the store.
     mutating func act() throws {
         if !isSubscribed, random.number(in: 0...3) > 0 {
             _ = try? store.act(.fixPayments)
@@ -45,13 +45,13 @@ struct PlayedLife {
         }
     }
 
-    /// The instant at which something will be done again.
+    /// Returns the instant of the next action.
     mutating func nextInstant() -> Int64 {
         let minutes = random.number(in: 1...(24 * 60)) * pick([1, 3, 10, 25])
         return store.machine.now + (isTester ? minutes / 600 + 1 : minutes) * 60_000
     }
 
-    /// Lets time pass up to and including an instant.
+    /// Advances the clock up to and including an instant.
     mutating func pass(until instant: Int64) throws {
         try store.pass(until: InstantText.write(instant))
     }

@@ -2,10 +2,10 @@ import Testing
 import TideoverJSON
 import TideoverSandbox
 
-/// A simulated Google Play with one customer, asked and told as a developer would be.
+/// A simulated Google Play with one customer, with a developer's reads and writes.
 struct PlayedStore {
     private(set) var machine: GooglePlayMachine
-    /// Everything the store has notified of, in order.
+    /// Every notification of the store, in order.
     private(set) var notifications: [GooglePlayNotification] = []
 
     init(
@@ -18,14 +18,14 @@ struct PlayedStore {
         try machine.register(customer)
     }
 
-    /// A store in which the customer has just bought and the developer has acknowledged.
+    /// Creates a store with an acknowledged purchase of the customer.
     init(subscribedTo choice: GooglePlayChoice, at start: String = "2026-05-01T10:00:00Z") throws {
         try self.init(at: start)
         try subscribe(choice)
         try write(.acknowledge(token: token))
     }
 
-    // MARK: Doing
+    // MARK: Acting
 
     @discardableResult
     mutating func act(_ action: GooglePlayAction) throws -> [String] {
@@ -42,7 +42,7 @@ struct PlayedStore {
         try act(.subscribe(to: choices, payment: .prompt, from: .app))
     }
 
-    /// What was notified of until an instant, as `2026-06-01 10:00:00 2`.
+    /// Returns the notifications until an instant, as `2026-06-01 10:00:00 2`.
     @discardableResult
     mutating func pass(until instant: String) throws -> [String] {
         let target = try #require(InstantText.read(instant))
@@ -56,7 +56,7 @@ struct PlayedStore {
         return new
     }
 
-    /// The number of a subscription's notification, or a word and the number of another's.
+    /// Returns the number of a subscription's notification, or a name and the number of another's.
     private func name(of event: GooglePlayEvent) -> String {
         switch event {
         case .subscription(let type, _): "\(type.rawValue)"
@@ -68,7 +68,7 @@ struct PlayedStore {
         }
     }
 
-    // MARK: Asking
+    // MARK: Reading
 
     /// The newest purchase token.
     var token: String {
@@ -77,14 +77,14 @@ struct PlayedStore {
 
     var tokens: [String] { machine.tokens(of: "anna") }
 
-    /// The newest subscription as the API answers.
+    /// Returns the API's answer about the newest subscription.
     func read() throws -> JSONValue { try read(token) }
 
     func read(_ token: String) throws -> JSONValue {
         .object(try #require(machine.subscription(token: token)))
     }
 
-    /// The state without its prefix.
+    /// Returns the state without its prefix.
     func state(_ token: String? = nil) throws -> String {
         let resource = try token.map(read) ?? read()
         let state = try #require(resource["subscriptionState"]?.string)
@@ -95,17 +95,17 @@ struct PlayedStore {
         try #require(try (token.map(read) ?? read())["lineItems"]?.array)
     }
 
-    /// When an item of the newest purchase expires, to the second.
+    /// Returns the expiry of an item of the newest purchase, to the second.
     func expiry(_ item: Int = 0, _ token: String? = nil) throws -> String {
         try PlayedStore.instant(items(token)[item]["expiryTime"])
     }
 
-    /// Which member of `canceledStateContext` stands there.
+    /// Returns the member of `canceledStateContext`.
     func cancellation(_ token: String? = nil) throws -> String? {
         try (token.map(read) ?? read())["canceledStateContext"]?.object?.first?.key
     }
 
-    /// Which member of `offerPhase` stands there.
+    /// Returns the member of `offerPhase`.
     func phase() throws -> String? { try items()[0]["offerPhase"]?.object?.first?.key }
 
     func order() throws -> JSONValue {
@@ -118,7 +118,7 @@ struct PlayedStore {
         return machine.truth(of: "anna", at: at ?? machine.now)
     }
 
-    /// What an order took in all, as `9.99 USD`.
+    /// Returns the total of an order, as `9.99 USD`.
     static func amount(_ money: JSONValue?) throws -> String {
         let money = try #require(money)
         let units = money["units"]?.string ?? "0"
@@ -152,7 +152,8 @@ extension GooglePlayChoice {
 }
 
 extension GooglePlayApp {
-    /// A product in plans of every kind, a higher one, an add-on, and two things sold once.
+    /// Returns an app with a product in plans of every kind, a higher one, an add-on, and two
+    /// one-time products.
     static func cards() throws -> GooglePlayApp {
         GooglePlayApp(
             packageName: "com.example.cards",

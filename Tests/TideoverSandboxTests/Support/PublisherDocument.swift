@@ -3,7 +3,7 @@ import Testing
 import TideoverJSON
 import TideoverSandbox
 
-/// Google's description of its API, beside the project rather than in it.
+/// Google's description of its API, stored outside of the project.
 struct PublisherDocument {
     private static let file: URL = {
         let path = "google/discovery/googleapis/androidpublisher__v3.json"
@@ -24,7 +24,7 @@ struct PublisherDocument {
         schemas = try #require(document.root["schemas"])
     }
 
-    /// Whatever of an object the description does not allow, each with its path.
+    /// Returns the paths of all values in an object that the description does not allow.
     func faults(in object: JSONObject, as schema: String) -> [String] {
         faults(in: object, as: schema, at: schema)
     }

@@ -4,7 +4,8 @@ import TideoverJSON
 import TideoverSandbox
 import TideoverSignatures
 
-/// A simulated store, and a back end's side of its Server API: tokens are made, answers verified.
+/// A simulated store, with a back end's client for its Server API that creates tokens and verifies
+/// answers.
 struct StoreClient {
     static let issuer = "57246542-96fe-1a63-e053-0824d011072a"
     static let keyId = "2X9R4HXF34"
@@ -14,7 +15,7 @@ struct StoreClient {
     private let verifier: ChainVerifier
     private let key: P256PrivateKey
 
-    /// A store at an instant with one customer, `anna`, who has bought nothing yet.
+    /// Creates a store at an instant with one customer, `anna`, who has bought nothing yet.
     init(
         _ products: [AppStoreProduct]? = nil,
         at start: String = "2026-05-01T10:00:00Z",
@@ -63,7 +64,7 @@ struct StoreClient {
         return try #require(said.first?.transaction?["transactionId"]?.string)
     }
 
-    /// Lets time pass; every notification is answered with the status.
+    /// Advances the clock; every notification is answered with the status.
     func pass(until instant: String, answering status: Int = 200) async throws {
         let instant = try #require(InstantText.read(instant))
         try await store.advance(to: instant) { _ in status }
@@ -71,7 +72,7 @@ struct StoreClient {
 
     // MARK: - The Server API
 
-    /// A token as the documents have it, with whatever a test changes.
+    /// Returns a documented token with a test's changes.
     func token(
         header changedHeader: JSONObject = [:],
         claims changedClaims: JSONObject = [:],
@@ -125,7 +126,7 @@ struct StoreClient {
         return try await store.serverAPI(try #require(request))
     }
 
-    /// What a call answers that must succeed.
+    /// Returns the answer of a call that must succeed.
     func answer(
         _ method: String = "GET",
         _ target: String,
@@ -136,7 +137,7 @@ struct StoreClient {
         return JSONValue(try JSONDocument(response.body).root)
     }
 
-    /// The `errorCode` that a call answers, which must agree with the status.
+    /// Returns the `errorCode` of a call's error, which must agree with the status.
     func error(
         _ method: String = "GET",
         _ target: String,
@@ -150,7 +151,7 @@ struct StoreClient {
         return code
     }
 
-    /// A signed document of the store's, verified against its root.
+    /// Returns a signed document of the store, verified against its root.
     func verified(_ compact: JSONValue?, dated: String = "signedDate") throws -> JSONValue {
         let jws = try JWS(Array(try #require(compact?.string).utf8))
         let content = JSONValue(try JSONDocument(jws.payload).root)

@@ -1,12 +1,12 @@
-/// The two ways in which receipts are written.
+/// The two encodings of receipts.
 public enum ReceiptForm: String, CaseIterable, Hashable, Sendable {
-    /// Every length stands in front, as the App Store writes it.
+    /// Every value has its length at its start, as the App Store writes it.
     case der
-    /// Whatever is made of values ends with a mark, and strings come in pieces, as Xcode writes it.
+    /// Compound values end with a mark, and strings come in pieces, as Xcode writes it.
     case ber
 }
 
-/// Writes values of ASN.1, whose contents are there already.
+/// Writes ASN.1 values with already encoded contents.
 struct ASN1Writer {
     let form: ReceiptForm
 
@@ -16,12 +16,12 @@ struct ASN1Writer {
 
     func set(_ contents: [[UInt8]]) -> [UInt8] { compound(0x31, contents) }
 
-    /// `[number]`, made of values.
+    /// Returns `[number]`, a compound value.
     func field(_ number: UInt8, _ contents: [UInt8]...) -> [UInt8] {
         compound(0xA0 | number, contents)
     }
 
-    /// A string in one piece, or in several.
+    /// Returns a string in one piece, or in several.
     func octets(_ bytes: [UInt8]) -> [UInt8] {
         guard form == .ber else { return Self.plain(0x04, bytes) }
         let pieces = stride(from: 0, to: bytes.count, by: Self.pieceLength).map { start in
@@ -38,7 +38,7 @@ struct ASN1Writer {
         }
     }
 
-    // MARK: Plain values, which are the same in both
+    // MARK: Primitive values, which are the same in both
 
     static func plain(_ identifier: UInt8, _ contents: [UInt8]) -> [UInt8] {
         [identifier] + length(contents.count) + contents
@@ -46,7 +46,7 @@ struct ASN1Writer {
 
     static func integer(_ number: Int64) -> [UInt8] {
         var digits = (0..<8).reversed().map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
-        // As short as can be: the first bit is the sign.
+        // As short as possible: the first bit is the sign.
         while digits.count > 1, digits[0] == (digits[1] < 0x80 ? 0 : 0xFF) { digits.removeFirst() }
         return plain(0x02, digits)
     }

@@ -1,25 +1,25 @@
 public import TideoverSignatures
 
-/// The simulated store's certificates for receipts, and the key it signs them with: RSA, unlike all else
-/// that it signs. Nothing trusts it but those who are handed its root.
+/// The simulated store's certificates and signing key for receipts. The key is RSA, unlike its
+/// other signing keys. Only receivers that are configured with its root trust it.
 public struct ReceiptAuthority: Sendable {
-    /// The name in the root certificate, which no store's own root bears.
+    /// The name in the root certificate, different from the name of any real store's root.
     public static let rootName = "Tideover Simulated Receipt Root"
 
     private static let issuerName = "Tideover Simulated Receipt Authority"
 
-    /// The root certificate as DER: what a receiver is to trust for simulated receipts.
+    /// The root certificate as DER, which a receiver must trust for simulated receipts.
     public let root: [UInt8]
     private let intermediate: [UInt8]
     private let leaf: [UInt8]
     private let key: RSAPrivateKey
     private let digest: RSADigest
 
-    /// Makes new keys, which takes some tenths of a second, and certificates valid between two instants,
-    /// in milliseconds since 1970; without them from 2000 to the end of 2099. All is signed over SHA-256,
-    /// as the App Store does it, or over SHA-1, as it did until 2023.
+    /// Creates new keys, which takes some tenths of a second, and certificates valid between two
+    /// instants, in milliseconds since 1970. By default, they are valid from 2000 to the end of
+    /// 2099. Signatures use SHA-256, as the App Store does, or SHA-1, as it did until 2023.
     ///
-    /// - Throws: `instant` when a certificate cannot state one of them.
+    /// - Throws: `instant` if a certificate cannot contain one of them.
     public init(
         digest: RSADigest = .sha256,
         notBefore: Int64 = 946_684_800_000,
@@ -69,12 +69,13 @@ public struct ReceiptAuthority: Sendable {
         self.digest = digest
     }
 
-    /// The container of a receipt: what is signed, by whom, and the signature over it (RFC 5652).
+    /// Creates the container of a receipt: the signed content, the signer and the signature (RFC
+    /// 5652).
     public func signed(_ content: [UInt8], _ form: ReceiptForm = .der) -> [UInt8] {
         let writer = ASN1Writer(form: form)
         let signer = writer.sequence(
             ASN1Writer.integer(1),
-            // The name and number by which the leaf is found: those of the template that made it.
+            // The issuer and serial number that identify the leaf: those of its template.
             writer.sequence(Self.issuer, ASN1Writer.integer(3)),
             algorithm(digest.identifier, writer),
             algorithm([1, 2, 840, 113549, 1, 1, 1], writer),
@@ -100,7 +101,7 @@ public struct ReceiptAuthority: Sendable {
         writer.sequence(ASN1Writer.objectIdentifier(identifier), ASN1Writer.null)
     }
 
-    /// The name of the authority, as certificates of ours write it: a common name in UTF-8.
+    /// The issuer's name, in the encoding of our certificates: a common name in UTF-8.
     private static let issuer: [UInt8] = {
         let writer = ASN1Writer(form: .der)
         let name = writer.sequence(

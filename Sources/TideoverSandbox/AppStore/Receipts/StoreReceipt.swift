@@ -1,12 +1,12 @@
 import TideoverJSON
 import TideoverSignatures
 
-/// Everything that a customer bought, as StoreKit 1 and verifyReceipt tell it at one instant. It is written
-/// from Apple's pages alone: no type is shared with anything that reads it.
+/// All purchases of a customer at one instant, as StoreKit 1 and verifyReceipt report them. It is
+/// written only from Apple's pages, and shares no type with its readers.
 public struct StoreReceipt: Sendable {
     private let app: AppStoreApp
     private let account: AppStoreMachine.Account
-    /// When it was made, in milliseconds since 1970: whole seconds, as receipts have them.
+    /// When it was created, in milliseconds since 1970: whole seconds, as in receipts.
     public let creationDate: Int64
 
     init(app: AppStoreApp, account: AppStoreMachine.Account, now: Int64) {
@@ -15,10 +15,11 @@ public struct StoreReceipt: Sendable {
         creationDate = now / 1000 * 1000
     }
 
-    /// How many purchases it tells of.
+    /// The number of purchases in it.
     public var purchaseCount: Int { findings.count }
 
-    /// What is used up is told of no more once the app has finished its transaction, as apps do at once.
+    /// A receipt omits a consumable after the app has finished its transaction, which apps do at
+    /// once.
     private var findings: [AppStoreMachine.Finding] {
         account.findings.filter { $0.productType != "CONSUMABLE" }
     }
@@ -32,28 +33,28 @@ public struct StoreReceipt: Sendable {
 }
 
 extension AppStoreMachine {
-    /// The receipt of a customer's copy of the app, made now; refused with `unknownCustomer`.
+    /// Creates the receipt of a customer's copy of the app now; refused with `unknownCustomer`.
     public func receipt(of customer: String) throws(AppStoreRefusal) -> StoreReceipt {
         StoreReceipt(app: app, account: accounts[try index(of: customer)], now: now)
     }
 }
 
 extension SimulatedAppStore {
-    /// The receipt of a customer's copy of the app, made now; refused with `unknownCustomer`.
+    /// Creates the receipt of a customer's copy of the app now; refused with `unknownCustomer`.
     public func receipt(of customer: String) throws(AppStoreRefusal) -> StoreReceipt {
         try service.machine.receipt(of: customer)
     }
 }
 
-// MARK: - As a receipt
+// MARK: - The receipt
 
 extension StoreReceipt {
-    /// What is signed: a set of attributes, each a number, a version and a value.
+    /// The signed content: a set of attributes, each with a number, a version and a value.
     /// https://developer.apple.com/library/archive/releasenotes/General/ValidateAppStoreReceipt/Chapters/ReceiptFields.html
     public func content(_ form: ReceiptForm = .der) -> [UInt8] {
         let writer = ASN1Writer(form: form)
-        // What ties a receipt to a device is different for every customer and every making; only the
-        // device itself could tell more.
+        // The hash that binds a receipt to a device differs for every customer and every receipt.
+        // Only the device itself could verify it.
         let secret = SHA256.hash(Array("\(account.appTransactionId) \(creationDate)".utf8))
         var attributes = [
             writer.attribute(8, ASN1Writer.ia5("")),
@@ -93,7 +94,7 @@ extension StoreReceipt {
         return writer.set(attributes)
     }
 
-    /// To the second.
+    /// Formats an instant to the second.
     private func text(_ milliseconds: Int64) -> String {
         InstantText.writeForPeople(milliseconds).split(separator: " ").joined(separator: "T") + "Z"
     }
@@ -106,7 +107,7 @@ extension ASN1Writer {
 }
 
 extension AppStoreMachine.Finding {
-    /// When and why the purchase was cancelled. An upgrade cancels what it replaces too.
+    /// When and why the purchase was cancelled. An upgrade also cancels the replaced purchase.
     fileprivate var cancellation: (at: Int64, reason: Int64)? {
         if let revocation { return (revocation.at, revocation.reason.rawValue) }
         guard case .term(let term, let subscription) = content, term.isUpgraded,
@@ -116,7 +117,7 @@ extension AppStoreMachine.Finding {
         return (subscription.terms[place + 1].start, 0)
     }
 
-    /// The transaction that began it all.
+    /// The first transaction of the purchase.
     fileprivate var original: (id: String, at: Int64) {
         switch content {
         case .term(_, let subscription):
@@ -125,7 +126,7 @@ extension AppStoreMachine.Finding {
         }
     }
 
-    /// Nil for what states no end.
+    /// Nil if it has no end.
     fileprivate var end: Int64? {
         if case .term(let term, _) = content { term.end } else { nil }
     }
@@ -152,11 +153,11 @@ extension AppStoreMachine.Finding {
     }
 }
 
-// MARK: - As an answer of verifyReceipt
+// MARK: - The verifyReceipt response
 
 extension StoreReceipt {
-    /// What verifyReceipt answers when asked about this receipt now. It carries the container of the same
-    /// receipt, signed; or none, as for apps without subscriptions.
+    /// Returns verifyReceipt's response about this receipt now. It contains the signed container of
+    /// the same receipt, or none, as for apps without subscriptions.
     /// https://developer.apple.com/documentation/appstorereceipts/responsebody
     public func answer(carrying receipt: [UInt8]?) -> [UInt8] {
         let purchases = findings.map { JSONValue.object(json($0)) }
@@ -234,7 +235,7 @@ extension StoreReceipt {
 }
 
 extension JSONObject {
-    /// An instant in the two ways that count of the three in which verifyReceipt writes it.
+    /// Sets an instant in the two relevant formats of the three that verifyReceipt writes.
     fileprivate mutating func set(_ name: String, _ milliseconds: Int64) {
         let milliseconds = milliseconds / 1000 * 1000
         self[name] = .string(InstantText.writeForPeople(milliseconds) + " Etc/GMT")

@@ -1,8 +1,8 @@
 public import TideoverHTTP
 import TideoverJSON
 
-/// An error answer of the App Store Server API: Apple's number, whose first three digits are the HTTP
-/// status. https://developer.apple.com/documentation/appstoreserverapi/error-codes
+/// An error response of the App Store Server API: Apple's number, with the HTTP status as its first
+/// three digits. https://developer.apple.com/documentation/appstoreserverapi/error-codes
 public enum AppStoreAPIError: Int64, Error, CaseIterable, Hashable, Codable, Sendable {
     case badRequest = 4_000_000
     case revision = 4_000_005
@@ -62,10 +62,10 @@ public enum AppStoreAPIError: Int64, Error, CaseIterable, Hashable, Codable, Sen
     case internalError = 5_000_000
     case internalErrorRetryable = 5_000_001
 
-    /// The HTTP status that the error is answered with.
+    /// The HTTP status of the error.
     public var httpStatus: Int { Int(rawValue / 10_000) }
 
-    /// The whole answer: `{"errorCode": 4040010, "errorMessage": "..."}`.
+    /// The whole response: `{"errorCode": 4040010, "errorMessage": "..."}`.
     public var response: Response {
         let body: JSONObject = ["errorCode": .integer(rawValue), "errorMessage": .string(message)]
         return Response(

@@ -2,17 +2,17 @@ import TideoverHTTP
 import TideoverJSON
 public import TideoverSignatures
 
-/// A key for the App Store Server API as the store knows it: its ids and its public half.
+/// The store's record of a Server API key: its ids and its public half.
 /// https://developer.apple.com/documentation/appstoreserverapi/generating-json-web-tokens-for-api-requests
 public struct AppStoreAPIKey: Hashable, Sendable {
     /// The id of the team's issuer, a UUID.
     public let issuerId: String
     /// The id of the key, such as `2X9R4HXF34`.
     public let keyId: String
-    /// What its tokens are verified with.
+    /// The key that verifies its tokens.
     public let publicKey: P256PublicKey
 
-    /// A key by its ids and its public half.
+    /// Creates a key from its ids and its public half.
     public init(issuerId: String, keyId: String, publicKey: P256PublicKey) {
         self.issuerId = issuerId
         self.keyId = keyId
@@ -20,17 +20,17 @@ public struct AppStoreAPIKey: Hashable, Sendable {
     }
 }
 
-/// The bearer token of a request, read and not yet believed.
+/// The bearer token of a request, parsed and not yet verified.
 struct AppStoreBearer {
     private static let audience = "appstoreconnect-v1"
-    /// Seconds from `iat` to `exp` at most, or from now where no `iat` stands: Apple's own library for
-    /// Python writes none.
+    /// The maximum number of seconds from `iat` to `exp`, or from now without `iat`: Apple's own
+    /// library for Python writes none.
     private static let longestLife: Int64 = 3600
 
     private let token: JWS
     private let claims: JSONDocument
 
-    /// Nil unless the request carries one token in a form that can be read.
+    /// Returns nil unless the request has one token in a readable form.
     init?(_ request: Request) {
         let scheme = "Bearer "
         guard request.headers.all("Authorization").count == 1,
@@ -44,7 +44,8 @@ struct AppStoreBearer {
         }
     }
 
-    /// Whether one of the keys signed the token for this app, and the instant lies within its life.
+    /// Whether one of the keys signed the token for this app, and the instant is within its
+    /// lifetime.
     func isValid(for bundleId: String, _ keys: [AppStoreAPIKey], at instant: Int64) -> Bool {
         let type = token.header.root["typ"]
         guard type == nil || type?.string == "JWT",

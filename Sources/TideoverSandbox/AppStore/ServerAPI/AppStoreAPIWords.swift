@@ -1,7 +1,7 @@
-// What the simulated Server API says in its error answers. The numbers are Apple's, the words are not.
+// The messages of the simulated Server API's errors. The numbers are Apple's, the texts are not.
 
 extension AppStoreAPIError {
-    /// The answer's `errorMessage`.
+    /// The response's `errorMessage`.
     public var message: String {
         switch self {
         case .badRequest: "The request cannot be read."

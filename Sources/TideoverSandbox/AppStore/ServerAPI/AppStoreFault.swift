@@ -1,27 +1,26 @@
-/// What can go wrong with a call of the Server API, when a test asks for it. Lengths of time are in
-/// milliseconds.
+/// A fault of a Server API call, set by a test. Durations are in milliseconds.
 public enum AppStoreFault: Hashable, Codable, Sendable {
     /// Status 429 with `Retry-After`, as an instant in milliseconds since 1970: this long from now.
     case rateLimited(for: Int64)
-    /// Status 401, as if the token were not valid.
+    /// Status 401, as for an invalid token.
     case unauthorized
-    /// Any of the documented error answers.
+    /// Any of the documented error responses.
     case refused(AppStoreAPIError)
-    /// This status with a body that is no JSON, as a machine in front of the API answers.
+    /// This status with a body other than JSON, as a proxy in front of the API sends it.
     case unavailable(status: Int)
-    /// The right answer, this much later.
+    /// The correct response, this much later.
     case slow(Int64)
-    /// No answer, after this long.
+    /// No response, after this long.
     case noAnswer(after: Int64)
-    /// The right answer's first bytes, half of them.
+    /// The first half of the correct response.
     case truncated
-    /// A right answer of this long ago, at most a day, signed now. It concerns what is read of customers;
-    /// what changes something, and the history of notifications, is never stale.
+    /// A correct response from this long ago, at most a day, signed now. It applies to reads of
+    /// customers. Writes and the notification history are never stale.
     case stale(by: Int64)
 }
 
-/// When such a fault strikes.
+/// The conditions of such a fault.
 public typealias AppStoreFaultRule = FaultRule<AppStoreFault, AppStoreOperation>
 
-/// What a caller meets whose call is never answered.
+/// The error of a call that gets no response.
 public struct AppStoreNoAnswer: Error, Hashable, Sendable {}

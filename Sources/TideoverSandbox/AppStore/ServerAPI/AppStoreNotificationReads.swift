@@ -1,7 +1,7 @@
 import TideoverHTTP
 import TideoverJSON
 
-// What the Server API says of notifications: the history of those sent, and tests.
+// The Server API's endpoints for notifications: the history of those sent, and tests.
 
 extension AppStoreService {
     /// Sent notifications, oldest first, 20 a page.
@@ -48,7 +48,7 @@ extension AppStoreService {
         return ["testNotificationToken": .string(token)]
     }
 
-    /// Nothing is said of a test before its first attempt, nor half a year after it.
+    /// A test has a status from its first attempt until half a year after it.
     /// https://developer.apple.com/documentation/appstoreserverapi/get-test-notification-status
     func testStatus(_ call: AppStoreCall) throws(Failure) -> JSONObject {
         let parts = call.id.split(separator: "_", omittingEmptySubsequences: false)
@@ -62,13 +62,13 @@ extension AppStoreService {
         return try record(of: letter)
     }
 
-    // MARK: Forgetting
+    // MARK: Expiry
 
-    /// How long anything that was sent or asked for is spoken of, in milliseconds.
+    /// How long the API reports anything that was sent or requested, in milliseconds.
     private static let longestMemory = 180 * CivilDate.millisecondsPerDay
 
-    /// Forgets what no answer tells of any more; customers and their purchases never. No notification may be
-    /// under way.
+    /// Drops records that no response reports any more; never customers and their purchases. No
+    /// notification may be in progress.
     mutating func forget() {
         let (oldest, shown) = (
             now - Self.longestMemory, dial.present(at: now) - Self.longestMemory
@@ -94,7 +94,7 @@ private func isHex(_ character: Character) -> Bool {
     character.isASCII && character.isHexDigit
 }
 
-/// What a request for the history of notifications asks for.
+/// The parameters of a request for the notification history.
 private struct AppStoreNotificationQuery {
     private let start: Int64
     private let end: Int64
@@ -102,10 +102,10 @@ private struct AppStoreNotificationQuery {
     private let type: String?
     private let subtype: String?
     private let customer: String?
-    /// Short, the same for the same request: a token belongs to the request it was made for.
+    /// A short digest of the request: a token is valid only for the request that created it.
     private let digest: String
 
-    /// How many days back a history goes.
+    /// Returns the number of days in the history.
     private static func keptDays(_ environment: AppStoreEnvironment) -> Int64 {
         switch environment {
         case .production: 180
@@ -158,7 +158,7 @@ private struct AppStoreNotificationQuery {
         return customer
     }
 
-    /// A letter that was never tried does not stand in the history yet.
+    /// A notification without an attempt is not in the history yet.
     func matches(_ letter: AppStorePost.Letter) -> Bool {
         let notification = letter.notification
         let date = notification.signedDate
@@ -171,7 +171,7 @@ private struct AppStoreNotificationQuery {
 
     func token(_ number: Int) -> String { "\(number)_\(digest)" }
 
-    /// Where the next page begins; 0 without a token.
+    /// Returns the start of the next page; 0 without a token.
     func number(behind token: String?) throws(AppStoreService.Failure) -> Int {
         guard let token else { return 0 }
         let parts = token.split(separator: "_", omittingEmptySubsequences: false)

@@ -1,6 +1,6 @@
 import TideoverHTTP
 
-/// What a back end can ask of the App Store Server API.
+/// The operations of the App Store Server API.
 /// https://developer.apple.com/documentation/appstoreserverapi
 public enum AppStoreOperation: String, CaseIterable, Hashable, Codable, CodingKeyRepresentable,
     Sendable
@@ -25,7 +25,7 @@ public enum AppStoreOperation: String, CaseIterable, Hashable, Codable, CodingKe
     case requestTestNotification
     case testNotificationStatus
 
-    /// The method, and the path with `*` where an id stands.
+    /// The method, and the path with `*` in place of each id.
     var route: (method: String, path: String) {
         switch self {
         case .subscriptionStatuses: ("GET", "inApps/v1/subscriptions/*")
@@ -49,17 +49,17 @@ public enum AppStoreOperation: String, CaseIterable, Hashable, Codable, CodingKe
     }
 }
 
-/// A request, recognised.
+/// A recognised request.
 struct AppStoreCall {
     let operation: AppStoreOperation
-    /// What stands in the path where it is open, in order.
+    /// The variable parts of the path, in order.
     let ids: [String]
     let request: Request
 
-    /// The first id in the path, empty where there is none.
+    /// The first id in the path, empty if there is none.
     var id: String { ids.first ?? "" }
 
-    /// Nil for a path or a method that the API does not have.
+    /// Returns nil for a path or a method that the API does not have.
     init?(_ request: Request) {
         guard let segments = request.segments else { return nil }
         for operation in AppStoreOperation.allCases where operation.route.method == request.method {

@@ -1,10 +1,10 @@
 import TideoverHTTP
 import TideoverJSON
 
-// What the Server API says in pages: the transactions of a customer, and those refunded.
+// The Server API's paged responses: the transactions of a customer, and the refunded ones.
 
-/// A place in a list that is sorted by an instant and then by transaction. Its text is the `revision`
-/// that a client brings back.
+/// A position in a list that is sorted by an instant and then by transaction. Its text is the
+/// `revision` that a client sends with its next request.
 private struct PageMark: Hashable, Comparable {
     let at: Int64
     let transaction: Int64
@@ -14,7 +14,7 @@ private struct PageMark: Hashable, Comparable {
     }
 }
 
-/// How many items a page holds.
+/// The number of items in a page.
 private let pageSize = 20
 
 extension AppStoreService {
@@ -59,8 +59,8 @@ extension AppStoreService {
         PageMark(at: instant, transaction: Int64(finding.ids.transactionId) ?? 0)
     }
 
-    /// What lies behind the revision the client brings, up to a page of it. Every page has a revision,
-    /// the last one too: later it brings what came since.
+    /// Returns a page of the items after the client's revision. Every page has a revision,
+    /// including the last one: a later request with it returns newer items.
     private mutating func page(
         of found: [Marked],
         _ call: AppStoreCall,
@@ -82,7 +82,7 @@ extension AppStoreService {
         ]
     }
 
-    /// A revision belongs to the filters it was made with.
+    /// A revision is valid only for the filters that created it.
     private func revision(
         _ call: AppStoreCall,
         _ digest: String
@@ -96,10 +96,10 @@ extension AppStoreService {
     }
 }
 
-/// The filters and the order of a transaction history, as its query states them.
+/// The filters and the order of a transaction history, from its query.
 struct AppStoreHistoryFilter {
     private(set) var isDescending = false
-    /// Short, the same for the same filters.
+    /// A short digest of the filters.
     let digest: String
     private var start: Int64?
     private var end: Int64?
@@ -134,14 +134,14 @@ struct AppStoreHistoryFilter {
         case "inAppOwnershipType":
             ownership = try one(of: ["PURCHASED", "FAMILY_SHARED"], value, .ownershipType)
         case "revoked":
-            // Apple's own client for Python writes its booleans with a capital.
+            // Apple's own client for Python capitalises its booleans.
             let words = ["true", "false", "True", "False"]
             isRevoked = try one(of: words, value, .revoked).lowercased() == "true"
         default: break
         }
     }
 
-    /// Purchases from the start on and before the end.
+    /// Whether the purchase is from the start on and before the end.
     func matches(_ finding: AppStoreMachine.Finding) -> Bool {
         let bought = finding.start
         return (start.map { bought >= $0 } ?? true) && (end.map { bought < $0 } ?? true)
@@ -186,7 +186,7 @@ struct AppStoreHistoryFilter {
     }
 }
 
-/// A short text that follows from another, the same in every process (FNV-1a).
+/// Returns a short hash of a text, the same in every process (FNV-1a).
 func storeHash(of text: String) -> String {
     let hash = text.utf8.reduce(UInt64(0xCBF2_9CE4_8422_2325)) { hash, byte in
         (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3

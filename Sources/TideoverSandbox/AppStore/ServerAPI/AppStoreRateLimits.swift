@@ -1,9 +1,10 @@
-/// Over which time the store counts calls before it answers 429. Apple states its limits by the second and
-/// enforces them by the hour. https://developer.apple.com/documentation/appstoreserverapi/identifying-rate-limits
+/// The window in which the store counts calls before it answers 429. Apple states its limits by the
+/// second and enforces them by the hour.
+/// https://developer.apple.com/documentation/appstoreserverapi/identifying-rate-limits
 public enum AppStoreRateLimits: Hashable, Codable, Sendable {
-    /// As Apple does: an hour may bring 3,600 times what a second may.
+    /// Apple's own window: an hour allows 3,600 times the calls of a second.
     case byTheHour
-    /// Stricter than Apple: who keeps these limits keeps Apple's.
+    /// Stricter than Apple: a client within these limits is within Apple's too.
     case byTheSecond
 
     /// In milliseconds.
@@ -16,8 +17,8 @@ public enum AppStoreRateLimits: Hashable, Codable, Sendable {
 }
 
 extension AppStoreOperation {
-    /// How many calls a second Apple allows an app in production. Where its page names no limit, it is the
-    /// one of most others.
+    /// The number of calls a second that Apple allows an app in production. For an operation
+    /// without a limit on its page, this is the limit of most others.
     public var callsPerSecond: Int64 {
         switch self {
         case .subscriptionStatuses, .transactionHistory, .transactionHistoryV1, .transactionInfo,
@@ -33,7 +34,7 @@ extension AppStoreOperation {
     }
 }
 
-/// What is left of the calls that the store allows, operation by operation.
+/// The remaining calls that the store allows, by operation.
 struct AppStoreAllowance: Codable, Sendable {
     private struct Spent: Codable {
         /// Windows are counted from 1970.
@@ -50,7 +51,8 @@ struct AppStoreAllowance: Codable, Sendable {
         self.environment = environment
     }
 
-    /// Counts a call; where no more are allowed, from when on there are, in milliseconds since 1970.
+    /// Counts a call. If no more are allowed, returns when they are again, in milliseconds since
+    /// 1970.
     mutating func spend(on operation: AppStoreOperation, at now: Int64) -> Int64? {
         let window = floorDivide(now, limits.window)
         let calls = spent[operation].map { $0.window == window ? $0.calls : 0 } ?? 0
@@ -59,7 +61,7 @@ struct AppStoreAllowance: Codable, Sendable {
         return nil
     }
 
-    /// In the sandbox a tenth, and in however short a window one.
+    /// In the sandbox a tenth, and at least one in a window of any length.
     private func most(_ operation: AppStoreOperation) -> Int64 {
         let calls = operation.callsPerSecond * limits.window / 1_000
         return switch environment {

@@ -1,7 +1,8 @@
 import TideoverHTTP
 import TideoverJSON
 
-// What the Server API says of one customer: statuses, single transactions, the copy of the app, orders.
+// The Server API's reads of one customer: statuses, single transactions, the app transaction,
+// orders.
 
 extension AppStoreService {
     /// https://developer.apple.com/documentation/appstoreserverapi/get-all-subscription-statuses
@@ -80,7 +81,7 @@ extension AppStoreService {
         return ["signedAppTransactionInfo": try signed(content)]
     }
 
-    /// Orders are looked up in production alone.
+    /// Orders can be looked up only in production.
     /// https://developer.apple.com/documentation/appstoreserverapi/look-up-order-id
     mutating func orderLookup(
         _ call: AppStoreCall,
@@ -100,11 +101,11 @@ extension AppStoreService {
     }
 }
 
-// MARK: - Finding and signing
+// MARK: - Look-up and signing
 
 extension AppStoreService {
-    /// The app and the environment of an answer. Apple documents the app's number for production
-    /// only.
+    /// Returns the app and the environment of a response. Apple documents the app's number for
+    /// production only.
     func identity() -> JSONObject {
         var answer: JSONObject = [
             "environment": .string(machine.app.environment.rawValue),
@@ -116,7 +117,7 @@ extension AppStoreService {
         return answer
     }
 
-    /// The customer behind the id of any transaction, or of the copy of the app.
+    /// Returns the customer of any transaction's id, or of an `appTransactionId`.
     func account(
         _ id: String,
         asOf instant: Int64
@@ -128,7 +129,7 @@ extension AppStoreService {
         return account
     }
 
-    /// One transaction by its own id.
+    /// Returns one transaction by its own id.
     func finding(
         _ id: String,
         asOf instant: Int64
@@ -146,7 +147,7 @@ extension AppStoreService {
         AppStoreWire.Subject(app: machine.app, account: account, subscription: subscription)
     }
 
-    /// A transaction, signed now.
+    /// Signs a transaction now.
     mutating func signed(_ finding: AppStoreMachine.Finding) throws(Failure) -> JSONValue {
         let date = machine.signForReading()
         switch finding.content {

@@ -2,17 +2,17 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverSignatures
 
-/// The store with its Server API and its post, as one value: a request goes in, an answer comes out, and
-/// nothing waits.
+/// The store with its Server API and its delivery queue, as one value. It maps a request to a
+/// response without waiting.
 struct AppStoreService: Sendable {
-    /// An answer, and how long after the request it is to be given, in milliseconds.
+    /// A response, and the delay after which it is to be sent, in milliseconds.
     struct Answer: Sendable {
-        /// Nil for none.
+        /// Nil for no response.
         var response: Response?
         var delay: Int64 = 0
     }
 
-    /// A test notification that was asked for.
+    /// A requested test notification.
     struct Test: Codable, Sendable {
         let token: String
         let at: Int64
@@ -26,14 +26,14 @@ struct AppStoreService: Sendable {
     var allowance: AppStoreAllowance
     var authority: SandboxAuthority
     var wire: DisturbedWire<AppStoreWireFault>
-    /// Whether App Store Connect has a URL to send notifications to.
+    /// Whether App Store Connect has a URL for notifications.
     var hasNotificationURL = true
     var tests: [Test] = []
     var consumptions: [AppStoreConsumption] = []
     var finished: Set<String> = []
     var calls: [AppStoreCallRecord] = []
 
-    /// So many calls, the latest, are on record in any case.
+    /// The number of latest calls that are always kept.
     private static let keptCalls = 10_000
 
     var now: Int64 { machine.now }
@@ -56,12 +56,12 @@ struct AppStoreService: Sendable {
         self.authority = authority
     }
 
-    /// - Throws: `tooLarge` when an answer holds a document that is longer than any receiver reads.
+    /// - Throws: `tooLarge` for a document in the response that is longer than any receiver reads.
     mutating func answer(_ request: Request) throws(SignatureRefusal) -> Answer {
         let call = AppStoreCall(request)
         let fault = call.flatMap { faults.draw(for: $0.operation) }
         var answer = try answer(request, call, fault)
-        // The store's own time, which a back end holds its clock against.
+        // The store's own time, with which a back end compares its clock.
         answer.response?.headers["Date"] = HTTPDateText.write(dial.present(at: now))
         if let call {
             calls.append(
@@ -107,14 +107,14 @@ struct AppStoreService: Sendable {
         }
     }
 
-    /// Apple promises no JSON here.
+    /// Apple documents no JSON for this response.
     private static let unauthorized = Response(
         status: 401,
         headers: ["Content-Type": "text/plain"],
         body: Array("Unauthenticated\n".utf8)
     )
 
-    /// The header is an instant in milliseconds since 1970, unlike everybody else's.
+    /// The header is an instant in milliseconds since 1970, unlike in other APIs.
     /// https://developer.apple.com/documentation/appstoreserverapi/identifying-rate-limits
     private func rateLimited(until instant: Int64) -> Response {
         var response = AppStoreAPIError.rateLimitExceeded.response
@@ -123,22 +123,22 @@ struct AppStoreService: Sendable {
     }
 }
 
-/// One call of the Server API, as the store saw it.
+/// The record of one call to the Server API.
 public struct AppStoreCallRecord: Hashable, Codable, Sendable {
-    /// When, in milliseconds since 1970.
+    /// The instant, in milliseconds since 1970.
     public let at: Int64
-    /// What was asked.
+    /// The operation.
     public let operation: AppStoreOperation
-    /// The id in the path, empty where there is none.
+    /// The id in the path, empty if there is none.
     public let id: String
-    /// The status answered; nil for no answer.
+    /// The response's status; nil without a response.
     public let status: Int?
 }
 
 // MARK: - Answering
 
 extension AppStoreService {
-    /// Why a call has no answer of its own.
+    /// Why a call fails.
     enum Failure: Error {
         case api(AppStoreAPIError)
         case signing(SignatureRefusal)
@@ -196,7 +196,7 @@ extension AppStoreService {
         )
     }
 
-    /// A document with the signature that every one of the store's carries.
+    /// Signs a document as the store signs all of them.
     func signed(_ content: JSONObject) throws(Failure) -> JSONValue {
         do {
             return try authority.signed(content)
@@ -205,7 +205,7 @@ extension AppStoreService {
         }
     }
 
-    /// The body of a request, an object.
+    /// The request body, an object.
     func body(of call: AppStoreCall) throws(Failure) -> JSONNode {
         do {
             let root = try JSONDocument(call.request.body).root

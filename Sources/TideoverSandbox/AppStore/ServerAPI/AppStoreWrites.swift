@@ -1,12 +1,12 @@
 public import TideoverJSON
 
-// What a back end tells the store through the Server API.
+// The Server API's writes.
 
-/// Consumption information that a back end sent for a refund request, as it sent it.
+/// Consumption information for a refund request, as the back end sent it.
 public struct AppStoreConsumption: Hashable, Sendable {
     /// When it arrived, in milliseconds since 1970.
     public let at: Int64
-    /// The transaction it speaks of.
+    /// The id of its transaction.
     public let transactionId: String
     /// The whole body.
     public let body: JSONObject
@@ -65,7 +65,7 @@ extension AppStoreService {
 // MARK: - Extending all
 
 extension AppStoreService {
-    /// What every order of an extension says.
+    /// Returns the common parameters of all extension requests.
     private func extensionWish(
         _ wish: JSONNode
     ) throws(Failure) -> (days: Int64, requestIdentifier: String) {
@@ -81,7 +81,7 @@ extension AppStoreService {
         return (days, id)
     }
 
-    /// An order that is repeated under its identifier is the same order.
+    /// A repeated request with the same identifier is the same request.
     /// https://developer.apple.com/documentation/appstoreserverapi/extend-subscription-renewal-dates-for-all-active-subscribers
     mutating func extendAll(_ call: AppStoreCall) throws(Failure) -> JSONObject {
         let body = try body(of: call)
@@ -187,7 +187,7 @@ extension AppStoreService {
         }
     }
 
-    /// The fields of the first version, all numbers, with the greatest that each can be.
+    /// The fields of the first version, all numbers, with the maximum of each.
     private static let numbers: [(field: String, greatest: Int64, error: AppStoreAPIError)] = [
         ("consumptionStatus", 3, .consumptionStatus), ("platform", 2, .platform),
         ("deliveryStatus", 5, .deliveryStatus), ("accountTenure", 7, .accountTenure),
@@ -201,7 +201,7 @@ extension AppStoreService {
                 throw .api(error)
             }
         }
-        // An empty token is allowed, and says that there is none.
+        // An empty token is allowed, and means that there is none.
         guard let token = body["appAccountToken"]?.string, token.isEmpty || isUUID(token) else {
             throw .api(.appAccountToken)
         }

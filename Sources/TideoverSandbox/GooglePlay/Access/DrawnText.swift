@@ -1,10 +1,10 @@
 extension SeededRandom {
-    /// Hexadecimal digits in lower case, so many.
+    /// Draws this many lower-case hexadecimal digits.
     mutating func drawHex(_ count: Int) -> String {
         String((0..<count).map { _ in Self.digits[Int(number(in: 0...15))] })
     }
 
-    /// Decimal digits, so many, the first of them not 0.
+    /// Draws this many decimal digits; the first is not 0.
     mutating func drawDigits(_ count: Int) -> String {
         String((0..<count).map { Self.digits[Int(number(in: ($0 == 0 ? 1 : 0)...9))] })
     }

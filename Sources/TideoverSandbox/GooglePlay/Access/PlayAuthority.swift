@@ -2,17 +2,17 @@ import TideoverHTTP
 public import TideoverJSON
 public import TideoverSignatures
 
-/// The keys with which the simulated Google vouches for the pushes it sends, and what it publishes of
-/// them. Nobody believes it but those who are told to fetch their keys here.
+/// The keys with which the simulated Google signs its pushes, and their publication. Only receivers
+/// that fetch their keys here trust it.
 /// https://cloud.google.com/pubsub/docs/authenticate-push-subscriptions
 public struct PlayAuthority: Sendable {
-    /// What its tokens name as their issuer.
+    /// The issuer of its tokens.
     public static let issuer = "https://accounts.google.com"
-    /// How long a token is good, in milliseconds.
+    /// The lifetime of a token, in milliseconds.
     public static let tokenLife: Int64 = 3_600_000
-    /// Where the keys are published as a JSON Web Key Set.
+    /// The path of the keys as a JSON Web Key Set.
     public static let keySetPath = "/oauth2/v3/certs"
-    /// Where they are published as certificates in PEM.
+    /// The path of the keys as certificates in PEM.
     public static let certificatesPath = "/oauth2/v1/certs"
 
     private struct Signer: Sendable {
@@ -26,23 +26,23 @@ public struct PlayAuthority: Sendable {
         }
     }
 
-    /// The keys published, the one that signs last.
+    /// The published keys; the last one signs.
     private var signers: [Signer] = []
     private var random: SeededRandom
-    /// The number under which Google knows the account that pushes.
+    /// Google's number of the account that pushes.
     private let subject: String
 
-    /// Makes a first key. Its id follows from the seed, the key itself does not.
+    /// Creates a first key. Its id is derived from the seed, the key itself is not.
     public init(seed: UInt64) {
         random = SeededRandom(seed: seed ^ 0x676F_6F67_6C65)
         subject = random.drawDigits(21)
         rotate()
     }
 
-    /// The ids of the keys published, the one that signs last.
+    /// The ids of the published keys; the last one signs.
     public var keyIds: [String] { signers.map(\.id) }
 
-    /// Signs with a new key from now on. The one before it stays published, older ones do not.
+    /// Signs with a new key from now on. The previous key stays published, older ones do not.
     public mutating func rotate() {
         signers = signers.suffix(1) + [Signer(id: random.drawHex(40), key: .generate())]
     }
@@ -64,13 +64,13 @@ public struct PlayAuthority: Sendable {
         }
     }
 
-    /// Publishes the key that signs and no other.
+    /// Publishes only the signing key.
     public mutating func withdrawOldKeys() {
         signers = signers.suffix(1)
     }
 
-    /// The token of a push to an audience in the name of a service account, made now, in milliseconds
-    /// since 1970.
+    /// Creates the token of a push to an audience in the name of a service account. `now` is in
+    /// milliseconds since 1970.
     ///
     /// - Throws: `tooLarge` for names that no receiver would read.
     public func pushToken(
@@ -86,7 +86,7 @@ public struct PlayAuthority: Sendable {
         ])
     }
 
-    /// Any claims, signed as a token is.
+    /// Creates a token with any claims.
     public func token(claiming claims: JSONObject) throws(SignatureRefusal) -> String {
         guard let signer = signers.last else { preconditionFailure("there is always a key") }
         let compact = try JWS.sign(
@@ -109,7 +109,7 @@ public struct PlayAuthority: Sendable {
         return ["keys": .array(keys)]
     }
 
-    /// The keys as certificates in PEM, by their ids.
+    /// The keys as PEM certificates, by id.
     public var certificates: JSONObject {
         signers.reduce(into: [:]) { certificates, signer in
             let text = PEM.encode(signer.certificate, label: "CERTIFICATE")
@@ -117,7 +117,7 @@ public struct PlayAuthority: Sendable {
         }
     }
 
-    /// The answer to a request for the keys, in the one form or the other.
+    /// Answers a request for the keys in either form.
     func answer(_ request: Request, at now: Int64) -> Response {
         guard request.method == "GET" else { return Response(status: 405) }
         let content: JSONObject
@@ -139,11 +139,11 @@ public struct PlayAuthority: Sendable {
 
 // MARK: - In a file
 
-/// What keeps the keys of pushes from one rehearsal to the next, so that a receiver that has fetched them
-/// goes on believing them.
+/// Stores the signing key across rehearsals, so that a receiver with cached keys continues to trust
+/// it.
 extension PlayAuthority {
-    /// The key that signs, as a JSON object. Whoever reads it pushes as this Google: it belongs into a file
-    /// that nobody else opens.
+    /// The signing key, as a JSON object. Any reader of it can push as this Google, so its file
+    /// must be private.
     public var file: JSONValue {
         guard let signer = signers.last else { preconditionFailure("there is always a key") }
         return [
@@ -152,9 +152,9 @@ extension PlayAuthority {
         ]
     }
 
-    /// The authority that a file keeps. The ids of later keys follow from that of this one.
+    /// Creates the authority in a file. The ids of later keys are derived from the id of this one.
     ///
-    /// - Throws: `PlayKeyFileError` for a file that keeps none.
+    /// - Throws: `PlayKeyFileError` for a file without an authority.
     public init(file bytes: [UInt8]) throws(PlayKeyFileError) {
         let fields = try PlayKeyFields(bytes)
         let (id, pem) = (try fields.text("keyId"), try fields.text("privateKey"))

@@ -1,13 +1,13 @@
 import TideoverJSON
 
-/// Why a file keeps no key of the simulated Google's.
+/// An error in a key file of the simulated Google.
 public enum PlayKeyFileError: Error, Hashable, CustomStringConvertible {
     case notJSON
     case missing(String)
-    /// What stands there is no key of RSA in PEM.
+    /// The value is not an RSA key in PEM.
     case noKey(String)
 
-    /// What is wrong and what to do, in a sentence without its full stop.
+    /// The problem and its solution: a sentence without its full stop.
     public var description: String {
         let fault =
             switch self {
@@ -19,7 +19,7 @@ public enum PlayKeyFileError: Error, Hashable, CustomStringConvertible {
     }
 }
 
-/// What stands in a file with a key.
+/// The fields of a key file.
 struct PlayKeyFields {
     private let root: JSONNode
 

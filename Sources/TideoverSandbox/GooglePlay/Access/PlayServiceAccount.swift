@@ -1,20 +1,20 @@
 public import TideoverSignatures
 
-/// A service account as Google knows it: its name, one of its keys, and what it may ask.
+/// Google's record of a service account: its name, one of its keys, and its permissions.
 /// https://developers.google.com/identity/protocols/oauth2/service-account
 public struct PlayServiceAccount: Hashable, Sendable {
     /// `client_email` of its key file.
     public let email: String
     /// `private_key_id` of its key file.
     public let keyId: String
-    /// What its assertions are verified with.
+    /// The key that verifies its assertions.
     public let publicKey: RSAPublicKey
-    /// Whether the Play Console gives it the right to this app's purchases and orders.
+    /// Whether it has the Play Console permission for this app's purchases and orders.
     public var mayReadApp: Bool
     /// Whether it may pull from the subscription.
     public var mayPull: Bool
 
-    /// An account with all rights.
+    /// Creates an account with all permissions.
     public init(
         email: String,
         keyId: String,
@@ -30,7 +30,7 @@ public struct PlayServiceAccount: Hashable, Sendable {
     }
 }
 
-/// What an access token opens.
+/// The scopes of an access token.
 public enum PlayScope: String, CaseIterable, Hashable, Codable, Sendable {
     case androidPublisher = "https://www.googleapis.com/auth/androidpublisher"
     case pubSub = "https://www.googleapis.com/auth/pubsub"

@@ -1,10 +1,10 @@
 public import TideoverJSON
 import TideoverSignatures
 
-/// The key file of a service account, as Google Cloud hands it out, for an account of the simulated Google.
-/// https://cloud.google.com/iam/docs/keys-create-delete
+/// The key file of a service account in Google Cloud's format, for an account of the simulated
+/// Google. https://cloud.google.com/iam/docs/keys-create-delete
 public struct PlayServiceAccountFile: Sendable {
-    /// Where the account asks for tokens: `token_uri`.
+    /// The account's token endpoint: `token_uri`.
     public let tokenURL: String
     private let email: String
     private let keyId: String
@@ -12,7 +12,7 @@ public struct PlayServiceAccountFile: Sendable {
 
     private static let project = "tideover-rehearsal"
 
-    /// A new key of the account that rehearsals ask with, which asks for tokens at a URL.
+    /// Creates a new key for the service account of rehearsals, with this token endpoint.
     public init(tokenURL: String) {
         self.tokenURL = tokenURL
         email = "tideover@\(Self.project).iam.gserviceaccount.com"
@@ -24,9 +24,9 @@ public struct PlayServiceAccountFile: Sendable {
         }.joined()
     }
 
-    /// The key in a file.
+    /// Reads the key in a file.
     ///
-    /// - Throws: `PlayKeyFileError` for a file that keeps none.
+    /// - Throws: `PlayKeyFileError` for a file without a key.
     public init(file bytes: [UInt8]) throws(PlayKeyFileError) {
         let fields = try PlayKeyFields(bytes)
         tokenURL = try fields.text("token_uri")
@@ -40,7 +40,7 @@ public struct PlayServiceAccountFile: Sendable {
         }
     }
 
-    /// The file. Whoever reads it asks as this account.
+    /// The file. Any reader of it can act as this account.
     public var json: JSONValue {
         [
             "type": "service_account",
@@ -54,7 +54,7 @@ public struct PlayServiceAccountFile: Sendable {
         ]
     }
 
-    /// The account as Google knows it, with all rights.
+    /// Google's record of the account, with all permissions.
     public var account: PlayServiceAccount {
         let jwk = JSONValue.object(key.publicJWK).encoded()
         guard let root = try? JSONDocument(jwk).root, let publicKey = RSAPublicKey(jwk: root) else {

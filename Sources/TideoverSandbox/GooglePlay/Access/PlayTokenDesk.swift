@@ -2,15 +2,15 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverSignatures
 
-/// Gives access tokens to service accounts that prove who they are, and remembers which it gave.
+/// Issues access tokens to authenticated service accounts, and stores the issued tokens.
 /// https://developers.google.com/identity/protocols/oauth2/service-account
 struct PlayTokenDesk: Sendable {
     /// The path of `token_uri`.
     static let path = "/token"
-    /// How long an access token is good, in seconds.
+    /// The lifetime of an access token, in seconds.
     private static let life: Int64 = 3599
 
-    /// What was given with a token.
+    /// The access that a token grants.
     fileprivate struct Grant: Codable, Sendable {
         let email: String
         let scopes: [PlayScope]
@@ -18,26 +18,26 @@ struct PlayTokenDesk: Sendable {
         let until: Int64
     }
 
-    /// What was given so far, and what the next token is drawn from.
+    /// The tokens issued so far, and the random stream of the next ones.
     struct Given: Codable, Sendable {
         fileprivate var grants: [String: Grant] = [:]
         fileprivate var random: SeededRandom
     }
 
     let accounts: [PlayServiceAccount]
-    /// What `aud` of an assertion can be.
+    /// The accepted `aud` of an assertion.
     private let audiences: Set<String>
     var given: Given
 
-    /// The token endpoints of Google that its libraries name as the audience, whatever URL they
-    /// post the assertion to. Their sources, read in November 2026:
+    /// The token endpoints of Google that its libraries name as the audience, independently of the
+    /// URL to which they post the assertion. Their sources, read in November 2026:
     ///
     /// - Python (google-auth 2.62) signs for the first and posts to `token_uri` of the key file.
     /// - Node (google-auth-library 10.6, gtoken 8) signs for the first and posts to it; gtoken up
     ///   to 7.1 signs for the second and posts to it. They do not read `token_uri`.
     /// - PHP (google/auth 1.52) signs for the first and posts to it. It does not read `token_uri`.
     ///
-    /// The scope is in each what the caller asks for, joined by spaces.
+    /// In each, the scope is the one that the caller requests, joined by spaces.
     private static let googleAudiences = [
         SimulatedGooglePlay.tokenURL, "https://www.googleapis.com/oauth2/v4/token",
     ]
@@ -48,10 +48,10 @@ struct PlayTokenDesk: Sendable {
         given = Given(random: SeededRandom(seed: seed ^ 0x746F_6B65_6E73))
     }
 
-    /// Withdraws every token given so far.
+    /// Revokes every token issued so far.
     mutating func withdrawTokens() { given.grants = [:] }
 
-    // MARK: Giving
+    // MARK: Issuing
 
     mutating func answer(_ request: Request, at now: Int64) -> Response {
         guard request.path == Self.path else { return Response(status: 404) }
@@ -94,7 +94,7 @@ struct PlayTokenDesk: Sendable {
         ]
     }
 
-    /// Who asks for what, once the signature holds.
+    /// Returns the account and the requested scopes, after its signature was verified.
     private func applicant(
         in text: String,
         at now: Int64
@@ -134,7 +134,7 @@ struct PlayTokenDesk: Sendable {
         }
     }
 
-    /// Google's clock is the one that counts.
+    /// Google's clock decides.
     private static func isAlive(_ claims: JSONNode, at now: Int64) -> Bool {
         guard let issued = claims["iat"]?.int64, let expires = claims["exp"]?.int64,
             issued >= 0, expires > issued, expires - issued <= longestLife
@@ -145,7 +145,7 @@ struct PlayTokenDesk: Sendable {
 
     /// In seconds: an hour, and the minute by which Google's library for PHP dates `iat` back.
     private static let longestLife: Int64 = 3660
-    /// Seconds that a caller's clock may be ahead.
+    /// The seconds by which a caller's clock may be ahead.
     private static let clockTolerance: Int64 = 300
 
     private static func json(_ status: Int, _ content: JSONObject) -> Response {
@@ -159,14 +159,14 @@ struct PlayTokenDesk: Sendable {
         )
     }
 
-    // MARK: Accepting
+    // MARK: Verifying
 
-    /// What stands between a request and what it asks for.
+    /// The outcome of checking a request's token.
     enum Entry: Hashable {
         case open(PlayServiceAccount)
-        /// No token, or none that is good now.
+        /// There is no valid token.
         case unknown
-        /// The token was given for something else.
+        /// The token has another scope.
         case wrongScope
     }
 
@@ -181,7 +181,7 @@ struct PlayTokenDesk: Sendable {
     }
 }
 
-/// Why a request for a token is turned down, in the words of OAuth (RFC 6749, 5.2).
+/// The reason for rejecting a token request, with the error codes of OAuth (RFC 6749, 5.2).
 private enum TokenRefusal: Error {
     case unreadable, grantType, account, signature, audience, time, scope
 

@@ -1,7 +1,7 @@
 public import TideoverHTTP
 import TideoverJSON
 
-/// An error answer of Google's, of those that the Play Developer API and Pub/Sub are known to give.
+/// An error response of Google's, limited to the known ones of the Play Developer API and Pub/Sub.
 /// https://cloud.google.com/apis/design/errors
 public enum PlayAPIError: Error, CaseIterable, Hashable, Codable, Sendable {
     case invalid
@@ -23,7 +23,7 @@ public enum PlayAPIError: Error, CaseIterable, Hashable, Codable, Sendable {
     case internalError
     case unavailable
 
-    /// The HTTP status that the error is answered with.
+    /// The HTTP status of the error.
     public var httpStatus: Int {
         switch self {
         case .invalid, .invalidPageToken, .startTooOld, .failedPrecondition: 400
@@ -38,7 +38,7 @@ public enum PlayAPIError: Error, CaseIterable, Hashable, Codable, Sendable {
         }
     }
 
-    /// Google's word for the kind of error (`google.rpc.Code`); there is none for what is gone.
+    /// Google's name of the kind of error (`google.rpc.Code`); nil for `gone`.
     private var word: String? {
         switch self {
         case .invalid, .invalidPageToken, .startTooOld: "INVALID_ARGUMENT"
@@ -54,7 +54,7 @@ public enum PlayAPIError: Error, CaseIterable, Hashable, Codable, Sendable {
         }
     }
 
-    /// The word of the older form of errors, which stands beside it.
+    /// The name in the older error format, which is sent beside it.
     private var reason: String {
         switch self {
         case .invalid, .invalidPageToken, .startTooOld: "invalid"
@@ -95,7 +95,8 @@ public enum PlayAPIError: Error, CaseIterable, Hashable, Codable, Sendable {
         }
     }
 
-    /// The whole answer: `{"error": {"code": 404, "message": "...", "status": "NOT_FOUND", "errors": [...]}}`.
+    /// The whole response:
+    /// `{"error": {"code": 404, "message": "...", "status": "NOT_FOUND", "errors": [...]}}`.
     public var response: Response {
         var error: JSONObject = [
             "code": .integer(Int64(httpStatus)), "message": .string(message),

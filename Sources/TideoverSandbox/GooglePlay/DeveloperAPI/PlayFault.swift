@@ -1,27 +1,27 @@
-/// What can go wrong with a call of Google's APIs, when a test asks for it. Lengths of time are in
-/// milliseconds.
+/// A fault of a call to Google's APIs, set by a test. Durations are in milliseconds.
 public enum PlayFault: Hashable, Codable, Sendable {
-    /// Any of the documented error answers.
+    /// Any of the documented error responses.
     case refused(PlayAPIError)
     /// Status 429 with `Retry-After` in seconds.
     case rateLimited(seconds: Int64)
-    /// This status with a body that is no JSON, as a machine in front of the API answers.
+    /// This status with a body other than JSON, as a proxy in front of the API sends it.
     case unavailable(status: Int)
-    /// The right answer, this much later.
+    /// The correct response, this much later.
     case slow(Int64)
-    /// None at all, this much later: whoever asked has stopped waiting, or the connection broke.
+    /// No response, this much later: the caller has timed out, or the connection broke.
     case noAnswer(after: Int64)
-    /// The right answer's first bytes, half of them.
+    /// The first half of the correct response.
     case truncated
-    /// A right answer of this long ago, dated now. It concerns what is read of purchases and orders.
+    /// A correct response from this long ago, dated now. It applies to reads of purchases and
+    /// orders.
     case stale(by: Int64)
 }
 
 extension PlayFault: StoreFault {
-    /// What a rule is about that names no call.
+    /// The subject of a rule that names no call.
     public static var concerned: String { "Calls of Google's APIs" }
 
-    /// What becomes of a call.
+    /// The outcome of a call.
     public var words: String {
         switch self {
         case .refused(let error): "error \(error)"
@@ -35,8 +35,8 @@ extension PlayFault: StoreFault {
     }
 }
 
-/// When such a fault strikes.
+/// The conditions of such a fault.
 public typealias PlayFaultRule = FaultRule<PlayFault, PlayOperation>
 
-/// Whoever asked got no answer.
+/// The error of a caller that got no response.
 public struct PlayNoAnswer: Error, Hashable, Sendable {}

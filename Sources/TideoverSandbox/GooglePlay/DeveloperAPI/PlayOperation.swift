@@ -1,7 +1,7 @@
 import TideoverHTTP
 
-/// What a back end can ask of Google: of the Play Developer API, of Pub/Sub, and of those who say who is
-/// who. https://developers.google.com/android-publisher/api-ref/rest
+/// The requests of a back end to Google: to the Play Developer API, to Pub/Sub, and to the
+/// endpoints for tokens and keys. https://developers.google.com/android-publisher/api-ref/rest
 public enum PlayOperation: String, CaseIterable, Hashable, Codable, Sendable {
     case getSubscription
     case cancelSubscription
@@ -25,7 +25,7 @@ public enum PlayOperation: String, CaseIterable, Hashable, Codable, Sendable {
     case keySet
     case certificates
 
-    /// The method, the path with `*` where an id stands, and the verb behind its last part.
+    /// The method, the path with `*` in place of each id, and the verb after its last part.
     var route: (method: String, path: String, verb: String?) {
         let app = "androidpublisher/v3/applications/*"
         let subscription = "\(app)/purchases/subscriptionsv2/tokens/*"
@@ -56,7 +56,7 @@ public enum PlayOperation: String, CaseIterable, Hashable, Codable, Sendable {
         }
     }
 
-    /// What an access token must have been given for; none where none is asked for.
+    /// The scopes that permit the operation: a token needs one. Empty if no token is required.
     var scopes: Set<PlayScope> {
         switch self {
         case .pull, .acknowledgeMessages, .setDeadline: [.pubSub, .cloudPlatform]
@@ -65,7 +65,7 @@ public enum PlayOperation: String, CaseIterable, Hashable, Codable, Sendable {
         }
     }
 
-    /// Whether it is asked of Pub/Sub.
+    /// Whether it is a Pub/Sub operation.
     var isOfQueue: Bool {
         switch self {
         case .pull, .acknowledgeMessages, .setDeadline: true
@@ -74,14 +74,14 @@ public enum PlayOperation: String, CaseIterable, Hashable, Codable, Sendable {
     }
 }
 
-/// A request, recognised.
+/// A recognised request.
 struct PlayCall {
     let operation: PlayOperation
-    /// What stands in the path where it is open, in order.
+    /// The variable parts of the path, in order.
     let ids: [String]
     let request: Request
 
-    /// Nil for a path or a method that Google does not have.
+    /// Returns nil for a path or a method that Google does not have.
     init?(_ request: Request) {
         guard let segments = request.segments, let last = segments.last else { return nil }
         for operation in PlayOperation.allCases where operation.route.method == request.method {
@@ -99,18 +99,18 @@ struct PlayCall {
         return nil
     }
 
-    /// The purchase token, the order or whatever else the call is about; empty where there is none.
+    /// The purchase token, the order or another subject of the call; empty if there is none.
     var subject: String { ids.count > 1 ? ids[ids.count - 1] : "" }
 }
 
-/// One call, as Google saw it.
+/// The record of one call to Google.
 public struct PlayCallRecord: Hashable, Codable, Sendable {
-    /// When, in milliseconds since 1970.
+    /// The instant, in milliseconds since 1970.
     public let at: Int64
-    /// What was asked.
+    /// The operation.
     public let operation: PlayOperation
-    /// The purchase token or the order in the path, empty where there is none.
+    /// The purchase token or the order in the path, empty if there is none.
     public let id: String
-    /// The status answered; 0 where nothing was.
+    /// The response's status; 0 if there was none.
     public let status: Int
 }

@@ -1,12 +1,11 @@
-/// How often Google lets itself be asked.
-/// https://developers.google.com/android-publisher/quotas
+/// Google's limits on calls. https://developers.google.com/android-publisher/quotas
 struct PlayQuotas: Codable, Sendable {
     /// Calls that count together.
     private enum Bucket: String, Codable {
         case subscriptions, products, orders, voidedPurchases, monetization
     }
 
-    /// So many calls within so many milliseconds, and what is answered to more.
+    /// The number of calls in a window of milliseconds, and the error for further calls.
     private struct Limit {
         let calls: Int64
         let window: Int64
@@ -21,10 +20,10 @@ struct PlayQuotas: Codable, Sendable {
         var calls: Int64
     }
 
-    /// One for each bucket and length, in the order first asked.
+    /// One for each bucket and length, in the order of first use.
     private var spent: [Spent] = []
 
-    /// Counts a call; what is answered instead where no more are allowed.
+    /// Counts a call; returns the error if no more are allowed.
     mutating func spend(on operation: PlayOperation, at now: Int64) -> PlayAPIError? {
         guard let bucket = Self.bucket(of: operation) else { return nil }
         for limit in Self.limits(of: bucket) {

@@ -1,7 +1,7 @@
 import TideoverHTTP
 import TideoverJSON
 
-/// What the API answers about purchases and orders, read from the store at one instant.
+/// The API's reads of purchases and orders, from the store at one instant.
 struct PlayReads {
     private let machine: GooglePlayMachine
 
@@ -32,7 +32,7 @@ struct PlayReads {
         return resource
     }
 
-    /// Throws unless the token in the path is of the product in the path.
+    /// Throws unless the token in the path belongs to the product in the path.
     func checkProduct(_ call: PlayCall) throws(PlayAPIError) {
         let items = try product(call)["productLineItem"]?.array ?? []
         guard items.contains(where: { $0["productId"]?.string == call.ids[1] }) else {
@@ -62,7 +62,7 @@ struct PlayReads {
         return order
     }
 
-    /// Of one that is not known nothing is answered at all.
+    /// Unknown orders are omitted from the response.
     /// https://developers.google.com/android-publisher/api-ref/rest/v3/orders/batchget
     func orders(_ call: PlayCall) throws(PlayAPIError) -> JSONObject {
         let ids = call.request.query.filter { $0.name == "orderIds" }.map(\.value)

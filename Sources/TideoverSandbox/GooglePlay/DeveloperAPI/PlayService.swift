@@ -1,12 +1,12 @@
 import TideoverHTTP
 import TideoverJSON
 
-/// The store with its Developer API, its topic and those who say who is who, as one value: a request goes
-/// in, an answer comes out, and nothing waits.
+/// The store with its Developer API, its topic and its token endpoint, as one value. It maps a
+/// request to a response without waiting.
 struct PlayService: Sendable {
-    /// An answer, and how long after the request it is to be given, in milliseconds.
+    /// A response, and the delay after which it is to be sent, in milliseconds.
     struct Answer: Sendable {
-        /// Nil where none is given at all.
+        /// Nil for no response at all.
         var response: Response?
         var delay: Int64 = 0
     }
@@ -15,24 +15,25 @@ struct PlayService: Sendable {
     var post: PlayPost
     var queue: PubSubQueue
     var authority: PlayAuthority
-    /// By which clock everything said is dated.
+    /// The clock that dates all output.
     let dial: StoreDial
     var desk: PlayTokenDesk
     var faults: FaultPlan<PlayFault, PlayOperation>
     var wire: DisturbedWire<PlayWireFault>
     var quotas = PlayQuotas()
     var calls: [PlayCallRecord] = []
-    /// The store after each change from outside, as long as stale answers may need it, oldest first.
+    /// The store after each external change, oldest first, for as long as stale answers can need
+    /// it.
     var past: [GooglePlayMachine]
 
-    /// So many calls, the latest, are on record in any case.
+    /// The number of latest calls that are always kept.
     private static let keptCalls = 10_000
 
-    /// How far back an answer may be stale, in milliseconds.
+    /// The maximum age of a stale answer, in milliseconds.
     static let longestLag: Int64 = 86_400_000
 
     var now: Int64 { machine.now }
-    /// What the clock shows by which everything is dated.
+    /// The present time on the clock that dates all output.
     var present: Int64 { dial.present(at: now) }
 
     init(
@@ -56,20 +57,20 @@ struct PlayService: Sendable {
     }
 }
 
-// MARK: - Happening
+// MARK: - Events
 
 extension PlayService {
     mutating func advance(to instant: Int64) {
         publish(machine.advance(to: instant))
     }
 
-    /// Forgets what nobody can be told any more. No push may be under way.
+    /// Drops records that no answer can need. No push may be in progress.
     mutating func forget() {
         post.forget(at: now, keeping: wire.oldestOvertaken)
         wire.forget(before: post.first)
     }
 
-    /// Has the store changed from outside, and publishes what it notifies of.
+    /// Changes the store from outside, and publishes its notifications.
     @discardableResult
     mutating func change(
         _ body: (inout GooglePlayMachine) throws(GooglePlayRefusal) -> [GooglePlayNotification]
@@ -92,14 +93,15 @@ extension PlayService {
     }
 
     private mutating func remember() {
-        // Of several changes at one instant only the last is ever seen; what was before all is the first.
+        // Of several changes at one instant, only the last is visible. The first entry is the
+        // oldest state.
         if past.count > 1, past.last?.now == now { past.removeLast() }
         past.append(machine)
         let earliest = now - Self.longestLag
         if let last = past.lastIndex(where: { $0.now <= earliest }) { past.removeFirst(last) }
     }
 
-    /// The store as it was so long ago.
+    /// Returns the store at an earlier instant.
     private func machine(asOf instant: Int64) -> GooglePlayMachine {
         guard var machine = past.last(where: { $0.now <= instant }) ?? past.first else {
             return machine
@@ -116,7 +118,7 @@ extension PlayService {
         let call = PlayCall(request)
         let fault = call.flatMap { faults.draw(for: $0.operation) }
         var answer = answer(call, fault)
-        // Google's own time, which a back end holds its clock against.
+        // Google's own time, with which a back end compares its clock.
         answer.response?.headers["Date"] = HTTPDateText.write(present)
         if let call {
             calls.append(
@@ -163,7 +165,7 @@ extension PlayService {
         }
     }
 
-    /// Why a call is not answered at all, if it is not.
+    /// Returns why a call is rejected; nil if it is permitted.
     private func refusal(of call: PlayCall) -> PlayAPIError? {
         let scopes = call.operation.scopes
         guard !scopes.isEmpty else { return nil }
@@ -177,7 +179,7 @@ extension PlayService {
         }
     }
 
-    /// `past` is what is read; what changes something always changes the store of now.
+    /// Reads come from `past`; writes always change the current store.
     private mutating func response(to call: PlayCall, _ past: GooglePlayMachine) -> Response {
         do {
             return try respond(to: call, past)
@@ -216,7 +218,7 @@ extension PlayService {
 
     private func json(_ object: JSONObject) -> Response { Self.json(dial.dated(object)) }
 
-    /// What bears the right instants already.
+    /// Creates a response with already converted instants.
     private static func json(_ dated: JSONObject) -> Response {
         Response(
             headers: ["Content-Type": "application/json; charset=UTF-8"],
@@ -236,7 +238,7 @@ extension PlayService {
         }
     }
 
-    /// A rehearsal changes nothing, but says what it would come to.
+    /// With `validateOnly`, changes nothing, and returns the result that the change would have.
     /// https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.subscriptionsv2/defer
     private mutating func postpone(_ call: PlayCall) throws(PlayAPIError) -> JSONObject {
         let wish = try PlayWrites(machine).deferral(call)
@@ -264,7 +266,7 @@ extension PlayService {
 }
 
 extension PlayAPIError {
-    /// What the API answers where the store does not do something.
+    /// Creates the API's error for a refusal of the store.
     init(_ reason: GooglePlayRefusal.Reason) {
         switch reason {
         case .unknownToken: self = .purchaseNotFound

@@ -1,7 +1,7 @@
 import TideoverHTTP
 import TideoverJSON
 
-/// What a back end asks the store to do, read from a call.
+/// The writes of a back end to the store, read from a call.
 struct PlayWrites {
     private let machine: GooglePlayMachine
 
@@ -9,7 +9,7 @@ struct PlayWrites {
         self.machine = machine
     }
 
-    /// What a call asks for, whichever it is; what puts a renewal off is a deferral.
+    /// Returns the write of a call of any kind; one that postpones a renewal is a deferral.
     func write(_ call: PlayCall) throws(PlayAPIError) -> GooglePlayWrite {
         switch call.operation {
         case .acknowledgeSubscription:

@@ -1,17 +1,17 @@
 import TideoverHTTP
 import TideoverJSON
 
-/// One call for what an app sells by subscription: which page of it.
+/// One page request for an app's subscription products.
 /// https://developers.google.com/android-publisher/api-ref/rest/v3/monetization.subscriptions/list
 struct SubscriptionList {
-    /// How many come before the page.
+    /// The number of entries before the page.
     private let position: Int
     private let pageSize: Int
 
     init(_ call: PlayCall) throws(PlayAPIError) {
         let size = call.request.queryValue("pageSize")
         guard let size = size.map({ Int($0) }) ?? 50, size >= 0 else { throw .invalid }
-        // More are coerced, and none means as many as where nothing is said.
+        // A larger size is reduced, and zero means the default.
         pageSize = size == 0 ? 50 : min(size, 1000)
         let page = call.request.queryValue("pageToken")
         guard let position = page.map({ Int($0) }) ?? 0, (0...1_000_000).contains(position) else {
@@ -22,7 +22,7 @@ struct SubscriptionList {
 
     func answer(of app: GooglePlayApp) -> JSONObject {
         let page = app.subscriptions.dropFirst(position).prefix(pageSize)
-        // Proto3 leaves out what is empty.
+        // Proto3 omits empty fields.
         var answer: JSONObject = [:]
         if !page.isEmpty {
             answer["subscriptions"] = .array(page.map { .object($0.resource(of: app)) })

@@ -1,18 +1,18 @@
 import TideoverHTTP
 import TideoverJSON
 
-/// One call for voided orders: which are meant, and which page of them.
+/// One page request for voided orders, with its filters.
 /// https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.voidedpurchases/list
 struct VoidedPurchaseList {
     private let since: Int64
     private let until: Int64
-    /// How many come before the page.
+    /// The number of entries before the page.
     private let position: Int
     private let pageSize: Int
     private let includesSubscriptions: Bool
     private let includesPartialRefunds: Bool
 
-    /// How far back the list reaches, in milliseconds.
+    /// The age of the oldest orders in the list, in milliseconds.
     private static let reach: Int64 = 30 * 86_400_000
 
     init(_ call: PlayCall, at now: Int64, _ dial: StoreDial) throws(PlayAPIError) {
@@ -22,7 +22,7 @@ struct VoidedPurchaseList {
         includesPartialRefunds =
             request.queryValue("includeQuantityBasedPartialRefund") == "true"
         if let page = request.queryValue("token") {
-            // Where a page is named the times are those of the first one.
+            // A later page uses the times of the first one.
             let parts = page.split(separator: "-").map { Int64($0) }
             guard parts.count == 3, let since = parts[0], let until = parts[1],
                 let position = parts[2], (0...1_000_000).contains(position)
@@ -57,7 +57,7 @@ struct VoidedPurchaseList {
                 && (includesPartialRefunds || voided.quantity == nil)
         }
         let page = meant.dropFirst(position).prefix(pageSize)
-        // Proto3 leaves out what is empty.
+        // Proto3 omits empty fields.
         var answer: JSONObject = [:]
         if !page.isEmpty {
             answer["voidedPurchases"] = .array(page.map { .object($0.resource) })

@@ -9,10 +9,10 @@ public struct PlayMessage: Hashable, Sendable {
     public let publishedAt: Int64
     /// The text of a `DeveloperNotification`.
     public let data: [UInt8]
-    /// Whom the story calls so; never on the wire.
+    /// The customer's name in the scenario; never sent.
     public let customer: String?
 
-    /// The same message with its instants by another clock than the store's.
+    /// Returns the same message with its instants on another clock than the store's.
     func dated(by dial: StoreDial) -> PlayMessage {
         let content = try? JSONDocument(data).root
         return PlayMessage(
@@ -23,7 +23,7 @@ public struct PlayMessage: Hashable, Sendable {
         )
     }
 
-    /// The message as JSON, each name in both of the spellings that Google writes.
+    /// The message as JSON, each name in both of Google's spellings.
     var resource: JSONObject {
         let time = JSONValue.string(InstantText.write(publishedAt))
         return [

@@ -1,27 +1,27 @@
 public import TideoverJSON
 
-/// What a subscription pushes, when it tries and how each attempt ended. Instants are milliseconds since
-/// 1970. https://cloud.google.com/pubsub/docs/handling-failures
+/// A subscription's queue of pushes, with their attempts and outcomes. Instants are in milliseconds
+/// since 1970. https://cloud.google.com/pubsub/docs/handling-failures
 public struct PlayPost: Codable, Sendable {
-    /// A message and the attempts at delivering it.
+    /// A message and its delivery attempts.
     public struct Letter: Hashable, Codable, Sendable {
-        /// What is delivered.
+        /// The message.
         public let message: PlayMessage
         /// Every attempt made so far, oldest first.
         public fileprivate(set) var attempts: [Attempt] = []
 
-        /// Whether an attempt was acknowledged; even so another may follow.
+        /// Whether an attempt was acknowledged; another attempt may still follow.
         public var isDelivered: Bool { attempts.contains(where: \.isAcknowledged) }
     }
 
-    /// One attempt at delivering a message.
+    /// One delivery attempt.
     public struct Attempt: Hashable, Codable, Sendable {
-        /// When it was made.
+        /// The instant of the attempt.
         public let at: Int64
-        /// The status answered; nil when no answer came.
+        /// The response's status; nil without a response.
         public let status: Int?
 
-        /// Whether it was taken for an acknowledgement.
+        /// Whether it counted as an acknowledgement.
         public var isAcknowledged: Bool { status.map(PlayPost.isAcknowledgement) ?? false }
     }
 
@@ -30,7 +30,7 @@ public struct PlayPost: Codable, Sendable {
         [102, 200, 201, 202, 204].contains(status)
     }
 
-    /// A letter's number: letters are numbered from 0 in the order published.
+    /// The number of a delivery: deliveries are numbered from 0 in the order published.
     public typealias Number = Int
 
     private struct Outstanding: Codable {
@@ -38,23 +38,23 @@ public struct PlayPost: Codable, Sendable {
         let number: Number
     }
 
-    /// The letters published and not yet forgotten, oldest first.
+    /// The published deliveries that were not yet dropped, oldest first.
     public private(set) var letters: [Letter] = []
-    /// The number of the oldest of them: as many were forgotten.
+    /// The number of the oldest of them, equal to the number of dropped ones.
     private(set) var first: Number = 0
-    /// Sorted by instant, then in the order planned.
+    /// Sorted by instant, then in the order scheduled.
     private var outstanding: [Outstanding] = []
-    /// How well it delivers what is published, and answered, from now on.
+    /// How reliably it delivers from now on.
     public var habits: PubSubHabits
     private var random: SeededRandom
 
-    /// A post without letters, whose ids and whims follow from the seed.
+    /// Creates an empty queue. The seed determines its ids and its delivery faults.
     public init(seed: UInt64, habits: PubSubHabits = PubSubHabits()) {
         self.habits = habits
         random = SeededRandom(seed: seed ^ 0x7075_6273_7562)
     }
 
-    /// Takes an event in for delivery: as one message, or now and then as two. Returns them.
+    /// Queues an event for delivery: as one message, or sometimes as two. Returns the messages.
     @discardableResult
     public mutating func publish(
         _ notification: JSONObject,
@@ -84,21 +84,21 @@ public struct PlayPost: Codable, Sendable {
     /// When the next attempt is due.
     public var nextAttempt: Int64? { outstanding.first?.at }
 
-    /// When the last of the first attempts outstanding is due; retries do not count.
+    /// When the last of the outstanding first attempts is due; retries do not count.
     public var lastFirstAttempt: Int64? {
         outstanding.last { letters[$0.number - first].attempts.isEmpty }?.at
     }
 
-    /// Takes the letter out whose attempt is due next, if it is due by the instant. Every letter taken
-    /// is to be brought back by `ended`.
+    /// Removes the delivery with the next attempt from the queue, if it is due by the instant.
+    /// Every removed delivery must be returned with `ended`.
     public mutating func take(dueBy instant: Int64) -> (number: Number, letter: Letter)? {
         guard let next = outstanding.first, next.at <= instant else { return nil }
         outstanding.removeFirst()
         return (next.number, letters[next.number - first])
     }
 
-    /// Notes how an attempt ended, and plans the next where there is to be one. `status` is the one
-    /// answered; nil when no answer came.
+    /// Records how an attempt ended, and schedules the next one if it is needed. `status` is that
+    /// of the response; nil without a response.
     public mutating func ended(_ number: Number, at instant: Int64, _ status: Int?) {
         let place = number - first
         let wasDelivered = letters[place].isDelivered
@@ -113,9 +113,9 @@ public struct PlayPost: Codable, Sendable {
         plan(number, at: next)
     }
 
-    /// Forgets the oldest letters that nothing becomes of any more: what Pub/Sub has kept for as long as it
-    /// keeps anything, and is not to be pushed again. None may be under way, nor any that somebody holds
-    /// back, the oldest of which is told.
+    /// Drops the oldest deliveries that are past Pub/Sub's retention and will not be pushed again.
+    /// None may be in progress. Those from the number `held` on are kept, because a fault delays
+    /// them.
     mutating func forget(at now: Int64, keeping held: Number?) {
         let isKept = { [habits] (letter: Letter) in
             now <= letter.message.publishedAt + habits.retention
@@ -129,7 +129,7 @@ public struct PlayPost: Codable, Sendable {
         first += forgotten
     }
 
-    /// How long to wait after so many attempts that failed.
+    /// Returns the wait after this number of failed attempts.
     private func wait(after attempts: Int) -> Int64 {
         var wait = habits.shortestWait
         for _ in 1..<attempts where wait < habits.longestWait { wait *= 2 }

@@ -2,10 +2,10 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverSignatures
 
-// Pushing: what leaves Google of a message, once faults have had their way with it.
+// Creation of pushes, with their faults.
 
 extension PlayService {
-    /// The attempt at a message that is due; nil when nothing arrives now.
+    /// Creates the push of a message with a due attempt; nil if nothing arrives now.
     mutating func attempt(
         _ number: PlayPost.Number,
         _ message: PlayMessage,
@@ -43,7 +43,7 @@ extension PlayService {
         return fault == .corrupt ? corrupted(token) : token
     }
 
-    /// Another letter in the place of one of the signature, so that it is still base64url.
+    /// Replaces a character of the signature with another, so that it is still base64url.
     private mutating func corrupted(_ token: String) -> String {
         var bytes = Array(token.utf8)
         let start = (bytes.lastIndex(of: UInt8(ascii: ".")) ?? 0) + 1
@@ -54,7 +54,7 @@ extension PlayService {
 }
 
 extension PlayMessage {
-    /// The same message with what a fault makes of what it tells.
+    /// Returns the same message with its content changed by a fault.
     fileprivate func spoilt(by fault: PlayWireFault?) -> PlayMessage {
         guard fault == .wrongPackage || fault == .unknownType,
             let content = try? JSONDocument(data).root, var object = JSONValue(content).object

@@ -1,35 +1,35 @@
-/// What can go wrong with a push on its way, when a test asks for it.
+/// A delivery fault of a push, set by a test.
 public enum PlayWireFault: Hashable, Codable, Sendable {
-    /// It never arrives, though somebody in between acknowledges it.
+    /// It never arrives, although an intermediary acknowledges it.
     case lose
-    /// It never arrives, and Pub/Sub knows: it pushes again.
+    /// It never arrives, and Pub/Sub detects this: it pushes again.
     case noAnswer
-    /// It arrives, and a moment later once more.
+    /// It arrives twice, the second time a moment later.
     case duplicate
     /// It arrives this much later, in milliseconds.
     case delay(Int64)
-    /// The next one overtakes it.
+    /// The next message overtakes it.
     case reorder
     /// Only half of its body arrives.
     case truncate
-    /// One character of its token's signature is another.
+    /// One character of its token's signature is replaced.
     case corrupt
-    /// It tells of a purchase in another app.
+    /// It reports a purchase in another app.
     case wrongPackage
-    /// Its type is one that nobody knows yet; the purchase it names is as ever.
+    /// Its type is unknown; the purchase it names is unchanged.
     case unknownType
     /// Google signs tokens with another key from now on, and publishes it.
     case rotateKey
     /// Its token is signed with a key that Google has not published.
     case unknownKey
-    /// Its token was over an hour ago.
+    /// Its token expired an hour ago.
     case expiredToken
-    /// Its token is for somebody else.
+    /// Its token has another audience.
     case wrongAudience
-    /// Its token is in the name of another service account.
+    /// Its token names another service account.
     case wrongAccount
 
-    /// Whether a receiver must not believe what arrives.
+    /// Whether a receiver must reject it.
     public var mustBeRefused: Bool {
         switch self {
         case .truncate, .corrupt, .wrongPackage, .unknownKey, .expiredToken, .wrongAudience,
@@ -40,14 +40,14 @@ public enum PlayWireFault: Hashable, Codable, Sendable {
     }
 }
 
-/// When such a fault strikes: messages as they are first pushed, until it is used up.
+/// The conditions of such a fault: it matches messages at their first push, until it is used up.
 public typealias PlayWireFaultRule = FaultRule<PlayWireFault, Never>
 
 extension PlayWireFault: WireFault {
-    /// What a rule is about.
+    /// The subject of a rule.
     public static var concerned: String { "Pushes" }
 
-    /// What becomes of a push.
+    /// The outcome of a push.
     public var words: String {
         switch self {
         case .lose: "lost"

@@ -1,11 +1,11 @@
 import TideoverHTTP
 import TideoverJSON
 
-// What a back end asks of a subscription that it pulls from.
+// The calls of a back end that pulls from a subscription.
 // https://cloud.google.com/pubsub/docs/reference/rest/v1/projects.subscriptions
 
 extension PubSubQueue {
-    /// Answers a call that may be made, with the messages' instants as a dial shows them.
+    /// Answers a permitted call, with the messages' instants converted by a dial.
     mutating func respond(
         to call: PlayCall,
         at now: Int64,
@@ -20,7 +20,7 @@ extension PubSubQueue {
                 throw .invalid
             }
             let received = pull(Int(count), at: now)
-            // Proto3 leaves out what is empty.
+            // Proto3 omits empty fields.
             guard !received.isEmpty else { return [:] }
             return ["receivedMessages": .array(received.map { .object($0.resource(dial)) })]
         case .acknowledgeMessages:
@@ -42,7 +42,7 @@ extension PubSubQueue {
 }
 
 extension PlayCall {
-    /// The body of the request, an object; where there is none, an empty one.
+    /// The request body, an object; empty if there is no body.
     func body() throws(PlayAPIError) -> JSONNode {
         do {
             let text = request.body.isEmpty ? Array("{}".utf8) : request.body

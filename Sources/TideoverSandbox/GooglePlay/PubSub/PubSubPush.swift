@@ -1,33 +1,32 @@
 import TideoverHTTP
 import TideoverJSON
 
-/// A subscription that pushes: as whom, to which audience and in which form.
-/// https://cloud.google.com/pubsub/docs/push
+/// A push subscription: its account, audience and format. https://cloud.google.com/pubsub/docs/push
 public struct PubSubPush: Hashable, Sendable {
     /// `projects/P/subscriptions/S`
     public var subscription = "projects/tideover-rehearsal/subscriptions/push"
     /// `aud` of the tokens.
     public var audience: String
-    /// The service account in whose name it pushes.
+    /// The service account in its tokens.
     public var email: String
-    /// How the body is made.
+    /// The format of the body.
     public var form = Form.wrapped
 
-    /// What a push brings.
+    /// The formats of a push.
     public enum Form: Hashable, Sendable {
         /// The message with its metadata, in an envelope.
         case wrapped
-        /// What was published and nothing else; the metadata in headers, if it is written at all.
+        /// Only the published content, with the metadata in headers if it is written.
         case unwrapped(writesMetadata: Bool)
     }
 
-    /// A subscription that pushes in envelopes.
+    /// Creates a subscription that pushes in envelopes.
     public init(audience: String, email: String) {
         self.audience = audience
         self.email = email
     }
 
-    /// The body that is posted.
+    /// Returns the request body.
     func body(of message: PlayMessage) -> [UInt8] {
         switch form {
         case .unwrapped: return message.data
@@ -39,7 +38,7 @@ public struct PubSubPush: Hashable, Sendable {
         }
     }
 
-    /// What stands in the headers of a push that bears a token.
+    /// Returns the headers of a push with a token.
     func headers(of message: PlayMessage, bearing token: String, _ body: [UInt8]) -> Headers {
         var headers: Headers = [
             "Authorization": "Bearer \(token)",

@@ -1,7 +1,7 @@
 import TideoverJSON
 
-/// A subscription whose messages wait until they are pulled, and come again until they are acknowledged.
-/// Instants are milliseconds since 1970. https://cloud.google.com/pubsub/docs/pull
+/// A pull subscription: it redelivers messages until they are acknowledged. Instants are in
+/// milliseconds since 1970. https://cloud.google.com/pubsub/docs/pull
 public struct PubSubQueue: Codable, Sendable {
     /// `projects/P/subscriptions/S`
     public let name: String
@@ -11,9 +11,9 @@ public struct PubSubQueue: Codable, Sendable {
 
     private struct Waiting: Codable, Sendable {
         let message: PlayMessage
-        /// From when on it can be pulled; while somebody has it, when their time is up.
+        /// When it can be pulled; for a message in use, the acknowledgement deadline.
         var from: Int64
-        /// With what it is acknowledged; nil while nobody has it.
+        /// The id with which it is acknowledged; nil while no receiver has it.
         var acknowledgementId: String?
 
         func isHeld(by ids: [String], at now: Int64) -> Bool {
@@ -22,19 +22,19 @@ public struct PubSubQueue: Codable, Sendable {
         }
     }
 
-    /// What a pull brings.
+    /// A pulled message.
     struct Received: Sendable {
         let acknowledgementId: String
         let message: PlayMessage
 
-        /// With its instants by another clock than the store's.
+        /// Returns it with its instants on another clock than the store's.
         func resource(_ dial: StoreDial) -> JSONObject {
             let message = message.dated(by: dial)
             return ["ackId": .string(acknowledgementId), "message": .object(message.resource)]
         }
     }
 
-    /// A subscription without messages.
+    /// Creates a subscription without messages.
     public init(
         name: String = "projects/tideover-rehearsal/subscriptions/pull",
         seed: UInt64,
@@ -45,7 +45,7 @@ public struct PubSubQueue: Codable, Sendable {
         random = SeededRandom(seed: seed ^ 0x7075_6C6C)
     }
 
-    /// The ids of the messages not acknowledged, oldest first.
+    /// The ids of the unacknowledged messages, oldest first.
     public var unacknowledged: [String] { waiting.map(\.message.id) }
 
     mutating func publish(_ message: PlayMessage) {
@@ -53,7 +53,7 @@ public struct PubSubQueue: Codable, Sendable {
         waiting.append(Waiting(message: message, from: message.publishedAt + habits.lag))
     }
 
-    /// Hands out what can be had now, oldest first and `count` at most.
+    /// Returns the messages that are available now, oldest first, at most `count`.
     mutating func pull(_ count: Int, at now: Int64) -> [Received] {
         forget(at: now)
         var received: [Received] = []
@@ -70,13 +70,14 @@ public struct PubSubQueue: Codable, Sendable {
         waiting.removeAll { $0.message.publishedAt + habits.retention <= now }
     }
 
-    /// Forgets the messages that these ids were handed out with. An id whose time is up does nothing,
-    /// and is no error.
+    /// Removes the messages with these acknowledgement ids. An expired id has no effect and is no
+    /// error.
     mutating func acknowledge(_ ids: [String], at now: Int64) {
         waiting.removeAll { $0.isHeld(by: ids, at: now) }
     }
 
-    /// Gives so many seconds from now on for acknowledging; none puts a message back.
+    /// Sets the acknowledgement deadline to this many seconds from now; zero returns a message to
+    /// the queue.
     mutating func setDeadline(of ids: [String], seconds: Int64, at now: Int64) {
         for index in waiting.indices where waiting[index].isHeld(by: ids, at: now) {
             waiting[index].from = now + seconds * 1000

@@ -1,13 +1,13 @@
 import TideoverJSON
 
-/// Reads what a scenario says of Google Play outside of its steps.
+/// Reads the Google Play parts of a scenario's head.
 struct PlayHeadReader {
     /// The whole scenario.
     let top: JSONNode
     let customers: [StoreCustomer]
     let lag: Int64
 
-    /// Nil where nothing takes place there.
+    /// Nil if the scenario has no Google Play part.
     func read() throws(ScenarioError) -> ScenarioGooglePlay? {
         guard let node = top["googlePlay"] else { return nil }
         let reader = try ObjectReader(
@@ -110,7 +110,8 @@ struct PlayHeadReader {
         )
     }
 
-    /// How it goes on at its expiry. After the payments committed to it renews period by period.
+    /// Reads how a plan continues at its expiry. After the committed payments it renews period by
+    /// period.
     private func kind(
         _ reader: ObjectReader
     ) throws(ScenarioError) -> GooglePlayBasePlan.Kind {
@@ -119,7 +120,7 @@ struct PlayHeadReader {
         return .instalments(payments: max(payments, 1), renewsCommitment: false)
     }
 
-    /// Whole days, as Google has grace and hold.
+    /// Reads whole days, the unit of Google's grace and hold.
     private func days(_ key: String, of reader: ObjectReader) throws(ScenarioError) -> Int64? {
         guard let span = try reader.optional(key, readSpan) else { return nil }
         return span.end(of: 1, from: 0) / CivilDate.millisecondsPerDay
@@ -127,7 +128,8 @@ struct PlayHeadReader {
 
     // MARK: Customers
 
-    /// Who buys in Google Play: who says so, or everybody where nothing else is on sale.
+    /// Returns the customers of Google Play: those who name it, or all if no other store sells
+    /// anything.
     private func playCustomers() throws(ScenarioError) -> [GooglePlayCustomer] {
         var players: [GooglePlayCustomer] = []
         for customer in customers {

@@ -1,6 +1,6 @@
 import TideoverJSON
 
-/// What a step can do in Google Play.
+/// The actions of a step in Google Play.
 private enum PlayVerb: String, CaseIterable {
     case buy, replace, changeItems, topUp, completePayment, dropPayment
     case failPayments, fixPayments, cancel, cancelBySystem, restart, pause, resume
@@ -10,7 +10,7 @@ private enum PlayVerb: String, CaseIterable {
     case showPrompt
     case catchUp, disturbNotifications, disturbAPI, endDisturbances
 
-    /// Whether it is nobody's doing in particular.
+    /// Whether it has no customer.
     var concernsNobody: Bool {
         switch self {
         case .requestTestNotification, .loseNotifications, .deliverNotifications,
@@ -20,7 +20,7 @@ private enum PlayVerb: String, CaseIterable {
         }
     }
 
-    /// What a step may say beside what every step may.
+    /// The keys that a step allows in addition to the common ones.
     var keys: [String] {
         switch self {
         case .buy:
@@ -50,14 +50,14 @@ private enum PlayVerb: String, CaseIterable {
 }
 
 extension StepReader {
-    /// Whether a step takes place in Google Play: its customer buys there, or everybody does.
+    /// Whether a step takes place in Google Play: its customer buys there, or all customers do.
     func isInGooglePlay(_ node: JSONNode) -> Bool {
         guard let play else { return false }
         if let name = node["customer"]?.string { return play.takes(name) }
         return customers.allSatisfy { play.takes($0.name) }
     }
 
-    /// A step that takes place in Google Play.
+    /// Reads a step in Google Play.
     func playStep(
         _ node: JSONNode,
         after previous: Int64,
@@ -230,7 +230,7 @@ extension StepReader {
         )
     }
 
-    /// Few enough that the price of all of them can be written.
+    /// Limited, so that the total price can be represented.
     private func quantity(_ reader: ObjectReader) throws(ScenarioError) -> Int64? {
         guard let quantity = try reader.wholeNumber("quantity") else { return nil }
         guard quantity <= 1_000_000 else {
@@ -309,6 +309,6 @@ extension StepReader {
 }
 
 extension Array {
-    /// The one element of an array that has no other.
+    /// The only element of an array with one element; nil for any other array.
     fileprivate var only: Element? { count == 1 ? first : nil }
 }

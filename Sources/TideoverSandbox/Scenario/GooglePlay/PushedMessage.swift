@@ -1,32 +1,32 @@
 import TideoverJSON
 
-/// One push of a message, and how the system under test took it.
+/// One push of a message, and the response of the system under test.
 public struct PushedMessage: Hashable, Sendable {
-    /// What was pushed.
+    /// The message.
     public let message: PlayMessage
-    /// What went wrong on its way; nil when nothing did.
+    /// The fault of this push; nil if there is none.
     public let fault: PlayWireFault?
-    /// The status answered; nil when no answer came.
+    /// The response's status; nil without a response.
     public let status: Int?
-    /// The answer right after it, for the customer it is about.
+    /// The answer about the message's customer, read directly after the push.
     public let reading: Reading?
     /// Whether a later push of the same message was acknowledged.
     public internal(set) var isTakenLater = false
 
-    /// Whether Pub/Sub takes the message as delivered.
+    /// Whether Pub/Sub counts the message as delivered.
     public var isAcknowledged: Bool { status.map(PlayPost.isAcknowledgement) ?? false }
 
-    /// Whether the message was taken in, or refused where it must not be believed, or put off by a fault of
-    /// one's own and taken in later.
+    /// Whether the message was accepted, or rejected if it must be rejected. A receiver may also
+    /// answer with a server error if a later push is accepted.
     public var isTakenRightly: Bool {
         guard !(fault?.mustBeRefused ?? false) else { return (400...499).contains(status ?? 0) }
         return isAcknowledged || (isTakenLater && (500...599).contains(status ?? 0))
     }
 
-    /// What the notification is of, such as `SUBSCRIPTION_RENEWED`.
+    /// The type of the notification, such as `SUBSCRIPTION_RENEWED`.
     public var name: String { PlayNotificationName(message).text }
 
-    /// What happened, in one sentence.
+    /// The event, in one sentence.
     public var words: String {
         guard let customer = message.customer else {
             return "Google Play sends a test notification."
@@ -35,7 +35,7 @@ public struct PushedMessage: Hashable, Sendable {
     }
 }
 
-/// The name that Google's documents have for a notification.
+/// The name of a notification in Google's documents.
 /// https://developer.android.com/google/play/billing/rtdn-reference
 private struct PlayNotificationName {
     let text: String

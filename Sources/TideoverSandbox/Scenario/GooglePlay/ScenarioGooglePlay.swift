@@ -1,50 +1,50 @@
-/// The part of a scenario that takes place in Google Play.
+/// The Google Play part of a scenario.
 public struct ScenarioGooglePlay: Hashable, Sendable {
-    /// What is on sale there.
+    /// The app on sale in Google Play.
     public let app: GooglePlayApp
-    /// What each product unlocks: entitlements by product id.
+    /// The entitlements that each product unlocks, by product id.
     public let entitlements: [String: [String]]
-    /// Who buys there, in the order of the file.
+    /// The customers who buy in Google Play, in the order of the file.
     public let customers: [GooglePlayCustomer]
-    /// How well messages are delivered.
+    /// How reliably messages are delivered.
     public let habits: PubSubHabits
-    /// Whether the back end has a service account to ask with.
+    /// Whether the back end has a service account for Google's APIs.
     public let hasCredentials: Bool
 
     func takes(_ customer: String) -> Bool { customers.contains { $0.name == customer } }
 }
 
-/// What a step can do in Google Play, and whether the store must refuse it.
+/// An action of a step in Google Play, and the required refusal, if any.
 public struct ScenarioPlayAction: Hashable, Sendable {
-    /// What is done.
+    /// The action.
     public let deed: Deed
-    /// The reason for which the store must refuse it; nil if it must not.
+    /// The reason the store must give for refusing it; nil if it must not refuse.
     public let refusal: GooglePlayRefusal.Reason?
 
-    /// What can be done.
+    /// The possible actions.
     public enum Deed: Hashable, Sendable {
-        /// By the customer; a purchase is acknowledged by the app at once, where that can be done.
+        /// By the customer. The app acknowledges a purchase at once, if it can be acknowledged.
         case act(GooglePlayAction, acknowledges: Bool)
         /// By the developer, to the customer's newest purchase.
         case write(Write)
         /// The operator asks for a test notification.
         case requestTestNotification
-        /// What is pushed is lost from now on, though Pub/Sub takes it for acknowledged; or is not.
+        /// Starts or stops losing pushes, although Pub/Sub records them as acknowledged.
         case loseNotifications(Bool)
-        /// From now on pushes go wrong.
+        /// Starts a fault in pushes.
         case disturbNotifications(PlayWireFaultRule)
-        /// From now on calls go wrong.
+        /// Starts a fault in API calls.
         case disturb(PlayFaultRule)
-        /// From now on messages are delivered otherwise.
+        /// Changes how messages are delivered.
         case disturbPubSub(PubSubHabits)
-        /// Calls go wrong no more, and messages are delivered as the scenario has it.
+        /// Ends all faults, and restores the scenario's delivery of messages.
         case endDisturbances
     }
 
-    /// What a developer can do with a purchase or its newest order.
+    /// A developer's writes to a purchase or its newest order.
     public enum Write: Hashable, Sendable {
         case acknowledge
-        /// Says that what was bought once is used up.
+        /// Consumes a one-time purchase.
         case consume
         case cancel
         case postpone(milliseconds: Int64)

@@ -1,7 +1,7 @@
 import TideoverHTTP
 import TideoverJSON
 
-// What of a scenario being played happens in Google Play.
+// The Google Play part of a running scenario.
 
 extension ScenarioPlay {
     mutating func perform(_ action: ScenarioPlayAction, _ step: ScenarioStep) async {
@@ -70,7 +70,7 @@ extension ScenarioPlay {
 }
 
 extension [Moment] {
-    /// The same moments, in which each push knows whether its message was taken in later.
+    /// Returns the same moments. Each push records whether its message was accepted later.
     var withPushesTakenLater: [Moment] {
         var taken: Set<String> = []
         var moments = self

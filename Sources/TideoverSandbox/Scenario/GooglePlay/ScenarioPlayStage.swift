@@ -1,7 +1,7 @@
 import TideoverHTTP
 import TideoverJSON
 
-/// Google Play while a scenario is played.
+/// The Google Play part of a scenario run.
 struct ScenarioPlayStage: Sendable {
     let store: SimulatedGooglePlay
     private let path: String
@@ -24,7 +24,7 @@ struct ScenarioPlayStage: Sendable {
             accounts: target.account.map { [$0] } ?? [],
             tokenURL: target.tokenURL,
             dial: dial,
-            // A rehearsal's time does not pass while anybody waits.
+            // No simulated time passes during a wait.
             wait: { _ in await Task.yield() }
         )
         self.play = play
@@ -49,7 +49,7 @@ struct ScenarioPlayStage: Sendable {
         )
     }
 
-    /// The expiry that a naive check would keep of what a message is about; nil for what has none.
+    /// Returns the expiry that a naive check would store for a message; nil if it has none.
     func expiry(told message: PlayMessage) async -> Int64? {
         let content = try? JSONDocument(message.data).root
         let token = content?["subscriptionNotification"]?["purchaseToken"]?.string
@@ -58,15 +58,15 @@ struct ScenarioPlayStage: Sendable {
         return items.compactMap { $0["expiryTime"]?.string.flatMap(InstantText.read) }.max()
     }
 
-    /// What the store held to be so of each product of a customer's that unlocks anything.
+    /// Returns the store's state of each product of a customer that unlocks an entitlement.
     func truths(of customer: String, by instant: Int64) async -> [AppStoreTruth] {
-        // The other store may be ahead by what is still to happen at this instant.
+        // This store can be ahead of the other one by events that are still due at this instant.
         await store.holdings(of: customer, at: min(instant, await store.now))
             .filter { !(play.entitlements[$0.product] ?? []).isEmpty }
             .map { AppStoreTruth($0.truth) }
     }
 
-    /// What a device presents of what the customer has bought.
+    /// Returns the purchases that a device reports for the customer.
     func purchases(of customer: String) async -> [JSONValue] {
         var purchases: [JSONValue] = []
         for token in await store.tokens(of: customer) {
@@ -80,9 +80,9 @@ struct ScenarioPlayStage: Sendable {
         return purchases
     }
 
-    // MARK: Doing
+    // MARK: Acting
 
-    /// Does what a step says, and returns why the store refused it, if it did.
+    /// Performs a step, and returns the reason of the store's refusal, if there is one.
     func perform(
         _ deed: ScenarioPlayAction.Deed,
         by customer: String?
@@ -112,7 +112,7 @@ struct ScenarioPlayStage: Sendable {
         }
     }
 
-    /// The app acknowledges what a customer has bought, unless its payment is still awaited.
+    /// Acknowledges a customer's purchase, as the app does, unless its payment is still pending.
     private func acknowledge(what customer: String) async throws(GooglePlayRefusal) {
         let holdings = await store.holdings(of: customer, at: await store.now)
         guard let newest = holdings.last, newest.truth.isEntitled else { return }
@@ -140,7 +140,7 @@ struct ScenarioPlayStage: Sendable {
 }
 
 extension AppStoreTruth {
-    /// What Google Play holds to be so, in the words that both stores share.
+    /// Converts the state in Google Play to the type that both stores share.
     fileprivate init(_ truth: GooglePlayTruth) {
         self =
             switch truth {

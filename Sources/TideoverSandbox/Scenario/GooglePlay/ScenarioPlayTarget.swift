@@ -1,25 +1,26 @@
 public import TideoverHTTP
 
-/// The system under test, as Google meets it.
+/// The configuration of Google's access to the system under test.
 public struct ScenarioPlayTarget: Sendable {
-    /// Where Pub/Sub pushes; `{app}` stands for the app's id.
+    /// The path to which Pub/Sub pushes; `{app}` is replaced with the app's id.
     public var deliverPath = "/v1/apps/{app}/notifications/google-play"
-    /// Whether it is pushed to; one that is not pulls, and asks for what it wants to know.
+    /// Whether it receives pushes; if not, it pulls messages and reads purchases itself.
     public var isPushedTo = true
     /// The audience of the tokens of pushes.
     public var audience = "https://tideover.example/push"
-    /// The service account in whose name Pub/Sub pushes.
+    /// The service account in the tokens of pushes.
     public var email = "pusher@tideover-rehearsal.iam.gserviceaccount.com"
-    /// The service account with which the system under test may ask; nil if it asks nothing.
+    /// The service account of the system under test for Google's APIs; nil if it does not call
+    /// them.
     public var account: PlayServiceAccount?
-    /// `token_uri` of that account's key file, which its assertions are addressed to.
+    /// `token_uri` of that account's key file, the audience of its assertions.
     public var tokenURL = SimulatedGooglePlay.tokenURL
-    /// What signs the tokens of pushes; nil for keys made anew for each scenario.
+    /// Signs the tokens of pushes; nil creates new keys for each scenario.
     public var authority: PlayAuthority?
-    /// Told of Google before a scenario begins, for a system that asks.
+    /// Receives Google's handler before a scenario begins, for a system that calls it.
     public var meetGoogle: @Sendable (_ google: @escaping Handler) async -> Void = { _ in }
 
-    /// A system with the paths that Tideover itself has.
+    /// Creates a system with Tideover's own paths.
     public init() {}
 
     var push: PubSubPush { PubSubPush(audience: audience, email: email) }

@@ -1,7 +1,7 @@
-// What people read of what is done in Google Play.
+// Descriptions of actions in Google Play, for people.
 
 extension ScenarioPlayAction.Deed {
-    /// One sentence, with the customer's name where somebody does it.
+    /// Returns one sentence, with the customer's name if a customer acts.
     func words(_ customer: String) -> String {
         switch self {
         case .act(let action, _): sentence(action, customer)

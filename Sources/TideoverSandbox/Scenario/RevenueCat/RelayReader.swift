@@ -1,12 +1,12 @@
 import TideoverJSON
 
-/// Reads what a scenario says of RevenueCat outside of its steps.
+/// Reads the RevenueCat parts of a scenario's head.
 struct RelayHeadReader {
     /// The whole scenario.
     let top: JSONNode
     let entitlements: [String: [String]]
 
-    /// Nil where there is none.
+    /// Nil if the scenario has no RevenueCat.
     func read() throws(ScenarioError) -> ScenarioRevenueCat? {
         guard let node = top["revenueCat"] else { return nil }
         let reader = try ObjectReader(
@@ -24,18 +24,18 @@ struct RelayHeadReader {
     }
 }
 
-/// What a step can do with RevenueCat.
+/// The actions of a step in RevenueCat.
 private enum RelayVerb: String, CaseIterable {
     case loseWebhooks, deliverWebhooks, transfer
 }
 
 extension StepReader {
-    /// Whether a step is RevenueCat's; only in a scenario that has one.
+    /// Whether a step is an action in RevenueCat; only in a scenario with RevenueCat.
     func isRelayed(_ node: JSONNode) -> Bool {
         revenueCat != nil && RelayVerb.allCases.contains { $0.rawValue == node["do"]?.string }
     }
 
-    /// A step that is RevenueCat's.
+    /// Reads a step in RevenueCat.
     func relayStep(
         _ node: JSONNode,
         after previous: Int64
@@ -72,7 +72,8 @@ extension StepReader {
         )
     }
 
-    /// What RevenueCat's own answer must say: of each entitlement whether it is active.
+    /// Reads the required content of RevenueCat's own answer: for each entitlement, whether it is
+    /// active.
     func relayed(_ reader: ObjectReader) throws(ScenarioError) -> [ScenarioStep.Relayed] {
         guard let node = reader.node["revenueCat"] else { return [] }
         try checkKind(node, .object, "revenueCat", .object)

@@ -1,7 +1,7 @@
 import TideoverHTTP
 import TideoverJSON
 
-/// RevenueCat while a scenario is played.
+/// The RevenueCat part of a scenario run.
 struct ScenarioRelayStage: Sendable {
     let relay: SimulatedRevenueCat
     let isAlone: Bool
@@ -25,7 +25,8 @@ struct ScenarioRelayStage: Sendable {
         await target.meetRevenueCat(relay.api)
     }
 
-    /// What lags behind a store that the system under test hears itself is not waited for.
+    /// Skips RevenueCat's pending work if the system under test also receives the stores'
+    /// notifications.
     var lastFirstAttempt: Int64? {
         get async { await relay.lastFirstAttempt(awaitingWords: isAlone) }
     }
@@ -35,15 +36,16 @@ struct ScenarioRelayStage: Sendable {
     }
 }
 
-// What of a scenario being played RevenueCat does.
+// The RevenueCat steps of a scenario run.
 
 extension ScenarioPlay {
-    /// The id by which RevenueCat knows a customer: the one that the app gave.
+    /// RevenueCat's id of a customer: the one that the app set.
     private func id(of name: String?) -> String? {
         customer(name).map { $0.appAccountToken ?? $0.name }
     }
 
-    /// The App Store notifies RevenueCat too. Returns whether it notifies nobody else.
+    /// Sends an App Store notification to RevenueCat too. Returns whether RevenueCat is the only
+    /// receiver.
     func relay(_ notification: AppStoreNotification) async -> Bool {
         guard let revenueCat else { return false }
         if let id = id(of: notification.customer) {
@@ -52,7 +54,8 @@ extension ScenarioPlay {
         return revenueCat.isAlone
     }
 
-    /// Google Play publishes to RevenueCat too. Returns whether it publishes to nobody else.
+    /// Publishes a Google Play message to RevenueCat too. Returns whether RevenueCat is the only
+    /// receiver.
     func relay(_ message: PlayMessage) async -> Bool {
         guard let revenueCat else { return false }
         if let id = id(of: message.customer) {
@@ -96,7 +99,7 @@ extension ScenarioPlay {
         note(customer?.name, .webhook(webhook))
     }
 
-    /// Whether RevenueCat's own answer is as a step requires.
+    /// Checks RevenueCat's own answer against a step's requirements.
     func verdicts(
         on relayed: [ScenarioStep.Relayed],
         of customer: StoreCustomer

@@ -1,45 +1,46 @@
 public import TideoverHTTP
 import TideoverJSON
 
-/// A RevenueCat beside the system under test, in a scenario that has one.
+/// The RevenueCat beside the system under test, in a scenario that has one.
 public struct ScenarioRevenueCat: Hashable, Sendable {
-    /// How its project is set up.
+    /// The configuration of its project.
     public let setup: RelaySetup
-    /// Whether the stores notify it alone: then the system under test hears only what it relays.
+    /// Whether the stores notify only RevenueCat. If so, the system under test receives only its
+    /// webhooks.
     public let isAlone: Bool
 }
 
-/// What a step can do with it.
+/// The actions of a step in RevenueCat.
 public enum ScenarioRelayAction: Hashable, Sendable {
-    /// Webhooks are lost from now on, though RevenueCat takes them for delivered; or are not.
+    /// Starts or stops losing webhooks, although RevenueCat records them as delivered.
     case loseWebhooks(Bool)
-    /// What a customer has becomes another's.
+    /// Transfers a customer's purchases to another customer.
     case transfer(to: String)
 }
 
-/// The system under test, as RevenueCat meets it.
+/// The configuration of RevenueCat's access to the system under test.
 public struct ScenarioRelayTarget: Sendable {
-    /// Where webhooks are posted; `{app}` stands for the app's id.
+    /// The path to which webhooks are posted; `{app}` is replaced with the app's id.
     public var deliverPath = "/v1/apps/{app}/notifications/revenuecat"
-    /// Told of RevenueCat's API before a scenario begins, for a system that asks.
+    /// Receives RevenueCat's API before a scenario begins, for a system that calls it.
     public var meetRevenueCat: @Sendable (_ api: @escaping Handler) async -> Void = { _ in }
 
-    /// A system with the paths that Tideover itself has.
+    /// Creates a system with Tideover's own paths.
     public init() {}
 }
 
-/// One webhook, and how the system under test took it.
+/// One webhook, and the response of the system under test.
 public struct RelayedWebhook: Hashable, Sendable {
-    /// What RevenueCat told of.
+    /// The event that RevenueCat sent.
     public let event: RelayEvent
-    /// The status answered; nil when no answer came.
+    /// The response's status; nil without a response.
     public let status: Int?
-    /// The answer right after it, for the customer it is about.
+    /// The answer about the event's customer, read directly after the webhook.
     public let reading: Reading?
 
-    /// Whether RevenueCat takes it for delivered.
+    /// Whether RevenueCat counts it as delivered.
     public var isTaken: Bool { status == 200 }
 
-    /// What happened, in one sentence.
+    /// The event, in one sentence.
     public var words: String { "RevenueCat tells of \(event.type.rawValue)." }
 }

@@ -1,4 +1,4 @@
-/// What is on sale in the App Store of a story, what is done there and what goes wrong.
+/// The App Store part of a story: its catalogue, its actions and its faults.
 struct AppStoreTale {
     let store: AppStoreApp
     private let monthly: AppStoreProduct
@@ -71,7 +71,7 @@ struct AppStoreTale {
         )
     }
 
-    // MARK: What happens
+    // MARK: Actions
 
     var beginning: AppStoreAction { .subscribe(product: monthly.id, trial: .ifEligible) }
 
@@ -105,7 +105,7 @@ struct AppStoreTale {
         ]
     }
 
-    // MARK: What goes wrong
+    // MARK: Faults
 
     func disturbances(_ random: inout SeededRandom) -> [ScenarioAction] {
         let faults: [AppStoreWireFault] = [

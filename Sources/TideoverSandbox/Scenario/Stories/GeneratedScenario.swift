@@ -1,18 +1,18 @@
 extension Scenario {
-    /// A story that follows from a number alone: customers of a store act at random, messages and answers go
-    /// wrong at random, and every few weeks it is quiet. Nothing goes wrong then, the system under test has
-    /// caught up, and its answer must be the store's own truth.
+    /// Generates a story from a seed: customers act at random, and messages and answers fail at
+    /// random. Every few weeks there is a quiet point. All faults have ended then, and the system
+    /// under test has caught up. Its answer must be the store's own truth.
     ///
     /// - Parameters:
-    ///   - seed: What the whole story follows from.
-    ///   - kind: Where it takes place.
+    ///   - seed: Determines the whole story.
+    ///   - kind: The stores that it uses.
     /// - Returns: the same story for the same seed and kind.
     public static func generated(seed: UInt64, of kind: StoryKind) -> Scenario {
         var storyteller = Storyteller(seed: seed, kind)
         return storyteller.story()
     }
 
-    /// The same story without some of its steps.
+    /// Returns the same story without some of its steps.
     public func without(_ lines: Set<Int>) -> Scenario {
         var story = self
         story.steps.removeAll { lines.contains($0.line) }
@@ -20,10 +20,10 @@ extension Scenario {
     }
 }
 
-/// Where a story made up from a seed takes place.
+/// The stores of a generated story.
 public enum StoryKind: String, CaseIterable, Hashable, Sendable {
     case appStore
     case googlePlay
-    /// One customer buys in both, and is entitled if either store says so.
+    /// One customer buys in both, and is entitled if either store reports it.
     case mixed
 }

@@ -1,4 +1,4 @@
-/// What is on sale in the Google Play of a story, what is done there and what goes wrong.
+/// The Google Play part of a story: its catalogue, its actions and its faults.
 struct GooglePlayTale {
     private let app: GooglePlayApp
     private let offer: String?
@@ -63,7 +63,8 @@ struct GooglePlayTale {
         GooglePlayPrice(StorePrice(milliunits: milliunits, currency: "USD"))
     }
 
-    /// The part of a story with these customers; what they buy names them as the App Store's tokens do.
+    /// Returns the part of a story with these customers. Their purchases use the same tokens as
+    /// those in the App Store.
     func part(of customers: [StoreCustomer]) -> ScenarioGooglePlay {
         ScenarioGooglePlay(
             app: app,
@@ -81,7 +82,7 @@ struct GooglePlayTale {
         )
     }
 
-    // MARK: What happens
+    // MARK: Actions
 
     var beginning: ScenarioPlayAction { .bought(subscription("monthly")) }
 
@@ -130,7 +131,7 @@ struct GooglePlayTale {
     private var paying: [ScenarioPlayAction] {
         let (dear, dearer) = (Self.price(12_990).standard, Self.price(13_990).standard)
         return [
-            // Often enough that grace and hold are also met when it is quiet.
+            // Often enough that quiet points also include grace and hold.
             .done(.failPayments), .done(.failPayments), .done(.failPayments), .done(.failPayments),
             .done(.failPayments), .done(.failPayments), .done(.failPayments), .done(.failPayments),
             .done(.fixPayments), .done(.fixPayments), .done(.fixPayments), .done(.fixPayments),
@@ -152,9 +153,9 @@ struct GooglePlayTale {
         ]
     }
 
-    // MARK: What goes wrong
+    // MARK: Faults
 
-    /// From a copy of the generator: what else happens in a story does not hang on it.
+    /// Uses a copy of the generator, so that the rest of a story does not depend on it.
     private func pushFaults(_ random: SeededRandom) -> [ScenarioPlayAction] {
         var random = random
         let faults: [PlayWireFault] = [
@@ -166,15 +167,16 @@ struct GooglePlayTale {
             let percent = Int(random.number(in: 5...30))
             rules.append(PlayWireFaultRule(fault, times: nil, percent: percent))
         }
-        // A key takes a while to make.
+        // Creating a key is slow.
         for fault in [PlayWireFault.rotateKey, .unknownKey] where random.happens(onceIn: 4) {
             rules.append(PlayWireFaultRule(fault))
         }
         return rules.map { ScenarioPlayAction(deed: .disturbNotifications($0), refusal: nil) }
     }
 
-    /// A token that lives is never said to be unknown or gone: a back end may leave such a one alone for
-    /// longer than a story waits. Tideover does for a week (`docs/operating.md`, "Google Play").
+    /// Never reports a live token as unknown or gone: a back end may then ignore the token for
+    /// longer than a story lasts. Tideover ignores it for a week (`docs/operating.md`, "Google
+    /// Play").
     func disturbances(_ random: inout SeededRandom) -> [ScenarioAction] {
         var habits = PubSubHabits()
         if random.number(in: 0...2) > 0 { habits.lost = random.number(in: 5...50) }
@@ -199,12 +201,12 @@ struct GooglePlayTale {
 }
 
 extension ScenarioPlayAction {
-    /// Something a customer pays for, and that the app acknowledges.
+    /// Creates a purchase that the app acknowledges.
     fileprivate static func bought(_ action: GooglePlayAction) -> ScenarioPlayAction {
         ScenarioPlayAction(deed: .act(action, acknowledges: true), refusal: nil)
     }
 
-    /// Something that nobody acknowledges.
+    /// Creates an action without an acknowledgement.
     fileprivate static func done(_ action: GooglePlayAction) -> ScenarioPlayAction {
         ScenarioPlayAction(deed: .act(action, acknowledges: false), refusal: nil)
     }
@@ -213,7 +215,7 @@ extension ScenarioPlayAction {
         ScenarioPlayAction(deed: .write(write), refusal: nil)
     }
 
-    /// The end of all trouble with Google.
+    /// Ends all faults of Google.
     static var endOfDisturbances: ScenarioPlayAction {
         ScenarioPlayAction(deed: .endDisturbances, refusal: nil)
     }

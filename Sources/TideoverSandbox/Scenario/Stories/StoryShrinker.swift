@@ -1,8 +1,9 @@
 extension Scenario {
-    /// The same story with as few steps as it still fails with: what can be left out is, but for what heals.
+    /// Reduces the story to as few steps as possible that still fail. Keeps all steps that end
+    /// faults or recover from them.
     ///
-    /// - Parameter fails: Plays a story, and says whether it fails.
-    /// - Returns: the shorter story, or this one where nothing can be left out.
+    /// - Parameter fails: Plays a story, and returns whether it fails.
+    /// - Returns: the shorter story, or this one if no step can be omitted.
     public func shrunk(
         while fails: (Scenario) async throws -> Bool
     ) async rethrows -> Scenario {
@@ -28,7 +29,7 @@ extension Scenario {
 }
 
 extension ScenarioStep {
-    /// Whether a story could fail for want of it though nothing is wrong.
+    /// Whether a correct system could fail the story without this step.
     fileprivate var heals: Bool {
         switch action {
         case .openApp, .catchUp, .endDisturbances: true

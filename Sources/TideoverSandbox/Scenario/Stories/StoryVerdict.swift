@@ -2,32 +2,33 @@ import TideoverJSON
 
 /// A moment of a generated story at which the system under test was wrong.
 public struct StoryFault: Hashable, Sendable, CustomStringConvertible {
-    /// When, in milliseconds since 1970.
+    /// The instant, in milliseconds since 1970.
     public let at: Int64
-    /// What was wrong, in one sentence.
+    /// A description of the error, in one sentence.
     public let description: String
 }
 
-/// How a generated story came out.
+/// The result of a generated story.
 public struct StoryVerdict: Hashable, Sendable {
-    /// Where it came out wrong, earliest first.
+    /// The errors, earliest first.
     public private(set) var faults: [StoryFault] = []
-    /// How many answers were held against the store's truth at quiet points.
+    /// The number of answers compared with the store's truth at quiet points.
     public private(set) var quietAnswers = 0
-    /// How long, outside of the windows in which something went wrong, somebody was denied access whom the
-    /// store says is entitled, in milliseconds.
+    /// The time that entitled customers were denied access outside of the fault windows, in
+    /// milliseconds.
     public private(set) var lockout: Int64 = 0
 
-    /// The same in minutes, the last one begun counted.
+    /// The same in minutes, rounded up.
     public var lockoutMinutes: Int64 { (lockout + 59_999) / 60_000 }
 }
 
 extension ScenarioReport {
-    /// What a generated story shows: at quiet points the answer must be the store's truth, outside of the
-    /// faults' windows nobody may be locked out, and of what arrives only what is right may be believed.
+    /// The result of a generated story. At quiet points the answer must match the store's truth.
+    /// Outside of the fault windows no customer may be locked out. Invalid deliveries must be
+    /// rejected.
     ///
-    /// A window begins when something goes wrong, and ends when the system under test catches up, two days
-    /// after nothing goes wrong any more.
+    /// A window begins with a fault. It ends when the system under test catches up, two days after
+    /// all faults have ended.
     public var storyVerdict: StoryVerdict {
         StoryVerdict(self)
     }
@@ -37,7 +38,7 @@ extension StoryVerdict {
     fileprivate init(_ report: ScenarioReport) {
         var window = StoryWindow()
         var meter = LockoutMeter()
-        // Of whom a purchase in Google Play was told of while it was paid for.
+        // The customers with a reported, currently paid purchase in Google Play.
         var heardOf: Set<String> = []
         for (index, moment) in report.moments.enumerated() {
             switch moment.happening {
@@ -49,7 +50,7 @@ extension StoryVerdict {
                     note(moment, "taken wrongly: \(delivery.outcome)")
                 }
             case .push(let push):
-                // One that could not be asked about is pushed again.
+                // A push is repeated if its purchase could not be read.
                 if !push.isTakenRightly, !window.isOpen { note(moment, "a push taken wrongly") }
             case .webhook: break
             case .readBack(let readBack):
@@ -62,12 +63,12 @@ extension StoryVerdict {
             }
             if let reading = moment.reading {
                 if reading.isPaidInGooglePlay { heardOf.insert(reading.customer) }
-                // What is bought next is another purchase.
+                // The next purchase is a different one.
                 if !reading.truth.isEntitled { heardOf.remove(reading.customer) }
             }
             if window.isOpen { meter.stop(at: moment.at) }
             guard !window.isOpen, let reading = moment.reading else { continue }
-            // Of several messages about a customer sent at once the last decides.
+            // Of several messages about a customer sent at once, the last decides.
             guard !report.hearsMore(of: reading.customer, after: index) else { continue }
             if reading.entitlement("premium") == nil {
                 note(moment, "\(reading.customer) is answered nothing")
@@ -86,12 +87,12 @@ extension StoryVerdict {
     }
 }
 
-/// Whether something goes wrong, or has and was not caught up with.
+/// A period with a fault, or after one until the system under test has caught up.
 private struct StoryWindow {
     private(set) var isOpen = false
     /// Nothing has happened since the system under test caught up.
     private(set) var isQuiet = false
-    /// Since when nothing goes wrong; nil while something does.
+    /// Since when there is no fault; nil during a fault.
     private var endedAt: Int64? = .min
 
     mutating func pass(_ action: ScenarioAction?, at instant: Int64) {
@@ -125,11 +126,11 @@ private struct StoryWindow {
     }
 }
 
-/// How long customers were locked out: from an answer that denies until the next one that does not, or until
-/// something goes wrong.
+/// Measures lockouts: from an answer that denies access until the next one that does not, or until
+/// a fault begins.
 private struct LockoutMeter {
     private(set) var total: Int64 = 0
-    /// Those who are, since when, by name.
+    /// The locked out customers, with the start of their lockout, by name.
     private var since: [String: Int64] = [:]
 
     mutating func take(_ reading: Reading, at instant: Int64) {
@@ -147,7 +148,7 @@ private struct LockoutMeter {
 }
 
 extension ScenarioReport {
-    /// Whether the store sent one more message about a customer at the same time.
+    /// Whether the store sent another message about a customer at the same time.
     fileprivate func hearsMore(of customer: String, after index: Int) -> Bool {
         let next = moments.dropFirst(index + 1).first { $0.reading?.customer == customer }
         return next?.isSoon(after: moments[index]) ?? false
@@ -165,7 +166,7 @@ extension Moment {
         }
     }
 
-    /// Whether this is one more message that the store sent at the same time.
+    /// Whether this is another message that the store sent at the same time.
     fileprivate func isSoon(after other: Moment) -> Bool {
         switch happening {
         case .notification, .push: at - other.at < 2_000
@@ -182,8 +183,9 @@ extension Reading {
         return answer?["store"] == "googlePlay" && answer?["state"] == "active"
     }
 
-    /// Whether it says of Google Play's grace what can be told by who hears of a purchase only then: the end
-    /// that the store moves from day to day, and not that of all of it.
+    /// Whether it reports the part of Google Play's grace that is known if the purchase is first
+    /// seen then. This is the end that the store moves from day to day, without the end of the
+    /// whole grace.
     fileprivate var tellsMovingGrace: Bool {
         let answer = entitlement("premium")
         guard case .grace(let last) = truth, answer?["store"] == "googlePlay",
@@ -194,7 +196,7 @@ extension Reading {
         return at < end && end <= min(at + day, last) && (last - end) % day == 0
     }
 
-    /// How the answer differs from the store's truth, in words; nil if it does not.
+    /// How the answer differs from the store's truth, as text; nil if it does not.
     fileprivate var difference: String? {
         let answer = entitlement("premium")
         let state = answer?["state"]?.string ?? "nothing"
@@ -202,12 +204,12 @@ extension Reading {
             return "\(customer) is \(state), but the store says \(truth)"
         }
         guard truth.isEntitled else { return nil }
-        // Of Google Play's grace `accessUntil` is the end that the store moves from day to day, and
-        // `graceUntil` that of all of it (docs/rules.md, `in-grace`).
+        // In Google Play's grace, `accessUntil` is the end that the store moves from day to day.
+        // `graceUntil` is the end of the whole grace (docs/rules.md, `in-grace`).
         let places = state == "grace" ? ["accessUntil", "graceUntil"] : ["accessUntil"]
         let ends = places.map { answer?[$0]?.string.flatMap(InstantText.read) }
         if ends.contains(truth.until) { return nil }
-        // Nor is more than that end told of it beside what another purchase gives.
+        // Beside the access of another purchase, only that end of the grace is reported.
         switch (firmTruth, truth) {
         case (.active(let first), .active(let last)), (.grace(let first), .grace(let last)):
             if let end = ends[0], first <= end, end <= last { return nil }
@@ -219,7 +221,7 @@ extension Reading {
 }
 
 extension AppStoreTruth {
-    /// The word that an answer has for it.
+    /// The state that an answer reports for it.
     fileprivate var answeredState: String {
         switch self {
         case .never: "never"

@@ -1,9 +1,9 @@
-/// Tells a story by a seed.
+/// Generates a story from a seed.
 struct Storyteller {
     static let start: Int64 = 1_777_629_600_000
     static let hour: Int64 = 3_600_000
     static let day = 24 * hour
-    /// How long nothing has gone wrong before it is quiet: what was to be sent again has been by then.
+    /// The time without faults until a quiet point; all retries are due before its end.
     static let recovery = 2 * day
 
     let seed: UInt64
@@ -51,8 +51,8 @@ struct Storyteller {
         return rules
     }
 
-    /// Weeks in which customers do something now and then, and are asked about in between. While something goes
-    /// wrong the stores are also asked now and then, as they are by schedule.
+    /// Generates weeks with occasional actions of customers, and reads in between. During faults
+    /// the stores are also read now and then, as by the regular schedule.
     private mutating func live(
         _ appStore: AppStoreTale,
         _ googlePlay: GooglePlayTale,
@@ -72,13 +72,14 @@ struct Storyteller {
             }
             let action = appStore.action(&random)
             add(.store(action))
-            // What is shared bears no token of the app's: only the member's device can tell whose it is.
+            // A share lacks the app's token, so only the member's device can identify its owner.
             if case .share = action { add(.openApp(DeviceVisit()), by: "ben") }
         }
     }
 
-    /// Two days without trouble, at the end of which the customers open the app, and the store is asked for
-    /// what was lost. Of a purchase on Google Play of which every message was lost only the app can tell.
+    /// Generates two days without faults. At their end the customers open the app, and the store is
+    /// asked for lost notifications. If all messages about a Google Play purchase were lost, only
+    /// the app reports it.
     private mutating func settle() {
         add(.endDisturbances)
         if takesGooglePlay { add(.googlePlay(.endOfDisturbances)) }
@@ -89,7 +90,7 @@ struct Storyteller {
         look()
     }
 
-    /// Everybody is asked about.
+    /// Reads the answers about all customers.
     private mutating func look() {
         let place = ["entitlements", "premium", "access"]
         let expectation = ScenarioExpectation(
@@ -119,9 +120,9 @@ struct Storyteller {
         )
     }
 
-    // MARK: Who and what
+    // MARK: Catalogue and customers
 
-    /// In the App Store Ben has what Anna shares with him.
+    /// In the App Store, Ben uses the subscription that Anna shares.
     private var customers: [StoreCustomer] {
         let anna = StoreCustomer(name: "anna", appAccountToken: SeededRandom.token(of: seed))
         let ben = StoreCustomer(name: "ben", appAccountToken: SeededRandom.token(of: ~seed))
@@ -153,17 +154,17 @@ extension SeededRandom {
         return random.uuid()
     }
 
-    /// One of several, each equally likely.
+    /// Returns one of several elements with equal probability.
     mutating func choice<Element>(_ elements: [Element]) -> Element {
         elements[Int(number(in: 0...Int64(elements.count - 1)))]
     }
 
-    /// Whether something happens that happens once in so many times.
+    /// Returns true with a probability of one in `times`.
     mutating func happens(onceIn times: Int64) -> Bool { number(in: 1...times) == 1 }
 }
 
 extension StorePeriod {
-    /// A period of a story, which is written right.
+    /// Creates a period of a story from valid text.
     init(ofStory text: String) {
         guard let period = StorePeriod(iso: text) else {
             preconditionFailure("periods of a story are written as ISO 8601 has them")
