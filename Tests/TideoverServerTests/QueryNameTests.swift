@@ -20,7 +20,7 @@ import TideoverServer
 
     @Test(arguments: [
         (customer + "?enviroment=sandbox", "Did you mean `environment`?"),
-        (customer + "?zzz=1", "The route takes `environment`."),
+        (customer + "?zzz=1", "The route takes `environment`, `store`."),
         (customer + "/explain?environment=sandbox&asknownat=x", "Did you mean `asKnownAt`?"),
         ("/v1/keys?app=cards", "The route takes none."),
     ])

@@ -234,6 +234,7 @@ enum OpenAPIDocument {
                   "401": { "$ref": "#/components/responses/unauthorised" },
                   "403": { "$ref": "#/components/responses/problem" },
                   "404": { "$ref": "#/components/responses/problem" },
+                  "413": { "$ref": "#/components/responses/problem" },
                   "429": { "$ref": "#/components/responses/tryAgain" },
                   "503": { "$ref": "#/components/responses/tryAgain" }
                 }
