@@ -194,7 +194,7 @@ enum Serve {
         }
     }
 
-    /// Logs the routes that missing keys disable, and how to enable them.
+    /// Logs a revoked admin key, and each app without a key with the command to create one.
     private static func tellOfKeys(
         _ service: Service,
         _ configuration: Configuration,
