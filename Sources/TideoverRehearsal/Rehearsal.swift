@@ -83,7 +83,7 @@ public struct Rehearsal: Sendable {
     ///     - keepsUp: Whether the server also runs its background work, as a running server does.
     ///     - planting: Changes the target before the scenario starts, for example to plant a fault.
     /// - Returns: The report of the events.
-    /// - Throws: `SignatureRefusal` if one of the store's notifications exceeds the size limit.
+    /// - Throws: `SignatureRefusal` if the store's data does not fit into one notification.
     public func play(
         keepsUp: Bool = false,
         planting: (inout ScenarioTarget) -> Void = { _ in }

@@ -319,8 +319,8 @@ enum Serve {
 }
 
 extension HTTPServerLimits {
-    /// The configured limits of connections. Addresses of this machine are exempt from the limit
-    /// per address, because a proxy or back end there represents all its clients.
+    /// The configured limits. Addresses of this machine and of trusted proxies have no limit of
+    /// their own, because each represents many clients.
     init(_ server: Configuration.Server) {
         self.init()
         connectionsPerAddress = server.limits.connectionsPerAddress
