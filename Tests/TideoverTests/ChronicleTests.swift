@@ -9,7 +9,7 @@ import TideoverServer
 /// Compares the totals of a played story with numbers calculated by hand.
 @Suite struct ChronicleTests {
     /// Anna is in grace for five days. Ben has no access for ten days after a refund. Carl pays in
-    /// Google Play, and later in the App Store, where a new customer's first charge is immediate.
+    /// Google Play, and from 25 May in the App Store.
     private static let story = """
         { scenario: "Three", source: "a test", app: { id: "cards", bundleId: "com.example.cards" },
           products: { "cards.pro": { entitlements: ["premium"], group: "pro", period: "P1M",
