@@ -9,8 +9,8 @@ struct BackfillTraces {
     /// The facts of other sources. Data that is requested again after a kill has a new signature,
     /// and becomes another fact with equal content.
     let otherFacts: Set<String>
-    /// The events about each customer that were not corrected, without the version numbers of
-    /// corrected ones. Expected changes may be among them, because the messages of a page are
+    /// The events about each customer that were not corrected, without the counters of
+    /// repeated ones. Expected changes may be among them, because the messages of a page are
     /// processed in random order.
     let told: [String]
     /// The transitions of the timelines.

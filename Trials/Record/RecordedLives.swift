@@ -102,8 +102,8 @@ extension StoreRecording {
         try await act(.fixPayments, by: "ada")
     }
 
-    /// Days 62 to 70: an immediate upgrade, a downgrade at the next renewal, and a cancelled one.
-    /// The family shares the purchase for a while.
+    /// Days 62 to 70: an immediate upgrade, and a downgrade at the next renewal that is then
+    /// revoked. The family shares the purchase for a while.
     private mutating func planAndFamily() async throws {
         try await pass(toDay: 62)
         try await act(.changePlan(to: Self.pro), by: "ada")

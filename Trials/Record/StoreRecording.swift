@@ -27,7 +27,7 @@ struct StoreRecording {
     private let authority: SandboxAuthority
     private let receipts: ReceiptAuthority
     private let key = P256PrivateKey.generate()
-    /// Names of contents, in this order.
+    /// The recorded data by kind, in the order of its occurrence.
     private var bodies: [JSONValue] = []
     private var exchanges: [JSONValue] = []
     private var devices: [JSONValue] = []
