@@ -1,9 +1,11 @@
 import TideoverCommandLine
 
-/// Trials of the built server from outside: it is killed, starved of space and abused, and then asked
-/// what it lost. It also writes down what the simulated stores say, for others to judge. Not a part of any
-/// product; the scripts `kill-test.sh`, `kill-backfill.sh`, `fault-trials.sh`, `soak.sh`,
-/// `verify-apple.sh` and `verify-google.sh` run it.
+/// Trials of the built server from outside: it is killed, starved of space and abused, and then
+/// checked for lost data. It also records the data of the simulated stores for verification by
+/// other software.
+///
+/// It is not part of any product. The scripts `kill-test.sh`, `kill-backfill.sh`,
+/// `fault-trials.sh`, `soak.sh`, `verify-apple.sh` and `verify-google.sh` run it.
 @main
 enum Trials {
     static func main() async {

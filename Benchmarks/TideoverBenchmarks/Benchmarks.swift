@@ -1,6 +1,6 @@
 import TideoverCommandLine
 
-/// What notifications and reads cost, beside what this machine can do at most.
+/// Measures the cost of notifications and reads, relative to this machine's maximum.
 @main
 enum Benchmarks {
     static func main() async {

@@ -1,7 +1,7 @@
 import Glibc
 import TideoverCommandLine
 
-/// `prepare`: what the other commands need, kept, so that one of them can be run under a profiler.
+/// `prepare`: creates the files of the other commands and keeps them, for runs in a profiler.
 enum Prepare {
     private static let folder = Parameter.argument("FOLDER", "Where to put it; made if missing")
     private static let count = Parameter.option(

@@ -80,7 +80,8 @@ enum Run {
             tideover: arguments[tideover],
             itself: CommandLine.arguments[0],
             seconds: arguments[seconds],
-            // No server can verify more; a quarter is for the difference between two runs.
+            // No server can verify more; the additional quarter covers the variation between two
+            // runs.
             notifications: Int(verifications / 3 * 1.25) * arguments[seconds]
         )
         report.bodyBytes = stage.corpus.bodyBytes

@@ -3,8 +3,8 @@ import TideoverCommandLine
 import TideoverHTTP
 import TideoverServer
 
-/// `smoke`: everything that the measures are made of, once, so that it does not rot. It measures
-/// nothing, and needs neither OpenSSL's command nor wrk.
+/// `smoke`: runs every part of the measures once, so that they keep working. It measures nothing,
+/// and needs neither OpenSSL's command nor wrk.
 enum Smoke {
     static let command = Command(
         "smoke",

@@ -1,6 +1,6 @@
 import TideoverCommandLine
 
-/// What the core alone costs: no store, no socket, no storage.
+/// Measures the core alone: no store, no socket, no storage.
 @main
 enum CoreBenchmarks {
     static func main() async {

@@ -1,13 +1,13 @@
 import CTideoverAllocations
 import Glibc
 
-/// What one call costs, on one thread.
+/// The cost of one call, on one thread.
 struct Cost {
     let nanoseconds: Double
     let allocations: Double
 
-    /// Calls until the time is over, but at least once; the least of five such runs, so that what
-    /// else the machine does counts as little as can be. The body is given the number of its call.
+    /// Calls `body` with the call's number until the time is over, at least once. Returns the
+    /// minimum of five such runs, to reduce the effect of other work on the machine.
     static func of(seconds: Double, _ body: (Int) -> Int) -> Cost {
         _ = body(0)
         let runs = (0..<5).map { _ in run(nanoseconds: seconds * 200_000_000, body) }
@@ -23,7 +23,7 @@ struct Cost {
         let allocated = tideover_allocation_count()
         let began = now()
         var end = began
-        // The clock is looked at now and then only: it takes as long as a standing.
+        // The clock is read only at intervals, because that takes as long as a standing.
         var portion = 1
         while end - began < limit {
             for _ in 0..<portion {
@@ -40,7 +40,7 @@ struct Cost {
         )
     }
 
-    /// Once, for what takes seconds.
+    /// Measures a single call, for work that takes seconds.
     static func ofOne(_ body: () -> Int) -> Cost {
         let allocated = tideover_allocation_count()
         let began = now()
@@ -52,7 +52,7 @@ struct Cost {
         )
     }
 
-    /// The thread's own processor time, in nanoseconds: what others do does not count.
+    /// Returns the thread's own processor time in nanoseconds, without the time of other threads.
     private static func now() -> Double {
         var time = timespec()
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
@@ -61,7 +61,7 @@ struct Cost {
 }
 
 extension Double {
-    /// Three figures, with the thousands told apart.
+    /// The number with three digits, and with separated thousands.
     var written: String {
         if self >= 100 { return Self.grouped(Int(rounded())) }
         let places = self >= 10 ? 10.0 : 100.0

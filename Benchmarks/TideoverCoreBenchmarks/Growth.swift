@@ -3,7 +3,7 @@ import TideoverCommandLine
 import TideoverCore
 import TideoverLives
 
-/// What calls cost for histories of growing length.
+/// The cost of calls for histories of increasing length.
 struct Growth {
     struct Point {
         let facts: Int
@@ -23,7 +23,7 @@ struct Growth {
         let policy = life.policy
         let instants = history.boundaries(policy: policy)
         let asked = Cost.of(seconds: seconds) { call in
-            // A step that shares no factor with the length, so that the whole life is asked about.
+            // The step shares no factor with the length, so that calls cover the whole life.
             let instant = instants[call &* 7_919 % instants.count]
             return history.standing(at: instant, policy: policy).access ? 1 : 2
         }
@@ -60,7 +60,8 @@ struct Growth {
     private static let margin = (left: 70.0, right: 190.0, top: 40.0, bottom: 50.0)
     private static let colours = ["#2a6f97", "#c1666b", "#4f772d"]
 
-    /// Both axes logarithmic: a cost that grows as the history does is a line along the dotted ones.
+    /// Both axes are logarithmic: a cost that is proportional to the history is parallel to the
+    /// dotted lines.
     var chart: String {
         let facts = points.map { Double($0.facts) }
         let costs = points.flatMap(\.costs)
@@ -110,7 +111,7 @@ struct Growth {
         ]
     }
 
-    /// As each series would grow if twice the facts cost twice the time.
+    /// The line of each series if twice the facts took twice the time.
     private func guides(_ across: Axis, _ up: Axis, from: Double, to: Double) -> [String] {
         Self.series.indices.compactMap { series in
             guard let first = points.first?.costs[series] else { return nil }
@@ -159,6 +160,6 @@ private struct Axis {
 }
 
 extension Double {
-    /// To a tenth of a point.
+    /// Rounded to a tenth of a point.
     fileprivate var short: String { "\((self * 10).rounded() / 10)" }
 }

@@ -3,7 +3,7 @@ import TideoverCommandLine
 import TideoverCore
 import TideoverLives
 
-/// `measure`: what a standing, a timeline and a report cost, and how that grows with the history.
+/// `measure`: measures a standing, a timeline and a report, and their growth with the history.
 enum Measure {
     private static let chart = Parameter.option(
         "--chart",
@@ -81,7 +81,7 @@ enum Measure {
 
     // MARK: The report
 
-    /// Lives that each had a failed payment, from their facts, and the report over their issues.
+    /// Measures the report over the issues of lives with one failed payment each, from their facts.
     private static func report(lives: Int) -> Table {
         let end = Instant(millisecondsSince1970: 1_640_995_200_000)
         var issues: [BillingIssue] = []

@@ -1,12 +1,12 @@
 import TideoverCore
 import TideoverLives
 
-/// Lives of a known shape to measure with.
+/// Lives of a known shape for measurements.
 enum Subscriptions {
     private static let start = Instant(millisecondsSince1970: 1_577_836_800_000)
     private static let month = Period(months: 1)
 
-    /// A subscription renewed every month, three facts each, and failing once a year: then it
+    /// A subscription with a monthly renewal of three facts each. One payment a year fails, and
     /// recovers in grace on the fifth day.
     static func monthly(months: Int) -> Life {
         var life = Life("monthly")
@@ -22,8 +22,8 @@ enum Subscriptions {
         return life
     }
 
-    /// A subscription of two months whose second payment fails; by its number it recovers in grace,
-    /// recovers in retry, or is given up.
+    /// A subscription of two months with a failed second payment. By its number it recovers in
+    /// grace, recovers in retry, or ends.
     static func failing(number: Int) -> Life {
         var life = Life("\(number)")
         let begin = start + .minutes(Int64(number % 500_000))

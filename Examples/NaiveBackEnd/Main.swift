@@ -5,11 +5,12 @@ import TideoverHTTP
 import TideoverHTTPClient
 import TideoverHTTPServer
 
-/// Serves the naive back end on loopback, at the port given or 8090, until it is ended. A second
-/// argument names the key file with which it asks Google, such as `store/service-account.json`.
-/// The variable `NAIVE_CHECK` selects what it compares with the clock: `expiry` (the default) or
-/// `grace`. `NAIVE_ROOT` names the root certificate that signatures must lead to, such as
-/// `store/root.der`; without it none is verified.
+/// Serves the naive back end on loopback, at the given port or 8090, until it is stopped.
+///
+/// A second argument names the key file for queries to Google, such as
+/// `store/service-account.json`. The variable `NAIVE_CHECK` selects the date that is compared with
+/// the clock: `expiry` (the default) or `grace`. `NAIVE_ROOT` names the trusted root certificate,
+/// such as `store/root.der`. Without it, signatures are not verified.
 @main
 enum Main {
     static func main() async throws {
@@ -21,7 +22,7 @@ enum Main {
         let root = try variable("NAIVE_ROOT").map(file)
         let backEnd = try NaiveBackEnd(check(), root: root, play: play, clock: time)
         let server = try HTTPServer(port: port, handler: backEnd.handler)
-        // Not by print, which keeps it back while nobody looks at a terminal.
+        // Not by `print`, which buffers unless the output is a terminal.
         let words = Array("a naive back end on http://\(server.address)\n".utf8)
         write(STDOUT_FILENO, words, words.count)
         try await Task.sleep(for: .seconds(1 << 30))
@@ -36,7 +37,7 @@ enum Main {
         return check
     }
 
-    /// A rehearsal with --authority makes the files, so the back end starts second.
+    /// A rehearsal with --authority creates the files, so the back end starts second.
     private static func file(_ path: String) throws -> [UInt8] {
         guard access(path, F_OK) == 0 else {
             end("no \(path) yet: a rehearsal with --authority makes it", code: 66)
@@ -56,15 +57,15 @@ enum Main {
 
     private static let hasOwnClock = variable("NAIVE_CLOCK") == "own"
 
-    /// The host was named by whoever wrote the key file: any address will do.
+    /// The author of the key file chose the host, so any address is allowed.
     private static func connect(to origin: String) throws -> Handler {
         try HTTPClient(userAgent: "naive").handler(
             under: Destination(try HTTPURL(origin), addresses: .any, limits: .storeAnswer)
         )
     }
 
-    /// The store's time where a rehearsal tells it, as milliseconds since 1970; else, or where the variable
-    /// `NAIVE_CLOCK` is `own`, the machine's.
+    /// Returns the store's time from the request if a rehearsal sent it, as milliseconds since
+    /// 1970. Otherwise, or if the variable `NAIVE_CLOCK` is `own`, returns the machine's time.
     private static func time(of request: Request) -> Int64 {
         if !hasOwnClock,
             let told = request.headers["Tideover-Clock"].flatMap({ Instant(rfc3339: $0) })

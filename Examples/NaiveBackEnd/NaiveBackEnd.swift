@@ -4,15 +4,17 @@ import TideoverJSON
 import TideoverLocks
 import TideoverSignatures
 
-/// A back end as a careful developer writes it from the stores' guides, to be rehearsed against: it
-/// verifies signatures, keeps the newest state of each purchase, asks Google Play about each token,
-/// and compares a date with the clock. The rehearsals show what that does not cover.
+/// A back end as a careful developer writes it from the stores' guides, as a target of rehearsals.
 ///
-/// `POST /notifications` takes App Store Server Notifications, `POST /google` takes pushes of
-/// Pub/Sub. `GET /customers/{appAccountToken}` answers with a bool for each entitlement, such as
+/// It verifies signatures, stores the newest state of each purchase, queries Google Play about each
+/// token, and compares a date with the clock. The rehearsals show the cases that this does not
+/// cover.
+///
+/// `POST /notifications` receives App Store Server Notifications, `POST /google` receives pushes of
+/// Pub/Sub. `GET /customers/{appAccountToken}` returns a bool for each entitlement, such as
 /// `{"premium": true}`.
 final class NaiveBackEnd: Sendable {
-    /// What decides whether a purchase gives access.
+    /// The rule that decides whether a purchase gives access.
     enum Check: String, CaseIterable, Sendable {
         /// The expiry date is in the future.
         case expiry
@@ -21,7 +23,7 @@ final class NaiveBackEnd: Sendable {
         case grace
     }
 
-    /// The entitlements that each product unlocks; every product unlocks `premium` where it is nil.
+    /// The entitlements that each product unlocks. If nil, every product unlocks `premium`.
     typealias Catalogue = [String: [String]]
 
     private let check: Check
@@ -32,9 +34,9 @@ final class NaiveBackEnd: Sendable {
     /// By customer, then by `originalTransactionId` or purchase token.
     private let purchases = Locked<[String: [String: Purchase]]>([:])
 
-    /// A back end without customers. `clock` returns the time of a request, in milliseconds since
-    /// 1970. Without `root`, a certificate in DER, signatures are not verified; without `play`
-    /// messages of Google Play are ignored.
+    /// Creates a back end without customers. `clock` returns the time of a request, in milliseconds
+    /// since 1970. Without `root`, a certificate in DER, signatures are not verified. Without
+    /// `play`, messages of Google Play are ignored.
     init(
         _ check: Check,
         catalogue: Catalogue? = nil,
@@ -124,7 +126,7 @@ final class NaiveBackEnd: Sendable {
         return Response(status: 200)
     }
 
-    /// The payload of a compact JWS; nil where the signature does not hold.
+    /// Returns the payload of a compact JWS; nil if the signature is invalid.
     private func payload(_ compact: String?) -> JSONValue? {
         guard let compact, let jws = try? JWS(compact.utf8),
             let document = try? JSONDocument(jws.payload)
@@ -137,8 +139,8 @@ final class NaiveBackEnd: Sendable {
 
     // MARK: Google Play
 
-    /// A message names a purchase token; the Play Developer API says what it is worth. The push
-    /// comes again where the API cannot be asked now.
+    /// Handles a push, which names a purchase token. The Play Developer API returns the purchase's
+    /// state. If the API is not available now, the push is sent again.
     private func takePush(_ request: Request) async -> Response {
         guard let push = try? JSONDocument(request.body).root,
             let data = push["message"]?["data"]?.string.map({ Array($0.utf8) }),

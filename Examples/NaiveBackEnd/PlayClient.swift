@@ -4,15 +4,16 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverSignatures
 
-/// The Play Developer API, asked as Google's own libraries do it: with the key file of a service account,
-/// and here with a new token for each question.
+/// A client of the Play Developer API, similar to Google's own libraries. It uses the key file of a
+/// service account, and a new token for each request.
 struct PlayClient: Sendable {
     private let account: ServiceAccount
     private let key: RSAPrivateKey
     private let handler: Handler
 
-    /// `connect` gives the handler for an origin such as `https://oauth2.googleapis.com`. A simulated store
-    /// is all of Google, so that one does for the API too.
+    /// Creates a client. `connect` returns the handler for an origin such as
+    /// `https://oauth2.googleapis.com`. A simulated store serves all of Google, so its handler also
+    /// serves the API.
     init(keyFile: [UInt8], connect: (_ origin: String) throws -> Handler) throws {
         let pem: String
         (account, pem) = try ServiceAccount.read(keyFile: keyFile)
@@ -20,9 +21,9 @@ struct PlayClient: Sendable {
         handler = try connect(account.tokenOrigin ?? "")
     }
 
-    /// `purchases.subscriptionsv2.get` or `purchases.productsv2.getproductpurchasev2`, asked at a time
-    /// in milliseconds since 1970; nil where Google does not know the purchase. Throws where Google
-    /// cannot be asked now.
+    /// Calls `purchases.subscriptionsv2.get` or `purchases.productsv2.getproductpurchasev2`, at a
+    /// time in milliseconds since 1970. Returns nil if Google does not know the purchase. Throws if
+    /// Google is not available now.
     func purchase(
         _ token: String,
         of package: String,
@@ -50,7 +51,7 @@ struct PlayClient: Sendable {
         }
     }
 
-    /// Google did not answer the question.
+    /// Google did not answer the request.
     struct Unanswered: Error {
         let status: Int
     }

@@ -1,13 +1,13 @@
 import TideoverCore
 import TideoverJSON
 
-/// What the naive back end keeps of a purchase.
+/// The stored state of a purchase in the naive back end.
 struct Purchase {
-    /// When each product ends, in milliseconds since 1970; `Int64.max` for what never does.
+    /// When each product ends, in milliseconds since 1970; `Int64.max` if it never does.
     var ends: [String: Int64]
     /// `gracePeriodExpiresDate` of the App Store.
     var graceUntil: Int64?
-    /// The store took it back.
+    /// Whether the store revoked it.
     var isOver = false
     /// `subscriptionState` of Google Play.
     var state: String?
@@ -25,13 +25,13 @@ struct Purchase {
         }
     }
 
-    /// States of Google Play in which the customer has access until the expiry.
+    /// States of Google Play with access until the expiry.
     private static let open: Set<String> = [
         "SUBSCRIPTION_STATE_ACTIVE", "SUBSCRIPTION_STATE_IN_GRACE_PERIOD",
         "SUBSCRIPTION_STATE_CANCELED",
     ]
 
-    /// A subscription as `purchases.subscriptionsv2.get` answers.
+    /// Reads a subscription from an answer of `purchases.subscriptionsv2.get`.
     static func subscription(_ answer: JSONValue, _ now: Int64) -> Purchase {
         var purchase = Purchase(ends: [:], asOf: now)
         for item in answer["lineItems"]?.array ?? [] {
@@ -45,7 +45,7 @@ struct Purchase {
         return purchase
     }
 
-    /// A one-time purchase as `purchases.productsv2.getproductpurchasev2` answers.
+    /// Reads a one-time purchase from an answer of `purchases.productsv2.getproductpurchasev2`.
     static func oneTime(_ answer: JSONValue, _ now: Int64) -> Purchase {
         let products = (answer["productLineItem"]?.array ?? []).compactMap {
             $0["productId"]?.string

@@ -1,8 +1,8 @@
 import Glibc
 
-/// Called by libFuzzer before anything else. The fuzzer is chosen by the variable `TIDEOVER_FUZZER`;
-/// `TIDEOVER_FUZZ_LIST` lists them, and `TIDEOVER_FUZZ_PREPARE` names a folder that gets the seeds and
-/// words of all of them.
+/// Called by libFuzzer at the start. The variable `TIDEOVER_FUZZER` selects the fuzzer;
+/// `TIDEOVER_FUZZ_LIST` lists all of them. `TIDEOVER_FUZZ_PREPARE` names a folder for the seeds and
+/// dictionaries of all fuzzers.
 @_cdecl("LLVMFuzzerInitialize")
 public func initialize(_: UnsafeMutableRawPointer, _: UnsafeMutableRawPointer) -> Int32 {
     if Variable.read("TIDEOVER_FUZZ_LIST") != nil {
@@ -26,7 +26,7 @@ public func testOneInput(_ data: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     return 0
 }
 
-/// Called by libFuzzer for each input that it makes of another.
+/// Called by libFuzzer for each input that it derives from another.
 @_cdecl("LLVMFuzzerCustomMutator")
 public func mutate(
     _ data: UnsafeMutablePointer<UInt8>,

@@ -1,4 +1,4 @@
-/// The one list of what is fuzzed; `scripts/fuzz.sh` and `docs/fuzzing.md` follow it.
+/// The list of all fuzzers; `scripts/fuzz.sh` and `docs/fuzzing.md` use it.
 enum Registry {
     static let all: [Fuzzer] = [
         .strictJSON, .relaxedJSON, .base64, .jws, .signed, .chain, .pass, .notification, .apiAnswer,
@@ -6,7 +6,7 @@ enum Registry {
         .push, .pushToken, .playAnswer, .exportLine, .server, .canaryOfOracles, .canaryOfMemory,
     ]
 
-    /// The one that this process runs.
+    /// The fuzzer of this process.
     static let chosen: Fuzzer = {
         let name = Variable.read("TIDEOVER_FUZZER") ?? ""
         guard let fuzzer = all.first(where: { $0.name == name }) else {

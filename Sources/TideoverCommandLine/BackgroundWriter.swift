@@ -1,13 +1,13 @@
 import TideoverLocks
 
-/// Lines that wait to be written, up to a number of bytes.
+/// A queue of lines to write, limited to a number of bytes.
 ///
-/// After the first line that does not fit, every line is dropped until the queue is taken: so the
-/// dropped lines are one gap, directly after the lines that were taken.
+/// After the first line that does not fit, every line is dropped until the queue is taken. So the
+/// dropped lines form one gap, directly after the accepted lines.
 struct LineQueue {
     struct Batch: Equatable {
         var bytes: [UInt8] = []
-        /// How many lines were dropped after these.
+        /// The number of lines dropped after these.
         var droppedCount = 0
     }
 
@@ -20,7 +20,7 @@ struct LineQueue {
 
     var isEmpty: Bool { waiting == Batch() }
 
-    /// Appends a line; false if it is dropped.
+    /// Appends a line. Returns false if it is dropped.
     mutating func append(_ line: [UInt8]) -> Bool {
         guard waiting.droppedCount == 0, waiting.bytes.count + line.count <= capacity else {
             waiting.droppedCount += 1
@@ -30,18 +30,18 @@ struct LineQueue {
         return true
     }
 
-    /// Removes and returns everything that waits.
+    /// Removes and returns all queued lines.
     mutating func take() -> Batch {
         defer { waiting = Batch() }
         return waiting
     }
 }
 
-/// Writes lines to a sink on a thread of its own, so that a reader that stalls blocks no caller.
+/// Writes lines to a sink on its own thread, so that a stalled reader blocks no caller.
 ///
-/// The queue is bounded; lines beyond it are dropped and counted. When the sink accepts bytes again,
-/// a notice after the gap says how many were dropped. At most twice the capacity is held in memory:
-/// the queue, and the batch that is being written.
+/// The queue is bounded; lines beyond it are dropped and counted. When the sink accepts bytes
+/// again, a notice after the gap states the number of dropped lines. Memory use is at most twice
+/// the capacity: the queue, and the batch that is being written.
 public final class BackgroundWriter: Sendable {
     private struct State {
         var queue: LineQueue
@@ -54,9 +54,9 @@ public final class BackgroundWriter: Sendable {
 
     private let state: Monitor<State>
 
-    /// A writer to a sink; `notice` makes the line for a number of dropped lines.
+    /// Creates a writer to a sink. `notice` returns the line for a number of dropped lines.
     ///
-    /// - Throws: `ThreadNotStarted` if the system has no thread left.
+    /// - Throws: `ThreadNotStarted` if the system cannot start a thread.
     public init(
         to sink: Sink,
         capacity: Int = 1 << 20,
@@ -70,19 +70,19 @@ public final class BackgroundWriter: Sendable {
 
     deinit { state.update { $0.isClosing = true } }
 
-    /// How many lines were dropped so far.
+    /// The number of lines dropped so far.
     public var droppedCount: Int {
         state.update(matters: { _ in false }) { $0.droppedCount }
     }
 
-    /// Adds a line, with its line break, to the queue; never waits for the sink.
+    /// Adds a line, with its line break, to the queue. Never waits for the sink.
     public func write(_ line: [UInt8]) {
         state.update(matters: { !$0.isWriting }) { state in
             if !state.queue.append(line) { state.droppedCount += 1 }
         }
     }
 
-    /// Waits until everything is written, or until so many milliseconds have passed.
+    /// Waits until everything is written, or until the given number of milliseconds has passed.
     public func finish(within milliseconds: Int64) {
         _ = state.wait(upTo: milliseconds) { $0.isIdle ? true : nil }
     }
@@ -101,7 +101,7 @@ public final class BackgroundWriter: Sendable {
         }
     }
 
-    /// Waits for lines; nil once the writer is gone and everything is written.
+    /// Waits for lines. Returns nil once the writer has ended and everything is written.
     private static func nextBatch(_ state: Monitor<State>) -> LineQueue.Batch? {
         while true {
             let next = state.wait(upTo: 60_000) { state -> LineQueue.Batch?? in
@@ -115,7 +115,7 @@ public final class BackgroundWriter: Sendable {
         }
     }
 
-    /// The system started no thread, for the reason of this `errno`.
+    /// The system did not start a thread, for the reason of this `errno`.
     public struct ThreadNotStarted: ReportableFailure {
         let code: Int32
 

@@ -1,40 +1,39 @@
-/// A line a person can type, and what it is for.
+/// An example command line and its purpose.
 public struct Example: Hashable, Sendable {
     let line: String
     let purpose: String
 
-    /// An example that begins with the program's name.
+    /// Creates an example that begins with the program's name.
     public init(_ line: String, _ purpose: String) {
         self.line = line
         self.purpose = purpose
     }
 }
 
-/// One command of the program, or a group of them.
+/// One command of the program, or a group of commands.
 public struct Command: Sendable {
-    /// What a command does with what it was given; it may throw a `ReportableFailure` or a
-    /// `UsageError`.
+    /// Runs a command with its arguments. May throw a `ReportableFailure` or a `UsageError`.
     public typealias Action = @Sendable (Arguments, Output) async throws -> ExitCode
 
     indirect enum Body: Sendable {
         case action([any DeclaredParameter], Action)
-        /// The second is meant where none of the first is named.
+        /// Commands, and the default one if none is named.
         case group([Command], Command?)
     }
 
-    /// The word that calls it.
+    /// The name that calls the command.
     public let name: String
-    /// What it does, in a phrase without a full stop.
+    /// The command's purpose, in a phrase without a full stop.
     public let summary: String
     let examples: [Example]
     let usage: [String]
     let notes: [String]
     let body: Body
 
-    /// A command that does something.
+    /// Creates a command with an action.
     ///
-    /// `usage` is what follows the command's name, a line for each way to call it, made from the
-    /// parameters where it is left empty; `notes` are the paragraphs that close the help text.
+    /// `usage` has one line for each form of the call, without the command's name. If it is empty,
+    /// the parameters define it. `notes` are the last paragraphs of the help text.
     public init(
         _ name: String,
         summary: String,
@@ -52,7 +51,7 @@ public struct Command: Sendable {
         body = .action(parameters, action)
     }
 
-    /// A group of commands; one of them may be meant where none is named.
+    /// Creates a group of commands. One of them may be the default if none is named.
     public init(
         _ name: String,
         summary: String,
@@ -86,11 +85,11 @@ public struct Command: Sendable {
     var declarations: [Declaration] { parameters.map(\.declaration) }
 }
 
-/// What a command was given; a parameter of the command reads its value here.
+/// The arguments of a command. Each parameter of the command reads its value from them.
 public struct Arguments: Sendable {
-    /// The words that called the command, such as `["tideover", "sandbox", "run"]`.
+    /// The names that called the command, such as `["tideover", "sandbox", "run"]`.
     public let command: [String]
-    /// The environment variables that it was called with.
+    /// The environment variables of the call.
     public internal(set) var variables: [String: String] = [:]
     let texts: [String: [String]]
     let declared: Set<String>
@@ -106,13 +105,13 @@ public struct Arguments: Sendable {
         }
     }
 
-    /// Whether a parameter was given at all, be it with its default value.
+    /// Whether a parameter was given, even with its default value.
     public func has(_ parameter: some DeclaredParameter) -> Bool {
         texts[parameter.declaration.name] != nil
     }
 
-    /// A usage error that only the command itself can find, such as two options that exclude each
-    /// other.
+    /// Returns a usage error that only the command itself can detect, such as two conflicting
+    /// options.
     public func usageError(_ reason: UsageError.Reason) -> UsageError {
         UsageError(reason, command: command)
     }

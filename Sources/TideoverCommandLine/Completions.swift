@@ -1,10 +1,10 @@
-/// A shell that completes command lines.
+/// A shell with support for completions.
 public enum Shell: String, CaseIterable, Sendable {
     case bash, fish, zsh
 }
 
 extension Program {
-    /// A script that teaches a shell the commands and options of the program.
+    /// Returns a script that completes the program's commands and options in a shell.
     public func completions(for shell: Shell) -> String {
         let places = CompletionPlace.all(of: root)
         return switch shell {
@@ -16,7 +16,7 @@ extension Program {
 
     // MARK: bash and zsh
 
-    /// The words typed so far choose a line of this table; options never do.
+    /// Each line matches the command names typed so far; options are skipped.
     private func cases(_ places: [CompletionPlace], _ indent: String) -> String {
         places.map { place in
             let words = place.path.joined(separator: " ")
@@ -25,7 +25,7 @@ extension Program {
         }.joined(separator: "\n")
     }
 
-    /// Whether the words so far still name a command.
+    /// The pattern of all command names, to check whether the typed names are a command.
     private func known(_ places: [CompletionPlace]) -> String {
         places.map { "'\($0.path.joined(separator: " "))'" }.joined(separator: "|")
     }
@@ -111,7 +111,7 @@ extension Program {
     }
 }
 
-/// What can follow the words that call a command.
+/// The possible completions after a command's names.
 private struct CompletionPlace {
     let path: [String]
     let commands: [Command]
@@ -134,7 +134,7 @@ private struct CompletionPlace {
 }
 
 extension Command {
-    /// Its options; of a group those of the command that is meant where none is named.
+    /// The command's options; for a group, those of its default command.
     fileprivate var completedOptions: [Declaration] {
         switch body {
         case .action: declarations.filter { $0.kind != .argument }

@@ -1,47 +1,47 @@
-/// How a command ended, as the shell sees it: 0, 1, 2, and `sysexits.h` above 64.
+/// The exit code of a command: 0, 1, 2, or a code of `sysexits.h` above 64.
 ///
 /// 64 (`EX_USAGE`) is not used: wrong usage is 2, as for most commands.
 public enum ExitCode: Int32, Sendable, Hashable, CaseIterable {
-    /// The command did what was asked, and the answer is yes.
+    /// The command succeeded, and the answer is yes.
     case success = 0
-    /// The command did what was asked, and the answer is no: refused, unmet, found wanting.
+    /// The command ran, and the answer is no: rejected, or a check failed.
     case failure = 1
-    /// The command line was not understood; nothing was done.
+    /// The command line is invalid; nothing was done.
     case usage = 2
-    /// The input is not what it should be (`EX_DATAERR`).
+    /// The input is invalid (`EX_DATAERR`).
     case data = 65
-    /// An input is not there (`EX_NOINPUT`).
+    /// An input does not exist (`EX_NOINPUT`).
     case noInput = 66
-    /// A service that is needed does not answer (`EX_UNAVAILABLE`).
+    /// A required service does not answer (`EX_UNAVAILABLE`).
     case unavailable = 69
-    /// Our own fault (`EX_SOFTWARE`).
+    /// An internal error of the program (`EX_SOFTWARE`).
     case software = 70
     /// An output cannot be created (`EX_CANTCREAT`).
     case cannotCreate = 73
     /// Reading or writing failed midway (`EX_IOERR`).
     case io = 74
-    /// The operating system or a server does not allow it (`EX_NOPERM`).
+    /// The operating system or a server denies permission (`EX_NOPERM`).
     case noPermission = 77
-    /// The configuration is wrong (`EX_CONFIG`).
+    /// The configuration is invalid (`EX_CONFIG`).
     case configuration = 78
 }
 
-/// An error that knows how to end a command: what to say on standard error, and the exit code.
+/// An error that ends a command, with its message for standard error and its exit code.
 public protocol ReportableFailure: Error {
-    /// How the command ends when nobody catches this error.
+    /// The exit code if no code catches this error.
     var exitCode: ExitCode { get }
-    /// What to tell the person: one sentence without the program's name, further lines as advice.
+    /// The message: one sentence without the program's name, then optional lines of advice.
     var message: String { get }
 }
 
-/// A failure that a command words itself.
+/// A failure with a message of the command.
 public struct CommandFailure: ReportableFailure, Hashable {
-    /// How the command ends.
+    /// The exit code.
     public let exitCode: ExitCode
-    /// What to tell the person.
+    /// The message.
     public let message: String
 
-    /// A failure with its exit code and the sentence that tells it.
+    /// Creates a failure from its exit code and message.
     public init(_ exitCode: ExitCode, _ message: String) {
         self.exitCode = exitCode
         self.message = message

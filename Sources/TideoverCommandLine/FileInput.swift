@@ -2,13 +2,13 @@ import Glibc
 
 /// Why an input could not be read.
 public enum FileInputError: ReportableFailure, Hashable {
-    /// There is no such file.
+    /// The file does not exist.
     case notFound(path: String)
     /// The path names a directory.
     case isDirectory(path: String)
     /// The operating system does not allow reading it.
     case noPermission(path: String)
-    /// There are more bytes than `limit`.
+    /// The input is longer than `limit` bytes.
     case tooLarge(path: String, limit: Int)
     /// Reading failed with this `errno`.
     case unreadable(path: String, errno: Int32)
@@ -38,7 +38,7 @@ public enum FileInputError: ReportableFailure, Hashable {
 }
 
 extension FileInputError: CustomStringConvertible {
-    /// What is the matter with the input, without its name.
+    /// The error without the input's name.
     public var description: String {
         switch self {
         case .notFound: "there is no such file"
@@ -50,12 +50,12 @@ extension FileInputError: CustomStringConvertible {
     }
 }
 
-/// Reads a whole file, or standard input where the path is `-`.
+/// Reads a complete file, or standard input if the path is `-`.
 public enum FileInput {
-    /// The path that means standard input; a file of that name is `./-`.
+    /// The path of standard input; a file of that name is `./-`.
     public static let standardInput = "-"
 
-    /// All bytes of an input, at most `limit` of them.
+    /// Returns all bytes of an input, at most `limit` of them.
     public static func read(_ path: String, atMost limit: Int) throws(FileInputError) -> [UInt8] {
         guard path != standardInput else {
             return try readAll(STDIN_FILENO, path: path, limit: limit)

@@ -1,6 +1,6 @@
-/// The help texts, all made in this place: examples first, no line wider than `width` columns.
+/// Creates all help texts: examples first, no line wider than `width` columns.
 struct Help {
-    /// Wider lines are hard to read, whatever the terminal could show.
+    /// Wider lines are hard to read on any terminal.
     static let widest = 80
     static let narrowest = 40
 
@@ -9,7 +9,7 @@ struct Help {
 
     private var width: Int { min(Self.widest, max(Self.narrowest, terminal.width)) }
 
-    /// The help text of the command that these words call.
+    /// Returns the help text of the command with these names.
     func text(for path: [String]) -> String {
         let command = program.command(at: path)
         let sections = [
@@ -25,7 +25,7 @@ struct Help {
             .joined(separator: "\n\n")
     }
 
-    /// The lines that tell how the command is called.
+    /// Returns the usage lines of a command.
     func usage(_ path: [String], _ command: Command) -> [String] {
         let name = path.joined(separator: " ")
         let forms: [[String]]
@@ -39,7 +39,7 @@ struct Help {
         return forms.flatMap { hanging(name, $0) }
     }
 
-    /// Arguments first, then what is required, then what is not.
+    /// Arguments first, then required options, then the others.
     private static func synopsis(_ declarations: [Declaration]) -> [String] {
         let arguments = declarations.filter { $0.kind == .argument }
         let options = declarations.filter { $0.kind != .argument }
@@ -51,7 +51,7 @@ struct Help {
         }
     }
 
-    /// The parts of a usage line that must not be torn apart: brackets, and an option with its value.
+    /// The parts of a usage line that stay on one line: brackets, and an option with its value.
     static func units(of line: String) -> [String] {
         var units: [String] = []
         var depth = 0
@@ -133,7 +133,7 @@ struct Help {
         return Array(wrapped.joined(separator: [""]))
     }
 
-    /// Terms with their meanings beside them, or below where a term is long.
+    /// Formats terms with their meanings beside them, or below a long term.
     private func rows(_ rows: [(term: String, meaning: String)]) -> [String] {
         let indent = 2
         let widestTerm = width / 3
@@ -149,7 +149,7 @@ struct Help {
         }
     }
 
-    /// A line that continues, where it must, indented under its first word.
+    /// Wraps a line, with further lines indented to its first unit.
     private func hanging(_ name: String, _ units: [String]) -> [String] {
         let lines = TextLayout.wrapped(words: units, to: width - 2 - name.count - 1)
         let margin = String(repeating: " ", count: name.count + 1)

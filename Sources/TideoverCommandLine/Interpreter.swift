@@ -1,16 +1,16 @@
 import TideoverJSON
 
-/// What a command line asks for.
+/// The meaning of a command line.
 enum Interpretation: Sendable {
     /// Run a command.
     case run(Command.Action, Arguments)
-    /// Show the help text of the command these words call.
+    /// Show the help text of the command with these names.
     case help([String])
     /// Show the program's version.
     case version
 }
 
-/// Reads a command line against the commands that a program declares.
+/// Parses a command line with the commands of a program.
 struct Interpreter {
     let root: Command
 
@@ -71,7 +71,7 @@ struct Interpreter {
         return .unknownOption(String(name), suggestion: suggestion)
     }
 
-    /// The words that call the command `help` is asked about.
+    /// Returns the names of the command after `help`.
     private func words(
         of asked: [String],
         below group: Command,
@@ -87,7 +87,7 @@ struct Interpreter {
     }
 }
 
-/// The parameters of one command being read from its words.
+/// Parses the parameters of one command.
 private struct Reading {
     let parameters: [any DeclaredParameter]
     let path: [String]
@@ -107,7 +107,7 @@ private struct Reading {
         return Arguments(command: path, texts: texts, declared: names)
     }
 
-    /// Tells options from words.
+    /// Separates options from arguments.
     private mutating func sort(_ given: ArraySlice<String>) throws(UsageError) {
         var rest = given
         while let word = rest.popFirst() {
@@ -123,7 +123,8 @@ private struct Reading {
         }
     }
 
-    /// `-` is standard input and `-5` a number; everything else that begins with a dash is an option.
+    /// `-` is standard input and `-5` a number; every other argument with a leading dash is an
+    /// option.
     private static func looksLikeOption(_ word: String) -> Bool {
         guard word.hasPrefix("-"), let next = word.dropFirst().first else { return false }
         return !("0"..."9").contains(next)
@@ -166,7 +167,7 @@ private struct Reading {
         throw error(.unknownOption(name, suggestion: suggestion))
     }
 
-    /// Gives words to arguments in the order declared; a repeated argument takes all that are left.
+    /// Assigns arguments in order of declaration. A repeated argument takes all remaining ones.
     private mutating func placeWords() throws(UsageError) {
         var rest = words[...]
         for argument in parameters.map(\.declaration) where argument.kind == .argument {

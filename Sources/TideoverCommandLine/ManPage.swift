@@ -1,5 +1,5 @@
 extension Program {
-    /// The names of all man pages, each with the words that call its command.
+    /// The names of all man pages, each with the names of its command.
     public var manPages: [(name: String, path: [String])] {
         func pages(_ command: Command, _ path: [String]) -> [(String, [String])] {
             let path = path + [command.name]
@@ -9,7 +9,7 @@ extension Program {
         return pages(root, [])
     }
 
-    /// The man page, in section 1, of the command that these words call, as roff.
+    /// Returns the man page (section 1, roff) of the command with these names.
     public func manPage(for path: [String]) -> String {
         let command = command(at: path)
         let title = path.joined(separator: "-")
@@ -65,9 +65,9 @@ extension Program {
     }
 }
 
-/// Text as roff reads it.
+/// Formats text for roff.
 enum Roff {
-    /// A line of text: nothing in it is a request or an escape.
+    /// Escapes a line of text, so that it contains no request or escape.
     static func line(_ text: String) -> String {
         let line = escaped(text)
         return line.hasPrefix(".") || line.hasPrefix("'") ? "\\&\(line)" : line
@@ -77,7 +77,7 @@ enum Roff {
         text.replacing("\\", with: "\\e").replacing("-", with: "\\-").replacing("\n", with: " ")
     }
 
-    /// One argument of a request.
+    /// Formats one argument of a request.
     static func quoted(_ text: String) -> String {
         "\"\(escaped(text).replacing("\"", with: "\\(dq"))\""
     }

@@ -1,19 +1,19 @@
 import Glibc
 import TideoverLocks
 
-/// Where bytes go: a file descriptor, memory when a test reads them, or the queue of a
-/// `BackgroundWriter`.
+/// A target for bytes: a file descriptor, memory for tests, or the queue of a `BackgroundWriter`.
 ///
-/// A reader that went away (`tideover report | head`) is no fault: what follows is dropped, and the
-/// command ends with its own exit code. Any other failure is kept for `Output.settled`.
+/// A reader that closes early (`tideover report | head`) is not an error. Further bytes are
+/// dropped, and the command ends with its own exit code. `Output.settled` reports any other
+/// failure.
 public final class Sink: Sendable {
     /// Whether writing still works.
     public enum Condition: Hashable, Sendable {
-        /// What is written arrives.
+        /// Writing works.
         case open
-        /// Nobody reads any more (`EPIPE`); what is written is dropped.
+        /// The reader closed the stream (`EPIPE`); further bytes are dropped.
         case abandoned
-        /// Writing failed with this `errno`; what is written is dropped.
+        /// Writing failed with this `errno`; further bytes are dropped.
         case failed(Int32)
     }
 
@@ -29,27 +29,27 @@ public final class Sink: Sendable {
     private let destination: Destination
     private let state = Locked(State())
 
-    /// A sink that writes to an open file descriptor, which it does not close.
+    /// Creates a sink for an open file descriptor, which it does not close.
     public init(descriptor: Int32) {
         destination = .descriptor(descriptor)
     }
 
-    /// A sink that leaves the writing to another thread, and never waits for it.
+    /// Creates a sink that passes bytes to another thread and never waits for it.
     public init(_ writer: BackgroundWriter) {
         destination = .queue(writer)
     }
 
-    /// A sink that keeps what is written.
+    /// Creates a sink that stores the bytes in memory.
     public init() {
         destination = .memory
     }
 
-    /// Whether writing still works; long work may stop when it does not.
+    /// Whether writing still works. Long work may stop if it does not.
     public var condition: Condition {
         state.withLock { $0.condition }
     }
 
-    /// What a sink in memory was given so far.
+    /// The text written so far to a sink in memory.
     public var captured: String {
         String(decoding: state.withLock { $0.captured }, as: UTF8.self)
     }
@@ -84,7 +84,7 @@ public final class Sink: Sendable {
         }
     }
 
-    /// Someone who shares our terminal may have made it non-blocking.
+    /// Another process on the same terminal may have made it non-blocking.
     private static func waitUntilWritable(_ descriptor: Int32) {
         var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         poll(&request, 1, -1)
@@ -95,21 +95,21 @@ extension Slice<UnsafeRawBufferPointer> {
     fileprivate var base: UnsafeRawPointer? { UnsafeRawBufferPointer(rebasing: self).baseAddress }
 }
 
-/// What a command says: results on standard output, everything else on standard error.
+/// The output of a command: results on standard output, everything else on standard error.
 public final class Output: Sendable {
-    /// Where results go.
+    /// The sink for results.
     public let results: Sink
-    /// Where messages go.
+    /// The sink for messages.
     public let messages: Sink
-    /// What the results' stream can show.
+    /// The capabilities of the results' stream.
     public let resultTerminal: Terminal
-    /// What the messages' stream can show.
+    /// The capabilities of the messages' stream.
     public let messageTerminal: Terminal
 
-    /// Whether a line that will be redrawn stands on the terminal.
+    /// Whether the terminal shows a status line that will be redrawn.
     private let hasStatus = Locked(false)
 
-    /// An output over two sinks.
+    /// Creates an output on two sinks.
     public init(
         results: Sink,
         messages: Sink,
@@ -122,7 +122,7 @@ public final class Output: Sendable {
         self.messageTerminal = messageTerminal
     }
 
-    /// An output that keeps everything in memory, for tests.
+    /// Creates an output in memory, for tests.
     public convenience init(capturingAs terminal: Terminal = .plain) {
         self.init(
             results: Sink(),
@@ -132,7 +132,7 @@ public final class Output: Sendable {
         )
     }
 
-    /// The process's own standard output and standard error.
+    /// Returns the process's own standard output and standard error.
     public static func standard() -> Output {
         Output(
             results: Sink(descriptor: STDOUT_FILENO),
@@ -147,12 +147,12 @@ public final class Output: Sendable {
         write(Array(line.utf8) + [UInt8(ascii: "\n")])
     }
 
-    /// Writes a table to standard output, as wide as the terminal when a person watches.
+    /// Writes a table to standard output, limited to the terminal's width if it is interactive.
     public func print(_ table: Table) {
         print(table.rendered(for: resultTerminal))
     }
 
-    /// Writes the bytes of a result to standard output as they are.
+    /// Writes the bytes of a result to standard output unchanged.
     public func write(_ bytes: [UInt8]) {
         eraseStatus()
         results.write(bytes)
@@ -164,7 +164,8 @@ public final class Output: Sendable {
         messages.write(Array(line.utf8) + [UInt8(ascii: "\n")])
     }
 
-    /// Shows a line that the next status, message or result replaces; only where a person watches.
+    /// Shows a line until the next status, message or result. Does nothing on a non-interactive
+    /// stream.
     func showStatus(_ line: String) {
         guard messageTerminal.isInteractive else { return }
         let fitted = TextLayout.truncated(
@@ -184,8 +185,8 @@ public final class Output: Sendable {
         }
     }
 
-    /// The exit code in view of what became of the results: a success whose results could not be
-    /// written is none.
+    /// Returns the exit code of the command. A success becomes a failure if its results could not
+    /// be written.
     public func settled(_ code: ExitCode) -> ExitCode {
         guard case .failed(let number) = results.condition, code == .success else { return code }
         message("cannot write to standard output: \(SystemError.text(number))")
@@ -193,7 +194,7 @@ public final class Output: Sendable {
     }
 }
 
-/// The operating system's words for its own error numbers.
+/// The operating system's texts for its error numbers.
 enum SystemError {
     static func text(_ number: Int32) -> String {
         var buffer = [CChar](repeating: 0, count: 256)

@@ -1,28 +1,28 @@
 import TideoverJSON
 
-/// What the parser and the help text know of a parameter, whatever the type of its value.
+/// The description of a parameter for the parser and the help text, for any type of value.
 public struct Declaration: Hashable, Sendable {
-    /// How a parameter is written on the command line.
+    /// The syntax of a parameter on the command line.
     public enum Kind: Hashable, Sendable {
-        /// `--json`: given or not.
+        /// `--json`: present or absent.
         case flag
         /// `--app ID` or `--app=ID`.
         case option(valueName: String)
-        /// A word by its position.
+        /// A positional argument.
         case argument
     }
 
-    /// How it is written.
+    /// The parameter's syntax.
     public let kind: Kind
     /// `--app` for flags and options, `FILE` for arguments.
     public let name: String
-    /// What it is for, in a phrase without a full stop.
+    /// The purpose, in a phrase without a full stop.
     public let help: String
-    /// Whether the command refuses to start without it.
+    /// Whether the command requires it.
     public let isRequired: Bool
     /// Whether it may be given more than once.
     public let isRepeated: Bool
-    /// The text that counts when it is not given.
+    /// The default value as text.
     public let defaultText: String?
 
     init(
@@ -44,30 +44,30 @@ public struct Declaration: Hashable, Sendable {
 
 /// A parameter of any type, as a command lists it.
 public protocol DeclaredParameter: Sendable {
-    /// What the parser and the help text know of it.
+    /// The description for the parser and the help text.
     var declaration: Declaration { get }
-    /// Finds the first of the texts given for it that does not fit.
+    /// Throws for the first of its texts that is invalid.
     func check(_ texts: [String]) throws(UnfitValue)
 }
 
-/// A text that does not fit what its parameter takes.
+/// A text that is invalid for its parameter.
 public struct UnfitValue: Error, Hashable {
     /// The text as given.
     public let text: String
-    /// What the parameter takes, such as "a whole number".
+    /// The expected values, such as "a whole number".
     public let expected: String
-    /// What was probably meant.
+    /// The closest valid text.
     public let suggestion: String?
 }
 
-/// How the text of a value is read, and what to say when it cannot be.
+/// Parses values from text, and describes the valid texts for errors.
 public struct ValueForm<Value: Sendable>: Sendable {
     let expected: String
     let choices: [String]
     let read: @Sendable (String) -> Value?
 
-    /// A form that `expected` describes ("an instant such as 2026-05-06T10:00:00Z"); `read` answers nil
-    /// for a text that does not fit; `choices` are the texts that fit, where there are only so many.
+    /// Creates a form. `expected` describes it ("an instant such as 2026-05-06T10:00:00Z"). `read`
+    /// returns nil for invalid text. `choices` lists the valid texts if their number is limited.
     public init(
         _ expected: String,
         choices: [String] = [],
@@ -102,7 +102,7 @@ extension ValueForm<String> {
 }
 
 extension ValueForm<Int> {
-    /// A whole number inside a range, in decimal digits.
+    /// A whole number in a range, in decimal digits.
     public static func integer(in range: ClosedRange<Int>) -> ValueForm {
         ValueForm("a whole number from \(range.lowerBound) to \(range.upperBound)") { text in
             Int(text).flatMap { range.contains($0) ? $0 : nil }
@@ -118,7 +118,7 @@ extension ValueForm where Value: CaseIterable & RawRepresentable<String> {
     }
 }
 
-/// One flag, option or argument of a command; reads its value out of `Arguments`.
+/// One flag, option or argument of a command; it reads its value from `Arguments`.
 public struct Parameter<Value: Sendable>: DeclaredParameter {
     public let declaration: Declaration
     let read: @Sendable ([String]) throws(UnfitValue) -> Value
@@ -128,16 +128,16 @@ public struct Parameter<Value: Sendable>: DeclaredParameter {
     }
 }
 
-/// How parameters are made: `Parameter.flag("--json", "...")`. What is made has its own type of value.
+/// Creates parameters, as in `Parameter.flag("--json", "...")`. Each has its own type of value.
 extension Parameter<Never> {
-    /// `--json`: true when given.
+    /// `--json`: true if present.
     public static func flag(_ name: String, _ help: String) -> Parameter<Bool> {
         Parameter<Bool>(declaration: Declaration(.flag, name, help)) { texts throws(UnfitValue) in
             !texts.isEmpty
         }
     }
 
-    /// `--at INSTANT`: nil when not given.
+    /// `--at INSTANT`: nil if absent.
     public static func option<Given>(
         _ name: String,
         _ valueName: String,
@@ -150,7 +150,7 @@ extension Parameter<Never> {
         }
     }
 
-    /// `--port N` with a value that counts when it is not given; the default must fit the form.
+    /// `--port N` with a default value, which must be valid for the form.
     public static func option<Given>(
         _ name: String,
         _ valueName: String,
@@ -165,7 +165,7 @@ extension Parameter<Never> {
         }
     }
 
-    /// `--app ID` that must be given.
+    /// `--app ID`, required.
     public static func requiredOption<Given>(
         _ name: String,
         _ valueName: String,
@@ -178,7 +178,7 @@ extension Parameter<Never> {
         }
     }
 
-    /// `--root DER` that may be given any number of times, in the order given.
+    /// `--root DER`, any number of times, in the given order.
     public static func repeatedOption<Given>(
         _ name: String,
         _ valueName: String,
@@ -191,7 +191,7 @@ extension Parameter<Never> {
         }
     }
 
-    /// `FILE` that must be given.
+    /// `FILE`, required.
     public static func argument<Given>(
         _ name: String,
         _ help: String,
@@ -203,7 +203,7 @@ extension Parameter<Never> {
         }
     }
 
-    /// `[FILE]`: nil when not given.
+    /// `[FILE]`: nil if absent.
     public static func optionalArgument<Given>(
         _ name: String,
         _ help: String,
@@ -215,7 +215,7 @@ extension Parameter<Never> {
         }
     }
 
-    /// `SCENARIO...`: all further words; at least one if required.
+    /// `SCENARIO...`: all remaining arguments; at least one if required.
     public static func arguments<Given>(
         _ name: String,
         _ help: String,

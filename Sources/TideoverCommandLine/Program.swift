@@ -1,14 +1,14 @@
 import Glibc
 
-/// A program of many commands: reads a command line, runs what it asks for, says what went wrong.
+/// A program with subcommands: parses a command line, runs its command, and reports errors.
 public struct Program: Sendable {
-    /// The name it is called by.
+    /// The program's name.
     public let name: String
-    /// Its version, such as "0.1.0".
+    /// The version, such as "0.1.0".
     public let version: String
     let root: Command
 
-    /// A program with its commands in the order the help text shows them.
+    /// Creates a program with its commands in the order of the help text.
     public init(
         _ name: String,
         version: String,
@@ -39,8 +39,8 @@ public struct Program: Sendable {
         exit(code.rawValue)
     }
 
-    /// Runs a command line, given without the program's name, with these environment variables; whatever
-    /// happens is told on `output`.
+    /// Runs a command line without the program's name, with these environment variables. Errors are
+    /// reported on `output`.
     public func run(
         _ arguments: [String],
         variables: [String: String] = [:],
@@ -63,8 +63,8 @@ public struct Program: Sendable {
         }
     }
 
-    /// The help text of the command that these words call, the program's name included; of the last
-    /// command that exists, where some do not.
+    /// Returns the help text of the command with these names, including the program's. If some do
+    /// not exist, returns that of the last existing command.
     public func helpText(for path: [String], on terminal: Terminal = .plain) -> String {
         Help(program: self, terminal: terminal).text(for: path)
     }
@@ -101,13 +101,14 @@ public struct Program: Sendable {
     }
 }
 
-/// The three streams every process is given, made safe before anything else is opened.
+/// The three standard streams of a process, made safe before any other file is opened.
 enum StandardStreams {
     static func prepare() {
-        // A reader that goes away is reported by `write`, not by a signal that ends the process.
+        // A closed reader is reported by `write`, not by a signal that ends the process.
         signal(SIGPIPE, SIG_IGN)
-        // A stream closed by the caller leaves its number to the next file opened: results would be
-        // written into the database. The other direction is opened, so that using it still fails.
+        // A stream that the caller closed leaves its number to the next opened file: results would
+        // be written into the database. It is opened in the opposite direction, so that its use
+        // still fails.
         keepTaken(STDIN_FILENO, O_WRONLY)
         keepTaken(STDOUT_FILENO, O_RDONLY)
         keepTaken(STDERR_FILENO, O_RDONLY)

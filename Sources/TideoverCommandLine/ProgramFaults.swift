@@ -1,8 +1,8 @@
 extension Program {
-    /// What is wrong with the program's own declarations, a sentence each; a test expects none.
+    /// Errors in the program's own declarations, one sentence each. A test expects none.
     ///
-    /// Every example of the help text must be understood by the command that shows it, every option
-    /// that a usage line names must exist, and names must be clear.
+    /// The command must accept every example of its help text. Every option of a usage line must
+    /// exist, and names must be unambiguous.
     public var faults: [String] {
         faults(of: root, [name])
     }
@@ -64,10 +64,10 @@ extension Program {
     }
 }
 
-/// Takes an example apart the way a shell would, as far as examples need it.
+/// Splits an example like a shell, as far as examples need it.
 enum ShellWords {
-    /// The words of each command on a line: blanks part words unless quoted; pipes, `&` and `;` part
-    /// commands. What a redirection names stands apart like a command.
+    /// Returns the words of each command on a line. Blanks separate words unless quoted; pipes, `&`
+    /// and `;` separate commands. The target of a redirection is separated like a command.
     static func commands(of line: String) -> [[String]] {
         var commands: [[String]] = [[]]
         var word: String?

@@ -1,14 +1,14 @@
 import TideoverLocks
 
-/// Tells on standard error how far long work has come: one line redrawn on a terminal, elsewhere a
-/// line every so often, and nothing at all when the work is short.
+/// Reports the progress of long work on standard error. It redraws one line on a terminal, and
+/// writes a line at intervals elsewhere. Short work reports nothing.
 public final class Progress: Sendable {
     private let output: Output
     private let now: @Sendable () -> ContinuousClock.Instant
     private let state: Locked<ProgressState>
 
-    /// Progress of work that `label` names, such as "verifying"; `total` in the units of `advance`,
-    /// nil when it is not known.
+    /// Creates the progress of the work `label`, such as "verifying". `total` has the units of
+    /// `advance`; nil if unknown.
     public init(
         _ label: String,
         total: Int? = nil,
@@ -27,7 +27,7 @@ public final class Progress: Sendable {
         )
     }
 
-    /// Counts work as done.
+    /// Adds completed work.
     public func advance(by count: Int = 1) {
         guard let line = state.withLock({ $0.advanced(by: count, at: now()) }) else { return }
         if output.messageTerminal.isInteractive {
@@ -37,7 +37,7 @@ public final class Progress: Sendable {
         }
     }
 
-    /// Ends the telling: a redrawn line goes away, told lines get a last one.
+    /// Ends the reports. Removes a redrawn line, or writes a last line after earlier ones.
     public func finish() {
         let last = state.withLock { $0.finished() }
         if output.messageTerminal.isInteractive {
@@ -48,7 +48,7 @@ public final class Progress: Sendable {
     }
 }
 
-/// What was done and when it was last told.
+/// The completed work, and the time of the last report.
 struct ProgressState {
     let label: String
     let total: Int?
@@ -64,7 +64,7 @@ struct ProgressState {
         lastTold = start
     }
 
-    /// The line to tell, if it is time to tell one.
+    /// Returns the next line if it is due.
     mutating func advanced(by count: Int, at now: ContinuousClock.Instant) -> String? {
         done += count
         guard now - lastTold >= interval else { return nil }
@@ -73,7 +73,7 @@ struct ProgressState {
         return line
     }
 
-    /// The last line, if any was told before.
+    /// Returns the last line if any was reported before.
     mutating func finished() -> String? {
         defer { wasTold = false }
         return wasTold ? line : nil

@@ -1,18 +1,18 @@
-/// Rows under titled columns, for people; machines read `--json`.
+/// Rows below titled columns, for people. Programs read `--json`.
 public struct Table: Sendable {
-    /// Which side of its column a text keeps to.
+    /// The side of the column that a text is aligned to.
     public enum Alignment: Hashable, Sendable {
         case leading
         case trailing
     }
 
-    /// What happens in the last column when the line is too short for it.
+    /// How the last column handles text that is too wide.
     public enum Overflow: Hashable, Sendable {
-        /// It continues on further lines, under itself.
+        /// It wraps within its column.
         case wrap
         /// It is cut, and ends in `...`.
         case truncate
-        /// The line becomes longer: for what people copy.
+        /// The line becomes longer: for text that people copy.
         case overrun
     }
 
@@ -21,19 +21,19 @@ public struct Table: Sendable {
         let title: String
         let alignment: Alignment
 
-        /// A column with its title; numbers are aligned `trailing`.
+        /// Creates a column with its title. Numbers are aligned `trailing`.
         public init(_ title: String, _ alignment: Alignment = .leading) {
             self.title = title
             self.alignment = alignment
         }
     }
 
-    /// One text in a row, and how it is meant.
+    /// One text in a row, with its style.
     public struct Cell: Hashable, Sendable, ExpressibleByStringInterpolation {
         let text: String
         let style: Style?
 
-        /// A cell; control characters in the text are spelled out.
+        /// Creates a cell. Control characters in the text are escaped.
         public init(_ text: String, _ style: Style? = nil) {
             self.text = TextLayout.visible(text)
             self.style = style
@@ -44,7 +44,7 @@ public struct Table: Sendable {
         }
     }
 
-    /// A last column is never made narrower than this, even if the line becomes too long.
+    /// The last column is never narrower than this, even if the line becomes too long.
     static let narrowestLastColumn = 12
     static let gap = "  "
 
@@ -52,14 +52,14 @@ public struct Table: Sendable {
     private let overflow: Overflow
     private var rows: [[Cell]] = []
 
-    /// A table without rows.
+    /// Creates a table without rows.
     public init(_ columns: [Column], overflow: Overflow = .wrap) {
         precondition(!columns.isEmpty, "a table has columns")
         self.columns = columns
         self.overflow = overflow
     }
 
-    /// Whether no row was added.
+    /// Whether the table has no rows.
     public var isEmpty: Bool { rows.isEmpty }
 
     /// Adds a row, which must have a cell for every column.
@@ -73,8 +73,8 @@ public struct Table: Sendable {
         add(cells)
     }
 
-    /// The table as lines without a last line break; limited to the terminal's width only where a
-    /// person watches, so that nothing is lost in a file.
+    /// Returns the table as lines without a last line break. Only an interactive terminal limits
+    /// the width, so that files contain the complete text.
     public func rendered(for terminal: Terminal) -> String {
         rendered(width: terminal.isInteractive ? terminal.width : nil, terminal: terminal)
     }

@@ -1,27 +1,27 @@
 import Glibc
 
-/// What one output stream can show: who reads it, in which width, with or without colour.
+/// The capabilities of one output stream: interactivity, width, colour and characters.
 public struct Terminal: Hashable, Sendable {
-    /// A person watches: the stream is a terminal that can move its cursor.
+    /// The stream is a terminal that can move its cursor.
     public var isInteractive: Bool
-    /// Colours are wanted: interactive, and `NO_COLOR` is not set.
+    /// Colours are used: the stream is interactive, and `NO_COLOR` is not set.
     public var usesColour: Bool
-    /// Columns a line may take.
+    /// The width of a line in columns.
     public var width: Int
-    /// Characters beyond ASCII arrive as they are meant.
+    /// The stream shows characters beyond ASCII correctly.
     public var usesUnicode: Bool
 
-    /// The width assumed where nothing tells it.
+    /// The default width if it is unknown.
     public static let assumedWidth = 80
 
-    /// What a file or a pipe can show: text of any width, no colour.
+    /// The capabilities of a file or a pipe: text of any width, no colour.
     public static let plain = Terminal(
         isInteractive: false,
         usesColour: false,
         width: assumedWidth
     )
 
-    /// A stream described by hand, as tests do.
+    /// Creates a stream's capabilities from given values, for tests.
     public init(isInteractive: Bool, usesColour: Bool, width: Int, usesUnicode: Bool = false) {
         self.isInteractive = isInteractive
         self.usesColour = usesColour
@@ -29,11 +29,12 @@ public struct Terminal: Hashable, Sendable {
         self.usesUnicode = usesUnicode
     }
 
-    /// What a stream can show, from what the system and the environment say.
+    /// Derives a stream's capabilities from the system and the environment.
     ///
-    /// `NO_COLOR` counts when it is not empty (no-color.org); `TERM=dumb` means a terminal without
-    /// colours and without a cursor; `COLUMNS` tells the width where the system does not. The locale
-    /// tells the characters: `LC_ALL` before `LC_CTYPE` before `LANG` (POSIX, Environment Variables).
+    /// `NO_COLOR` applies if it is not empty (no-color.org). `TERM=dumb` means a terminal without
+    /// colours and cursor movement. `COLUMNS` gives the width if the system does not. The locale
+    /// gives the characters: `LC_ALL` before `LC_CTYPE` before `LANG` (POSIX, Environment
+    /// Variables).
     public init(isTTY: Bool, columns: Int?, environment: (String) -> String?) {
         let isCapable = isTTY && environment("TERM") != "dumb"
         let stated = environment("COLUMNS").flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil }
@@ -46,7 +47,7 @@ public struct Terminal: Hashable, Sendable {
         usesUnicode = characters.contains(".utf8") && environment("TERM") != "dumb"
     }
 
-    /// What the stream behind a file descriptor can show.
+    /// Derives the capabilities of a file descriptor's stream.
     public init(descriptor: Int32) {
         let isTTY = isatty(descriptor) == 1
         self.init(
@@ -64,30 +65,30 @@ public struct Terminal: Hashable, Sendable {
         return status == 0 && size.ws_col > 0 ? Int(size.ws_col) : nil
     }
 
-    /// The value of an environment variable of this process.
+    /// Returns the value of an environment variable of this process.
     public static func variable(_ name: String) -> String? {
         getenv(name).map { String(cString: $0) }
     }
 
-    /// A text in a style, or just the text where colours are not wanted.
+    /// Returns a text in a style, or the plain text if colours are not used.
     public func styled(_ text: String, _ style: Style?) -> String {
         guard usesColour, let style, !text.isEmpty else { return text }
         return "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m"
     }
 }
 
-/// How a piece of text is meant; terminals show it by weight or colour, files not at all.
+/// The meaning of a text. Terminals show it by weight or colour; files do not show it.
 public enum Style: String, Sendable, Hashable, CaseIterable {
-    /// What the eye should find first.
+    /// The most important text.
     case strong = "1"
-    /// What may be overlooked.
+    /// Less important text.
     case quiet = "2"
-    /// It went well.
+    /// A success.
     case good = "32"
-    /// It deserves attention.
+    /// A warning.
     case caution = "33"
-    /// It went wrong.
+    /// A failure.
     case bad = "31"
-    /// What nobody may miss.
+    /// A critical warning.
     case alarm = "1;37;41"
 }

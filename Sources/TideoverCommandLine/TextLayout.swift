@@ -1,11 +1,11 @@
-/// Lays out text for people: how wide it is on a screen, where lines break, what must not be sent raw.
+/// Lays out text for people: its width on a screen, its line breaks, and its unsafe characters.
 public enum TextLayout {
-    /// The columns a text takes on a terminal; its control characters count nothing.
+    /// Returns the number of columns of a text on a terminal. Control characters count as zero.
     public static func width(of text: String) -> Int {
         text.reduce(0) { $0 + width(of: $1) }
     }
 
-    /// The columns one character takes: 0, 1, or 2 for East Asian wide characters and emoji.
+    /// Returns the columns of one character: 0, 1, or 2 for East Asian wide characters and emoji.
     static func width(of character: Character) -> Int {
         if let ascii = character.asciiValue { return (0x20..<0x7F).contains(ascii) ? 1 : 0 }
         guard let scalar = character.unicodeScalars.first else { return 0 }
@@ -29,8 +29,8 @@ public enum TextLayout {
         0x20000...0x3FFFD,
     ]
 
-    /// A text that is safe to show on one line of a terminal: control characters, line breaks and
-    /// characters that reorder text are spelled out, so that foreign data cannot steer the terminal.
+    /// Returns a text that is safe on one line of a terminal. Control characters, line breaks and
+    /// characters that reorder text are escaped, so that foreign data cannot control the terminal.
     public static func visible(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isSteering) else { return text }
         var result = ""
@@ -55,16 +55,15 @@ public enum TextLayout {
         }
     }
 
-    /// The lines of a text, none wider than `width` columns: broken between words, and inside a word
-    /// only when it alone is wider. Line breaks of the text itself stay.
+    /// Wraps a text to `width` columns. It breaks between words, and inside a word only if the word
+    /// alone is wider. Existing line breaks remain.
     public static func wrapped(_ text: String, to width: Int) -> [String] {
         text.split(separator: "\n", omittingEmptySubsequences: false).flatMap { line in
             wrapped(words: line.split(separator: " ").map(String.init), to: width)
         }
     }
 
-    /// The lines that pieces make when set one after another with a blank between; a piece is kept
-    /// whole if it fits on a line at all.
+    /// Joins pieces with blanks into lines. A piece stays on one line if it fits on any line.
     static func wrapped(words: [String], to width: Int) -> [String] {
         var lines: [String] = []
         var line = ""
@@ -95,7 +94,7 @@ public enum TextLayout {
         return pieces
     }
 
-    /// A text cut to at most `limit` columns, with `...` in place of what was cut.
+    /// Cuts a text to at most `limit` columns, with `...` in place of the removed part.
     public static func truncated(_ text: String, to limit: Int) -> String {
         guard width(of: text) > limit else { return text }
         let mark = String(repeating: ".", count: max(0, min(3, limit)))

@@ -1,6 +1,6 @@
-/// A command line that was not understood.
+/// An invalid command line.
 public struct UsageError: Error, Hashable {
-    /// What was wrong with it.
+    /// The kind of error.
     public enum Reason: Hashable, Sendable {
         /// A group was called without one of its commands.
         case missingCommand
@@ -8,33 +8,33 @@ public struct UsageError: Error, Hashable {
         case unknownCommand(String, suggestion: String?)
         /// The command has no such option.
         case unknownOption(String, suggestion: String?)
-        /// An option stands before the command it belongs to.
+        /// An option precedes its command.
         case optionBeforeCommand(String)
-        /// An option ends without its value.
+        /// An option has no value.
         case missingValue(option: String, valueName: String)
-        /// A flag was given a value.
+        /// A flag has a value.
         case unexpectedValue(flag: String, value: String)
-        /// An option was given twice that takes one value.
+        /// An option for one value is repeated.
         case repeatedOption(String)
-        /// A required option was not given.
+        /// A required option is missing.
         case missingOption(String, valueName: String)
-        /// A required argument was not given, or is empty.
+        /// A required argument is missing or empty.
         case missingArgument(String)
-        /// There are more arguments than the command takes.
+        /// There are too many arguments.
         case unexpectedArgument(String)
-        /// A value does not fit what its parameter takes.
+        /// A value is invalid for its parameter.
         case unfitValue(parameter: String, UnfitValue)
         /// Two parameters exclude each other.
         case conflict(String, String)
-        /// At least one of these must be given.
+        /// At least one of these is required.
         case missingOneOf([String])
-        /// A parameter makes sense only beside another.
+        /// A parameter requires another one.
         case needs(String, other: String)
     }
 
-    /// What was wrong.
+    /// The kind of error.
     public let reason: Reason
-    /// The words that called the command, as far as they were understood.
+    /// The names that called the command, as far as they are valid.
     public let command: [String]
 
     init(_ reason: Reason, command: [String]) {
@@ -43,7 +43,7 @@ public struct UsageError: Error, Hashable {
     }
 }
 
-/// The words for wrong usage, all in this place.
+/// The messages of all usage errors.
 enum Words {
     static func sentence(for reason: UsageError.Reason) -> String {
         switch reason {
@@ -75,7 +75,7 @@ enum Words {
             + didYouMean(unfit.suggestion)
     }
 
-    /// Text from the command line may hold anything; it is shown without steering the terminal.
+    /// Text from the command line may contain anything; it is escaped for the terminal.
     static func quoted(_ text: String) -> String {
         "`\(TextLayout.visible(TextLayout.truncated(text, to: 60)))`"
     }

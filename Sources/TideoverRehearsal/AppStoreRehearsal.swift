@@ -5,20 +5,20 @@ public import TideoverSandbox
 public import TideoverServer
 import TideoverSignatures
 
-/// The server's side of a simulated App Store: whom it believes, and how it asks.
+/// The server's connection to a simulated App Store: its trust and its API access.
 public struct AppStoreRehearsal: Sendable {
     public static let issuerId = "57246542-96fe-1a63-e053-0824d011072a"
     public static let keyId = "REHEARSAL1"
 
-    /// Believes what the store's root vouches for, as simulated.
+    /// Trusts the store's root, for the simulated environment.
     public let trust: AppStoreTrust
-    /// The key that the store's Server API is to open for.
+    /// The key that the store's Server API accepts.
     public let storeKey: TideoverSandbox.AppStoreAPIKey
 
     private let bundleId: String
     private let key: P256PrivateKey
 
-    /// - Throws: `SignatureRefusal` where the root is no certificate.
+    /// - Throws: `SignatureRefusal` if the root is not a certificate.
     public init(_ app: AppStoreApp, root: [UInt8]) throws {
         trust = AppStoreTrust(
             identity: AppStoreIdentity(
@@ -39,7 +39,7 @@ public struct AppStoreRehearsal: Sendable {
         bundleId = app.bundleId
     }
 
-    /// How the server asks the store whose Server API this is.
+    /// Returns the server's access to the store behind this Server API.
     public func access(_ serverAPI: @escaping Handler) -> StoreAccess {
         let key = key
         return StoreAccess(

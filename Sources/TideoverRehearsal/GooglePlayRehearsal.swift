@@ -7,18 +7,19 @@ import TideoverSandbox
 import TideoverServer
 import TideoverSignatures
 
-/// The server's side of a simulated Google Play: whom it believes, and how it asks.
+/// The server's connection to a simulated Google Play: its trust and its API access.
 struct GooglePlayRehearsal: Sendable {
     let trust: PlayTrust
     let target: ScenarioPlayTarget
 
     private static let email = "tideover@tideover-rehearsal.iam.gserviceaccount.com"
     private static let keyId = "rehearsal-1"
-    /// These take longer to make than most scenarios to play: all rehearsals of a process have the same.
+    /// Generating these takes longer than most scenarios, so all rehearsals of a process share
+    /// them.
     private static let key = RSAPrivateKey.generate()
     private static let authority = PlayAuthority(seed: 1)
 
-    /// Without credentials the server believes pushes, and cannot ask the store.
+    /// Without credentials, the server trusts pushes and cannot query the store.
     init(_ play: ScenarioGooglePlay, clock: @escaping Clock) {
         let app = play.app
         let key = Self.key
@@ -60,7 +61,7 @@ struct GooglePlayRehearsal: Sendable {
 }
 
 extension RSAPublicKey {
-    /// The public half of a key.
+    /// Creates the public half of a key.
     fileprivate init?(_ key: RSAPrivateKey) {
         let text = JSONValue.object(key.publicJWK).encoded()
         guard let jwk = try? JSONDocument(text).root else { return nil }

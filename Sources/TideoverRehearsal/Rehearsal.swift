@@ -7,18 +7,18 @@ public import TideoverServer
 import TideoverSignatures
 import TideoverStorage
 
-/// Tideover in process beside the simulated stores of one scenario, with one clock between them.
+/// Tideover in the same process as the simulated stores of one scenario, with a shared clock.
 public struct Rehearsal: Sendable {
-    /// The server that the scenario is played to.
+    /// The server under rehearsal.
     public let service: Service
-    /// The stores' clock, which the server follows; it stands where the scenario ended.
+    /// The stores' clock, which the server follows. It stops at the end of the scenario.
     public let clock = StoryClock()
-    /// What opens every route of the server.
+    /// Headers that authorize every route of the server.
     public let credentials: Headers
 
     private let scenario: Scenario
     private let storage: SQLiteStorage
-    /// What the scenario's stores sign with.
+    /// The signing authority of the scenario's stores.
     package let authority: SandboxAuthority
     private let appStore: AppStoreRehearsal
     private let googlePlay: GooglePlayRehearsal?
@@ -26,11 +26,11 @@ public struct Rehearsal: Sendable {
     /// The simulated App Store's Server API, once the scenario has a store.
     private let storeAPI = Locked<Handler?>(nil)
 
-    /// A server that has heard nothing yet. Its database is made in `folder`, which the caller removes
-    /// after `close()`; `version` is what the server says that it is.
+    /// Creates a server without data. Its database is in `folder`, which the caller removes after
+    /// `close()`. `version` is the version that the server reports.
     ///
-    /// - Throws: `MintingError` where the store's certificates cannot be made, `StorageError` where the database
-    ///   cannot.
+    /// - Throws: `MintingError` if the store's certificates cannot be created, `StorageError` if
+    ///   the database cannot.
     public init(_ scenario: Scenario, in folder: String, version: String) throws {
         let (clock, storeAPI) = (clock, storeAPI)
         authority = try SandboxAuthority()
@@ -70,8 +70,8 @@ public struct Rehearsal: Sendable {
             // Requests to the stores are spaced in the rehearsal's own time.
             instruments: Instruments(uptime: { clock.now.millisecondsSince1970 * 1_000_000 }),
             access: [scenario.app.id: [access]],
-            // A rehearsal's time does not pass while anybody waits: who would wait for a store that wants
-            // to be left alone comes back when it does not any more.
+            // The clock of a rehearsal does not advance during a wait. A request that a store's
+            // limit delays is retried once the limit has passed.
             sleep: { _ in await Task.yield() },
             patience: .zero
         )
@@ -80,10 +80,10 @@ public struct Rehearsal: Sendable {
     /// Plays the scenario from start to end.
     ///
     /// - Parameters:
-    ///   - keepsUp: Whether the server also does what it does by itself, as one that runs does.
-    ///   - planting: Puts something between the scenario and the server, such as a fault that should be found.
-    /// - Returns: What happened.
-    /// - Throws: `SignatureRefusal` when the scenario makes the store say more than one notification holds.
+    ///     - keepsUp: Whether the server also runs its background work, as a running server does.
+    ///     - planting: Changes the target before the scenario starts, for example to plant a fault.
+    /// - Returns: The report of the events.
+    /// - Throws: `SignatureRefusal` if the store's data does not fit into one notification.
     public func play(
         keepsUp: Bool = false,
         planting: (inout ScenarioTarget) -> Void = { _ in }
@@ -99,7 +99,7 @@ public struct Rehearsal: Sendable {
         return try await ScenarioRunner(target: target, authority: authority).run(scenario)
     }
 
-    /// As a scenario meets the server, which can ask the scenario's stores.
+    /// The server as the scenario's target, with access to the scenario's stores.
     package var target: ScenarioTarget {
         let (service, clock, storeAPI, app) = (service, clock, storeAPI, scenario.app.id)
         var target = ScenarioTarget(
@@ -120,7 +120,7 @@ public struct Rehearsal: Sendable {
         return target
     }
 
-    /// Ends the server; what it stored stays in its folder.
+    /// Stops the server. Its data stays in the folder.
     public func close() async { await storage.close() }
 }
 

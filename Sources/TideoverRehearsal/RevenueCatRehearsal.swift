@@ -5,7 +5,7 @@ import TideoverRevenueCat
 import TideoverSandbox
 import TideoverServer
 
-/// The server's side of a simulated RevenueCat: what it is known by, and how it is asked.
+/// The server's connection to a simulated RevenueCat: its trust and its API access.
 struct RevenueCatRehearsal: Sendable {
     let trust: RevenueCatTrust
     let target: ScenarioRelayTarget

@@ -2,7 +2,7 @@ public import TideoverCore
 public import TideoverSandbox
 
 extension Catalogue {
-    /// What a scenario's stores sell, as the operator would describe it.
+    /// Creates the catalogue of a scenario's stores, as an operator would configure it.
     public init(_ scenario: Scenario) {
         let app = scenario.app
         self.init()
@@ -51,7 +51,7 @@ extension Catalogue {
 }
 
 extension Product.Kind {
-    /// The operator's word for a kind of product of the store's.
+    /// Converts a store's kind of product to the catalogue's.
     fileprivate init(_ kind: AppStoreOneTimeProduct.Kind) {
         self =
             switch kind {

@@ -4,14 +4,14 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverServer
 
-/// The app that a command is about, and the errand by which it asks.
+/// Sends a command's requests about one app.
 struct AppErrand {
     static let app = Parameter.option(
         "--app",
         "ID",
         "The app; not needed if the configuration has only one"
     )
-    /// Where a command is about every environment of the app unless it is told one.
+    /// The option for commands that otherwise concern every environment of the app.
     static let oneEnvironment = Parameter.option(
         "--environment",
         "NAME",
@@ -29,21 +29,21 @@ struct AppErrand {
         errand = Errand(configuration, path, server: arguments[Errand.server], output)
     }
 
-    /// The environment that a command is about: the one named, else the app's only one, else production.
+    /// Returns the named environment, else the app's only one, else production.
     func environment(_ arguments: Arguments) throws(CommandFailure) -> Environment {
         let named = arguments[CustomerQuestion.environment]?.environment
         let only = app.environments.count == 1 ? app.environments.first : nil
         return try app.served(named ?? only ?? .production)
     }
 
-    /// The environments that the command is about.
+    /// Returns the environments that the command concerns.
     func environments(_ arguments: Arguments) -> [Environment] {
         arguments[Self.oneEnvironment].map { [$0.environment] } ?? app.environments
     }
 }
 
 extension AppErrand {
-    /// Asks what stands under the app.
+    /// Sends a request to a path below the app.
     fileprivate func ask(_ path: String, _ query: [QueryItem]) async throws -> JSONNode {
         try await errand.run(
             Request(path: "/v1/apps/\(app.id)/\(path)", query: query),
@@ -52,7 +52,7 @@ extension AppErrand {
     }
 }
 
-/// What commands ask about one customer, now or at a past instant.
+/// Requests about one customer, now or at a past instant.
 enum CustomerQuestion {
     static let customer = Parameter.argument(
         "CUSTOMER",
@@ -72,12 +72,12 @@ enum CustomerQuestion {
         as: ValueForm<Instant>.instant(ofDay: .end)
     )
 
-    /// The instant asked about, in the words of the command; of a date, the start of the day.
+    /// Declares the option for the instant in question. A date means the start of that day.
     static func at(_ help: String) -> Parameter<Instant?> {
         Parameter.option("--at", "INSTANT", help, as: ValueForm<Instant>.instant(ofDay: .start))
     }
 
-    /// Asks what stands under a customer by the name of `subject`.
+    /// Requests the resource `subject` of a customer.
     static func ask(
         _ subject: String,
         of customer: CustomerID,
@@ -95,7 +95,7 @@ enum CustomerQuestion {
         )
     }
 
-    /// Asks about the holder of a purchase, in whatever environment it was made.
+    /// Requests a resource of the customer who owns a purchase, in any environment.
     static func ask(
         _ subject: String,
         by item: QueryItem,
@@ -117,7 +117,7 @@ enum CustomerQuestion {
 }
 
 extension Configuration.App {
-    /// An environment asked about, if the app is served in it.
+    /// Returns the environment if the app is served in it; throws otherwise.
     func served(_ environment: Environment) throws(CommandFailure) -> Environment {
         guard environments.contains(environment) else {
             throw CommandFailure(

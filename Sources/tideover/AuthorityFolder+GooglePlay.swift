@@ -2,13 +2,14 @@ import TideoverCommandLine
 import TideoverJSON
 import TideoverSandbox
 
-// What of the simulated Google is kept from one run to the next.
+// Files of the simulated Google Play that persist between runs.
 
 extension AuthorityFolder {
-    /// The key of the service account with which a back end may ask, as Google Cloud hands it out.
+    /// The path of the service account's key file, in the format of Google Cloud. A back end
+    /// queries the store with it.
     var accountPath: String { "\(path)/service-account.json" }
 
-    /// What signs the tokens of pushes; a new key is put there if there is none.
+    /// Returns the authority that signs the tokens of pushes. Creates a key if the folder has none.
     func pushAuthority() throws -> PlayAuthority {
         let file = "\(path)/push-authority.json"
         return try kept(file, PlayAuthority.init(file:)) {
@@ -17,8 +18,8 @@ extension AuthorityFolder {
         }
     }
 
-    /// The service account; a new one, which asks for tokens at the store's URL, is put there if there is
-    /// none. One that is there asks where its file says.
+    /// Returns the service account. Creates one that requests tokens at the store's URL if the
+    /// folder has none. An existing account keeps the token URL of its file.
     func serviceAccount(askingAt url: String) throws -> PlayServiceAccountFile {
         try kept(accountPath, PlayServiceAccountFile.init(file:)) {
             let made = PlayServiceAccountFile(tokenURL: "\(url)/token")
@@ -26,7 +27,7 @@ extension AuthorityFolder {
         }
     }
 
-    /// What a file keeps; where there is no such file, what is made for it.
+    /// Returns the value stored in a file, or creates it if the file does not exist.
     private func kept<Value>(
         _ file: String,
         _ read: ([UInt8]) throws(PlayKeyFileError) -> Value,

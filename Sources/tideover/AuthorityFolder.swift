@@ -4,9 +4,10 @@ import TideoverJSON
 import TideoverSandbox
 import TideoverSignatures
 
-/// A folder in which simulated stores keep what they sign with, from one run to the next: `root.der`, which
-/// a back end is to trust, the keys with which it may ask, and `authority.json` and `push-authority.json`, the
-/// secrets.
+/// A folder where simulated stores keep their keys between runs.
+///
+/// It contains `root.der`, which a back end trusts, and the keys for queries. The secrets are in
+/// `authority.json` and `push-authority.json`.
 struct AuthorityFolder {
     static let option = Parameter.option(
         "--authority",
@@ -14,17 +15,18 @@ struct AuthorityFolder {
         "Keep the stores' keys there; root.der is what your back end is to trust"
     )
 
-    /// What App Store Connect would call the key.
+    /// The issuer ID, as App Store Connect would show it.
     static let issuerId = "57246542-96fe-1a63-e053-0824d011072a"
     static let keyId = "REHEARSAL1"
 
     let path: String
 
     var rootPath: String { "\(path)/root.der" }
-    /// The back end's private key for the Server API, as App Store Connect hands it out.
+    /// The path of the back end's private key for the Server API, in the format of App Store
+    /// Connect.
     var keyPath: String { "\(path)/AuthKey_\(Self.keyId).p8" }
 
-    /// The authority in the folder; a new one is put there if there is none.
+    /// Returns the authority stored in the folder. Creates one if the folder has none.
     func authority() throws -> SandboxAuthority {
         let file = "\(path)/authority.json"
         let kept: [UInt8]
@@ -40,7 +42,7 @@ struct AuthorityFolder {
         }
     }
 
-    /// The key with which a back end may ask the store.
+    /// Returns the key for queries to the store.
     func key() throws -> AppStoreAPIKey {
         let text = String(decoding: try FileInput.read(keyPath, atMost: 1 << 16), as: UTF8.self)
         do {
@@ -61,7 +63,7 @@ struct AuthorityFolder {
         try FileOutput.write(authority.root, to: rootPath, isNew: true)
         let key = P256PrivateKey.generate()
         try FileOutput.write(Array(key.pem.utf8), to: keyPath, mode: 0o600, isNew: true)
-        // Last: where this is, the others are too.
+        // Written last: if this file exists, the others do too.
         try FileOutput.write(
             authority.file.encoded(pretty: true),
             to: file,

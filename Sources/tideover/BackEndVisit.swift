@@ -6,7 +6,7 @@ import TideoverHTTPServer
 import TideoverLocks
 import TideoverSandbox
 
-/// Rehearsals with a back end somewhere else, as the command line describes it.
+/// Runs rehearsals against a back end at a URL, configured by the command line.
 struct BackEndVisit {
     private static let url = Parameter.option(
         "--target",
@@ -78,30 +78,31 @@ struct BackEndVisit {
         as: .integer(in: 0...60_000),
         default: "0"
     )
-    /// What of the command line is about the back end.
+    /// The parameters that describe the back end.
     static let parameters: [any DeclaredParameter] = [
         url, deliver, deliverGoogle, pull, pushAudience, pushEmail, readBack, access, headers,
         headerFile, wait, AuthorityFolder.option, WallPace.month,
     ]
 
-    /// Has every run meet customers that the back end has not met before.
+    /// Distinguishes runs, so that every run uses customers that are new to the back end.
     var salt: UInt64 = 0
-    /// Where the store's certificates are kept; nil where they last for one run.
+    /// The folder with the store's certificates; nil if they last for one run.
     let folder: AuthorityFolder?
     let authority: SandboxAuthority
-    /// Where the back end reaches the stores, once somebody has it listen.
+    /// The server of the simulated stores, once it listens.
     let front: StoreFront
-    /// Where the stores listen as soon as a scenario has Google Play; nil where they do already.
+    /// The address where the stores start to listen when a scenario has Google Play. Nil if they
+    /// already listen.
     var address: ListenAddress?
-    /// How long things take; nil where the back end goes by the store's time.
+    /// The durations of the scenario; nil if the back end follows the store's clock.
     var pace: ScenarioPace?
     private let backEnd: ForeignBackEnd
     private let output: Output
 
-    /// Nil where no back end is named.
+    /// Returns nil if no back end is named.
     init?(_ arguments: Arguments, _ output: Output) throws {
         guard let url = arguments[Self.url] else {
-            // Whoever describes a back end does not mean to rehearse Tideover.
+            // Options about a back end mean that the rehearsal is not of Tideover itself.
             for parameter in Self.parameters where arguments.has(parameter) {
                 throw arguments.usageError(
                     .needs(parameter.declaration.name, other: Self.url.declaration.name)
@@ -110,7 +111,7 @@ struct BackEndVisit {
             return nil
         }
         let client = try HTTPClient(userAgent: "tideover/\(Tideover.version)")
-        // Named by the operator, and as a rule this very machine.
+        // The operator named the URL. It is usually on this machine, so any address is allowed.
         let place = Destination(url, addresses: .any, limits: .storeAnswer)
         var backEnd = ForeignBackEnd(
             handler: client.handler(under: place),
@@ -124,7 +125,7 @@ struct BackEndVisit {
         backEnd.readHeaders = try Self.readHeaders(arguments)
         backEnd.access = arguments[Self.access]
         let wait = arguments[Self.wait]
-        // Only a cancelled command is not waited for, and it ends anyway.
+        // The wait stops early only if the command is cancelled, and then it ends anyway.
         if wait > 0 { backEnd.rest = { try? await Task.sleep(for: .milliseconds(wait)) } }
         folder = arguments[AuthorityFolder.option].map(AuthorityFolder.init)
         if let folder {
@@ -133,7 +134,7 @@ struct BackEndVisit {
         } else {
             authority = try SandboxAuthority()
         }
-        // One for all scenarios: a back end keeps the keys that it has fetched.
+        // One authority for all scenarios, because a back end caches the keys that it fetched.
         backEnd.googlePlay.authority =
             try folder?.pushAuthority() ?? PlayAuthority(seed: .random(in: .min ... .max))
         self.backEnd = backEnd
@@ -142,15 +143,15 @@ struct BackEndVisit {
         self.output = output
     }
 
-    /// What the customers of a scenario are drawn with: those of one file are not those of another, nor are
-    /// their purchases.
+    /// Returns the seed for the customers of a scenario. Customers and purchases of different files
+    /// differ.
     func salt(of path: String) -> UInt64 {
         let name = path.split(separator: "/").last ?? ""
         return salt ^ name.utf8.reduce(0) { $0 &* 31 &+ UInt64($1) } << 32
     }
 
-    /// The back end as the runner of scenarios takes one, with the stores behind the front; `tellClock` is
-    /// told of the store's time too, in milliseconds since 1970.
+    /// Returns the back end as a target of the scenario runner, with the stores behind the front.
+    /// `tellClock` receives the store's time as well, in milliseconds since 1970.
     func target(
         for scenario: Scenario,
         tellClock: @escaping @Sendable (Int64) -> Void = { _ in }
@@ -175,11 +176,11 @@ struct BackEndVisit {
         return target
     }
 
-    /// Why a scenario is not played with the back end.
+    /// Reasons to skip a scenario.
     enum Omission: CaseIterable {
         case device, revenueCat
 
-        /// For people, behind how many scenarios that concerns.
+        /// The reason, for people, after the number of skipped scenarios.
         var words: String {
             switch self {
             case .device: "what devices do is asked of Tideover alone"
@@ -188,13 +189,13 @@ struct BackEndVisit {
         }
     }
 
-    /// Why a scenario is not played with the back end; nil where it is.
+    /// Returns why a scenario is skipped; nil if it runs.
     func omission(of scenario: Scenario) -> Omission? {
         guard scenario.needsDevice else { return nil }
         return scenario.revenueCat == nil ? .device : .revenueCat
     }
 
-    /// Plays a scenario from start to end; answers with what happened and where the clock stands.
+    /// Plays a scenario from start to end. Returns the report and the clock's last instant.
     func play(_ scenario: Scenario) async throws -> (ScenarioReport, Instant) {
         if scenario.googlePlay != nil, let address {
             try listen(at: address, orWith: "--store-listen")
@@ -210,7 +211,8 @@ struct BackEndVisit {
         return (report, Instant(millisecondsSince1970: end.withLock { $0 }))
     }
 
-    /// Has the stores listen, and says how the back end may ask them; once is enough.
+    /// Starts the stores' server and prints how the back end reaches it. Does nothing if it listens
+    /// already.
     func listen(at address: ListenAddress, orWith option: String) throws(CommandFailure) {
         guard front.url == nil else { return }
         try front.listen(at: address, otherwise: "Choose another with \(option).")
@@ -230,8 +232,8 @@ struct BackEndVisit {
 }
 
 extension BackEndVisit {
-    /// The header fields of questions. Whoever lists the processes of a machine sees their arguments, so
-    /// that a secret is taken from a file only; a refusal does not repeat it.
+    /// Reads the header fields of requests. Secrets come from a file only, because other users can
+    /// list a process's arguments. Errors do not repeat the value.
     private static func readHeaders(_ arguments: Arguments) throws -> Headers {
         let given = arguments[headers]
         if let field = given.first(where: \.isSecret) {
@@ -253,14 +255,14 @@ extension BackEndVisit {
 }
 
 extension Headers.Field {
-    /// Whether its name says that the value opens something.
+    /// Whether the field's name suggests that its value is a secret.
     fileprivate var isSecret: Bool {
         let name = name.lowercased()
         let words = ["authorization", "cookie", "key", "token", "secret", "password"]
         return words.contains { name.contains($0) }
     }
 
-    /// A field as one writes it in a line: a name, a colon, a value.
+    /// Parses a field in the form `name: value`.
     init?(line: String) {
         guard let colon = line.firstIndex(of: ":"), colon != line.startIndex else { return nil }
         let value = line[line.index(after: colon)...].drop { $0 == " " }

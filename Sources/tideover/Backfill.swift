@@ -4,7 +4,7 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverServer
 
-/// `tideover backfill`: asks the store for whatever did not arrive by itself.
+/// `tideover backfill`: fetches notifications and purchases that did not arrive.
 enum Backfill {
     private static let json = Parameter.flag("--json", "Write one JSON list")
 
@@ -53,7 +53,7 @@ enum Backfill {
         return runs.allSatisfy { $0["status"]?.string == "completed" } ? .success : .failure
     }
 
-    /// What is asked about.
+    /// The app and the environment of a backfill.
     struct Question {
         let app: String
         let environment: Environment
@@ -67,7 +67,7 @@ enum Backfill {
         }
     }
 
-    /// How far a run has come, in one line.
+    /// Returns a run's progress in one line.
     static func sentence(_ run: JSONValue) -> String {
         let store = run["store"]?.string == "googlePlay" ? " Google Play" : ""
         let name = (run["environment"]?.string ?? "") + store
@@ -92,14 +92,14 @@ enum Backfill {
 }
 
 extension Errand {
-    /// Has a backfill run, by the server or by a service of the command's own, and returns how it
-    /// ended, of each store that can be asked; `telling` is told of each step of the way.
+    /// Runs a backfill, on the server or in a service of the command's own. Returns the last run of
+    /// each store that can be queried. Calls `telling` with each progress report.
     fileprivate func run(
         backfill question: Backfill.Question,
         telling: (JSONValue) -> Void
     ) async throws -> [JSONValue] {
-        // A running server only begins it, and is asked how far it has come. While nobody has the
-        // database, the command does the work itself.
+        // A running server only starts the backfill; the loop polls its progress. If no server has
+        // the database open, the command does the work itself.
         var answer = JSONValue(
             try await run(question.request("POST")) { service in
                 await service.backfillNow(app: question.app, environment: question.environment)
@@ -117,7 +117,7 @@ extension Errand {
 }
 
 extension JSONValue {
-    /// Of each store the run under way or the last one.
+    /// The current or last run of each store.
     fileprivate var runs: [JSONValue] {
         ["last", "googlePlay"].compactMap { self[$0] }.filter { $0 != .null }
     }

@@ -79,7 +79,7 @@ enum Backup {
         }
     }
 
-    /// Whether a running server can be asked to copy the database.
+    /// Whether a running server can copy the database.
     private static func isServed(
         _ database: String,
         _ configuration: Configuration
@@ -90,7 +90,7 @@ enum Backup {
         return try isReached && SQLiteBackup.isInUse(database)
     }
 
-    /// Has the running server copy its database; the file of the copy.
+    /// Requests a copy of the database from the running server. Returns the copy's path.
     private static func copy(
         of database: String,
         _ errand: Errand,
@@ -113,7 +113,8 @@ enum Backup {
         }
     }
 
-    /// Whether a file is a copy beside the database: no answer names another file to move.
+    /// Whether a file is a copy beside the database. An answer that names any other file is
+    /// rejected.
     private static func isCopy(_ file: String, of database: String) -> Bool {
         guard let path = realpath(database, nil) else { return false }
         defer { free(path) }
@@ -130,7 +131,7 @@ enum Backup {
     }
 }
 
-/// Shows how many megabytes are copied.
+/// Shows the number of copied megabytes.
 private final class MegabyteProgress {
     private let progress: Progress
     private var seen = 0

@@ -3,13 +3,13 @@ import TideoverCore
 import TideoverJSON
 import TideoverSandbox
 
-/// A story that did not come out as the store says.
+/// A generated story whose result differs from the store's state.
 struct BrokenStory {
     let seed: Int
     let kind: StoryKind
-    /// What was wrong in the whole of it.
+    /// The faults in the full story.
     let faults: [StoryFault]
-    /// What happened in as few steps as go wrong as well.
+    /// The report of the shortest sequence of steps that still fails.
     let shortest: ScenarioReport
 
     func show(on output: Output) {
@@ -20,7 +20,7 @@ struct BrokenStory {
         for fault in shortest.storyVerdict.faults { output.print("  \(fault)") }
     }
 
-    /// The same for programs; the moments are those of `sandbox run --json`.
+    /// The story as JSON. The moments have the format of `sandbox run --json`.
     var json: JSONValue {
         [
             "seed": .integer(Int64(seed)),

@@ -2,7 +2,7 @@ import TideoverCommandLine
 import TideoverJSON
 import TideoverServer
 
-/// `tideover config`: what counts, and who said so.
+/// `tideover config`: prints the effective settings and their sources.
 enum Config {
     private static let json = Parameter.flag("--json", "Write one JSON object")
 

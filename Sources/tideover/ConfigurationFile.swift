@@ -1,7 +1,7 @@
 import TideoverCommandLine
 import TideoverServer
 
-/// The configuration file of a command: the one named, or the first one found.
+/// Finds and loads a command's configuration file.
 enum ConfigurationFile {
     static let parameter = Parameter.option(
         "--config",
@@ -9,10 +9,11 @@ enum ConfigurationFile {
         "The configuration file, instead of the one found"
     )
     static let variable = "TIDEOVER_CONFIG"
-    /// Where a configuration is looked for if none is named, in this order.
+    /// Default paths of the configuration, in search order.
     static let places = ["tideover.json", "/etc/tideover/tideover.json"]
 
-    /// The path of the configuration: `--config`, else the variable, else the first file found.
+    /// Returns the configuration's path: `--config`, else the variable, else the first existing
+    /// default.
     static func path(_ arguments: Arguments) throws(CommandFailure) -> String {
         if let found = find(arguments) { return found }
         throw CommandFailure(
@@ -22,7 +23,7 @@ enum ConfigurationFile {
         )
     }
 
-    /// The same; nil if there is none.
+    /// Returns the configuration's path; nil if there is none.
     static func find(_ arguments: Arguments) -> String? {
         find(
             named: arguments[parameter],
@@ -41,8 +42,8 @@ enum ConfigurationFile {
         return places.first(where: exists)
     }
 
-    /// Reads and checks the file, and the variables beside a command line's `arguments`; tells on stderr what
-    /// is set in it without effect.
+    /// Loads and validates the file, the variables and the command line's `arguments`. Prints
+    /// settings without effect to stderr.
     static func load(
         _ path: String,
         _ arguments: Arguments,
@@ -51,7 +52,8 @@ enum ConfigurationFile {
         try load(path, variables: arguments.variables, telling: output)
     }
 
-    /// The same with these variables, of which those count that begin with `TIDEOVER_`.
+    /// Loads and validates the file with the given variables. Only those that begin with
+    /// `TIDEOVER_` apply.
     static func load(
         _ path: String,
         variables: [String: String],
@@ -70,7 +72,7 @@ enum ConfigurationFile {
         return configuration
     }
 
-    /// Reads and checks the file, and tells who said what.
+    /// Loads and validates the file. Also returns the source of each setting.
     static func loadWithSettings(
         _ path: String,
         _ arguments: Arguments
@@ -86,8 +88,8 @@ enum ConfigurationFile {
         }
     }
 
-    /// Refuses files with secrets that others than their owner may open, unless the configuration allows
-    /// them. A file that is not there is for whoever opens it to report.
+    /// Rejects secret files that other users can read, unless the configuration allows it. Skips
+    /// missing files: the code that opens them reports those.
     static func requireClosedSecrets(of configuration: Configuration) throws(CommandFailure) {
         guard !configuration.server.allowsReadableSecrets else { return }
         let files = configuration.secretFiles { path in
@@ -109,7 +111,7 @@ enum ConfigurationFile {
         )
     }
 
-    /// The admin key that a server accepts and commands present; nil if the configuration names none.
+    /// Returns the admin key that a server accepts and commands send; nil if none is configured.
     static func adminKey(of configuration: Configuration) throws(CommandFailure) -> APIKey? {
         do {
             return try configuration.server.adminKey(readFile: readFile)
@@ -118,7 +120,7 @@ enum ConfigurationFile {
         }
     }
 
-    /// Who signs passes; nil if the configuration names no key.
+    /// Returns the issuer of passes; nil if no key is configured.
     static func passes(of configuration: Configuration) throws(CommandFailure) -> PassIssuer? {
         do {
             return try openPasses(of: configuration)?.get()

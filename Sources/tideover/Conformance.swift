@@ -3,7 +3,7 @@ import TideoverCore
 import TideoverJSON
 import TideoverServer
 
-/// `tideover conformance`: holds the rules to tables of cases, ours or anybody's.
+/// `tideover conformance`: compares the rules with tables of cases, built-in or from files.
 enum Conformance {
     private static let files = Parameter.arguments(
         "FILE",
@@ -42,7 +42,7 @@ enum Conformance {
         return tables.allSatisfy(\.allPassed) ? .success : .failure
     }
 
-    /// One file and what came of it.
+    /// One file and its result.
     private struct Played {
         let path: String
         let result: Result<ConformanceReport, ConformanceFault>

@@ -2,7 +2,7 @@ import TideoverCommandLine
 import TideoverCore
 import TideoverJSON
 
-/// `tideover timeline`: what a customer lived through, and what comes if the store says nothing more.
+/// `tideover timeline`: a customer's past states, and the next ones if the store reports no change.
 enum CustomerLife {
     private static let at = CustomerQuestion.at(
         "Until this time, or the start of this day (UTC), instead of now"

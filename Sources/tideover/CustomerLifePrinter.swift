@@ -1,7 +1,7 @@
 import TideoverCommandLine
 import TideoverJSON
 
-/// A customer's timeline in tables, for a person at a terminal.
+/// Prints a customer's timeline as tables for a terminal.
 struct CustomerLifePrinter {
     private let output: Output
 
@@ -9,7 +9,7 @@ struct CustomerLifePrinter {
         self.output = output
     }
 
-    /// Prints what the route `timeline` answers, whoever answered it.
+    /// Prints the answer of the route `timeline`.
     func print(_ story: JSONNode) {
         let known = story["asKnownAt"]?.string.map { ", by what was known at \($0)" } ?? ""
         let heading =
@@ -31,7 +31,7 @@ struct CustomerLifePrinter {
     }
 
     private func section(_ title: String, _ list: JSONNode?) {
-        // The first one is what holds already.
+        // The first span is the current one.
         guard let list, list.count > 1 else { return }
         output.print("\n\(styled(title, .strong))")
         spans(list, none: "")

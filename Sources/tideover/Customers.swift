@@ -4,7 +4,7 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverServer
 
-/// `tideover customers`: the ids of customers.
+/// `tideover customers`: lists customers' ids.
 enum Customers {
     private static let search = Parameter.option(
         "--search",

@@ -1,13 +1,13 @@
 import TideoverCommandLine
 import TideoverCore
 
-/// Which end of a day a date without a time means, in UTC.
+/// The end of a day (UTC) that a date without a time means.
 enum EdgeOfDay {
     case start, end
 }
 
 extension ValueForm<Instant> {
-    /// A time, or a date that means one edge of its day.
+    /// A time, or a date that means one end of its day.
     static func instant(ofDay edge: EdgeOfDay) -> ValueForm<Instant> {
         ValueForm("a date such as 2026-05-06 or a time such as 2026-05-06T10:00:00Z") { text in
             if let instant = Instant(rfc3339: text) { return instant }

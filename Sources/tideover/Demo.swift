@@ -6,8 +6,8 @@ import TideoverRehearsal
 import TideoverSandbox
 import TideoverServer
 
-/// `tideover demo`: a year of several customers, played by simulated stores against the real server
-/// room, drawn, and then served so that the reader can ask for himself.
+/// `tideover demo`: plays a year of several customers against the real server code. It draws the
+/// result, then serves it for the reader's own requests.
 enum Demo {
     private static let noServe = Parameter.flag("--no-serve", "End after the story")
     private static let story = Parameter.flag("--story", "Tell what happened, moment by moment")

@@ -1,22 +1,23 @@
 import TideoverJSON
 import TideoverSandbox
 
-/// What the desk of simulated stores is told about their time, beside the steps of a scenario file.
+/// A control command about the simulated stores' time, besides the steps of a scenario file.
 enum DeskOrder: Hashable {
     case untilNextEvent
-    /// Time passes; as a step that does nothing says it.
+    /// Advances the stores' clock, as a step without an action.
     case advance(JSONObject)
-    /// From now on time passes by itself, so many times as fast as here; 0 stops it.
+    /// Runs the stores' clock at this multiple of real time; 0 stops it.
     case run(speed: Int64)
 
-    /// What is wrong with an order, for people.
+    /// Why a command is invalid, for people.
     struct Fault: Error, CustomStringConvertible {
         let description: String
     }
 
     private static let verbs = ["nextEvent", "advance", "speed"]
 
-    /// What is wrong with a step, where its action is nearly the word of an order.
+    /// Returns a suggestion for a step whose action is nearly the name of a command; nil for other
+    /// errors.
     static func fault(nearly error: ScenarioError) -> Fault? {
         guard case .unknown(let verb, .action, suggestion: nil, allowed: _) = error.reason,
             let order = closestName(to: verb, among: verbs)
@@ -26,7 +27,7 @@ enum DeskOrder: Hashable {
 
     static let speeds: ClosedRange<Int64> = 0...100_000_000
 
-    /// Nil for what is a step, or nothing at all.
+    /// Parses a command. Returns nil for a step and for input that is neither.
     init?(_ body: [UInt8]) throws(Fault) {
         guard let root = try? JSONDocument(body, syntax: .relaxed, limits: .local).root,
             let verb = root["do"]?.string

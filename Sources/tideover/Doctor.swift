@@ -5,7 +5,7 @@ import TideoverHTTPServer
 import TideoverJSON
 import TideoverServer
 
-/// `tideover doctor`: what keeps the server from working, or soon will, and what to do.
+/// `tideover doctor`: finds what prevents the server from working, now or soon, and suggests fixes.
 enum Doctor {
     private static let json = Parameter.flag("--json", "Write one JSON object")
     private static let offline = Parameter.flag(
@@ -120,7 +120,7 @@ enum Doctor {
         }
     }
 
-    /// Without the key that its configuration names the server does not start.
+    /// Without the configured admin key, the server does not start.
     private static func adminKey(_ configuration: Configuration) -> [Finding] {
         do throws(CommandFailure) {
             _ = try ConfigurationFile.adminKey(of: configuration)
@@ -130,7 +130,7 @@ enum Doctor {
         }
     }
 
-    /// What is found on the machine, and whether a server of this configuration runs there.
+    /// Returns findings about the machine, and whether a server of this configuration runs there.
     private static func machine(
         _ configuration: Configuration
     ) async -> (findings: [Finding], isServing: Bool) {

@@ -1,7 +1,7 @@
 import TideoverCommandLine
 import TideoverJSON
 
-/// The drift report, and one customer's drift and lockouts, in words.
+/// Prints the drift report, and one customer's drift and lockouts.
 enum DriftPrinter {
     // MARK: For people
 
@@ -29,7 +29,7 @@ enum DriftPrinter {
         for row in report["rows"]?.array ?? [] { output.message("tideover: \(sentence(row))") }
     }
 
-    /// The sum of each row, then its kinds.
+    /// Returns the sum of each row, followed by its kinds.
     private static func lines(_ report: JSONValue) -> [(JSONValue, JSONValue)] {
         (report["rows"]?.array ?? []).flatMap { row in
             [(row, row)] + (row["kinds"]?.array ?? []).map { (row, $0) }
@@ -93,7 +93,7 @@ enum DriftPrinter {
 
     // MARK: One customer
 
-    /// Prints what `explain` answers of drift and lockouts; nothing where there was neither.
+    /// Prints drift and lockouts from an answer of `explain`; prints nothing if there are none.
     static func printOfCustomer(
         _ answer: JSONNode,
         title: (String) -> Void,

@@ -7,8 +7,10 @@ import TideoverSQLite
 import TideoverServer
 import TideoverStorage
 
-/// A request that a command makes for the operator: to the running server, or, while nobody has the
-/// storage, to a service of the command's own. Both answer the same, since both are the same.
+/// Sends a command's request for the operator.
+///
+/// It goes to the running server. If no process has the storage open, a temporary service in the
+/// command answers it. Both run the same code, so the answers are the same.
 struct Errand {
     static let server = Parameter.option(
         "--server",
@@ -28,7 +30,8 @@ struct Errand {
     private let server: HTTPURL?
     private let output: Output
 
-    /// An errand under the configuration read from `path`; `server` leaves no choice whom to ask.
+    /// Creates a client for the configuration read from `path`. If `server` is given, only that
+    /// server is used.
     init(_ configuration: Configuration, _ path: String, server: HTTPURL?, _ output: Output) {
         self.configuration = configuration
         self.path = path
@@ -36,13 +39,14 @@ struct Errand {
         self.output = output
     }
 
-    /// The answer to a request, which a server may answer to a key only. A slip in the database's path
-    /// should make none, unless it is made on purpose.
+    /// Sends a request and returns the answer. With `needsKey`, a server answers only with a key.
     ///
-    /// One that only reads leaves the database as it is. `finish` is what a service of the command's own is to do after it has answered, since it ends with
-    /// the errand; what that answers counts instead.
+    /// The database is created only with `makesDatabase`, because a wrong path should not create
+    /// one. A request that only reads does not change the database. `finish` runs in the temporary
+    /// service after the answer, because the service ends with the request. The result of `finish`
+    /// replaces the answer.
     ///
-    /// - Throws: `CommandFailure` for whatever is no success.
+    /// - Throws: `CommandFailure` for every answer that is not a success.
     func run(
         _ request: Request,
         needsKey: Bool = true,
@@ -69,7 +73,7 @@ struct Errand {
         }
     }
 
-    /// The answer of the running server; nothing is done without one.
+    /// Returns the answer of the running server; throws if no server runs.
     func runOnServer(_ request: Request) async throws -> JSONNode {
         if let server {
             return try await ask(server, request, needsKey: true, because: "--server was given")
@@ -86,13 +90,12 @@ struct Errand {
         return try await askRunning(file, request, needsKey: true, holder: nil)
     }
 
-    /// Asks one request, as part of a longer errand.
+    /// Sends one request of several.
     ///
-    /// - Throws: `CommandFailure` for whatever is no success.
+    /// - Throws: `CommandFailure` for every answer that is not a success.
     typealias Ask = (Request) async throws -> JSONNode
 
-    /// Runs an errand of many requests, all to the same: to the server, or to one service of the
-    /// command's own.
+    /// Sends several requests to the same receiver: the server or one temporary service.
     func converse<Result>(
         makesDatabase: Bool = false,
         _ body: (@escaping Ask) async throws -> Result
@@ -120,7 +123,7 @@ struct Errand {
         return try await converse(with: storage, body)
     }
 
-    /// Runs an errand of many requests over a database that is thrown away.
+    /// Sends several requests to a service with a temporary database, which is then removed.
     func rehearse<Result>(_ body: (@escaping Ask) async throws -> Result) async throws -> Result {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -159,7 +162,7 @@ struct Errand {
         return "\(file) is in use by \(process), most likely a running server"
     }
 
-    /// A service that lives as long as the errand, with a key that nobody else ever sees.
+    /// Creates a temporary service with a key that is never shown.
     private func service(
         on storage: SQLiteStorage,
         _ key: APIKey,
@@ -182,7 +185,7 @@ struct Errand {
         )
     }
 
-    /// Asks a service that lives for this one request, with a key that nobody else ever sees.
+    /// Sends one request to a temporary service, with a key that is never shown.
     private func ask(
         _ storage: SQLiteStorage,
         _ request: Request,
@@ -204,11 +207,11 @@ struct Errand {
 
     // MARK: The server
 
-    /// The socket by which a server of a database is reached on its own machine.
+    /// Returns the path of the local socket that a database's server listens on.
     static func socket(besides database: String) -> String { "\(database).sock" }
 
     /// Whether a socket belongs to the database's owner, this user or root. In a folder that others
-    /// can write to, another user could have made one first.
+    /// can write to, another user could have created it first.
     private static func isTrusted(_ socket: String, of database: String) -> Bool {
         var entry = stat()
         guard lstat(socket, &entry) == 0, entry.st_mode & S_IFMT == S_IFSOCK else { return false }
@@ -217,7 +220,8 @@ struct Errand {
         return isOfOwner || entry.st_uid == geteuid() || entry.st_uid == 0
     }
 
-    /// Asks the server that has the database: by its socket, or by TCP where it has none.
+    /// Sends a request to the server that has the database open: by its socket, or by TCP if it has
+    /// none.
     private func askRunning(
         _ file: String,
         _ request: Request,
@@ -277,7 +281,7 @@ struct Errand {
         }
     }
 
-    /// The operator has named the server: any address will do.
+    /// The operator named the server, so any address is allowed.
     private static func client(of server: HTTPURL, _ socket: String? = nil) throws -> Handler {
         var limits = ExchangeLimits()
         limits.total = .seconds(60)
@@ -288,7 +292,7 @@ struct Errand {
         )
     }
 
-    /// Where a server of this configuration is reached from this machine.
+    /// Returns the URL of this configuration's server on this machine.
     private func listening() throws -> HTTPURL {
         let listen = configuration.server.listen
         let host =
@@ -332,7 +336,7 @@ struct Errand {
 }
 
 extension Request {
-    /// The request with this key, in place of any that it presents.
+    /// Returns the request with this key, in place of any existing one.
     func presenting(_ key: APIKey) -> Request {
         var request = self
         request.headers["Authorization"] = "Bearer \(key.text)"

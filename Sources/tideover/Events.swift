@@ -4,7 +4,7 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverServer
 
-/// `tideover events`: the feed of events, as JSON Lines.
+/// `tideover events`: prints the feed of events as JSON Lines.
 enum Events {
     private static let after = Parameter.option(
         "--after",
@@ -19,7 +19,7 @@ enum Events {
     )
     private static let follow = Parameter.flag("--follow", "Wait for further events")
 
-    /// How many events are asked for at once.
+    /// The number of events per request.
     private static let page = 100
 
     static let command = Command(

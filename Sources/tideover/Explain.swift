@@ -3,7 +3,7 @@ import TideoverCore
 import TideoverHTTP
 import TideoverJSON
 
-/// `tideover explain`: why a customer may or may not use something, now or at any past instant.
+/// `tideover explain`: why a customer has or lacks access, now or at any past instant.
 enum Explain {
     private static let at = CustomerQuestion.at(
         "The answer at this time, or at the start of this day (UTC), instead of now"
@@ -17,7 +17,7 @@ enum Explain {
         "The customer's id, as the app's back end knows it",
         as: ValueForm("a customer id") { CustomerID($0) }
     )
-    /// What a purchase is found by, each with the name of the route's parameter.
+    /// The options that identify a purchase, each with the name of the route's parameter.
     private static let purchases = [
         (
             "order",
@@ -99,7 +99,7 @@ enum Explain {
         return .success
     }
 
-    /// Asks about the customer, or about the holder of the one purchase that is named.
+    /// Requests the explanation for the customer, or for the owner of the named purchase.
     private static func ask(_ arguments: Arguments, _ output: Output) async throws -> JSONNode {
         let named = purchases.compactMap { name, option in
             arguments[option].map { QueryItem(name: name, value: $0) }

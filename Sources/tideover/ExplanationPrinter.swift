@@ -2,8 +2,8 @@ import TideoverCommandLine
 import TideoverCore
 import TideoverJSON
 
-/// An explanation in words, for a person at a terminal: the answer, why, what is next, a reply; and the
-/// evidence where it is asked for.
+/// Prints an explanation for a terminal: the answer, the reason, the next change and a reply. The
+/// evidence is optional.
 struct ExplanationPrinter {
     private let output: Output
     private let showsEvidence: Bool
@@ -13,7 +13,7 @@ struct ExplanationPrinter {
         self.showsEvidence = showsEvidence
     }
 
-    /// Prints what the route `explain` answers, whoever answered it.
+    /// Prints the answer of the route `explain`.
     func print(_ answer: JSONNode) {
         let known = answer["asKnownAt"]?.string.map { ", by what was known at \($0)" } ?? ""
         paragraph(
@@ -26,7 +26,7 @@ struct ExplanationPrinter {
         if entitlements.isEmpty { paragraph("No product unlocks anything.") }
         let bought = entitlements.filter { !isNeverBought($0.value) }
         let unbought = entitlements.filter { isNeverBought($0.value) }
-        // Of a customer who bought nothing at all the first entitlement stands for the others.
+        // For a customer without purchases, the first entitlement represents all of them.
         let shown = bought.isEmpty ? Array(unbought.prefix(1)) : bought
         for (name, explanation) in showsEvidence ? entitlements : shown { print(explanation, name) }
         let others = unbought.dropFirst(bought.isEmpty ? 1 : 0).map(\.key)
@@ -39,7 +39,8 @@ struct ExplanationPrinter {
         printOwners(answer["purchases"])
     }
 
-    /// Which version of products and policy decided, as the routes `explain` and `timeline` name it.
+    /// Returns the version of products and policy behind the answer, as `explain` and `timeline`
+    /// name it.
     static func policyLine(_ answer: JSONNode) -> String? {
         guard let version = answer["policyVersion"],
             let fingerprint = version["fingerprint"]?.string
@@ -50,7 +51,8 @@ struct ExplanationPrinter {
         return "Products and policy: version \(fingerprint), \(since)"
     }
 
-    /// Prints the answer about the first entitlement, why it is so and what is next, without the evidence.
+    /// Prints the answer about the first entitlement, its reason and the next change, without
+    /// evidence.
     func printShortly(_ answer: JSONNode) {
         guard let explained = answer["entitlements"]?.members.first(where: { _ in true }) else {
             return
@@ -60,7 +62,7 @@ struct ExplanationPrinter {
         paragraph(next(explained.value["next"]))
     }
 
-    /// Whether the sandbox answers for production, where there is anything to say of it.
+    /// Prints whether sandbox purchases grant access in production, if the customer has any.
     private func printSandbox(_ sandbox: JSONNode?) {
         guard let sentence = sandbox?["sentence"]?.string,
             sandbox?["ruling"]?.string != SandboxRuling.noPurchase.rawValue
@@ -69,7 +71,7 @@ struct ExplanationPrinter {
         paragraph(sentence)
     }
 
-    /// Who held what, of purchases that changed hands.
+    /// Prints the owners of purchases that moved between customers.
     private func printOwners(_ purchases: JSONNode?) {
         let moved = purchases?.elements.filter { ($0["owners"]?.count ?? 0) > 1 } ?? []
         guard !moved.isEmpty else { return }
@@ -101,11 +103,11 @@ struct ExplanationPrinter {
         paragraph(texts(explanation["reply"]).joined(separator: " "))
     }
 
-    /// Whether no purchase says anything of it.
+    /// Whether no purchase concerns the entitlement.
     private func isNeverBought(_ explanation: JSONNode) -> Bool {
         let decision = explanation["decision"]
         guard decision?["state"]?.string == "never" else { return false }
-        // Another purchase of the customer decided, and does not unlock this.
+        // Another purchase of the customer decided, and does not unlock this entitlement.
         if decision?["reason"]?.string == Reason.notEntitled.rawValue { return true }
         return (explanation["lineage"]?.isNull ?? true) && explanation["others"]?.count ?? 0 == 0
     }
@@ -154,14 +156,14 @@ struct ExplanationPrinter {
         )
     }
 
-    /// What a fact says, whence it came, and enough of its evidence's id to find it.
+    /// Returns a fact's content, its source and the first 12 characters of its evidence's id.
     private func content(_ voice: JSONNode) -> String {
         let fact = voice["fact"]
         let evidence = word(fact?["evidence"]).prefix(12)
         return "\(word(voice["says"])) (\(word(fact?["source"])) \(evidence))"
     }
 
-    /// A fact holds its assertion under the name of its kind, beside its lineage.
+    /// Returns a fact's kind. The assertion is stored under the kind's name, beside the lineage.
     private func kind(_ fact: JSONNode?) -> String {
         fact?.members.first { $0.value.kind == .object && $0.key != "lineage" }?.key ?? "?"
     }

@@ -5,7 +5,7 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverServer
 
-/// `tideover export`: everything that is stored of an app, line by line.
+/// `tideover export`: writes all stored data of an app as lines.
 enum Export {
     private static let file = Parameter.optionalArgument(
         "FILE",
@@ -66,7 +66,7 @@ enum Export {
         return .success
     }
 
-    /// What is asked for.
+    /// The app and the environments to export.
     private struct Question {
         let app: String
         let environments: [Environment]
@@ -104,7 +104,7 @@ enum Export {
     }
 }
 
-/// Where an export is written: standard output, or a file that appears when it is whole.
+/// The target of an export: standard output, or a file that appears only when it is complete.
 private struct ExportTarget {
     private let path: String?
     private let sink: Sink
@@ -139,7 +139,7 @@ private struct ExportTarget {
         }
     }
 
-    /// Makes the file appear.
+    /// Publishes the complete file.
     func finish() throws(CommandFailure) {
         guard let path, let descriptor else { return }
         let isDurable = fsync(descriptor) == 0 && close(descriptor) == 0
@@ -148,7 +148,7 @@ private struct ExportTarget {
         }
     }
 
-    /// Leaves nothing behind.
+    /// Removes the incomplete file.
     func abandon() {
         guard let path, let descriptor else { return }
         close(descriptor)

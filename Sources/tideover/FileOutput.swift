@@ -1,10 +1,10 @@
 import Glibc
 import TideoverCommandLine
 
-/// Files that a command writes.
+/// Writes files for commands.
 enum FileOutput {
-    /// Writes a file, in place of what it held unless there must be none yet. `name` is what it is called
-    /// where that fails; its path unless said.
+    /// Writes a file. Replaces an existing file, unless the file must be new. `name` is the name in
+    /// errors; the path by default.
     static func write(
         _ bytes: [UInt8],
         to path: String,
@@ -26,8 +26,8 @@ enum FileOutput {
         if !isClosed { throw failure(name ?? path, errno) }
     }
 
-    /// Replaces a file as a whole: at no moment is there half of it, and what was there goes only once the
-    /// new one is on the disk.
+    /// Replaces a file atomically: it is never incomplete, and the old one remains until the new
+    /// one is on the disk.
     static func replace(
         _ bytes: [UInt8],
         at path: String,
@@ -38,8 +38,8 @@ enum FileOutput {
         guard rename(new, path) == 0 else { throw failure(path, errno) }
     }
 
-    /// That a file could be written by now, for work that takes long and is to be written at its end. Nothing
-    /// is made, and nothing of what is there is touched.
+    /// Throws if a file could not be written now. Long commands call it before work whose result
+    /// they write at the end. It creates and changes nothing.
     static func check(_ path: String) throws(CommandFailure) {
         var entry = stat()
         guard stat(path, &entry) == 0 else {
@@ -52,7 +52,7 @@ enum FileOutput {
         guard access(path, W_OK) == 0 else { throw failure(path, errno) }
     }
 
-    /// That a file or folder cannot be written, with this `errno`.
+    /// Returns the failure for a file or folder that cannot be written, with this `errno`.
     static func failure(_ path: String, _ number: Int32) -> CommandFailure {
         CommandFailure(
             .cannotCreate,

@@ -6,15 +6,16 @@ import TideoverLocks
 import TideoverSandbox
 import TideoverServer
 
-/// The clock of a simulated store, taken for the server's own. Between two looks at it, and while the
-/// store does not answer, it stands at what the store said last.
+/// A simulated store's clock, used as the server's own.
+///
+/// Between two readings, and while the store does not answer, it shows the last known time.
 final class FollowedClock: Sendable {
-    /// Why a look at the store's clock told no time.
+    /// Why a reading of the store's clock failed.
     enum Failure: Error {
         case noAnswer(HTTPClientError)
-        /// It answered with another status than 200.
+        /// The status was not 200.
         case status(Int)
-        /// What it answered is not `{"now": "2026-05-06T10:00:00Z"}`.
+        /// The body was not `{"now": "2026-05-06T10:00:00Z"}`.
         case noInstant
     }
 
@@ -23,8 +24,7 @@ final class FollowedClock: Sendable {
     private let pace: Duration
     private let instant: Locked<Instant>
 
-    /// The clock that answers GET at a URL, looked at once; the store is one of the operator's own, so
-    /// any address will do.
+    /// Reads the clock behind a URL once. The operator runs the store, so any address is allowed.
     init(at url: HTTPURL, pace: Duration = .seconds(1)) async throws(Failure) {
         var limits = ExchangeLimits()
         limits.connect = .seconds(2)
@@ -39,13 +39,13 @@ final class FollowedClock: Sendable {
         instant = Locked(try await Self.look(at: store, by: client))
     }
 
-    /// What the store said last.
+    /// The store's last known time.
     var now: Clock {
         { self.instant.withLock { $0 } }
     }
 
-    /// A handler that first takes from each request what the store says in it of its time, so that what it
-    /// has just signed is not ahead of us.
+    /// Returns a handler that first reads the store's time from each request. Without it, data that
+    /// the store has just signed would be dated in the future.
     func hearing(_ handler: @escaping Handler) -> Handler {
         { request in
             if let told = request.headers[ForeignBackEnd.clockHeader].flatMap({
@@ -57,7 +57,8 @@ final class FollowedClock: Sendable {
         }
     }
 
-    /// Follows the store's clock until cancelled; logs when it is lost and when it is found again.
+    /// Follows the store's clock until cancelled. Logs when the clock is lost and when it is found
+    /// again.
     func run(log: Log) async {
         var isLost = false
         while true {
@@ -97,7 +98,7 @@ final class FollowedClock: Sendable {
 }
 
 extension FollowedClock.Failure: CustomStringConvertible {
-    /// What the store's clock did, for people.
+    /// The failure, for people.
     var description: String {
         switch self {
         case .noAnswer(let error): "\(error)"

@@ -4,7 +4,7 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverServer
 
-/// `tideover grant`: gives a customer access by hand, and takes such a gift back.
+/// `tideover grant`: grants a customer access, and revokes such grants.
 enum GiveAccess {
     private static let entitlement = Parameter.option(
         "--entitlement",
@@ -99,7 +99,7 @@ enum GiveAccess {
         return .success
     }
 
-    /// A mistyped id would be given access that nobody ever uses.
+    /// Rejects unknown customers, because a mistyped id would receive access that is never used.
     private static func requireKnown(_ list: JSONNode, _ arguments: Arguments) throws {
         guard list["customerKnown"]?.bool == false else { return }
         let customer = arguments[CustomerQuestion.customer].text
@@ -110,7 +110,7 @@ enum GiveAccess {
         )
     }
 
-    /// What is asked for: a path under the customer's grants, and what is sent there.
+    /// Returns the path below the customer's grants and the body of the request.
     private static func wish(_ arguments: Arguments) throws -> (path: String, body: JSONObject) {
         let reason = JSONValue.string(arguments[why])
         if let grant = arguments[revoke] {
@@ -148,6 +148,6 @@ enum GiveAccess {
 }
 
 extension Request {
-    /// The request that lists what this one adds to.
+    /// The request that lists the existing grants.
     fileprivate var listing: Request { Request(path: path, query: query) }
 }

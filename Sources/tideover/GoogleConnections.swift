@@ -7,7 +7,7 @@ import TideoverServer
 import TideoverSignatures
 
 extension StoreConnections {
-    /// How Google is reached for one app. A simulated store is all of Google where nothing else is served.
+    /// Connects one app to Google. A simulated store replaces all of Google.
     struct Google {
         private let app: Configuration.App
         private let client: HTTPClient
@@ -19,7 +19,7 @@ extension StoreConnections {
             self.clock = clock
         }
 
-        /// Opens the key of the service account; nothing is asked yet.
+        /// Opens the service account's key, without any network request.
         ///
         /// - Throws: `CommandFailure`, `HTTPURLError`.
         func trust(in play: Configuration.GooglePlay) throws -> PlayTrust? {
@@ -34,7 +34,7 @@ extension StoreConnections {
                 )
             }
             if let account, let subscription = play.pull.flatMap({ PubSubSubscription($0) }) {
-                // A question for messages is left open for a while.
+                // A pull request for messages stays open for a while.
                 pubSub = PubSubAPI(
                     subscription: subscription,
                     access: try access(account, to: ServiceAccount.pubSubScope),
@@ -70,7 +70,7 @@ extension StoreConnections {
             )
         }
 
-        /// Goes to a host of Google's, or to the simulated store in its place.
+        /// Returns a client for a Google host, or for the simulated store in its place.
         private func handler(
             _ url: String,
             within total: Milliseconds? = nil
@@ -79,7 +79,7 @@ extension StoreConnections {
             return try handler(at: simulated ?? url, within: total)
         }
 
-        /// The host was fixed by the operator or by us: any address will do.
+        /// The operator or this code fixed the host, so any address is allowed.
         private func handler(
             at url: String,
             within total: Milliseconds? = nil

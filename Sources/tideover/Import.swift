@@ -1,6 +1,6 @@
 import TideoverCommandLine
 
-/// `tideover import`: what another system, or another Tideover, holds of customers.
+/// `tideover import`: imports customers from another system or another Tideover.
 enum Import {
     static let command = Command(
         "import",

@@ -4,7 +4,7 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverServer
 
-/// `tideover import FILE`, or `tideover import lines FILE`: the lines that `tideover export` wrote.
+/// `tideover import FILE` or `tideover import lines FILE`: imports the lines of `tideover export`.
 enum ImportLines {
     private static let file = Parameter.argument(
         "FILE",
@@ -69,9 +69,9 @@ enum ImportLines {
 
     // MARK: The lines
 
-    /// How much is brought in at once; a server takes 256 KiB in one request.
+    /// The size of a batch; a server accepts 256 KiB in one request.
     private static let mostBytes = 192 << 10
-    /// How many refused lines are told one by one.
+    /// The number of rejected lines that are listed one by one.
     private static let mostTold = 1_000
 
     private static func bring(
@@ -93,7 +93,7 @@ enum ImportLines {
             number += 1
             if batch.count > 0, batch.body.count + line.count >= mostBytes {
                 try await send()
-                // A header that is refused refuses everything.
+                // A rejected header rejects everything.
                 guard told.headerStands else { return told }
                 batch = Batch(header: header, first: number)
             }
@@ -103,7 +103,7 @@ enum ImportLines {
         return told
     }
 
-    /// Lines that are sent together, behind the header.
+    /// Lines that are sent together, after the header.
     struct Batch {
         private(set) var body: [UInt8]
         private(set) var count = 0
@@ -121,13 +121,13 @@ enum ImportLines {
             count += 1
         }
 
-        /// The number in the file of a line that is known by its number in the batch.
+        /// Returns the line number in the file for a line number in the batch.
         func number(_ line: Int) -> Int {
             line == 1 ? 1 : first.addingSaturated(line).addingSaturated(-2)
         }
     }
 
-    // MARK: What became of them
+    // MARK: Result
 
     struct Told {
         private var lines = 1

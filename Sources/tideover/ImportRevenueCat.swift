@@ -4,7 +4,7 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverServer
 
-/// `tideover import revenuecat`: RevenueCat's answers about customers, from a file of lines.
+/// `tideover import revenuecat`: imports RevenueCat's answers about customers from a file of lines.
 enum ImportRevenueCat {
     private static let file = Parameter.argument(
         "FILE",
@@ -58,7 +58,7 @@ enum ImportRevenueCat {
     }
 }
 
-/// A file on its way in, batch by batch.
+/// Imports a file, batch by batch.
 private struct FileImport {
     let app: String
     let file: LineFile
@@ -91,7 +91,7 @@ private struct FileImport {
         return total
     }
 
-    /// How many lines an earlier run has brought in of this very file; none of one that was changed.
+    /// Returns how many lines of this file an earlier run imported; zero if the file changed since.
     private func linesKept(_ output: Output, _ total: inout ImportTotal) async throws -> Int64 {
         guard !isDryRun, let mark = try await ask(Request(path: path))["mark"]?.string else {
             return 0
@@ -106,7 +106,8 @@ private struct FileImport {
 
     private var path: String { "/v1/apps/\(app)/imports/revenuecat" }
 
-    /// Without a batch the file is at its end, and its place is forgotten.
+    /// Returns the request for a batch. Without a batch, the file is complete and its stored
+    /// position is removed.
     private func request(_ batch: LineBatch?) -> Request {
         var query: [QueryItem] = []
         if let batch {
@@ -124,9 +125,9 @@ private struct FileImport {
     }
 }
 
-/// What became of a file.
+/// The totals of a file.
 private struct ImportTotal {
-    /// Lines that an earlier run had brought in.
+    /// Lines that an earlier run imported.
     var linesBefore: Int64 = 0
     private var lines: Int64 = 0
     private var read: Int64 = 0
@@ -135,7 +136,7 @@ private struct ImportTotal {
     private var newFacts: Int64 = 0
     private var told: [JSONValue] = []
 
-    /// The sentences on single lines.
+    /// Adds an answer and returns the messages about single lines.
     mutating func add(_ answer: JSONValue, _ batch: LineBatch) -> [String] {
         var news = answer["lines"]?.array ?? []
         for line in batch.tooLong {

@@ -137,7 +137,7 @@ enum Init {
         )
     }
 
-    /// What the file sells, and its path as the configuration in a folder names it.
+    /// Returns the file's products, and its path relative to the configuration's folder.
     private static func storeKitFile(
         _ path: String,
         besides folder: String
@@ -163,7 +163,7 @@ enum Init {
     }
 }
 
-/// The files that `tideover init` makes in a folder.
+/// The files that `tideover init` creates in a folder.
 private struct NewFiles {
     let folder: String
 
@@ -186,7 +186,7 @@ private struct NewFiles {
         }
     }
 
-    /// Refuses what `tideover serve` would refuse, before anything is written.
+    /// Validates the configuration as `tideover serve` would, before any file is written.
     func check(_ text: String, variables: [String: String]) throws {
         do {
             _ = try Configuration.load(

@@ -1,10 +1,10 @@
 import TideoverCommandLine
 import TideoverHTTPClient
 
-/// Asks for a new configuration at a terminal, one line an answer.
+/// Asks for a new configuration's values at a terminal, one line per answer.
 struct InitQuestions {
     private let output: Output
-    /// The next line without its line break; nil at the end of the input.
+    /// Returns the next line without its line break; nil at the end of the input.
     private let nextLine: () -> String?
 
     init(_ output: Output, nextLine: @escaping () -> String? = { readLine() }) {
@@ -12,7 +12,7 @@ struct InitQuestions {
         self.nextLine = nextLine
     }
 
-    /// What the command line left open.
+    /// Asks for the values that the command line does not give.
     func complete(
         _ given: NewConfiguration,
         storeKitFile: (String) throws -> NewConfiguration.StoreKit
@@ -89,7 +89,7 @@ struct InitQuestions {
         try ask(question, as: "") { $0 }
     }
 
-    /// The answer, asked for again until it can be read; nil for an empty line.
+    /// Asks until the answer is valid. Returns nil for an empty line.
     private func ask<Answer>(
         _ question: String,
         as form: String,

@@ -5,7 +5,7 @@ import TideoverJSON
 import TideoverServer
 import TideoverSignatures
 
-/// `tideover inspect`: what signed data is, whether it is believed, and what it would change.
+/// `tideover inspect`: decodes signed data, verifies it, and shows what it would change.
 enum Inspect {
     private static let files = Parameter.arguments("FILE", "The signed data; - is stdin")
     private static let app = Parameter.option(
@@ -113,7 +113,7 @@ enum Inspect {
         return areAccepted ? .success : .failure
     }
 
-    /// Whom to believe, and what the products unlock.
+    /// The trusted authorities, and the products' entitlements.
     private struct Subject {
         var trust: AppStoreTrust
         var catalogue = Catalogue()
@@ -144,8 +144,8 @@ enum Inspect {
         )
     }
 
-    /// Whether the configuration says whom to believe: if one is named, or nothing is said by hand and
-    /// there is one.
+    /// Whether the configuration provides the trust: it is named, or it exists and no trust options
+    /// are given.
     private static func isConfigured(_ arguments: Arguments) -> Bool {
         if arguments.has(ConfigurationFile.parameter) { return true }
         guard !byHand(arguments).contains(where: \.isGiven) else { return false }
@@ -160,7 +160,7 @@ enum Inspect {
         ]
     }
 
-    /// The configuration says whom to believe; what would be ignored must not be given.
+    /// Rejects options that the configuration would override.
     private static func refuseBesideConfiguration(_ arguments: Arguments) throws {
         for (name, isGiven) in byHand(arguments) where isGiven {
             throw arguments.usageError(.conflict("--config", name))
@@ -183,8 +183,8 @@ enum Inspect {
         return Subject(trust: trust, catalogue: configured.catalogue, policy: configured.policy)
     }
 
-    /// Whom the named roots make us believe: of signed documents, and of receipts. Without any, Apple's
-    /// built-in root of documents.
+    /// Returns the authorities from the named roots, for signed documents and for receipts. Without
+    /// any, documents use Apple's built-in root.
     private static func authorities(
         _ paths: [String],
         _ environment: Environment
@@ -220,7 +220,7 @@ enum Inspect {
     }
 }
 
-/// The environments that data can be inspected for.
+/// The environments for which data can be inspected.
 enum NamedEnvironment: String, CaseIterable {
     case production, sandbox, simulated
 

@@ -4,8 +4,8 @@ import TideoverCore
 import TideoverRevenueCat
 import TideoverServer
 
-/// An inspection in words, for a person at a terminal, whom nothing in the input may mislead: its words
-/// are shown with control characters spelled out.
+/// Prints an inspection for a terminal. Control characters in the input are escaped, so that the
+/// input cannot mislead the reader.
 struct InspectionPrinter {
     private let output: Output
 

@@ -1,8 +1,7 @@
 import TideoverCommandLine
 import TideoverSandbox
 
-/// The outcome of rehearsals in the XML that CI systems read.
-/// https://github.com/testmoapp/junitxml
+/// The result of rehearsals in the XML format of CI systems. https://github.com/testmoapp/junitxml
 struct JUnitReport {
     private let played: [PlayedScenario]
 
@@ -10,12 +9,12 @@ struct JUnitReport {
         self.played = played
     }
 
-    /// Writes the report in place of what the file held.
+    /// Writes the report, replacing an existing file.
     func write(to path: String) throws(CommandFailure) {
         try FileOutput.write(Array(text.utf8), to: path)
     }
 
-    /// The whole document.
+    /// The complete document.
     var text: String {
         let failures = played.count(where: \.failed)
         let errors = played.count { $0.fault != nil }
@@ -47,7 +46,8 @@ struct JUnitReport {
         ]
     }
 
-    /// The text as XML 1.0 has it inside elements and attributes; what that cannot hold is replaced.
+    /// Escapes text for XML 1.0 elements and attributes. Replaces characters that XML cannot
+    /// contain.
     private func quoted(_ text: String) -> String {
         text.unicodeScalars.map { scalar in
             switch scalar {

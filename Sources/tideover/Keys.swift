@@ -5,7 +5,7 @@ import TideoverServer
 import TideoverSignatures
 import TideoverStorage
 
-/// `tideover keys`: who may ask a server, and no longer.
+/// `tideover keys`: creates, lists and revokes the keys of a server.
 enum Keys {
     private static let kind = Parameter.requiredOption(
         "--kind",

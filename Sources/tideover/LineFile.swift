@@ -3,31 +3,31 @@ import TideoverCommandLine
 import TideoverCore
 import TideoverStorage
 
-/// Whole lines of a file, as many as fit into a request.
+/// Complete lines of a file that fit into one request.
 struct LineBatch {
-    /// Longer ones are left out; an answer about a customer has a few thousand bytes.
+    /// Longer lines are skipped; an answer about a customer has a few thousand bytes.
     static let longestLine = 128 << 10
     /// A request may have twice as many.
     static let mostBytes = 128 << 10
 
-    /// With the end of each line. One that is too long is blank here.
+    /// The lines with their line ends. A line that is too long is empty here.
     let bytes: [UInt8]
-    /// How many lines of the file stand before it.
+    /// The number of lines before the batch.
     let linesBefore: Int64
-    /// The number of its last line, from 1.
+    /// The number of the batch's last line, from 1.
     let lastLine: Int64
     /// The numbers of lines that are too long.
     let tooLong: [Int64]
-    /// A digest of all lines of the file up to here.
+    /// A digest of all lines of the file up to the end of the batch.
     let mark: String
 }
 
-/// A file of lines, which may be larger than memory and can be read more than once.
+/// A file of lines, which may be larger than memory and can be read repeatedly.
 struct LineFile {
     let path: String
     let size: Int
 
-    /// - Throws: `FileInputError` for what is no readable file.
+    /// - Throws: `FileInputError` if the file cannot be read.
     init(_ path: String) throws(FileInputError) {
         var status = stat()
         guard stat(path, &status) == 0 else { throw Self.error(errno, path) }
@@ -36,9 +36,9 @@ struct LineFile {
         size = Int(status.st_size)
     }
 
-    /// Hands over batch after batch from the beginning.
+    /// Passes each batch to `body`, from the beginning.
     ///
-    /// - Throws: `FileInputError`, or what `body` throws, which ends the reading.
+    /// - Throws: `FileInputError`, or the error of `body`, which ends the reading.
     func eachBatch(_ body: (LineBatch) async throws -> Void) async throws {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw Self.error(errno, path) }
@@ -66,18 +66,18 @@ struct LineFile {
     }
 }
 
-/// Cuts a file's bytes into batches of whole lines, in the same way every time.
+/// Cuts a file's bytes into batches of complete lines. Equal files give equal batches.
 struct LineCutter {
     private var batch: [UInt8] = []
     private var line: [UInt8] = []
-    /// Whether the line being taken in is over the limit, and so forgotten as it comes.
+    /// Whether the current line is over the limit, so that its bytes are dropped.
     private var isTooLong = false
     private var linesBefore: Int64 = 0
     private var lines: Int64 = 0
     private var tooLong: [Int64] = []
     private var mark = ""
 
-    /// The batches that are full by these bytes.
+    /// Adds bytes and returns the batches that they complete.
     mutating func take(_ bytes: ArraySlice<UInt8>) -> [LineBatch] {
         var full: [LineBatch] = []
         var bytes = bytes
@@ -90,7 +90,7 @@ struct LineCutter {
         return full
     }
 
-    /// What is left at the end of the file.
+    /// Returns the rest at the end of the file.
     mutating func finish() -> LineBatch? {
         var full: LineBatch?
         if !line.isEmpty || isTooLong { full = endLine() }

@@ -1,9 +1,9 @@
 import Glibc
 import TideoverCommandLine
 
-/// Lines of a file or of standard input, one at a time, however long the file is.
+/// Reads lines of a file or of standard input, one at a time and at any length of the input.
 final class LineInput {
-    /// A longer line is none of ours.
+    /// Longer lines are rejected.
     private static let mostBytes = 64 << 20
 
     private let path: String
@@ -26,7 +26,7 @@ final class LineInput {
         if path != FileInput.standardInput { close(descriptor) }
     }
 
-    /// The next line without its end; nil behind the last one.
+    /// Returns the next line without its line break; nil after the last one.
     func next() throws(CommandFailure) -> [UInt8]? {
         var searched = start
         while true {

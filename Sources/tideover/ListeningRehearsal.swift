@@ -6,12 +6,12 @@ import TideoverSandbox
 import TideoverServer
 
 extension Rehearsal {
-    /// In a folder of the caller's, as this version of Tideover.
+    /// Creates a rehearsal in the caller's folder, with this version of Tideover.
     init(_ scenario: Scenario, in folder: TemporaryFolder) throws {
         try self.init(scenario, in: folder.path, version: Tideover.version)
     }
 
-    /// Answers on loopback with the story's clock, which stands still at its end.
+    /// Serves on loopback with the story's clock, which has stopped at the story's end.
     func listen(at address: ListenAddress) throws -> HTTPServer {
         do {
             return try HTTPServer(

@@ -3,9 +3,9 @@ import TideoverHTTP
 import TideoverLocks
 import TideoverServer
 
-/// The service that answers at present; another may take its place while requests run.
+/// The current service, which can be replaced while requests run.
 final class LiveService: Sendable {
-    /// One service, and how many requests it is answering.
+    /// A service and the number of its running requests.
     private final class Place: Sendable {
         let service: Service
         let running = Atomic(0)
@@ -21,7 +21,7 @@ final class LiveService: Sendable {
 
     var service: Service { current.withLock { $0 }.service }
 
-    /// Hands each request to the service that is current when it arrives.
+    /// Passes each request to the service that is current when it arrives.
     var handler: Handler {
         { request in
             let place = self.current.withLock { place in
@@ -33,8 +33,8 @@ final class LiveService: Sendable {
         }
     }
 
-    /// Puts a service in the place of the current one. What is returned waits, for so long at most,
-    /// until the former one has answered all of its requests.
+    /// Replaces the current service. The returned function waits until the former one has answered
+    /// all of its requests, for at most `patience`.
     func replace(
         by service: Service,
         patience: Duration = .seconds(10)

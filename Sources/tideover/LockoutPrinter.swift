@@ -1,7 +1,7 @@
 import TideoverCommandLine
 import TideoverJSON
 
-/// The lockout report in words.
+/// Prints the lockout report.
 enum LockoutPrinter {
     private static let judges = [
         ("ours", "ours"), ("expiryCheck", "an expiry check's"), ("relay", "a relay's"),
@@ -35,7 +35,7 @@ enum LockoutPrinter {
         output.print(table)
     }
 
-    /// What one customer was denied by us.
+    /// Returns the sentence about the time that one customer was denied access.
     static func sentence(_ sum: JSONValue) -> String {
         "\(number(sum["ours"]?["minutes"])) minutes denied by us of "
             + "\(number(sum["entitledMinutes"])) entitled (\(causes(of: sum["ours"]))); "
@@ -53,7 +53,7 @@ enum LockoutPrinter {
         return "\(number(.double(whole))) (\(DecimalText.twoDecimals(part / whole * 100)) %)"
     }
 
-    /// To a tenth.
+    /// Formats a number with one decimal.
     static func number(_ value: JSONValue?) -> String {
         DecimalText.tenths(value?.double ?? 0)
     }

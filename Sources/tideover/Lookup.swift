@@ -4,7 +4,7 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverServer
 
-/// `tideover lookup`: finds a purchase by what a customer can quote.
+/// `tideover lookup`: finds a purchase by data that a customer can quote.
 enum Lookup {
     private static let order = Parameter.option(
         "--order",

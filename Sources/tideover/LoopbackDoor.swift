@@ -1,15 +1,17 @@
 import TideoverHTTP
 
-/// Who is let in where stores answer on this machine alone, without a key: its programs, and no web page
-/// that a browser shows here. A browser asks in the name of the page, whose server's name may lead to this
-/// machine by then, or says with `Origin` whose page it is.
+/// Limits access to stores that listen on loopback without a key. Programs of this machine may send
+/// requests; web pages in a browser on it may not.
+///
+/// A browser's request names the page's server in `Host`, which may resolve to this machine by
+/// then. It may also name the page in `Origin`.
 struct LoopbackDoor {
-    /// Nil for a server that others reach too, by names that nobody here knows.
+    /// Returns nil for a server that other machines can reach, because its valid names are unknown.
     init?(listeningAt host: String) {
         guard Self.isThisMachine(host) else { return nil }
     }
 
-    /// Why a request is not answered; nil for one that is.
+    /// Returns why a request is rejected; nil for an allowed one.
     func refusal(of request: Request) -> String? {
         if let host = request.headers["Host"], !Self.isThisMachine(Self.name(in: host[...])) {
             return
@@ -22,13 +24,14 @@ struct LoopbackDoor {
         return nil
     }
 
-    /// RFC 6454, 6.2: a scheme, `://`, then what `Host` says; `null` for a page that hides whose it is.
+    /// RFC 6454, 6.2: a scheme, `://`, then the content of `Host`; `null` for a page with a hidden
+    /// origin.
     private static func isLocal(_ origin: String) -> Bool {
         let parts = origin.split(separator: "/", omittingEmptySubsequences: false)
         return parts.count == 3 && parts[1].isEmpty && isThisMachine(name(in: parts[2]))
     }
 
-    /// Without the port, and IPv6 without brackets.
+    /// Returns the host without its port, and IPv6 without brackets.
     private static func name(in host: Substring) -> String {
         if host.first == "[" { return String(host.dropFirst().prefix { $0 != "]" }) }
         return String(host.prefix { $0 != ":" })
@@ -36,7 +39,7 @@ struct LoopbackDoor {
 
     private static func isThisMachine(_ name: String) -> Bool {
         guard let address = IPAddress(name) else {
-            // RFC 6761, 6.3: such names lead nowhere else.
+            // RFC 6761, 6.3: such names resolve to loopback only.
             let name = name.lowercased()
             return name == "localhost" || name.hasSuffix(".localhost")
         }

@@ -1,13 +1,15 @@
 import TideoverSandbox
 
-/// What a back end did not take of what stores sent it while nobody looked: each way of it is told when it
-/// happens first, and how often in the end, however often stores try again. It names no customer.
+/// Reports messages of the stores that a back end took incorrectly while time passed by itself.
+///
+/// It reports each kind when it first happens, and the counts at the end, however often stores
+/// retry. It names no customer.
 struct MisdeliveryLog {
-    /// How often each happened, the first one first.
+    /// The count of each kind, in order of first occurrence.
     private var counts: [(words: String, count: Int)] = []
     private static let mostWays = 12
 
-    /// What is new in moments, a line each.
+    /// Returns one line for each new kind among the moments.
     mutating func lines(of moments: [Moment]) -> [String] {
         var lines: [String] = []
         for moment in moments {
@@ -22,7 +24,7 @@ struct MisdeliveryLog {
         return lines
     }
 
-    /// How often happened what happened again.
+    /// The counts of kinds that happened more than once.
     var sums: [String] {
         counts.filter { $0.count > 1 }.map { "\($0.words): \($0.count) times in all" }
     }

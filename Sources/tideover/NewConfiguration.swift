@@ -1,7 +1,7 @@
 import TideoverCore
 import TideoverJSON
 
-/// What a configuration is made from, and its text.
+/// The values of a new configuration, and its text.
 struct NewConfiguration: Hashable {
     static let adminKeyFile = "admin.key"
     static let database = "tideover.db"
@@ -9,7 +9,7 @@ struct NewConfiguration: Hashable {
 
     var app: String?
     var bundleId: String?
-    /// Production is configured only with it, or for Google Play alone.
+    /// The App Store app's ID. Production needs it, unless the app is sold on Google Play alone.
     var appAppleId: Int64?
     var packageName: String?
     var pushEmail: String?
@@ -18,7 +18,7 @@ struct NewConfiguration: Hashable {
     var entitlement = usualEntitlement
     var publicURL: String?
 
-    /// A product, as `pro.monthly:P1M`, or `lifetime` for one that is bought once.
+    /// A product, as `pro.monthly:P1M`, or `lifetime` for a one-time purchase.
     struct Product: Hashable {
         let id: String
         let period: String?
@@ -34,7 +34,7 @@ struct NewConfiguration: Hashable {
         }
     }
 
-    /// Xcode's file, and whatever in it unlocks something: groups, and products outside of groups.
+    /// Xcode's file, and its names that unlock something: groups, and products outside groups.
     struct StoreKit: Hashable {
         let path: String
         let names: [String]
@@ -51,7 +51,7 @@ struct NewConfiguration: Hashable {
             }
     }
 
-    /// The app's id: the one given, else the last part of the bundle id or package.
+    /// The app's id: the given one, else the last part of the bundle id or package.
     var id: String {
         if let app { return app }
         let name = (bundleId ?? packageName ?? "").split(separator: ".").last.map(String.init) ?? ""
@@ -67,7 +67,7 @@ struct NewConfiguration: Hashable {
 
     var servesProduction: Bool { appAppleId != nil || bundleId == nil }
 
-    /// What to add before the configuration does all that it can.
+    /// The values to add before the configuration is complete.
     var toComplete: [String] {
         var lines: [String] = []
         if products.isEmpty, storeKit == nil { lines.append("add your products to tideover.json") }

@@ -4,24 +4,25 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverServer
 
-/// What `tideover doctor` asks Google Play about one app, and a running server about what was pushed.
+/// Requests of `tideover doctor` to Google Play about one app, and to a running server about
+/// received pushes.
 struct PlayVisit {
     let app: Configuration.App
     let trust: PlayTrust
-    /// What questions are dated by.
+    /// The clock that dates the requests.
     let clock: Clock
-    /// Whether a server of this configuration runs, which alone can take a notification in.
+    /// Whether a server of this configuration runs. Only a server can receive a notification.
     let isServing: Bool
     let patience: Milliseconds
     /// Whether the store's settings are compared with the catalogue.
     let isPreflight: Bool
     let output: Output
-    /// What the server answers when it is asked what of an environment has arrived.
+    /// Returns the server's record of received notifications in an environment.
     let arrivals: @Sendable (Environment) async throws -> JSONNode
 
     func findings() async -> [Finding] {
         var findings = await knock()
-        // Nobody can send a test notification from the console of a simulated store.
+        // A simulated store has no console to send a test notification from.
         if isServing, app.environments != [.simulated] { findings += await wait() }
         if isPreflight { findings += await settings() }
         return findings
@@ -57,7 +58,7 @@ struct PlayVisit {
         }
     }
 
-    /// One topic tells of all environments.
+    /// One topic carries the notifications of all environments.
     private func wait() async -> [Finding] {
         let environment = app.environments[0]
         do {
@@ -70,7 +71,7 @@ struct PlayVisit {
                 },
                 telling: { output.message("tideover: \(app.id) googlePlay: \($0)") }
             )
-            // Where nothing was waited for, that none arrived says nothing.
+            // Without waiting, a missing test notification means nothing.
             return Finding.play(reading, of: app)
                 .filter { patience > .zero || $0.check != .testNotification }
         } catch {
@@ -80,7 +81,7 @@ struct PlayVisit {
         }
     }
 
-    /// The server's answer is of another version's form.
+    /// The server's answer has the format of another version.
     private struct Untold: Error, CustomStringConvertible {
         let description = "its answer is not understood"
     }

@@ -4,30 +4,30 @@ import TideoverRehearsal
 import TideoverSandbox
 import TideoverServer
 
-/// A file of a scenario, and what came of playing it.
+/// A scenario file and the result of playing it.
 struct PlayedScenario {
     let path: String
-    /// What happened; nil where the file is no scenario.
+    /// The report; nil if the file is not a scenario.
     let report: ScenarioReport?
-    /// Why the file is no scenario.
+    /// Why the file is not a scenario.
     let fault: ScenarioError?
-    /// Where the clock stood when it was over.
+    /// The clock's last instant.
     let end: Instant
 
     var passed: Bool { report?.passed ?? false }
-    /// Whether it came out otherwise than its file says.
+    /// Whether the result differs from the file's expectations.
     var failed: Bool { fault == nil && omission == nil && !passed }
 
-    /// What went wrong, each in a line.
+    /// The failures, one per line.
     var troubles: [String] {
         if let fault { return ["\(fault)"] }
         return report?.failures.map(\.trouble) ?? []
     }
 
-    /// Why it was not played, although it is a scenario.
+    /// Why a valid scenario was skipped.
     let omission: BackEndVisit.Omission?
 
-    /// Plays the scenario in a file: against a server of its own, or against a back end somewhere else.
+    /// Plays the scenario of a file, against its own server or against a back end elsewhere.
     init(_ bytes: [UInt8], _ path: String, against visitor: BackEndVisit?) async throws {
         self.path = path
         let scenario: Scenario
@@ -59,9 +59,9 @@ struct PlayedScenario {
     }
 }
 
-/// Files that a scenario names, such as a catalogue of Xcode's.
+/// Files that a scenario names, such as an Xcode catalogue.
 enum ScenarioFiles {
-    /// The bytes of a file that is named in another.
+    /// Reads a file that another file names.
     static func read(_ file: String, beside path: String) throws -> [UInt8] {
         try FileInput.read(Configuration.path(of: file, besides: path), atMost: 8 << 20)
     }

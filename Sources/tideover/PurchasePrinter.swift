@@ -1,7 +1,7 @@
 import TideoverCommandLine
 import TideoverJSON
 
-/// Purchases that `lookup` and `unclaimed` found, for a person at a terminal.
+/// Prints the purchases that `lookup` and `unclaimed` found, for a terminal.
 struct PurchasePrinter {
     private let output: Output
 
@@ -9,7 +9,7 @@ struct PurchasePrinter {
         self.output = output
     }
 
-    /// One purchase a line.
+    /// Prints one purchase per line.
     func table(_ purchases: JSONNode) {
         var table = Table([
             .init("bought (UTC)"), .init("price", .trailing), .init("order or transaction"),
@@ -26,7 +26,7 @@ struct PurchasePrinter {
         output.print(table)
     }
 
-    /// What each store answered about an order, one a line.
+    /// Prints each store's answer about an order, one per line.
     func asked(_ stores: JSONNode) {
         for asked in stores.elements {
             let store = asked["store"]?.string == "googlePlay" ? "Google Play" : "App Store"
@@ -48,7 +48,7 @@ struct PurchasePrinter {
         }
     }
 
-    /// One purchase with its owner and what to reply.
+    /// Prints one purchase with its owner and the suggested reply.
     func details(_ purchase: JSONNode) {
         output.print(
             TextLayout.visible(
@@ -66,7 +66,7 @@ struct PurchasePrinter {
         row("reply", text(purchase["reply"]))
     }
 
-    /// The sentences to send to whoever asks, each once.
+    /// Prints each distinct reply to the customer once.
     func replies(_ purchases: JSONNode) {
         var seen: [String] = []
         for reply in purchases.elements.compactMap({ $0["reply"]?.string })
@@ -87,7 +87,7 @@ struct PurchasePrinter {
         }
     }
 
-    /// Google Play's order, or the App Store's transaction.
+    /// Returns Google Play's order, or the App Store's transaction.
     private static func number(of purchase: JSONNode) -> String {
         purchase["orderId"]?.string ?? purchase["transactionId"]?.string ?? ""
     }

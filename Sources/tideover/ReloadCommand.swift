@@ -3,7 +3,7 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverServer
 
-/// `tideover reload`: has a running server read its configuration again.
+/// `tideover reload`: makes a running server read its configuration again.
 enum ReloadCommand {
     static let command = Command(
         "reload",

@@ -4,19 +4,19 @@ import TideoverStorage
 
 /// Reloads the configuration of a running server, one reload at a time.
 actor Reloader {
-    /// Reads the configuration file and makes its service, in succession to another.
+    /// Reads the configuration file and creates the service that replaces a former one.
     typealias Make = @Sendable (_ former: Service) throws -> ServedConfiguration
 
     private let make: Make
     private let log: Log
     private var started: (configuration: Configuration, live: LiveService)?
     private var work: ServiceWork?
-    /// The exchange of the workers that the last reload began.
+    /// The replacement of workers that the last reload began.
     private var exchange: Task<Void, Never>?
     private var isStopped = false
-    /// Whether nothing is reloaded any more, because the server stops.
+    /// Whether reloads are rejected, because the server stops.
     private var isRefusing = false
-    /// The reload that was requested last.
+    /// The most recently requested reload.
     private var latest: Task<Reloading, Never>?
 
     init(log: @escaping Log, _ make: @escaping Make) {
@@ -24,16 +24,16 @@ actor Reloader {
         self.make = make
     }
 
-    /// Starts the work of the first service; before that nothing is reloaded.
+    /// Starts the workers of the first service. Reloads work only after that.
     func start(_ configuration: Configuration, _ live: LiveService) {
         started = (configuration, live)
         work = ServiceWork(live.service, keeping: configuration.retention)
     }
 
-    /// Refuses every later reload.
+    /// Rejects all later reloads.
     func refuse() { isRefusing = true }
 
-    /// Puts the configuration as it now is into effect. If it cannot be used, all stays as it was.
+    /// Applies the current configuration file. If it is invalid, nothing changes.
     func reload() async -> Reloading {
         let task = Task { [latest] () -> Reloading in
             _ = await latest?.value
@@ -49,12 +49,12 @@ actor Reloader {
         guard let started, !isStopped, !isRefusing else { return Self.refusal }
         do {
             let next = try make(started.live.service)
-            // Before another reload reads the versions.
+            // Recorded before another reload reads the versions.
             await recordPolicyVersions(of: next.service)
             guard !isStopped, !isRefusing else { return Self.refusal }
             let needRestart = next.configuration.keysNeedingRestart(since: started.configuration)
             let drained = started.live.replace(by: next.service)
-            // The workers of the last reload run before they are stopped again.
+            // The workers of the last reload start before they are stopped again.
             exchange = Task { [exchange] in
                 await exchange?.value
                 await exchangeWork(next, after: drained)
@@ -73,8 +73,10 @@ actor Reloader {
         }
     }
 
-    /// Two services must not do the same work at once, and the former one must not decide by its
-    /// policy what the new one has decided. The new one reads what is due once the last request to
+    /// Replaces the workers of the former service.
+    ///
+    /// Two services must not do the same work at once. The former one must not override the new
+    /// one's decisions by its own policy. The new one reads its due work after the last request to
     /// the former one is stored.
     private func exchangeWork(
         _ next: ServedConfiguration,
@@ -82,22 +84,22 @@ actor Reloader {
     ) async {
         await work?.stop()
         await drained()
-        // What the last requests counted.
+        // Stores the counts of the last requests.
         await work?.flush()
         work = isStopped ? nil : ServiceWork(next.service, keeping: next.configuration.retention)
     }
 
-    /// Stores the versions of catalogue and policy that a service answers by.
+    /// Stores the versions of a service's catalogue and policy.
     func recordPolicyVersions(of service: Service) async {
         do {
             try await service.recordPolicyVersions()
         } catch {
-            // Answers are right without it; what is lost is the instant of the change.
+            // Answers are correct without the record; only the instant of the change is lost.
             log(LogLine(.error, "policy version not recorded", detail: error.description))
         }
     }
 
-    /// Ends all work.
+    /// Stops all workers.
     func stop() async {
         isStopped = true
         await exchange?.value
@@ -106,7 +108,7 @@ actor Reloader {
     }
 }
 
-/// A configuration with the service that answers by it.
+/// A configuration and the service made from it.
 struct ServedConfiguration {
     let configuration: Configuration
     let service: Service

@@ -4,7 +4,7 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverServer
 
-/// `tideover replay`: what the stored evidence says by the rules of this version.
+/// `tideover replay`: evaluates the stored evidence by the rules of this version.
 enum Replay {
     private static let apply = Parameter.flag(
         "--apply",
@@ -59,7 +59,7 @@ enum Replay {
         return reports.allSatisfy { $0["status"]?.string == "completed" } ? .success : .failure
     }
 
-    /// What is asked about.
+    /// The app and the environment of a replay.
     struct Question {
         let app: String
         let environment: Environment
@@ -83,7 +83,7 @@ enum Replay {
 
     // MARK: Words
 
-    /// How far a run has come, in one line.
+    /// Returns a run's progress in one line.
     private static func progress(_ report: JSONValue) -> String {
         "\(report["environment"]?.string ?? ""): \(report["evidence"]?.int64 ?? 0) pieces of evidence "
             + "read, \(report["added"]?["count"]?.int64 ?? 0) facts new"
@@ -101,7 +101,7 @@ enum Replay {
         lines += list(report["added"], isApplied ? "facts were added" : "facts would be added") {
             "\($0["kind"]?.string ?? "") of \($0["assertedAt"]?.string ?? "")"
         }
-        // A run that went on where another had come to has not seen all of the evidence.
+        // A run that resumed an earlier one has not read all of the evidence.
         if let unread = report["unread"], unread != .null {
             lines += list(unread, "stored facts are stated by no evidence any more") {
                 "\($0["kind"]?.string ?? "") of \($0["assertedAt"]?.string ?? "")"
@@ -141,14 +141,14 @@ enum Replay {
 }
 
 extension Errand {
-    /// Has the evidence read again, by the server or by a service of the command's own, and returns what
-    /// that found; `telling` is told how far it has come.
+    /// Runs a replay, on the server or in a service of the command's own. Returns the result. Calls
+    /// `telling` with each progress report.
     fileprivate func run(
         replay question: Replay.Question,
         telling: (JSONValue) -> Void
     ) async throws -> JSONValue {
-        // A running server only begins it: it takes longer than a request may. While nobody has the
-        // database, the command does the work itself.
+        // A running server only starts the replay, because it takes longer than a request may. If
+        // no server has the database open, the command does the work itself.
         var answer = JSONValue(
             try await run(question.begin) { service in
                 await service.replayNow(

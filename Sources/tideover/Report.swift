@@ -4,7 +4,7 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverServer
 
-/// `tideover report`: figures over everything that was heard.
+/// `tideover report`: prints statistics over all received data.
 enum Report {
     static let command = Command(
         "report",
@@ -147,7 +147,7 @@ enum Sheet {
         ([head] + rows.map { $0.map(text) }).map { $0.joined(separator: ",") + "\r\n" }.joined()
     }
 
-    /// A cell (RFC 4180): customers' ids may hold anything.
+    /// Formats a cell (RFC 4180). Customers' ids may contain any character.
     private static func text(_ value: JSONValue?) -> String {
         switch value {
         case .string(let text): quoted(text)
@@ -167,7 +167,7 @@ extension Sheet {
     }
 }
 
-/// The arrival report in words.
+/// Prints the arrival report.
 enum ArrivalPrinter {
     private static let ways = ["pushed", "asked", "device"]
 
@@ -212,7 +212,7 @@ enum ArrivalPrinter {
         return "\(words(median)), \(words(p95)) of \(lengths?["of"]?.int64 ?? 0)"
     }
 
-    /// A length of time in the unit that suits it.
+    /// Formats a duration in a suitable unit.
     static func words(_ seconds: Double) -> String {
         for (unit, size) in [("d", 86_400.0), ("h", 3_600), ("min", 60)] where seconds >= 2 * size {
             return "\(DecimalText.tenths(seconds / size)) \(unit)"

@@ -4,7 +4,7 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverServer
 
-/// `tideover report shadow`: RevenueCat's answers beside ours.
+/// `tideover report shadow`: compares RevenueCat's answers with the server's own.
 enum ReportShadow {
     private static let json = Parameter.flag("--json", "Write one JSON object")
     private static let csv = Parameter.flag("--csv", "Write comma-separated values with a head")
@@ -81,7 +81,7 @@ enum ReportShadow {
     }
 }
 
-/// All pages of the report taken together.
+/// The combined pages of the report.
 private struct ShadowSum {
     private var head: JSONValue = [:]
     private var customers: Int64 = 0
@@ -99,7 +99,7 @@ private struct ShadowSum {
         differences += page["differences"]?.array ?? []
     }
 
-    /// Finite, because JSON has no infinity.
+    /// Limits the sum to finite numbers, because JSON has no infinity.
     private static func sum(_ minutes: Double, _ more: JSONValue?) -> Double {
         let greatest = Double.greatestFiniteMagnitude
         return min(greatest, max(-greatest, minutes + (more?.double ?? 0)))
@@ -114,7 +114,7 @@ private struct ShadowSum {
         ]
     }
 
-    /// The differences with their customers, and customers with nothing but lockouts.
+    /// The differences with their customers, and customers that have only lockouts.
     private var lines: [(customer: JSONValue, difference: JSONValue)] {
         differences.flatMap { customer in
             let all = customer["differences"]?.array ?? []

@@ -1,6 +1,6 @@
 import TideoverCommandLine
 
-/// `tideover sandbox`: a store on one's own desk.
+/// `tideover sandbox`: simulated stores for development and tests.
 enum Sandbox {
     static let command = Command(
         "sandbox",

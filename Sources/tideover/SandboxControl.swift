@@ -3,7 +3,7 @@ import TideoverHTTP
 import TideoverHTTPClient
 import TideoverJSON
 
-/// `tideover sandbox control`: what happens next in a store that `sandbox serve` runs.
+/// `tideover sandbox control`: sends steps to the stores of a running `sandbox serve`.
 enum SandboxControl {
     private static let words = Parameter.arguments(
         "STEP",
@@ -80,7 +80,7 @@ enum SandboxControl {
         return moments.allSatisfy { $0["passed"]?.bool ?? true } ? .success : .failure
     }
 
-    /// The step that words describe; nil for no words.
+    /// Returns the step that the arguments describe; nil without arguments.
     private static func step(
         of words: [String],
         _ arguments: Arguments
@@ -99,14 +99,15 @@ enum SandboxControl {
         return words.isEmpty ? nil : step
     }
 
-    /// What JSON5 takes a text for where it is no bare word; else the text.
+    /// Returns the JSON5 value of a text; the text itself if it is not valid JSON5.
     private static func value(_ text: String) -> JSONValue {
         guard let document = try? JSONDocument(Array(text.utf8), syntax: .relaxed, limits: .local)
         else { return .string(text) }
         return JSONValue(document.root)
     }
 
-    /// What is wrong with a step, without the place in the text that was made of the words.
+    /// Removes the position from an error message, because it refers to text that the user did not
+    /// write.
     private static func words(of fault: String) -> String {
         guard fault.hasPrefix("line 1, column "), let colon = fault.firstIndex(of: ":") else {
             return fault
@@ -125,7 +126,7 @@ enum SandboxControl {
             let subtype = moment["subtype"]?.string.map { " (\($0))" } ?? ""
             let words = "\(who)  \(what)\(subtype)"
             let trouble = trouble(in: moment).map { ": \($0)" }
-            // What is said of a sentence goes on with it.
+            // The failure continues the sentence, so its full stop is removed.
             let start = trouble != nil && words.hasSuffix(".") ? String(words.dropLast()) : words
             output.print("\(at)  \(TextLayout.visible(start + (trouble ?? "")))")
         }
@@ -155,7 +156,7 @@ enum SandboxControl {
         output.print("It is \(root["now"]?.string ?? "") in the store\(pace).")
     }
 
-    /// Why a moment is not as it should be; nil where it is.
+    /// Returns why a moment failed; nil if it passed.
     private static func trouble(in moment: JSONValue) -> String? {
         guard moment["passed"]?.bool == false else { return nil }
         if let reason = moment["refused"]?.string { return "refused: \(reason)" }
@@ -165,7 +166,7 @@ enum SandboxControl {
         return "not as expected: \(broken.map(difference).joined(separator: "; "))"
     }
 
-    /// What was there in the place of what was expected.
+    /// Returns the actual value in place of the expected one.
     private static func difference(_ expectation: JSONValue) -> String {
         let actual = expectation["actual"].flatMap { $0 == .null ? nil : $0 }
             .map { String(decoding: $0.encoded(), as: UTF8.self) }

@@ -4,7 +4,7 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverSandbox
 
-/// `tideover sandbox run`: scenarios, played from end to end.
+/// `tideover sandbox run`: plays complete scenarios.
 enum SandboxRun {
     private static let files = Parameter.arguments(
         "SCENARIO",
@@ -82,7 +82,7 @@ enum SandboxRun {
         }
         if let path = arguments[junit] { try FileOutput.check(path) }
         let visitor = try visitor(arguments, output)
-        // A file that is not there is told before the others are played, not in their place.
+        // A missing file is reported before any scenario is played.
         let texts = try arguments[files].map { path in
             (path, try FileInput.read(path, atMost: JSONLimits.local.maxBytes))
         }
@@ -104,7 +104,7 @@ enum SandboxRun {
         return played.contains(where: \.failed) ? .failure : .success
     }
 
-    /// The back end that is rehearsed, if it is not Tideover.
+    /// Returns the back end under rehearsal; nil if it is Tideover itself.
     private static func visitor(
         _ arguments: Arguments,
         _ output: Output
@@ -132,7 +132,7 @@ enum SandboxRun {
 
     // MARK: For people
 
-    /// A message that is never accepted is sent for a week.
+    /// Limits the printed failures. Stores retry a message for a week if it is never accepted.
     private static let mostTroubles = 12
 
     private static func print(
@@ -160,7 +160,7 @@ enum SandboxRun {
                 output.print()
             }
         }
-        // The last column is the one that a narrow terminal makes narrower.
+        // A narrow terminal shortens the last column.
         var table = Table([
             .init("held", .trailing), .init("of", .trailing), .init("naive lockouts", .trailing),
             .init("naive gifts", .trailing), .init("scenario"),

@@ -4,7 +4,7 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverSandbox
 
-/// `tideover sandbox serve`: simulated stores on loopback, until they are told to stop.
+/// `tideover sandbox serve`: serves simulated stores on loopback until a signal.
 enum SandboxServe {
     private static let file = Parameter.argument(
         "SCENARIO",
@@ -113,7 +113,7 @@ enum SandboxServe {
             speed: Int64(arguments[speed] ?? 0),
             state: state
         )
-        // Where nothing can be kept is told now, and not when it is lost.
+        // Saves once before serving, so that a failure is reported before any state is lost.
         try await desk.keep()
         let passing = Task { await desk.letTimePass(telling: output) }
         let keeping = Task { await desk.keepNowAndThen(telling: output) }
@@ -127,7 +127,7 @@ enum SandboxServe {
         return .success
     }
 
-    /// The stage that a file describes: as it was kept, or with ids drawn for this start.
+    /// Returns the scenario of a file: a saved state, or a new one with random ids.
     private static func stage(
         in bytes: [UInt8],
         of path: String,
@@ -155,7 +155,7 @@ enum SandboxServe {
         return stage
     }
 
-    /// Has the stores go by the machine's clock where the command line says so.
+    /// Switches the stores to the machine's clock if the command line requests it.
     private static func setClock(
         of visit: inout BackEndVisit,
         for stage: Scenario,

@@ -3,7 +3,7 @@ import TideoverJSON
 import TideoverRehearsal
 import TideoverSandbox
 
-/// `tideover sandbox stories`: stories that a seed tells, with things going wrong on the way.
+/// `tideover sandbox stories`: plays stories that a seed generates, with injected faults.
 enum SandboxStories {
     private static let from = Parameter.option(
         "--from",
@@ -29,12 +29,12 @@ enum SandboxStories {
 
     private static let json = Parameter.flag("--json", "Write one JSON object")
 
-    /// Of which stores there are stories.
+    /// The stores that stories cover.
     private enum Stores: String, CaseIterable, Sendable {
         case appStore, googlePlay, mixed, both
 
-        /// The stories of a seed: of both stores one each, and for every fourth seed one of a customer who
-        /// buys in both.
+        /// Returns the kinds of stories for a seed. `both` adds one of a customer with both stores
+        /// to every fourth seed.
         func kinds(of seed: Int) -> [StoryKind] {
             switch self {
             case .appStore: [.appStore]
@@ -129,7 +129,7 @@ enum SandboxStories {
         }
     }
 
-    /// The shortest story that goes wrong as well.
+    /// Returns the report of the shortest story that still fails.
     private static func shortest(_ scenario: Scenario) async throws -> ScenarioReport {
         let shrunk = try await scenario.shrunk { shorter in
             try await !play(shorter).storyVerdict.faults.isEmpty

@@ -8,7 +8,7 @@ import TideoverSQLite
 import TideoverServer
 import TideoverStorage
 
-/// `tideover serve`: the server, until it is told to stop.
+/// `tideover serve`: runs the server until a signal.
 enum Serve {
     private static let clock = Parameter.option(
         "--clock",
@@ -51,11 +51,11 @@ enum Serve {
         run: run
     )
 
-    /// How long stopping waits for the last lines of the log to be written.
+    /// How long, in milliseconds, shutdown waits for the last lines of the log.
     private static let logPatience: Int64 = 1_000
 
     private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
-        // Whatever reads standard error may stall; requests and signals must not wait for it.
+        // The reader of standard error may stall. Requests and signals must not wait for it.
         let writer = try BackgroundWriter(to: output.messages) { count in
             let line = LogLine(.warning, "log lines dropped", detail: "\(count)")
             return line.json(at: SystemClock.now()) + [UInt8(ascii: "\n")]
@@ -157,7 +157,7 @@ enum Serve {
         return .success
     }
 
-    /// The configuration, whose secrets nobody else can open; its notices are logged.
+    /// Loads the configuration. Rejects secret files that other users can read, and logs notices.
     private static func load(
         _ path: String,
         _ arguments: Arguments,
@@ -171,7 +171,7 @@ enum Serve {
         return configuration
     }
 
-    /// The socket for commands of the same user; without it they need the admin key.
+    /// Opens the socket for commands of the same user. Without it, they need the admin key.
     private static func listenLocally(
         _ configuration: Configuration,
         _ live: LiveService,
@@ -194,7 +194,7 @@ enum Serve {
         }
     }
 
-    /// Logs what the keys leave closed, and how to open it.
+    /// Logs a revoked admin key, and each app without a key with the command to create one.
     private static func tellOfKeys(
         _ service: Service,
         _ configuration: Configuration,
@@ -216,7 +216,7 @@ enum Serve {
         }
     }
 
-    /// Serves until a signal asks to stop, then finishes what was begun.
+    /// Serves until a signal arrives, then finishes running requests.
     static func serve(
         _ service: Service,
         on server: HTTPServer,
@@ -233,8 +233,8 @@ enum Serve {
         await work.stop()
     }
 
-    /// The clock at a URL, if one is given. Nobody's real purchases may be judged by a time that a
-    /// store of one's own makes up.
+    /// Returns the clock at a URL, if one is given. Real purchases must not be judged by a
+    /// simulated store's clock.
     static func follow(
         _ url: HTTPURL?,
         _ configuration: Configuration,
@@ -264,12 +264,13 @@ enum Serve {
         )
     }
 
-    /// A larger database would keep the server from starting for long: reading it takes seconds.
+    /// A larger database is not checked, because reading it would delay the start by seconds.
     private static let mostBytesChecked: Int64 = 256 << 20
 
-    /// Checks the database's structure; what the log says of it. A damaged one is served as far as it
-    /// can be read, since some answers are better than none, and not written to: the stores repeat what
-    /// is answered 503, and a write could damage more.
+    /// Checks the database's structure and returns the line for the log.
+    ///
+    /// A damaged database is served read-only, because some answers are better than none. Further
+    /// writes could damage more, and stores repeat requests that are answered 503.
     private static func check(_ storage: SQLiteStorage) -> LogLine {
         let bytes = storage.byteCount
         let size = "\(bytes >> 20) MiB"
@@ -318,8 +319,8 @@ enum Serve {
 }
 
 extension HTTPServerLimits {
-    /// The limits of connections as configured. This machine's own addresses stand for its proxy and
-    /// back end, and so for all their clients.
+    /// The configured limits. Addresses of this machine and of trusted proxies have no limit of
+    /// their own, because each represents many clients.
     init(_ server: Configuration.Server) {
         self.init()
         connectionsPerAddress = server.limits.connectionsPerAddress

@@ -4,15 +4,15 @@ import TideoverSQLite
 import TideoverServer
 import TideoverStorage
 
-/// Makes the service of a configuration over one database, at the start and at each reload.
+/// Creates the service of a configuration on one database, at the start and at each reload.
 struct ServiceMaker: Sendable {
     let path: String
     let storage: SQLiteStorage
     let instruments: Instruments
     let clock: Clock
-    /// The key that requests through the local socket present.
+    /// The key of requests through the local socket.
     let localKey: APIKey
-    /// Those of the start, as the socket server has them.
+    /// The proxies from the start, because the socket server cannot change them.
     let trustedProxies: TrustedProxies
     let log: Log
 

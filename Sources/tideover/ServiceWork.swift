@@ -1,11 +1,11 @@
 import TideoverServer
 
-/// What a service does by itself beside answering requests, until it is stopped.
+/// The background workers of a service.
 struct ServiceWork {
     private let service: Service
     private let tasks: [Task<Void, Never>]
 
-    /// Starts all of it; pruning only where a retention is given.
+    /// Starts the workers. Pruning runs only if a retention is given.
     init(_ service: Service, keeping retention: Configuration.Retention? = nil) {
         self.service = service
         var tasks = [
@@ -22,10 +22,10 @@ struct ServiceWork {
         self.tasks = tasks
     }
 
-    /// Stores what was counted.
+    /// Stores the buffered counts.
     func flush() async { await service.flushTallies() }
 
-    /// Ends it, and stores what was counted.
+    /// Stops the workers and stores the buffered counts.
     func stop() async {
         for task in tasks { task.cancel() }
         for task in tasks { await task.value }

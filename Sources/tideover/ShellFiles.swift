@@ -1,7 +1,7 @@
 import Glibc
 import TideoverCommandLine
 
-/// `tideover completions`: what a shell completes.
+/// `tideover completions`: prints the completion script of a shell.
 enum Completions {
     private static let shell = Parameter.argument(
         "SHELL",
@@ -26,7 +26,7 @@ enum Completions {
     }
 }
 
-/// `tideover man`: man pages, made from the commands.
+/// `tideover man`: prints man pages, generated from the commands.
 enum ManPages {
     private static let words = Parameter.arguments(
         "COMMAND",

@@ -3,14 +3,14 @@ import TideoverCore
 import TideoverHTTPClient
 import TideoverServer
 
-/// The clocks of the simulated stores that a configuration names: a simulated store refuses what is
-/// dated by another.
+/// The clocks of the configured simulated stores. A simulated store rejects requests that are dated
+/// by another clock.
 struct SimulatedClocks {
     private let stores: [String: FollowedClock]
-    /// Whether every app is simulated and nothing else, so that one store's time is everyone's.
+    /// Whether all apps are only simulated, so that one store's clock serves all of them.
     let isRehearsal: Bool
 
-    /// Looks at each clock once; a store that does not answer has none.
+    /// Reads each clock once. A store that does not answer has no clock here.
     init(of configuration: Configuration) async {
         var stores: [String: FollowedClock] = [:]
         for app in configuration.apps {
@@ -25,10 +25,10 @@ struct SimulatedClocks {
             !stores.isEmpty && configuration.apps.allSatisfy { $0.environments == [.simulated] }
     }
 
-    /// The time of an app's simulated store; this machine's where it does not answer.
+    /// The clock of an app's simulated store; this machine's if the store did not answer.
     subscript(app: Configuration.App) -> Clock { stores[app.id]?.now ?? SystemClock.now }
 
-    /// The time that a rehearsal goes by, otherwise this machine's.
+    /// The clock of a rehearsal; this machine's otherwise.
     var rehearsal: Clock {
         guard isRehearsal, let first = stores.min(by: { $0.key < $1.key }) else {
             return SystemClock.now

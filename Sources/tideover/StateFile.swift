@@ -2,8 +2,8 @@ import TideoverCommandLine
 import TideoverJSON
 import TideoverSandbox
 
-/// The file in which simulated stores are kept, so that they go on where they were ended. It is replaced
-/// as a whole, one time after the other: whoever reads it finds one of the states that there were.
+/// The file with the state of simulated stores, from which a later run continues. Writes are atomic
+/// and sequential, so a reader always finds a complete state.
 actor StateFile {
     static let option = Parameter.option(
         "--state",
@@ -12,12 +12,12 @@ actor StateFile {
     )
 
     nonisolated let path: String
-    /// The end of the line of those who write.
+    /// The last of the queued writes.
     private var last: Task<Void, any Error>?
 
     init(path: String) { self.path = path }
 
-    /// What it keeps; nil while there is none.
+    /// Returns the file's content; nil if it does not exist.
     nonisolated func read() throws -> [UInt8]? {
         do {
             return try FileInput.read(path, atMost: JSONLimits.local.maxBytes)
@@ -26,8 +26,8 @@ actor StateFile {
         }
     }
 
-    /// Writes how a session stands. What it holds is for nobody else's eyes: it names customers, and holds
-    /// the access tokens given.
+    /// Writes a session's state. The file is private, because it contains customers and access
+    /// tokens.
     func keep(_ session: ScenarioSession) async throws {
         let before = last
         let turn = Task {

@@ -2,10 +2,10 @@ import Dispatch
 import Glibc
 import TideoverLocks
 
-/// The wish to stop: SIGTERM, SIGINT or SIGHUP unless other signals are named, which from now on no longer
-/// end the process.
+/// Waits for SIGTERM, SIGINT or SIGHUP, or for other named signals. These no longer end the
+/// process.
 ///
-/// It is made before anything that must be finished or cleared away is begun.
+/// Create it before any work that must be finished or cleaned up.
 final class StopSignal: Sendable {
     private struct State {
         var hasArrived = false
@@ -18,11 +18,11 @@ final class StopSignal: Sendable {
         for number in numbers { Self.on(number) { self.arrive() } }
     }
 
-    /// Calls a handler, on a thread of the system's, at each arrival of a signal.
+    /// Calls a handler on a system thread whenever a signal arrives.
     static func on(_ number: Int32, _ handler: @escaping @Sendable () -> Void) {
         signal(number, SIG_IGN)
         let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-        // The handler holds the source: it listens for as long as the process lives.
+        // The handler retains the source, so it lasts as long as the process.
         source.setEventHandler {
             withExtendedLifetime(source) { handler() }
         }
@@ -31,7 +31,7 @@ final class StopSignal: Sendable {
 
     var hasArrived: Bool { state.withLock { $0.hasArrived } }
 
-    /// Returns when one has arrived; one caller may wait.
+    /// Returns when a signal has arrived. Only one caller may wait.
     func arrival() async {
         await withCheckedContinuation { continuation in
             let isOver = state.withLock { state in

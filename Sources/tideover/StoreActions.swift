@@ -27,7 +27,7 @@ enum StoreActions {
         ]
     )
 
-    // MARK: What all of them take
+    // MARK: Common parameters
 
     private static let why = Parameter.requiredOption(
         "--why",
@@ -411,7 +411,8 @@ enum StoreActions {
 }
 
 extension AppErrand {
-    /// Asks with the stores at hand. Where purchases are only simulated, most routes need no key.
+    /// Sends a request with access to the stores. Simulated purchases need no store key for most
+    /// routes.
     fileprivate func ask(_ request: Request) async throws -> JSONNode {
         try await errand.run(
             request,

@@ -7,22 +7,22 @@ import TideoverRevenueCat
 import TideoverServer
 import TideoverSignatures
 
-/// How the stores of the configured apps are asked, over the network.
+/// Connects the configured apps to their stores over the network.
 struct StoreConnections {
-    /// By app; an app whose store cannot be asked is not among them.
+    /// The App Store by app, without apps that have no access.
     let access: [String: [StoreAccess]]
-    /// Google Play, by app; an app that is not sold there is not among them.
+    /// Google Play by app, without apps that are not sold there.
     let googlePlay: [String: PlayTrust]
-    /// RevenueCat, by app; an app of which it knows nothing is not among them.
+    /// RevenueCat by app, without apps that it does not serve.
     let revenueCat: [String: RevenueCatTrust]
-    /// Why a store cannot be asked, one sentence for each app and environment.
+    /// Why a store is not accessible, one sentence for each app and environment.
     let notices: [String]
 
-    /// Opens the private keys; the stores are not asked yet. `clock` is what Google Play's tokens are dated
-    /// by.
+    /// Opens the private keys, without any request to the stores. `clock` dates Google Play's
+    /// tokens.
     ///
-    /// - Throws: `CommandFailure` for a file that cannot be read or holds no key, and for a URL that
-    ///   cannot be one.
+    /// - Throws: `CommandFailure` for a file that cannot be read or contains no key, and for an
+    ///   invalid URL.
     init(_ configuration: Configuration, clock: @escaping Clock = SystemClock.now) throws {
         var (access, notices): ([String: [StoreAccess]], [String]) = ([:], [])
         let client = try HTTPClient(userAgent: "tideover/\(Tideover.version)")
@@ -44,7 +44,7 @@ struct StoreConnections {
                     )
                     continue
                 }
-                // Its host was fixed by the operator or by us: any address will do.
+                // The operator or this code fixed the host, so any address is allowed.
                 let place = Destination(url, addresses: .any, limits: .storeAnswer)
                 access[app.id, default: []].append(
                     StoreAccess(
@@ -116,7 +116,8 @@ struct StoreConnections {
         )
     }
 
-    /// The one line of text in a file; an empty secret would let everybody in.
+    /// Returns the single line of text in a file. An empty secret is rejected, because it would
+    /// accept every request.
     private static func secret(
         _ key: String,
         _ file: String?,
@@ -144,7 +145,7 @@ struct StoreConnections {
 
     // MARK: Addresses
 
-    /// Goes to a host of RevenueCat's: any address will do.
+    /// Returns a client for RevenueCat, at any address.
     private static func handler(_ url: String, _ client: HTTPClient) throws -> Handler {
         client.handler(
             under: Destination(try HTTPURL(url), addresses: .any, limits: .storeAnswer)

@@ -6,20 +6,21 @@ import TideoverLocks
 import TideoverSandbox
 import TideoverSignatures
 
-/// Simulated stores that stay, as those meet them over HTTP who tell them what happens and look at what
-/// comes of it. Back ends meet the front beside it.
+/// The control server of long-running simulated stores: clients send steps and read results over
+/// HTTP. Back ends use the store server beside it.
 struct StoreDesk {
     private let session: ScenarioSession
     private let front: StoreFront
     private let running: Locked<RunningClock>
     private let state: StateFile?
-    /// Whether the stores' time follows ours from the beginning.
+    /// Whether the stores' clock follows the machine's from the beginning.
     private let keepsUp: Bool
 
-    /// Our own clock, in milliseconds since whenever.
+    /// The machine's clock, in milliseconds since any fixed instant.
     private let ours: @Sendable () -> Int64
 
-    /// Stores at the start of a stage, or where a file kept them. A speed is by `ours`.
+    /// Creates stores at the start of a scenario, or from a saved state. A speed is relative to
+    /// `ours`.
     init(
         _ stage: Scenario,
         _ visit: BackEndVisit,
@@ -62,7 +63,7 @@ struct StoreDesk {
         }
     }
 
-    /// Nil for what is not asked of the desk.
+    /// Returns nil for requests that the store server handles.
     private func answer(_ request: Request) async throws -> Response? {
         switch (request.method, request.path) {
         case ("GET", "/clock"): await clock()
@@ -83,8 +84,8 @@ struct StoreDesk {
         return gone.seconds * 1000 + gone.attoseconds / 1_000_000_000_000_000
     }
 
-    /// Lets the stores' time pass at the speed that was set last, until cancelled; tells what the back end
-    /// did not take of what they said meanwhile.
+    /// Advances the stores' clock at the last set speed, until cancelled. Prints failed deliveries
+    /// to the back end.
     func letTimePass(telling output: Output) async {
         let tick = Duration.milliseconds(await session.present == nil ? 100 : 10)
         var log = MisdeliveryLog()
@@ -102,8 +103,10 @@ struct StoreDesk {
         }
     }
 
-    /// Takes the stores where they should be by now. Where their time goes by the machine's clock it never
-    /// gets ahead of it, and where it began with it keeps up with it. Answers with what happened on the way.
+    /// Advances the stores to their due time, and returns what happened meanwhile.
+    ///
+    /// Stores on the machine's clock never get ahead of it. Those that began in step with it stay
+    /// in step.
     func catchUp() async throws -> [Moment] {
         let (now, present) = (await session.now, await session.present)
         var due = running.withLock {
@@ -113,7 +116,7 @@ struct StoreDesk {
         return due > now ? try await session.pass(until: due) : []
     }
 
-    /// How many times as fast as here time passes now; no faster once the machine's clock is reached.
+    /// The current speed relative to real time; at most 1 once the machine's clock is reached.
     private var speed: Int64 {
         get async {
             let speed = running.withLock { $0.speed }
@@ -134,10 +137,10 @@ struct StoreDesk {
 
     // MARK: Keeping
 
-    /// Writes the stores to their file; without one nothing is kept.
+    /// Saves the stores to their file; does nothing without one.
     func keep() async throws { try await state?.keep(session) }
 
-    /// Does so every few seconds, until cancelled.
+    /// Saves the stores every few seconds, until cancelled.
     func keepNowAndThen(telling output: Output) async {
         guard state != nil else { return }
         var isFailing = false
@@ -155,7 +158,7 @@ struct StoreDesk {
 
     // MARK: Answers
 
-    /// While a step is being done, the session shows when it began, and the front how far it has come.
+    /// During a step, the session returns the step's start and the front its progress.
     private func clock() async -> Response {
         let now = max(await session.shown(session.now), front.now)
         return .document(["now": .string(Instant(millisecondsSince1970: now).rfc3339)])
@@ -172,7 +175,7 @@ struct StoreDesk {
         )
     }
 
-    /// Does what a step or an order says; a step of nothing but a time is for this place alone.
+    /// Runs a step or a control command. A step with only a time is accepted here and nowhere else.
     private func control(_ body: [UInt8]) async throws -> Response {
         let moments: [Moment]
         do {

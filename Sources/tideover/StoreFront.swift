@@ -6,10 +6,10 @@ import TideoverJSON
 import TideoverLocks
 import TideoverSandbox
 
-/// What a back end reaches of simulated stores over HTTP, all at one address: their clock, the App Store's
-/// root certificate and its Server API, and all of Google. Their paths do not meet.
+/// Serves the simulated stores to back ends over HTTP, at one address. The paths are disjoint: the
+/// clock, the App Store's root certificate and Server API, and all of Google.
 final class StoreFront: Sendable {
-    /// Answers what it knows, before the stores are asked.
+    /// A handler that is tried before the stores; it returns nil for requests that are not its own.
     typealias Counter = @Sendable (Request) async throws -> Response?
 
     private struct Stock {
@@ -24,12 +24,12 @@ final class StoreFront: Sendable {
     private let stock = Locked(Stock())
     private let root: [UInt8]
 
-    /// A front without stores, of those whose root certificate this is.
+    /// Creates a front without stores, with the stores' root certificate.
     init(root: [UInt8]) { self.root = root }
 
-    // MARK: What stands behind it
+    // MARK: Stores
 
-    /// Makes room for the stores of another scenario.
+    /// Removes the stores before another scenario.
     func clear() {
         stock.withLock { ($0.appStore, $0.google, $0.now) = (nil, nil, 0) }
     }
@@ -38,7 +38,7 @@ final class StoreFront: Sendable {
     func meet(google: @escaping Handler) { stock.withLock { $0.google = google } }
     func add(_ counter: @escaping Counter) { stock.withLock { $0.counter = counter } }
 
-    /// What the stores' clock shows, in milliseconds since 1970.
+    /// The stores' clock, in milliseconds since 1970.
     var now: Int64 { stock.withLock { $0.now } }
     func tell(_ now: Int64) { stock.withLock { $0.now = now } }
 
@@ -68,7 +68,7 @@ final class StoreFront: Sendable {
         Response(headers: ["Content-Type": "application/pkix-cert"], body: root)
     }
 
-    /// Who is asked. Whatever is no path of the App Store's is Google's.
+    /// Returns the handler for a request. Every path outside the App Store's is Google's.
     private func store(for request: Request) -> Handler? {
         stock.withLock { stock in
             guard let google = stock.google, !request.path.hasPrefix("/inApps/") else {
@@ -80,10 +80,10 @@ final class StoreFront: Sendable {
 
     // MARK: On a socket
 
-    /// Where it answers, such as `http://127.0.0.1:9090`; nil while it does not.
+    /// The URL of the server, such as `http://127.0.0.1:9090`; nil while it does not listen.
     var url: String? { stock.withLock { $0.server }.map { "http://\($0.address)" } }
 
-    /// Answers at an address from now on, unless it does already.
+    /// Starts to listen at an address, unless it listens already.
     func listen(at address: ListenAddress, otherwise advice: String) throws(CommandFailure) {
         guard stock.withLock({ $0.server }) == nil else { return }
         let (door, answer) = (LoopbackDoor(listeningAt: address.host), handler)
@@ -101,7 +101,7 @@ final class StoreFront: Sendable {
         stock.withLock { $0.server = server }
     }
 
-    /// Answers no more, and lets go of the stores.
+    /// Stops the server and releases the stores.
     func close() async {
         let server = stock.withLock { stock in
             defer { stock = Stock() }
@@ -112,7 +112,7 @@ final class StoreFront: Sendable {
 }
 
 extension Response {
-    /// JSON, with a line's end behind it for whoever looks at it in a terminal.
+    /// Creates a JSON response, with a final line break for readers at a terminal.
     static func document(_ value: JSONValue, status: Int = 200) -> Response {
         Response(
             status: status,

@@ -6,14 +6,14 @@ import TideoverHTTPClient
 import TideoverJSON
 import TideoverServer
 
-/// What `tideover doctor` asks the stores of the configured apps, and a running server about what came of
-/// it.
+/// Requests of `tideover doctor` to the stores of the configured apps, and to a running server
+/// about the results.
 struct StoreVisit {
     let configuration: Configuration
     let path: String
-    /// Whether a server of this configuration runs, which alone can take a test notification in.
+    /// Whether a server of this configuration runs. Only a server can receive a test notification.
     let isServing: Bool
-    /// How long a test notification is waited for.
+    /// How long to wait for a test notification.
     let patience: Milliseconds
     /// Whether the stores' settings are compared with the catalogue.
     let isPreflight: Bool
@@ -56,7 +56,8 @@ struct StoreVisit {
         return findings
     }
 
-    /// Whether the server has set a replay aside. Where it does not answer, other findings say so.
+    /// Reports whether the server gave up a replay. If it does not answer, other findings report
+    /// that.
     private func replay(_ app: Configuration.App, _ environment: Environment) async -> [Finding] {
         guard let answer = try? await ask("replay", app, environment, nil) else { return [] }
         return [Finding.replay(of: app.id, in: environment, answer)].compactMap(\.self)
@@ -74,7 +75,7 @@ struct StoreVisit {
             trust: trust,
             clock: clocks.rehearsal,
             isServing: isServing,
-            // Nobody can click in the Play Console of a simulated store.
+            // A simulated store has no Play Console to send a test notification from.
             patience: clocks.isRehearsal ? .zero : patience,
             isPreflight: isPreflight,
             output: output,
@@ -88,7 +89,7 @@ struct StoreVisit {
         return findings
     }
 
-    /// What was bought on Google Play, beside the catalogue.
+    /// Compares purchases on Google Play with the catalogue.
     private func catalogue(
         _ app: Configuration.App,
         _ environment: Environment
@@ -121,7 +122,7 @@ struct StoreVisit {
                 patience: patience
             )
             guard let trial else { return [] }
-            // A simulated store delivers by its own clock, which may stand still.
+            // A simulated store delivers by its own clock, which may be stopped.
             guard isServing, access.environment != .simulated else {
                 return Finding.store(try await trial.knock())
             }
@@ -149,7 +150,7 @@ struct StoreVisit {
         }
     }
 
-    /// Why the server did not tell, in words.
+    /// Why the server gave no usable answer.
     private struct Untold: Error, CustomStringConvertible { let description: String }
 
     private func silence(
@@ -167,7 +168,7 @@ struct StoreVisit {
         }
     }
 
-    /// What is stored of the store's side of the catalogue.
+    /// Returns the stored survey of the store's catalogue.
     private func survey(
         _ app: Configuration.App,
         _ environment: Environment,
@@ -225,7 +226,7 @@ struct StoreVisit {
         )
     }
 
-    /// The first line of what a command would say.
+    /// Returns the first line of an error's message.
     private func sentence(_ error: any Error) -> String {
         let text = (error as? any ReportableFailure)?.message ?? "\(error)"
         return String(text.prefix { $0 != "\n" })

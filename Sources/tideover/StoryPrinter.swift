@@ -3,7 +3,8 @@ import TideoverCore
 import TideoverJSON
 import TideoverSandbox
 
-/// The story as a table: what happened, what the customer may use and why, what a naive check says.
+/// Prints a story as a table: the events, the customer's access and its reason, and a naive check's
+/// answer.
 struct StoryPrinter {
     private let output: Output
 
@@ -28,7 +29,7 @@ struct StoryPrinter {
         printVerdict(report)
     }
 
-    /// Below this width what is short goes into one column with what happened.
+    /// Below this width, the short cells move into the column of events.
     private static let narrowestTable = 80
 
     private var isNarrow: Bool {
@@ -44,8 +45,8 @@ struct StoryPrinter {
         ]
     }
 
-    /// What happened to a customer within a moment: a deed, what the store said of it, and the
-    /// answer after it.
+    /// The events of a customer within one moment: an action, the store's messages about it, and
+    /// the answer after it.
     private struct Scene {
         let at: Int64
         var sentences: [String] = []
@@ -82,7 +83,7 @@ struct StoryPrinter {
         report.scenario.customers.flatMap { scenes(of: report, about: $0.name) }
     }
 
-    /// How a check of the expiry date alone errs, once for each moment of the story in which it does.
+    /// Returns the mistakes of an expiry-date check, one for each moment with a mistake.
     func naiveMistakes(in report: ScenarioReport) -> [Mistake] {
         scenes(of: report).compactMap { $0.reading?.naiveMistake }
     }
@@ -101,7 +102,7 @@ struct StoryPrinter {
         ]
     }
 
-    /// Who is asked for access alone says nothing of it.
+    /// A back end that reports only access gives no state or reason.
     private func why(_ answer: JSONValue) -> String {
         ["state", "reason"].compactMap { answer[$0]?.string }.joined(separator: ", ")
     }
@@ -137,7 +138,7 @@ struct StoryPrinter {
         printTroubles(report)
     }
 
-    /// What went wrong, and how many expectations held.
+    /// Prints the failures and the number of passed expectations.
     func printTroubles(_ report: ScenarioReport) {
         let verdicts = report.verdicts
         let held = verdicts.count(where: \.holds)
@@ -161,14 +162,14 @@ struct StoryPrinter {
 }
 
 extension Reading {
-    /// The entitlement the story is about: the first of the answer.
+    /// The story's entitlement: the first of the answer.
     var firstEntitlement: (name: String, answer: JSONValue)? {
         document?["entitlements"]?.object?.first.map { ($0.key, $0.value) }
     }
 }
 
 extension ScenarioReport {
-    /// The story for programs, with the instant at which its clock stands.
+    /// The story as JSON, with the instant of its clock.
     func json(asOf now: Instant) -> JSONValue {
         [
             "scenario": .string(scenario.name),
@@ -183,7 +184,7 @@ extension ScenarioReport {
         ]
     }
 
-    /// The id that the server knows each customer by.
+    /// The server's id of each customer.
     private var customers: JSONObject {
         scenario.customers.reduce(into: [:]) {
             $0[$1.name] = .string($1.appAccountToken ?? $1.name)
@@ -192,7 +193,7 @@ extension ScenarioReport {
 }
 
 extension Moment {
-    /// What happened, for programs.
+    /// The event as JSON.
     var json: JSONValue {
         var object: JSONObject = [
             "at": .string(Instant(millisecondsSince1970: at).rfc3339),

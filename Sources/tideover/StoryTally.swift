@@ -2,7 +2,7 @@ import TideoverCommandLine
 import TideoverJSON
 import TideoverSandbox
 
-/// How the stories of one kind came out.
+/// The results of all stories of one kind.
 struct StoryTally {
     private var marks = ""
     private(set) var broken = 0
@@ -17,10 +17,10 @@ struct StoryTally {
         lockoutMinutes += verdict.lockoutMinutes
     }
 
-    /// How many there were.
+    /// The number of stories.
     var stories: Int { marks.count }
 
-    /// The sums, for programs.
+    /// The totals as JSON.
     var json: JSONValue {
         [
             "stories": .integer(Int64(stories)),
@@ -30,7 +30,7 @@ struct StoryTally {
         ]
     }
 
-    /// A mark for each story, a hundred to a line, then the sums.
+    /// Prints a mark for each story, a hundred per line, then the totals.
     func show(_ title: String, on output: Output) {
         output.print(title)
         var rest = marks[...]
@@ -47,7 +47,7 @@ struct StoryTally {
 }
 
 extension StoryKind {
-    /// Where a story takes place, as a reader is told.
+    /// The name of the stores, for people.
     var words: String {
         switch self {
         case .appStore: "App Store"
@@ -58,7 +58,7 @@ extension StoryKind {
 }
 
 extension Moment {
-    /// One line for the story of a moment.
+    /// The moment in one line.
     var storyLine: String {
         let words =
             switch happening {

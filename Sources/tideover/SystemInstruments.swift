@@ -6,7 +6,7 @@ import TideoverLocks
 import TideoverSQLite
 import TideoverServer
 
-/// What the operating system and the socket server tell `/metrics`.
+/// Measurements of the operating system and the socket server, for `/metrics`.
 final class SystemInstruments: Sendable {
     private let startedAt: Instant
     private let log: BackgroundWriter
@@ -28,7 +28,7 @@ final class SystemInstruments: Sendable {
         )
     }
 
-    /// Reads the counters of a server from now on, which is kept until told to forget it.
+    /// Reads a server's counters from now on and retains the server. Nil releases it.
     func watch(_ server: HTTPServer?) {
         self.server.withLock { $0 = server }
     }
@@ -60,13 +60,13 @@ final class SystemInstruments: Sendable {
         return words.count > 1 ? Int64(String(decoding: words[1], as: UTF8.self)) : nil
     }
 
-    /// The entries of `/proc/self/fd`, less the one that reading them takes.
+    /// The number of entries in `/proc/self/fd`, without the one for this reading.
     private static var openFileDescriptors: Int64? {
         guard let folder = opendir("/proc/self/fd") else { return nil }
         defer { closedir(folder) }
         var count: Int64 = 0
         while let entry = readdir(folder) {
-            // `.` and `..` are no descriptors.
+            // `.` and `..` are not descriptors.
             if entry.pointee.d_name.0 != CChar(bitPattern: UInt8(ascii: ".")) { count += 1 }
         }
         return count - 1
@@ -103,7 +103,7 @@ extension SocketReading {
 }
 
 extension WorkLimits {
-    /// As many at the same time as the machine has processors.
+    /// As many concurrent tasks as the machine has processors.
     static var processors: WorkLimits {
         WorkLimits(running: max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
     }

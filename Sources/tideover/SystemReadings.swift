@@ -8,7 +8,7 @@ import TideoverJSON
 import TideoverSQLite
 import TideoverServer
 
-/// What `tideover doctor` looks at on the machine; nothing is judged here.
+/// Reads the machine's state for `tideover doctor`. The findings are made elsewhere.
 enum SystemReadings {
     // MARK: Files
 
@@ -19,7 +19,7 @@ enum SystemReadings {
         return .readable(rights: Int(entry.st_mode & 0o777))
     }
 
-    /// Whether there is a file, or may be one that this user is not permitted to see.
+    /// Whether a file exists, or may exist without permission to see it.
     static func mayExist(_ path: String) -> Bool {
         access(path, F_OK) == 0 || ![ENOENT, ENOTDIR].contains(errno)
     }
@@ -48,8 +48,8 @@ enum SystemReadings {
         }
     }
 
-    /// The limit of the server that holds the storage, or else what one started from here could
-    /// raise its own to.
+    /// The limit of the server that has the storage open, else the highest limit that a server
+    /// started here could set.
     static func fileLimit(of storage: StorageReading) -> FileLimitReading {
         if case .inUse(let holder?) = storage, let most = openFiles(of: holder) {
             return FileLimitReading(most: most, process: holder)
@@ -59,7 +59,7 @@ enum SystemReadings {
         return FileLimitReading(most: Int64(clamping: limit.rlim_max), process: nil)
     }
 
-    /// The fourth word of `Max open files  SOFT  HARD  files`.
+    /// Reads the fourth word of `Max open files  SOFT  HARD  files`.
     private static func openFiles(of process: Int32) -> Int64? {
         let path = "/proc/\(process)/limits"
         guard let bytes = try? FileInput.read(path, atMost: 64 << 10) else { return nil }
@@ -70,7 +70,7 @@ enum SystemReadings {
         return words[3] == "unlimited" ? .max : Int64(words[3])
     }
 
-    // MARK: Others on the network
+    // MARK: Network
 
     static func clock(at url: HTTPURL) async -> Result<Instant, FollowedClock.Failure> {
         do throws(FollowedClock.Failure) {
@@ -88,7 +88,7 @@ enum SystemReadings {
         }
     }
 
-    /// Listens for a moment, where nobody took a connection.
+    /// Listens for a moment at an address that accepted no connection.
     private static func attempt(_ address: ListenAddress) async -> ListenReading {
         do throws(HTTPServerError) {
             let server = try HTTPServer(address: address.host, port: address.port) { _ in
@@ -108,7 +108,7 @@ enum SystemReadings {
         await get("/healthz", at: address)
     }
 
-    /// What a running server counts; nil where it does not answer.
+    /// Returns a running server's metrics; nil if it does not answer.
     static func metrics(at address: ListenAddress) async -> String? {
         guard case .success(let answer) = await get("/metrics", at: address), answer.status == 200
         else { return nil }
@@ -135,7 +135,7 @@ enum SystemReadings {
         }
     }
 
-    /// Who listens at every address of this machine answers at loopback.
+    /// A server that listens at every address also answers on loopback.
     private static func reachable(_ address: ListenAddress) -> String {
         switch address.host {
         case "0.0.0.0": "127.0.0.1:\(address.port)"

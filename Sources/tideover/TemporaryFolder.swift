@@ -1,7 +1,7 @@
 import Glibc
 import TideoverCommandLine
 
-/// A folder for as long as a command runs.
+/// A folder that exists while a command runs.
 struct TemporaryFolder {
     let path: String
 
@@ -21,7 +21,7 @@ struct TemporaryFolder {
     func remove() {
         guard let entries = opendir(path) else { return }
         while let entry = readdir(entries) {
-            // By address: copying the field would read past entries that are shorter than it.
+            // By address: a copy of the field would read past entries that are shorter than it.
             guard let offset = MemoryLayout<dirent>.offset(of: \.d_name) else { break }
             let start = UnsafeRawPointer(entry) + offset
             let name = String(cString: start.assumingMemoryBound(to: CChar.self))

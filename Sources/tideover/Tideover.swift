@@ -6,7 +6,7 @@ import TideoverCommandLine
 enum Tideover {
     static let version = "0.2.0"
 
-    /// The version, with the commit that it was built from where that is known.
+    /// The version, with the commit of the build if it is known.
     static let build: String = {
         let commit = String(cString: tideover_build_commit()).prefix(12)
         return commit.isEmpty ? version : "\(version) (\(commit))"

@@ -1,10 +1,10 @@
 import TideoverJSON
 import TideoverSandbox
 
-// What went wrong in a rehearsal, in words.
+// Describes the failures of a rehearsal.
 
 extension Moment {
-    /// What went wrong in it, in a line.
+    /// The failure in one line.
     var trouble: String {
         let when = InstantText.writeForPeople(at)
         switch happening {
@@ -23,8 +23,8 @@ extension Moment {
 }
 
 extension Moment {
-    /// How a back end took a message of a store otherwise than it should, whoever it is about; nil for
-    /// everything else.
+    /// How a back end took a store's message incorrectly, without the customer; nil for everything
+    /// else.
     var misdelivery: String? {
         guard !passed else { return nil }
         switch happening {
@@ -39,7 +39,7 @@ extension Moment {
     }
 }
 
-/// How a message was taken that should have been taken otherwise; `status` is nil where no answer came.
+/// Describes the incorrect result of a message; `status` is nil if no answer came.
 private func describe(_ status: Int?, _ isAccepted: Bool) -> String {
     guard let status else { return "not accepted, no answer" }
     if isAccepted { return "accepted (\(status)), though it must not be believed" }
@@ -68,7 +68,8 @@ extension Delivery {
 }
 
 extension ReadBack {
-    /// Without an answer nothing holds; what came instead says more than each place that is not there.
+    /// Without an answer, every expectation fails. The absence is more informative than each
+    /// missing value.
     fileprivate var trouble: String {
         let wrong = verdicts.filter { !$0.holds }
         guard let absence = reading.absence else {
@@ -80,7 +81,7 @@ extension ReadBack {
 }
 
 extension Reading {
-    /// Why there is nothing to judge.
+    /// Why there is no answer to check.
     fileprivate var absence: String? {
         switch answer {
         case .document: nil

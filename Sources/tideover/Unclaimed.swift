@@ -4,7 +4,7 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverServer
 
-/// `tideover unclaimed`: purchases that no customer ever claimed.
+/// `tideover unclaimed`: lists purchases that no customer has claimed.
 enum Unclaimed {
     private static let after = Parameter.option(
         "--after",

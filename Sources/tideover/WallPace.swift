@@ -2,7 +2,7 @@ import TideoverCommandLine
 import TideoverCore
 import TideoverSandbox
 
-/// Rehearsals with a back end that goes by its machine's clock, as the command line describes them.
+/// Parameters of rehearsals with a back end on its machine's clock.
 enum WallPace {
     static let month = Parameter.option(
         "--month",
@@ -11,13 +11,13 @@ enum WallPace {
         as: ValueForm("a length such as 30s, 5min or 720h") { milliseconds(in: $0) }
     )
 
-    /// A pace by the machine's clock that tells of longer pauses; without a month the store's dates stay
-    /// as they are written.
+    /// Creates a pace by the machine's clock that reports longer pauses. Without a month, the
+    /// store's dates stay as they are.
     static func pace(month: Int64?, _ output: Output) -> ScenarioPace {
         ScenarioPace(
             month: month,
             clock: { SystemClock.now().millisecondsSince1970 },
-            // Only a cancelled command is not waited for, and it ends anyway.
+            // The wait stops early only if the command is cancelled, and then it ends anyway.
             sleep: { try? await Task.sleep(for: .milliseconds($0)) },
             tell: { pause in
                 guard pause.length >= 2000 else { return }
@@ -27,7 +27,7 @@ enum WallPace {
         )
     }
 
-    /// A number and its unit, without a space; nil for anything else and for nothing at all.
+    /// Parses a number with its unit, without a space; nil for all other text and for zero.
     static func milliseconds(in text: String) -> Int64? {
         let digits = text.prefix { $0.isASCII && $0.isNumber }
         guard let number = Int64(digits), (1...1_000_000_000).contains(number) else { return nil }
@@ -37,7 +37,8 @@ enum WallPace {
         return units[text.dropFirst(digits.count)].map { number * $0 }
     }
 
-    /// A length for people: whole seconds below two minutes, whole minutes below two hours, else hours.
+    /// Formats a duration for people: whole seconds below two minutes, whole minutes below two
+    /// hours, else hours.
     static func words(_ milliseconds: Int64) -> String {
         let seconds = (milliseconds + 999) / 1000
         if seconds < 120 { return "\(seconds) s" }
@@ -45,7 +46,7 @@ enum WallPace {
     }
 }
 
-/// Whose time counts where simulated stores stay.
+/// The clock of long-running simulated stores: the stores' own or the machine's.
 enum StoreClockChoice: String, CaseIterable {
     case store, wall
 }

@@ -1,9 +1,9 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Stands in for Apple's framework on Linux, so that the adapter an iPhone runs is compiled and tested
-// there. It is a package of its own: against an enumeration of another package a missing
-// `@unknown default` is an error, as it is against the framework.
+// Replaces Apple's framework on Linux, so that the adapter of iPhones is compiled and tested there.
+// It is a separate package: a missing `@unknown default` is an error for another package's
+// enumerations, as it is for the framework's.
 let package = Package(
     name: "StoreKit",
     products: [

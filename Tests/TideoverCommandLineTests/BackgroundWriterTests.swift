@@ -38,7 +38,7 @@ import Testing
         let writer = try BackgroundWriter(to: output, capacity: 200_000, notice: Self.notice)
         let sink = Sink(writer)
         var bytes = [UInt8](repeating: 0, count: 65_536)
-        // Longer than a pipe holds: once its first byte arrives, the writer is blocked.
+        // Longer than a pipe's buffer: once its first byte arrives, the writer is blocked.
         sink.write(Self.line(String(repeating: "x", count: 150_000)))
         try #require(read(pipe.reading, &bytes, 1) == 1)
         let line = Self.line(String(repeating: "x", count: 999))

@@ -4,7 +4,7 @@ import Testing
 @testable import TideoverCommandLine
 
 @Suite struct FileInputTests {
-    /// A folder of its own for one test.
+    /// A temporary folder for one test.
     private struct Folder: ~Copyable {
         let path: String
 

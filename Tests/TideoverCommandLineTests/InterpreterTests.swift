@@ -3,7 +3,7 @@ import Testing
 @testable import TideoverCommandLine
 
 @Suite struct InterpreterTests {
-    /// What the words of a command line were understood as.
+    /// Returns the parsed arguments of a command line.
     private func arguments(_ line: [String]) throws -> Arguments {
         let interpretation = try Interpreter(root: Sample.program.root).interpret(line)
         guard case .run(_, let arguments) = interpretation else {

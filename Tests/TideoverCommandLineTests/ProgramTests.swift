@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test func `a process ends with the exit code of its command`() async {
-        // The test runner's own arguments are no command line of ours.
+        // The test runner's own arguments are not a valid command line.
         await #expect(processExitsWith: .exitCode(ExitCode.usage.rawValue)) {
             await Sample.program.main()
         }

@@ -1,6 +1,6 @@
 import TideoverCommandLine
 
-/// A small program of the shape that `tideover` has: every kind of parameter, one group in a group.
+/// A small program with the structure of `tideover`: every kind of parameter, and a nested group.
 enum Sample {
     enum Environment: String, CaseIterable, Sendable {
         case production, sandbox, simulated
@@ -111,7 +111,7 @@ enum Sample {
         commands: [serve, demo, inspect, sandbox]
     )
 
-    /// Runs a command line and tells how it ended and what was said.
+    /// Runs a command line. Returns the exit code and the output.
     static func run(
         _ line: String...,
         program: Program = program,

@@ -84,11 +84,11 @@ struct PseudoTerminalTests {
     }
 }
 
-/// A terminal of a given width that nobody sits at.
+/// A pseudo-terminal of a given width.
 final class PseudoTerminal {
     static let isPossible = (try? PseudoTerminal(columns: 80)) != nil
 
-    /// `TIOCSPTLCK` and `TIOCGPTN`, macros of a kind that Swift does not see.
+    /// `TIOCSPTLCK` and `TIOCGPTN`, which Swift cannot import as macros.
     private static let unlock: UInt = 0x4004_5431
     private static let number: UInt = 0x8004_5430
 
@@ -115,7 +115,7 @@ final class PseudoTerminal {
     }
 }
 
-/// A pipe whose ends close with it.
+/// A pipe that closes both ends when it is released.
 struct Pipe: ~Copyable {
     let reading: Int32
     let writing: Int32

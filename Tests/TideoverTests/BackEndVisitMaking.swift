@@ -6,7 +6,7 @@ import TideoverLocks
 @testable import tideover
 
 extension BackEndVisit {
-    /// The visit that words of a command line describe: the program alone makes arguments of words.
+    /// Creates a visit from command-line arguments. Only a program can parse them.
     static func made(of words: [String], _ output: Output) async throws -> BackEndVisit {
         let made = Locked<BackEndVisit?>(nil)
         let visit = Command(
@@ -30,7 +30,7 @@ extension BackEndVisit {
         return try #require(made.withLock { $0 })
     }
 
-    /// Has the stores listen on any free port; returns where.
+    /// Starts the stores' server on a free port. Returns its URL.
     func listen() throws -> String {
         try listen(at: #require(ListenAddress("127.0.0.1:0")), orWith: "--listen")
         return try #require(front.url)

@@ -3,7 +3,7 @@ import TideoverCommandLine
 
 @testable import tideover
 
-/// The picture in a terminal, drawn by hand beforehand: sixty days in thirty columns.
+/// Compares the picture with one drawn by hand: sixty days in thirty columns.
 @Suite struct ChroniclePrinterTests {
     private func terminal(
         _ width: Int,
@@ -18,7 +18,7 @@ import TideoverCommandLine
     }
 
     @Test func `a row shows the states, and the row below where an expiry check errs`() {
-        // Names take five columns, one stays free at the edge: two days a column.
+        // Names take five columns and one stays free at the edge: two days per column.
         #expect(
             printer(terminal(36)).picture == [
                 "     Jan            Feb",
@@ -55,7 +55,7 @@ import TideoverCommandLine
     }
 
     @Test func `a single bad day stays visible however wide a column is`() {
-        // Twelve columns at least, of five days each.
+        // At least twelve columns, of five days each.
         let picture = printer(terminal(16)).picture
         #expect(picture[3] == "ben  ======g=pppp")
         #expect(picture[4] == "           X")

@@ -6,10 +6,10 @@ import TideoverServer
 
 @testable import tideover
 
-/// What a played story comes to, against numbers worked out by hand.
+/// Compares the totals of a played story with numbers calculated by hand.
 @Suite struct ChronicleTests {
-    /// Anna is five days in grace, ben ten days without his money's worth and without access, carl pays in
-    /// Google Play and then in the App Store, where he is charged from the first on.
+    /// Anna is in grace for five days. Ben has no access for ten days after a refund. Carl pays in
+    /// Google Play, and from 25 May in the App Store.
     private static let story = """
         { scenario: "Three", source: "a test", app: { id: "cards", bundleId: "com.example.cards" },
           products: { "cards.pro": { entitlements: ["premium"], group: "pro", period: "P1M",
@@ -50,7 +50,7 @@ import TideoverServer
         return chronicle
     }
 
-    /// The instants of messages lie up to two seconds after what they tell of.
+    /// Messages arrive up to two seconds after their events.
     private func isNear(_ length: Milliseconds, days: Int64) -> Bool {
         abs(length.count - Milliseconds.days(days).count) <= 2000
     }
@@ -67,7 +67,8 @@ import TideoverServer
         #expect(ben.phases.map(\.value) == [.active, .refunded])
         #expect(isNear(ben.total(.servedUnpaid), days: 10))
         #expect(ben.total(.lockedOut) == .zero)
-        // What Google said last, its expiry of 1 June, is what a row of the customer's holds until the end.
+        // Google's last reported expiry is 1 June. It remains in a row of the customer until the
+        // end.
         #expect(carl.phases.map(\.value) == [.active])
         #expect(isNear(carl.total(.lockedOut), days: 20))
         #expect(chronicle.people(.lockedOut) == 2)

@@ -5,7 +5,7 @@ import TideoverCore
 @testable import TideoverCommandLine
 @testable import tideover
 
-/// Which configuration a command works with, and which app of it.
+/// Tests which configuration and which of its apps a command uses.
 @Suite final class ConfigurationFileTests {
     private let folder = FileManager.default.temporaryDirectory
         .appending(path: "tideover-configuration-\(UUID().uuidString)")

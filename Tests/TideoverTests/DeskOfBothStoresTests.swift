@@ -14,7 +14,7 @@ import TideoverServer
 @testable import TideoverNaiveBackEnd
 @testable import tideover
 
-/// Both simulated stores at one address, and back ends that ask them there, over sockets.
+/// Tests both simulated stores at one address, with back ends that query them over sockets.
 @Suite(.timeLimit(.minutes(20))) final class DeskOfBothStoresTests {
     private let folder = FileManager.default.temporaryDirectory.appending(
         path: "tideover-both-\(UUID().uuidString)"
@@ -37,9 +37,10 @@ import TideoverServer
         return (code, output.results.captured + output.messages.captured)
     }
 
-    // MARK: - A store that stays
+    // MARK: - A long-running store
 
-    /// The server of `Examples/rehearsed.json5`, which asks the stores at a URL and follows their clock.
+    /// Creates the server of `Examples/rehearsed.json5`. It queries the stores at a URL and follows
+    /// their clock.
     private func service(asking url: String, _ storage: SQLiteStorage) async throws -> Handler {
         let example = Self.examples.appending(path: "rehearsed.json5")
         let text = try String(contentsOf: example, encoding: .utf8)
@@ -84,7 +85,7 @@ import TideoverServer
         _ = try await StoreDesk(stage, visit)
         let storage = try SQLiteStorage(path: "\(folder.path)/tideover.db")
         let service = try await service(asking: url, storage)
-        // Whoever looks at the clock meanwhile sees the time that the request bears.
+        // Readers of the clock meanwhile see the time in the request.
         let clocks = Locked<[[String?]]>([])
         let front = visit.front
         door.withLock {
@@ -170,7 +171,7 @@ import TideoverServer
         await storage.close()
     }
 
-    // MARK: - Scenarios of both stores, played with a back end somewhere else
+    // MARK: - Scenarios of both stores, against a back end elsewhere
 
     private func scenario(_ name: String) throws -> String {
         let text = """
@@ -196,7 +197,7 @@ import TideoverServer
         return place.path
     }
 
-    /// A back end that asks Google with the key file in a folder, once there is one.
+    /// Creates a back end that queries Google with the key file in a folder, once the file exists.
     private func naive() throws -> HTTPServer {
         let keyFile = "\(folder.path)/store/service-account.json"
         let made = Locked<NaiveBackEnd?>(nil)
@@ -229,7 +230,8 @@ import TideoverServer
             "--access", "premium", "--authority", "\(folder.path)/store", "--store-listen",
             "127.0.0.1:0",
         ])
-        // What it asked it was answered, or ben's purchase would be nobody's; it errs about the rest.
+        // Google answered its queries, or ben's purchase would have no customer. The other mistakes
+        // are its own.
         #expect(code == .failure)
         let troubles = told.split(separator: "\n").filter { $0.contains("premium.access is") }
         #expect(troubles.count == 1, "\(told)")

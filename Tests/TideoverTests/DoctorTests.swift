@@ -9,7 +9,7 @@ import TideoverSignatures
 
 @testable import tideover
 
-/// `tideover doctor`, on a machine of its own making.
+/// Tests `tideover doctor` on a prepared machine.
 @Suite(.timeLimit(.minutes(20))) final class DoctorTests {
     private let folder = FileManager.default.temporaryDirectory
         .appending(path: "tideover-doctor-\(UUID().uuidString)")
@@ -47,7 +47,7 @@ import TideoverSignatures
         )
     }
 
-    /// The exit code, and `check verdict` of each finding, with what `--json` says besides.
+    /// Returns the exit code, `check verdict` of each finding, and the rest of `--json`.
     private func diagnose(
         _ path: String,
         _ variables: [String: String] = [:]
@@ -77,7 +77,7 @@ import TideoverSignatures
             "listen ok",
             "file-descriptors ok", "tls-roots ok", "store-key cards warning",
         ]
-        // What this machine allows, and what it trusts, is its own matter.
+        // Ignores the limits and trust settings of the machine that runs the test.
         func checks(_ lines: [String]) -> [String] {
             lines.filter {
                 !$0.hasPrefix("file-") && !$0.hasPrefix("tls-") && !$0.hasPrefix("disk")

@@ -11,9 +11,9 @@ import TideoverSignatures
 
 @testable import tideover
 
-/// `serve --clock`: following a store's clock, and refusing to.
+/// Tests `serve --clock`: following a store's clock, and refusing to follow it.
 @Suite(.timeLimit(.minutes(20))) struct FollowedClockTests {
-    /// A store on loopback that answers whatever the test has it answer.
+    /// A store on loopback with an answer that the test sets.
     private final class Store: Sendable {
         let answer = Locked(Response())
         let server: HTTPServer
@@ -106,7 +106,7 @@ import TideoverSignatures
             variables: [:],
             telling: Output(capturingAs: .plain)
         )
-        // Not the whole command, which takes the signals of the process for itself.
+        // Not the full command, because that handles the signals of the process.
         let failure = await #expect(throws: CommandFailure.self) {
             try await Serve.follow(HTTPURL("http://127.0.0.1:1"), configuration, path)
         }

@@ -12,8 +12,8 @@ import TideoverSignatures
 
 @testable import tideover
 
-/// Google on a socket of this machine: where tokens are to be had, the Play Developer API, the keys of
-/// pushes and Pub/Sub, reached as a configuration says.
+/// A Google on a local socket: tokens, the Play Developer API, the keys of pushes and Pub/Sub. The
+/// configuration names its addresses.
 @Suite(.timeLimit(.minutes(20))) final class GoogleConnectionTests {
     private let folder = FileManager.default.temporaryDirectory
         .appending(path: "tideover-google-\(UUID().uuidString)")
@@ -24,7 +24,7 @@ import TideoverSignatures
 
     deinit { try? FileManager.default.removeItem(at: folder) }
 
-    /// What Google answers, and what it was asked.
+    /// Google's answers, and the received requests.
     private final class Google: Sendable {
         static let key = RSAPrivateKey.generate()
         private let asked = Locked<[String]>([])
@@ -60,7 +60,7 @@ import TideoverSignatures
             }
         }
 
-        /// A token that says for what it was asked.
+        /// Returns a token that contains its requested scope.
         private func token(_ request: Request) throws -> Response {
             let form = String(decoding: request.body, as: UTF8.self)
             let assertion = form.split(separator: "=").last ?? ""
@@ -192,7 +192,7 @@ import TideoverSignatures
                     + "subscriptionsv2/tokens/token-1",
             ]
         )
-        // The same event, pulled under an id of its own.
+        // The same event, pulled with a different message id.
         google.hold([
             "ackId": "ack-1",
             "message": ["data": .string(Self.notification(at: now)), "messageId": "2"],
@@ -222,7 +222,7 @@ import TideoverSignatures
 }
 
 extension Request {
-    /// Whether it bears the token that was given for a scope.
+    /// Whether the request has the token of a scope.
     fileprivate func bears(_ scope: String) -> Bool {
         headers["Authorization"] == "Bearer \(scope)"
     }

@@ -5,7 +5,8 @@ import TideoverTestProcesses
 @testable import TideoverCommandLine
 @testable import tideover
 
-/// The examples in the help of every command, split by a shell and read by the real parser.
+/// Tests the examples in the help of every command: a shell splits them and the real parser reads
+/// them.
 @Suite final class HelpExampleTests {
     private let folder = FileManager.default.temporaryDirectory
         .appending(path: "tideover-examples-\(UUID().uuidString)")
@@ -29,7 +30,7 @@ import TideoverTestProcesses
             + command.subcommands.flatMap { examples(of: $0, path: path + [$0.name]) }
     }
 
-    /// The words that the line hands to each call of the program, as a shell splits them.
+    /// Returns the arguments of each call of the program on a line, as a shell splits them.
     private func calls(in line: String) throws -> [[String]] {
         let script = """
             cd "$0"; rm -f words

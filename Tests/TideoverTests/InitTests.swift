@@ -6,7 +6,7 @@ import TideoverServer
 
 @testable import tideover
 
-/// `tideover init`: what it writes, and what it refuses.
+/// Tests the files of `tideover init`, and its errors.
 @Suite final class InitTests {
     private let folder = FileManager.default.temporaryDirectory
         .appending(path: "tideover-init-\(UUID().uuidString)")
@@ -104,7 +104,7 @@ import TideoverServer
         #expect(code == .cannotCreate)
         #expect(output.messages.captured.contains("nothing was written"))
         #expect(try names == [name])
-        // Before any question is asked, too.
+        // Also before any question is asked.
         #expect(await run([]).0 == .cannotCreate)
         #expect(try Data(contentsOf: path) == Data("mine".utf8))
     }

@@ -8,7 +8,7 @@ import TideoverSandbox
 
 @testable import tideover
 
-/// Simulated stores that are kept in a file, and orders about their time.
+/// Tests simulated stores with a state file, and control commands about their time.
 @Suite(.timeLimit(.minutes(20))) final class KeptDeskTests {
     private let folder = FileManager.default.temporaryDirectory.appending(
         path: "tideover-kept-\(UUID().uuidString)"
@@ -68,7 +68,7 @@ import TideoverSandbox
         #expect(await control(["failPayments"], at: url).0 == .success)
         #expect(await control(["advance", "by=5 weeks"], at: url).0 == .success)
         let (_, before) = await control([], at: url)
-        // Nothing is written any more: what was answered is in the file already.
+        // No further write happens: the file already contains every answered change.
         await first.front.close()
 
         let second = try await visit(backEnd)

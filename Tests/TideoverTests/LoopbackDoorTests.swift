@@ -7,7 +7,7 @@ import TideoverJSON
 
 @testable import tideover
 
-/// Who may ask simulated stores that listen on loopback.
+/// Tests which requests simulated stores on loopback accept.
 @Suite struct LoopbackDoorTests {
     @Test(
         arguments: [

@@ -7,15 +7,16 @@ import TideoverSandbox
 
 @testable import TideoverNaiveBackEnd
 
-/// The naive back end of the examples, rehearsed: docs/rehearsal.md lists what that finds.
+/// Rehearses the naive back end of the examples; docs/rehearsal.md lists the findings.
 @Suite(.timeLimit(.minutes(20))) struct NaiveBackEndTests {
     static let project = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-    /// With what it asks Google.
+    /// The key for its queries to Google.
     private static let keyFile = PlayServiceAccountFile(tokenURL: SimulatedGooglePlay.tokenURL)
 
-    /// With a month, the back end looks at a clock of its own, on which a month takes so many milliseconds.
+    /// Plays a scenario. With `month`, the back end uses its own clock, on which a month takes that
+    /// many milliseconds.
     static func play(
         _ bytes: [UInt8],
         _ check: NaiveBackEnd.Check = .expiry,
@@ -57,7 +58,7 @@ import TideoverSandbox
         return try await ScenarioRunner(target: target, authority: authority).run(scenario)
     }
 
-    /// How it errs in a story, as docs/rehearsal.md has it.
+    /// Returns the mistakes in a story, as docs/rehearsal.md lists them.
     static func mistakes(in report: ScenarioReport) -> String {
         let believesTooMuch = report.failures.contains { moment in
             switch moment.happening {
@@ -75,7 +76,7 @@ import TideoverSandbox
         return words.isEmpty ? "right" : words.joined(separator: ", ")
     }
 
-    /// A row for each rehearsal in which one of the two errs, and how many both get right.
+    /// Returns a row for each rehearsal with a mistake of either check, and how many both pass.
     private static func table() async throws -> (rows: [String], right: Int) {
         let folder = project.appending(path: "Scenarios")
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
@@ -136,7 +137,7 @@ import TideoverSandbox
             check
         )
         #expect(report.passed)
-        // What no other back end can be asked is not asked.
+        // Questions that no other back end can answer are omitted.
         #expect(report.verdicts.map(\.label) == ["premium.access", "premium.access"])
     }
 
@@ -157,14 +158,14 @@ import TideoverSandbox
     @Test(
         arguments: [
             (#"{ after: "5 weeks", expect: { premium: { access: true } } }"#, "right", "right"),
-            // Kept until the expiry, by Google's word.
+            // Access until the expiry, as Google documents.
             (#"{ do: "cancel", expect: { premium: { state: "active" } } }"#, "right", "right"),
-            // Google moves the expiry from day to day, and sends nothing.
+            // Google moves the expiry day by day, without a notification.
             (
                 #"{ do: "failPayments" }, { at: "2026-06-04T11:00:00Z", expect: { premium: { state: "grace" } } }"#,
                 "locks out", "locks out"
             ),
-            // The message was not acknowledged, so it comes again.
+            // The message was not acknowledged, so it is sent again.
             (
                 #"{ do: "disturbAPI", fault: "unavailable", times: 1 }, { after: "5 weeks", expect: { premium: { access: true } } }"#,
                 "right", "right"

@@ -4,7 +4,7 @@ import TideoverSandbox
 
 @testable import tideover
 
-/// The naive back end with a clock of its own, on which a month of the store takes half a minute.
+/// Tests the naive back end with its own clock, on which a month of the store takes half a minute.
 @Suite(.timeLimit(.minutes(20))) struct PacedNaiveBackEndTests {
     @Test(
         arguments: [

@@ -4,7 +4,7 @@ import TideoverJSON
 
 @testable import tideover
 
-/// What `explain` and `lookup` print of the server's answers.
+/// Tests the printed answers of `explain` and `lookup`.
 @Suite struct PrinterTests {
     private func node(_ text: String) throws -> JSONNode { try JSONDocument(Array(text.utf8)).root }
 

@@ -3,14 +3,14 @@ import TideoverSandbox
 
 @testable import tideover
 
-/// Sixty days of anna, who meets everything, and of ben, who meets one bad day; written by hand.
+/// Sixty days of anna, with every kind of phase, and of ben, with one bad day; written by hand.
 enum SampleChronicle {
     static func day(_ number: Int64) -> Instant {
-        // The first of January 2026.
+        // 1 January 2026.
         Instant(millisecondsSince1970: 1_767_225_600_000) + .days(number)
     }
 
-    /// Stretches that follow each other: each with its value and the day on which it ends.
+    /// Creates consecutive stretches, each from its value and the day on which it ends.
     static func stretches<Value>(_ parts: [(Value, Int64)]) -> [Stretch<Value>] {
         zip([0] + parts.map(\.1), parts).map { start, part in
             Stretch(value: part.0, from: day(start), until: day(part.1))

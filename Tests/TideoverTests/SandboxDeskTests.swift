@@ -11,7 +11,7 @@ import TideoverSandbox
 @testable import TideoverNaiveBackEnd
 @testable import tideover
 
-/// A simulated store on one's own desk, over sockets.
+/// Tests a simulated store over sockets.
 @Suite(.timeLimit(.minutes(20))) final class SandboxDeskTests {
     private let folder = FileManager.default.temporaryDirectory.appending(
         path: "tideover-desk-\(UUID().uuidString)"
@@ -206,7 +206,7 @@ import TideoverSandbox
         let (nearly, order) = await run(["control", "nextEvnt"] + url)
         #expect(nearly == .data)
         #expect(order.messages.captured.contains(#"did you mean "nextEvent"?"#))
-        // Who writes words has no use for a place in the text that is made of them.
+        // A position in the generated text is useless to a user who typed arguments.
         #expect(!fifth.messages.captured.contains("column"))
         let (unmet, sixth) = await run(
             [
@@ -216,7 +216,7 @@ import TideoverSandbox
         #expect(unmet == .failure)
         let told = sixth.results.captured
         #expect(told.contains("not as expected: premium.access is false, expected true"))
-        // Of such a back end access alone is asked, as in `sandbox run`.
+        // Such a back end is asked about access only, as in `sandbox run`.
         let (held, seventh) = await run(
             [
                 "control", #"expect={premium: {state: "hold", rule: "in-retry"}}"#,
@@ -250,15 +250,15 @@ import TideoverSandbox
             ours.withLock { $0 += days * 86_400_000 }
             return log.lines(of: try await desk.catchUp())
         }
-        // What a step does, its sender is told.
+        // The result of a step is returned to its sender.
         #expect(await run(["control", "subscribe"] + url).0 == .failure)
         let first = try await pass(days: 40)
-        // It renews on 1 June, which the store says at the second after.
+        // It renews on 1 June, and the store sends the message at the second after.
         let words = "a notification of the App Store was not accepted, answered 500"
         #expect(first.count == 1)
         #expect(first.first?.hasSuffix("  \(words)") == true)
         #expect(first.first?.contains("anna") == false)
-        // Apple tries five times again, and each renewal is a notification of its own.
+        // Apple retries five times, and each renewal is a separate notification.
         #expect(try await pass(days: 40).isEmpty)
         answers.withLock { $0 = 403 }
         #expect(try await pass(days: 40).map { $0.hasSuffix("answered 403") } == [true])

@@ -5,7 +5,7 @@ import TideoverTestProcesses
 
 @testable import tideover
 
-/// Completions and man pages, by the programs that read them.
+/// Tests completions and man pages with the programs that read them.
 @Suite final class ShellFileTests {
     private let folder = FileManager.default.temporaryDirectory
         .appending(path: "tideover-shells-\(UUID().uuidString)")
@@ -28,7 +28,7 @@ import TideoverTestProcesses
         return (code, output.results.captured)
     }
 
-    /// What bash offers after these words, the last of which is being typed.
+    /// Returns bash's completions of the last of these words.
     private func offered(_ words: [String]) async throws -> [String] {
         let script = try await completions("bash")
         let list = words.map { "'\($0)'" }.joined(separator: " ")

@@ -5,7 +5,7 @@ import TideoverSandbox
 
 @testable import tideover
 
-/// `tideover sandbox stories`, as programs read it.
+/// Tests the JSON of `tideover sandbox stories`.
 @Suite(.timeLimit(.minutes(20))) struct StoriesTests {
     @Test func `with --json the sums of each store are one object`() async throws {
         let output = Output(capturingAs: .plain)

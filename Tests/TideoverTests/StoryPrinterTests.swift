@@ -5,7 +5,7 @@ import TideoverSandbox
 
 @testable import tideover
 
-/// A story as a table of moments.
+/// Tests the table of a story's moments.
 @Suite struct StoryPrinterTests {
     private static let story = """
         { scenario: "A failed payment", source: "a test",

@@ -6,7 +6,7 @@ import TideoverHTTPServer
 
 @testable import tideover
 
-/// What a rehearsal says of a back end that does not do what it should.
+/// Tests the reports of a rehearsal about an incorrect back end.
 @Suite(.timeLimit(.minutes(20))) final class TroubleTests {
     private let folder = FileManager.default.temporaryDirectory.appending(
         path: "tideover-trouble-\(UUID().uuidString)"
@@ -18,7 +18,7 @@ import TideoverHTTPServer
 
     deinit { try? FileManager.default.removeItem(at: folder) }
 
-    /// What is told of a scenario with these steps, and the report for CI systems.
+    /// Returns the output for a scenario with these steps, and the report for CI systems.
     private func rehearse(
         _ steps: String,
         _ words: [String] = [],

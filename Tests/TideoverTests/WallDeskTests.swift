@@ -14,14 +14,14 @@ import TideoverSignatures
 
 @testable import tideover
 
-/// Stores that stay and go by the machine's clock, over sockets: `sandbox serve --clock wall`. The clock is a
-/// test's, and passes only when told.
+/// Tests long-running stores on the machine's clock, over sockets: `sandbox serve --clock wall`.
+/// The test sets the clock.
 @Suite(.timeLimit(.minutes(20))) final class WallDeskTests {
-    /// A back end's clock, and what it sees when by it.
+    /// A back end's clock, and the documents it receives with their times.
     private final class Eyes: Sendable {
         private let clock = Locked(WallDeskTests.began)
         let documents = Locked<[(at: Int64, JSONValue)]>([])
-        /// When a renewal was heard of, since the beginning.
+        /// When renewals arrived, since the beginning.
         let renewals = Locked<[Int64]>([])
         let statuses = Locked<Set<Int>>([])
 
@@ -56,7 +56,7 @@ import TideoverSignatures
 
     deinit { try? FileManager.default.removeItem(at: folder) }
 
-    /// A server of Tideover's that goes by the wall clock, and refuses what is signed in its future.
+    /// Creates a Tideover server on the wall clock. It rejects data that was signed in its future.
     private func service(asking url: String, _ storage: SQLiteStorage) throws -> Service {
         let example = examples.appending(path: "rehearsed.json5")
         let text = try String(contentsOf: example, encoding: .utf8)
@@ -110,7 +110,7 @@ import TideoverSignatures
         visit.pace = ScenarioPace(month: nil, clock: { eyes.now }, sleep: { _ in })
         let url = try visit.listen()
         let front = visit.front
-        // What the stores answer passes here on its way.
+        // The stores' answers pass through this server.
         let between = try HTTPServer(port: 0) { request in
             let response = try await front.handler(request)
             eyes.see(response.body)
@@ -119,7 +119,7 @@ import TideoverSignatures
         let stage = try Scenario(
             stage: Array(Data(contentsOf: examples.appending(path: "store.json5")))
         ) { _ in [] }
-        // A day a second.
+        // One day per second.
         let desk = try await StoreDesk(
             stage,
             visit,
@@ -167,11 +167,12 @@ import TideoverSignatures
                 #expect(answer.status == 200)
             }
         }
-        // Anna's months end 31 and 61 days, which are seconds, after the start; a tick is half a day.
+        // Anna's months end 31 and 61 days after the start, and a day is a second; a tick is half a
+        // day.
         #expect(eyes.renewals.withLock { $0 } == [31_500, 61_500])
         #expect(eyes.statuses.withLock { $0 } == [200])
 
-        // All is made up, and the stores go on with the clock and no faster.
+        // The stores have caught up, and continue with the clock at its speed.
         for _ in 1...3 {
             eyes.pass(3_600_000)
             _ = try await desk.catchUp()
@@ -181,7 +182,7 @@ import TideoverSignatures
         let ahead = await control("advance", "by=3 d", at: url)
         #expect(ahead.0 == .data)
         #expect(ahead.1.contains("nothing ahead of it"))
-        // One that is told to stand stands, though the clock goes on.
+        // Stores that were stopped remain stopped, although the clock continues.
         let stood = Instant(millisecondsSince1970: eyes.now)
         #expect(await control("speed", "factor=0", at: url).0 == .success)
         eyes.pass(3_600_000)
@@ -202,13 +203,13 @@ import TideoverSignatures
     }
 }
 
-/// What a signed text says; nil for one that is none.
+/// Returns the content of a signed text; nil if it is not one.
 private func content(_ compact: String) -> JSONValue? {
     guard let jws = try? JWS(Array(compact.utf8)) else { return nil }
     return (try? JSONDocument(jws.payload).root).map { JSONValue($0) }
 }
 
-/// Every instant by name that tells of something past, in what is signed too.
+/// Returns every past instant by name, including those in signed texts.
 private func happened(in value: JSONValue) -> [(String, Int64)] {
     if let elements = value.array { return elements.flatMap { happened(in: $0) } }
     if let compact = value.string, let inner = content(compact) { return happened(in: inner) }

@@ -2,8 +2,8 @@ import TideoverCore
 import TideoverSandbox
 import TideoverSignatures
 
-/// A simulated App Store with half a year behind it, of which no back end has heard. Its clock stands,
-/// so that whoever asks, whenever that is, is told of the same.
+/// A simulated App Store with half a year of history that no back end has received. Its clock is
+/// stopped, so that every query returns the same data.
 struct AskedStore: Sendable {
     static let keyId = "2X9R4HXF34"
     static let issuerId = "57246542-96fe-1a63-e053-0824d011072a"
@@ -12,19 +12,19 @@ struct AskedStore: Sendable {
 
     let api: SimulatedAppStore
     let authority: SandboxAuthority
-    /// What opens its Server API.
+    /// The key of its Server API.
     let key = P256PrivateKey.generate()
-    /// Where its clock stands.
+    /// The instant of its clock.
     let now: Instant
     /// The account tokens of its customers.
     let customers: [String]
-    /// How many notifications it sent, or tried to.
+    /// The number of notifications that it sent or tried to send.
     let notifications: Int
 
-    /// Lets the customers live; what they do follows from the seed.
+    /// Simulates the customers' actions, which follow from the seed.
     init(seed: UInt64, customers count: Int = 16) async throws {
         authority = try SandboxAuthority()
-        // Purchases are made at whole days from the beginning, and nothing falls due at the end.
+        // Purchases happen at whole days from the beginning, so that nothing is due at the end.
         let end = systemMilliseconds() / Self.day * Self.day
         let begin = end - Self.days * Self.day - Self.day / 4
         now = Instant(millisecondsSince1970: end)
@@ -53,7 +53,7 @@ struct AskedStore: Sendable {
                 guard isFirst || random.number(in: 0...2) == 0 else { continue }
                 let actions = isFirst ? Self.actions.prefix(1) : Self.actions[...]
                 let action = actions[Int(random.number(in: 0...Int64(actions.count - 1)))]
-                // What the store refuses is no part of the life.
+                // Actions that the store rejects are skipped.
                 do { try await api.perform(action, by: customer) } catch {}
             }
         }
@@ -67,7 +67,7 @@ struct AskedStore: Sendable {
         .refund(product: nil, reason: .other), .reverseRefund(product: nil),
     ]
 
-    /// Of what is sent the fifth part is known to the store not to have arrived.
+    /// Advances the clock. The store records every fifth notification as not delivered.
     private static func pass(to instant: Int64, in api: SimulatedAppStore) async throws {
         while let attempt = try await api.advance(to: instant) {
             await api.end(attempt, attempt.number % 5 == 0 ? .noResponse : .success)

@@ -3,16 +3,16 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverSQLite
 
-/// A server that asks the store from the beginning, and what it leaves behind.
+/// A server that queries the store from the beginning, and the data that it leaves.
 struct BackEnd {
-    /// The longest that a whole backfill may take, in milliseconds.
+    /// The time limit of a complete backfill, in milliseconds.
     private static let patience = 120_000
 
     let site: Site
     let door: StoreDoor
     private let command: ServerCommand
 
-    /// Makes a folder with all that such a server stands on.
+    /// Creates a folder with the server's files.
     init(folder: String, _ store: AskedStore, _ command: ServerCommand) throws {
         guard mkdir(folder, 0o700) == 0 else {
             throw KillTrial.Failure(message: "\(folder): \(String(cString: strerror(errno)))")
@@ -28,12 +28,12 @@ struct BackEnd {
         site = try Site(folder: folder, authority: store.authority, api: api)
     }
 
-    /// Starts the server, which begins at once to ask where the one before it had come to.
+    /// Starts the server. Its backfill continues immediately where the one before stopped.
     func start() throws -> ServerProcess {
         try site.start(command, ["--clock", door.clock])
     }
 
-    /// Whether it has said that everything was asked.
+    /// Whether the server has logged that the backfill is complete.
     static func isThrough(_ server: ServerProcess) throws -> Bool {
         let said = text(of: server.log, atMost: 1 << 20)
         guard !said.contains("backfill stopped"), !server.hasEnded else {
@@ -42,7 +42,8 @@ struct BackEnd {
         return said.contains("backfill completed")
     }
 
-    /// Waits until everything was asked, and asks about everybody; then it is stopped and its file read.
+    /// Waits for the backfill and requests the answers about all customers. Then it stops the
+    /// server and reads its file.
     func traces(of server: ServerProcess, _ customers: [String]) throws -> BackfillTraces {
         var isThrough = false
         _ = try waited(upTo: Self.patience) {
@@ -62,8 +63,8 @@ struct BackEnd {
             for id in transitions.compactMap({ $0["id"]?.string }) {
                 happened.insert("\(customer) \(id)")
             }
-            // The rest of an answer tells how often it changed, and when and by which bytes we heard: it is
-            // drawn up to the date of the newest signature.
+            // The rest of an answer varies: the number of changes, and when and from which bytes
+            // the server learned them. The timeline ends at the date of the newest signature.
             answers[customer] = [
                 plain(snapshot["entitlements"]), plain(snapshot["prompt"]),
                 plain(timeline).replacing(timeline["asOf"]?.string ?? "", with: "now"),
@@ -88,7 +89,7 @@ struct BackEnd {
 }
 
 extension JSONValue {
-    /// The same without the members of these names, however deep.
+    /// Returns the value without the members of these names, at any depth.
     fileprivate func without(_ names: Set<String>) -> JSONValue {
         switch self {
         case .array(let elements): .array(elements.map { $0.without(names) })

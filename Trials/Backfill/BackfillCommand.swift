@@ -1,6 +1,6 @@
 import TideoverCommandLine
 
-/// `backfill COUNT`: what a server has lost that was killed so often while it asked the store.
+/// `backfill COUNT`: kills a server that often during a backfill, then reports what it lost.
 enum BackfillCommand {
     private static let count = Parameter.argument(
         "COUNT",
@@ -45,7 +45,7 @@ enum BackfillCommand {
             "\(store.customers.count) customers, \(store.notifications) notifications to be asked for"
         )
         let (kills, server) = (arguments[count], arguments[FaultsCommand.server])
-        // The store answers on the pool of tasks, where nothing may block.
+        // The store answers on the task pool, where nothing may block.
         let findings = try await Threads.one {
             var trial = try BackfillTrial(
                 store,
@@ -65,7 +65,7 @@ enum BackfillCommand {
         }
         let isAsExpected = isWrong ? !findings.lost.isEmpty : findings.holds
         if isAsExpected { folder.remove() } else { folder.keep() }
-        // What is wrong on purpose needs no list.
+        // With `--wrong`, the planted fault needs no list.
         for sentence in findings.sentences.prefix(isWrong ? 0 : 20) { output.message(sentence) }
         tell(findings, kills: kills, output)
         return isAsExpected ? .success : .failure

@@ -1,20 +1,21 @@
 import TideoverSQLite
 
-/// What a backfill has left behind, and what is answered by it.
+/// The data that a backfill leaves, and the answers from it.
 struct BackfillTraces {
-    /// The names of the notifications that are stored.
+    /// The names of the stored notifications.
     let notifications: [String]
-    /// What they state, by lineage.
+    /// The facts of these notifications, by lineage.
     let facts: [String]
-    /// What was read elsewhere states; what was asked for once more after a kill was signed anew, and is
-    /// another fact that says the same.
+    /// The facts of other sources. Data that is requested again after a kill has a new signature,
+    /// and becomes another fact with equal content.
     let otherFacts: Set<String>
-    /// What was told of each customer and not taken back, without the numbers of tellings that were. What
-    /// is yet to come may be among it: in which order the words of a page are heard is up to chance.
+    /// The events about each customer that were not corrected, without the counters of
+    /// repeated ones. Expected changes may be among them, because the messages of a page are
+    /// processed in random order.
     let told: [String]
-    /// What the timelines say to have happened.
+    /// The transitions of the timelines.
     let happened: Set<String>
-    /// How many events were told that have no name, or one that was told before.
+    /// The number of events without a name, or with the name of an earlier event.
     let nameless: Int
     /// By customer: the answer, the prompt, the timeline.
     let answers: [String: [String]]
@@ -30,7 +31,7 @@ struct BackfillTraces {
         told = Self.holding(named)
     }
 
-    /// Without corrections and what they took back.
+    /// Returns the events without corrections and the events that they correct.
     private static func holding(_ told: [(customer: String, name: String)]) -> [String] {
         let mark = "-corrected"
         let known = Set(told.map { "\($0.customer) \($0.name)" })
@@ -42,7 +43,7 @@ struct BackfillTraces {
         }
     }
 
-    /// What these lack, or have too often, measured by those of a run that nobody disturbed.
+    /// Returns the missing and the repeated entries, compared with those of an undisturbed run.
     func difference(from peace: Self) -> (lost: [String], doubled: [String], wrong: [String]) {
         var (lost, doubled): ([String], [String]) = ([], [])
         for (mine, whole) in [
@@ -65,7 +66,8 @@ struct BackfillTraces {
         return (lost, doubled, wrong)
     }
 
-    /// A little of a text from where it differs from another, and as much of that.
+    /// Returns a short part of a text from its first difference to another, and the same part of
+    /// the other.
     private static func end(of text: String, unlike other: String) -> String {
         let same = zip(text.utf8, other.utf8).prefix { $0 == $1 }.count
         func part(_ text: String) -> String {
@@ -113,7 +115,7 @@ extension Audit {
         try rows("SELECT customer, name FROM told") { ($0.text(0), $0.text(1)) }
     }
 
-    /// Events that have a name; those that tell of another answer have none.
+    /// Counts events that have a name. Those about a changed answer have none.
     fileprivate func happeningCount() throws -> Int {
         try rows("SELECT id FROM outbox WHERE kind <> 'entitlement_changed'") { $0.text(0) }.count
     }

@@ -3,8 +3,8 @@ import TideoverCore
 import TideoverSQLite
 import TideoverSandbox
 
-/// Kills a server again and again while it asks the App Store for everything it has missed, and holds
-/// what it has in the end against what a server has that nobody disturbed.
+/// Kills a server repeatedly during a backfill from the App Store, and compares its final data with
+/// that of an undisturbed server.
 struct BackfillTrial {
     private let store: AskedStore
     private let command: ServerCommand
@@ -14,16 +14,16 @@ struct BackfillTrial {
     private var peace: BackfillTraces?
     private var random: SeededRandom
 
-    /// What came of it.
+    /// The results.
     struct Findings: Sendable {
         var rounds = 0
         var requests = 0
         var lost: Set<String> = []
         var doubled: Set<String> = []
         var wrong: [String] = []
-        /// What was asked for faster than it may be.
+        /// Requests that exceeded the rate limit.
         var hurried: [String] = []
-        /// What the engine finds wrong with the file.
+        /// Errors that SQLite finds in the file.
         var problems: [String] = []
 
         var holds: Bool { lost.isEmpty && doubled.isEmpty && sentences.isEmpty }
@@ -32,7 +32,7 @@ struct BackfillTrial {
 
     private(set) var findings = Findings()
 
-    /// Begins with the server that nobody disturbs, which works beside the first of the others.
+    /// Starts with the undisturbed server, which works in parallel with the first of the others.
     init(
         _ store: AskedStore,
         _ command: ServerCommand,
@@ -49,8 +49,9 @@ struct BackfillTrial {
         calm = (backEnd, try backEnd.start())
     }
 
-    /// Kills a server on a file of its own until that often, or until it says that it is through; then
-    /// it is let be, and looked at. Returns how often it was killed.
+    /// Kills a server with its own file up to the given number of times, or until its backfill is
+    /// complete. Then the server runs undisturbed and its data is compared. Returns the number of
+    /// kills.
     mutating func round(atMost most: Int, killed: () -> Void) throws -> Int {
         findings.rounds += 1
         let backEnd = try BackEnd(folder: "\(folder)/killed-\(findings.rounds)", store, command)
@@ -90,7 +91,7 @@ struct BackfillTrial {
         let peace = try self.peace ?? calm.backEnd.traces(of: calm.server, store.customers)
         if self.peace == nil { look(at: calm.backEnd.door, "the run in peace") }
         self.peace = peace
-        // Also in peace everything is asked for twice, and must be there once.
+        // The undisturbed run also requests everything twice, and must store it once.
         if peace.notifications.count != store.notifications {
             findings.wrong.append("in peace \(peace.notifications.count) notifications are stored")
         }
@@ -105,7 +106,7 @@ struct BackfillTrial {
         findings.hurried += door.hurried.map { "\(what) asked too fast: \($0.name)" }
     }
 
-    /// What a server would leave behind that keeps its place before it has stored what lies in front.
+    /// Simulates a server that stores its position before the data that precedes it.
     private func markTooEarly(_ database: String) throws {
         let connection = try Connection(path: database, access: .readWrite, busyTimeout: 1_000)
         let mark = try Statement(

@@ -4,9 +4,9 @@ import TideoverHTTPServer
 import TideoverLocks
 import TideoverSandbox
 
-/// A socket of the store's for one back end alone, with a log of what that asks and when.
+/// A server of the store for one back end, with a log of the requests and their times.
 final class StoreDoor: Sendable {
-    /// Requests of a kind, and how far apart they are to be: a fifth of what Apple allows.
+    /// A kind of request and its minimum interval: a fifth of the rate that Apple allows.
     struct Kind: Hashable, Sendable {
         let name: String
         fileprivate let path: String
@@ -25,8 +25,8 @@ final class StoreDoor: Sendable {
         let at: ContinuousClock.Instant
     }
 
-    /// How much earlier than it may a request may come, in milliseconds: the one before was held up on
-    /// its way. A back end that keeps no rate is ahead by far more.
+    /// The tolerance in milliseconds for early requests, because the previous one may have been
+    /// delayed on its way. A back end without a rate limit exceeds it by far.
     private static let slack = 500
 
     private let server: HTTPServer
@@ -48,10 +48,10 @@ final class StoreDoor: Sendable {
     var url: String { "http://127.0.0.1:\(server.port)" }
     var clock: String { "\(url)/clock" }
 
-    /// How many requests came.
+    /// The number of received requests.
     var count: Int { requests.withLock { $0.count } }
 
-    /// The kinds of which more was asked than the rate allows, over however long a time.
+    /// The kinds of requests that exceeded the rate limit, over any period.
     var hurried: [Kind] {
         let log = requests.withLock { $0 }
         return Kind.all.filter { kind in
@@ -59,7 +59,7 @@ final class StoreDoor: Sendable {
         }
     }
 
-    /// Whether some request came before those since an earlier one had had their intervals.
+    /// Whether a request came earlier than the intervals since a previous one allow.
     private static func isHurried(_ instants: [ContinuousClock.Instant], _ interval: Int) -> Bool {
         guard let first = instants.first else { return false }
         var latest = Duration.zero

@@ -1,21 +1,21 @@
 import Glibc
 import TideoverHTTP
 
-/// A server under a load that is meant to hurt it, watched by a prober from connections of its own.
+/// A server under an abusive load, with a prober on separate connections.
 struct Abuse {
     let ground: Ground
-    /// How many connections hold memory at the same time, and how much each may, in KiB: what the
-    /// engine gives a connection, and the body.
+    /// The number of concurrent connections with memory, and the limit of each in KiB: SQLite's
+    /// memory per connection, and the body.
     let connections: Int
     let kibibytesEach: Int
 
-    /// Beside what connections hold: verification, buffers that are reused, the allocator's own.
+    /// Memory besides connections: verification, reused buffers, the allocator's own.
     private static let slack = 48 * 1024
     private static let longestHealth = 200.0
 
-    /// Runs the abuse in `body`, and judges what the server did meanwhile and is afterwards.
+    /// Runs the abuse in `body`, and judges the server's behaviour during and after it.
     ///
-    /// `body` is given the port, and letters of its own that it may send.
+    /// `body` receives the port, and notifications of its own to send.
     func run(_ body: (Int, inout Mailbag, inout Finding) throws -> Void) throws -> Finding {
         try ground.inFolder { folder in
             var finding = Finding()
@@ -73,7 +73,7 @@ struct Abuse {
         )
     }
 
-    /// What the abuse opened is closed again; those who are gone may linger for two seconds.
+    /// The abuse's connections are closed. Closed ones may linger for two seconds.
     private func judgeDescriptors(
         _ server: ServerProcess,
         _ before: Int,
@@ -101,13 +101,13 @@ struct Abuse {
     }
 }
 
-/// Many connections held by one thread.
+/// Many connections on one thread.
 struct Crowd {
-    /// What each says first, and what it says once a second afterwards.
+    /// The first bytes of each connection, and the bytes that it sends every second afterwards.
     let opening: [UInt8]
     let morsel: [UInt8]
     private(set) var answers: [Int: Int] = [:]
-    /// How long those lasted that the server closed, in seconds.
+    /// How long the connections lasted that the server closed, in seconds.
     private(set) var lives: [Double] = []
     private var members: [Member] = []
     private let connect: Connect
@@ -123,7 +123,7 @@ struct Crowd {
         self.morsel = morsel
     }
 
-    /// Keeps so many connections open for some seconds; whoever is closed comes again.
+    /// Keeps a number of connections open for some seconds. Closed ones are opened again.
     mutating func stay(_ count: Int, seconds: Int) throws {
         let end = ContinuousClock.now + .seconds(seconds)
         while ContinuousClock.now < end {
@@ -133,7 +133,7 @@ struct Crowd {
         }
     }
 
-    /// Connects until there are so many.
+    /// Connects until the given number is open.
     mutating func join(_ count: Int) throws {
         while members.count < count {
             let wire = try connect()
@@ -142,7 +142,7 @@ struct Crowd {
         }
     }
 
-    /// Lets everybody say something, and forgets those whom the server has closed.
+    /// Sends each connection's next bytes, and removes connections that the server has closed.
     mutating func look() {
         members = members.filter { member in
             if !morsel.isEmpty { _ = member.wire.sendAtOnce(morsel) }

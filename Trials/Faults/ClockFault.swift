@@ -13,7 +13,7 @@ extension FaultTrial {
     }
 }
 
-/// A server that follows a clock of ours, and a store whose clock is right all the time.
+/// A server with a clock under test, and a store with a correct clock.
 private struct SteppedClock {
     private let site: Site
     private let ground: Ground
@@ -70,7 +70,7 @@ private struct SteppedClock {
         finding.expect(isSeen, "the clock was not followed to \(time)")
     }
 
-    /// What is dated in our future is not believed, and not refused for good either.
+    /// Data from the server's future is not accepted, and not rejected permanently either.
     private func sendFromTheFuture(
         _ mail: inout Mailbag,
         _ wire: Wire,

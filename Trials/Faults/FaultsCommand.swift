@@ -1,6 +1,6 @@
 import TideoverCommandLine
 
-/// `faults [NAME...]`: what goes wrong when one thing goes wrong.
+/// `faults [NAME...]`: injects one fault at a time and reports the results.
 enum FaultsCommand {
     static let server = Parameter.requiredOption(
         "--server",

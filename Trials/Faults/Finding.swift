@@ -1,20 +1,20 @@
 import TideoverCommandLine
 
-/// What a fault trial found.
+/// The result of a fault trial.
 struct Finding: Sendable {
-    /// What was wrong, a sentence each; nothing where the trial is passed.
+    /// The failures, one sentence each; empty if the trial passed.
     var faults: [String] = []
-    /// What is worth knowing besides.
+    /// Further information.
     var notes: [String] = []
-    /// Why the trial could not be made here.
+    /// Why the trial was skipped.
     var skipped: String?
     var strain: Strain?
 
-    /// How the server bore a load that was put on it on purpose.
+    /// The measurements of a server under a deliberate load.
     struct Strain: Sendable {
         let health: Latencies
         let snapshots: Latencies
-        /// In KiB: before, at most, once all who abused it are gone, and what was allowed.
+        /// In KiB: before, peak, after the load, and the limit.
         let memory: (before: Int, peak: Int, after: Int, bound: Int)
     }
 
@@ -24,7 +24,7 @@ struct Finding: Sendable {
         return finding
     }
 
-    /// Notes a fault unless something is as it should be.
+    /// Records a failure unless the condition is true.
     mutating func expect(_ isSo: Bool, _ fault: @autoclosure () -> String) {
         if !isSo { faults.append(fault()) }
     }
@@ -33,12 +33,12 @@ struct Finding: Sendable {
 
     var isPassed: Bool { faults.isEmpty }
 
-    /// All that there is to say in sentences.
+    /// All sentences of the result.
     var sentences: [String] {
         faults.map { "FAILED: \($0)" } + notes + (skipped.map { ["skipped: \($0)"] } ?? [])
     }
 
-    /// The verdict and the figures, as the cells of a row.
+    /// The verdict and the measurements, as the cells of a row.
     func row(_ name: String) -> [Table.Cell] {
         let verdict: Table.Cell =
             skipped != nil
@@ -55,7 +55,7 @@ struct Finding: Sendable {
 }
 
 extension Finding.Strain {
-    /// Before, peak, afterwards and bound.
+    /// Before, peak, after and limit.
     var memoryText: String {
         [memory.before, memory.peak, memory.after, memory.bound].map { "\($0 / 1024)" }.joined(
             separator: "/"
@@ -63,7 +63,7 @@ extension Finding.Strain {
     }
 }
 
-/// How long each of many exchanges took.
+/// The durations of many exchanges.
 struct Latencies: Sendable {
     private var microseconds: [Int] = []
 
@@ -74,14 +74,14 @@ struct Latencies: Sendable {
 
     var count: Int { microseconds.count }
 
-    /// The time within which so many of a hundred were done, in milliseconds.
+    /// Returns a percentile in milliseconds.
     func percentile(_ percent: Int) -> Double {
         guard !microseconds.isEmpty else { return 0 }
         let sorted = microseconds.sorted()
         return Double(sorted[(sorted.count - 1) * percent / 100]) / 1_000
     }
 
-    /// Median, 99th percentile and longest.
+    /// The median, the 99th percentile and the maximum.
     var text: String {
         [50, 99, 100].map { Self.rounded(percentile($0)) }.joined(separator: "/")
     }

@@ -1,13 +1,13 @@
 import Glibc
 import TideoverCommandLine
 
-/// Where fault trials are made: which server, how long, and with what rights.
+/// The environment of fault trials: the server, the duration and the permissions.
 struct Ground: Sendable {
     var server: ServerCommand
-    /// On a machine that others use too: a few seconds each, and no verdict on time.
+    /// A few seconds per trial, without verdicts on time, for shared machines.
     let isShort: Bool
-    /// Whether whoever started the trials gave them a mount namespace of their own: there the system
-    /// itself takes every mount away again, however they end.
+    /// Whether the trials have their own mount namespace. There, the system removes every mount
+    /// when they end.
     let mayMount: Bool
 
     /// Why no file system can be mounted here; nil if one can.
@@ -15,10 +15,10 @@ struct Ground: Sendable {
         mayMount ? nil : "needs root and a mount namespace, which scripts/fault-trials.sh makes"
     }
 
-    /// A length of time in seconds.
+    /// Returns the duration in seconds.
     func seconds(_ long: Int, short: Int) -> Int { isShort ? short : long }
 
-    /// Runs a trial in a folder of its own, which is removed afterwards.
+    /// Runs a trial in a temporary folder, which is then removed.
     func inFolder(_ body: (String) throws -> Finding) throws -> Finding {
         let folder = try WorkFolder()
         defer { folder.remove() }
@@ -26,10 +26,10 @@ struct Ground: Sendable {
     }
 }
 
-/// A trial that makes one thing go wrong.
+/// A trial with one injected fault.
 struct FaultTrial: Sendable {
     let name: String
-    /// What it does, in a phrase.
+    /// The fault, in a phrase.
     let summary: String
     let run: @Sendable (Ground) throws -> Finding
 
@@ -42,21 +42,21 @@ struct FaultTrial: Sendable {
 
 // MARK: - File systems
 
-/// A file system of a trial's own, mounted for as long as `body` runs.
+/// A file system for one trial, mounted while `body` runs.
 enum Mount {
-    /// What a program of the system did not do.
+    /// A failed system command.
     struct Failure: ReportableFailure {
         let message: String
         let exitCode = ExitCode.unavailable
     }
 
-    /// A folder in memory of a size in MiB.
+    /// Mounts a memory file system with a size in MiB.
     static func memory(_ mebibytes: Int, at path: String, in folder: String) throws {
         mkdir(path, 0o700)
         try tool(["mount", "-t", "tmpfs", "-o", "size=\(mebibytes)m", "tmpfs", path], folder)
     }
 
-    /// A disk of 32 MiB in a file, with ext4.
+    /// Creates a disk image of 32 MiB with ext4.
     static func makeDisk(_ image: String, in folder: String) throws {
         try tool(["truncate", "--size", "32M", image], folder)
         try tool(["mkfs.ext4", "-q", "-F", image], folder)
@@ -67,7 +67,7 @@ enum Mount {
         try tool(["mount", "-o", "loop", image, path], folder)
     }
 
-    /// Mounts it again in another way, such as `ro`.
+    /// Mounts it again with another option, such as `ro`.
     static func change(_ path: String, to option: String, in folder: String) throws {
         try tool(["mount", "-o", "remount,\(option)", path], folder)
     }

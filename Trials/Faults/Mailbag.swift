@@ -1,7 +1,7 @@
 import TideoverHTTP
 import TideoverSandbox
 
-/// Notifications for one server, and what became of them.
+/// Notifications for one server, and their results.
 struct Mailbag {
     /// A notification, by its life and its place in it.
     struct Letter: Hashable {
@@ -15,7 +15,8 @@ struct Mailbag {
     private(set) var refused: [Letter] = []
     private var nextLife: Int
 
-    /// Letters of a store whose lives end now or at another instant, in milliseconds since 1970.
+    /// Creates notifications of a store with lives that end now or at another instant, in
+    /// milliseconds since 1970.
     init(_ site: Site, end: Int64 = systemMilliseconds(), spacing: Int64 = 3_600_000, from: Int = 0)
     {
         self.site = site
@@ -25,13 +26,13 @@ struct Mailbag {
         nextLife = from
     }
 
-    /// Sends the first letter of a new life; keeps in mind what came of it.
+    /// Sends the first notification of a new life and records the result.
     mutating func sendNext(over wire: Wire) throws -> Response {
         defer { nextLife += 1 }
         return try send(Letter(life: nextLife, index: 0), over: wire)
     }
 
-    /// Sends all that was refused once more; what was still refused.
+    /// Sends all rejected notifications again. Returns the responses that still reject them.
     mutating func sendRefused(over wire: Wire) throws -> [Response] {
         let letters = refused
         refused = []
@@ -48,12 +49,12 @@ struct Mailbag {
         return answer
     }
 
-    /// Customers who have bought something listed, and may use it.
+    /// Customers who bought a listed product and have access.
     var entitled: [String] {
         acknowledged.map { store.life($0.life) }.filter(\.isListed).map(\.customer)
     }
 
-    /// Asks about some of them; how many were answered wrongly.
+    /// Requests the answers of some of them. Returns the number of incorrect ones.
     func wrongAnswers(over wire: Wire, atMost count: Int = 50) throws -> Int {
         try entitled.suffix(count).count { customer in
             let answer = try wire.get(Site.snapshot(of: customer))
@@ -61,8 +62,8 @@ struct Mailbag {
         }
     }
 
-    /// Looks into the file of a server that has ended: everything acknowledged is there, nothing else,
-    /// and the file is sound.
+    /// Checks the file of a stopped server: it contains every acknowledged notification and nothing
+    /// else, and is intact.
     func inspect(into finding: inout Finding) throws {
         let audit = try Audit(site.database)
         let lost = try acknowledged.count { letter in

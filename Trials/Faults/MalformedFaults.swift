@@ -1,27 +1,27 @@
 import TideoverHTTP
 import TideoverLocks
 
-// Requests that no honest client sends, over and over.
+// Sends requests that no honest client sends, repeatedly.
 
-/// One request, and what may be answered to it.
+/// One request and its allowed responses.
 private struct Malformed: Sendable {
     let name: String
     let bytes: [UInt8]
-    /// Statuses that are right.
+    /// The correct statuses.
     let allowed: Set<Int>
-    /// Whether the client ends its side after the last byte.
+    /// Whether the client closes its side after the last byte.
     var endsThere = false
 
-    /// In the place of a status: the connection just ends.
+    /// Instead of a status: the connection closes without a response.
     static let noAnswer = 0
 }
 
-/// A number of clients that send such requests in turn, each over a new connection.
+/// Several clients that send such requests in turn, each on a new connection.
 private struct Mob {
     private static let members = 8
     let cases: [Malformed]
 
-    /// Goes on for some seconds; tells how many were sent, and what was answered wrongly.
+    /// Runs for some seconds. Records the number of requests and the incorrect responses.
     func run(at port: Int, seconds: Int, _ finding: inout Finding) {
         let results = Locked<(count: Int, wrong: [String: Int])>((0, [:]))
         let end = ContinuousClock.now + .seconds(seconds)
@@ -46,7 +46,7 @@ private struct Mob {
 
     private static func fault(of request: Malformed, at port: Int) -> String? {
         guard let wire = try? Wire(port) else { return "\(request.name): no connection" }
-        // Who is refused while still sending may find the connection closed.
+        // A client that is rejected while it sends may find the connection closed.
         try? wire.send(request.bytes)
         if request.endsThere { wire.finishSending() }
         do {
@@ -89,13 +89,13 @@ extension FaultTrial {
 
     private static func spaces(_ count: Int) -> [UInt8] { [UInt8](repeating: 0x20, count: count) }
 
-    /// A body in pieces of 64 KiB.
+    /// Returns a body in chunks of 64 KiB.
     private static func chunks(_ count: Int) -> [UInt8] {
         let piece = Array("10000\r\n".utf8) + spaces(65_536) + Array("\r\n".utf8)
         return (0..<count).flatMap { _ in piece } + Array("0\r\n\r\n".utf8)
     }
 
-    /// Behind the last byte that is read of a small body, so that its connection ends.
+    /// Follows the last byte that the server reads of a small body, so that its connection closes.
     private static let closing = "Connection: close"
 
     private static func signed(_ text: [UInt8]) -> [UInt8] {

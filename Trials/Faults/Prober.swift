@@ -2,18 +2,18 @@ import Glibc
 import TideoverHTTP
 import TideoverLocks
 
-/// Asks a server every ten milliseconds, while others abuse it, whether it is well and what a customer
-/// may use: each question over a connection of its own that is kept open.
+/// Checks a server's health and a customer's access every ten milliseconds during abuse. Each
+/// question uses its own persistent connection.
 final class Prober: Sendable {
     struct Question: Sendable {
         let target: String
-        /// What the answer must hold.
+        /// The text that the answer must contain.
         let words: String
     }
 
     struct Reading: Sendable {
         var latencies = Latencies()
-        /// What was answered wrongly, or not at all.
+        /// Answers that were incorrect or missing.
         var wrong: [String] = []
     }
 
@@ -24,7 +24,7 @@ final class Prober: Sendable {
     private let key: String?
     private let questions: [Question]
 
-    /// Questions asked over connections as they are made here, with a key if one is given.
+    /// Creates questions on connections from `connect`, with a key if one is given.
     init(_ questions: [Question], key: String? = nil, connect: @escaping Connect) {
         self.questions = questions
         self.key = key
@@ -32,7 +32,7 @@ final class Prober: Sendable {
         readings = questions.map { _ in Locked(Reading()) }
     }
 
-    /// Asks for as long as `body` runs; a reading for each question.
+    /// Asks while `body` runs. Returns a reading for each question.
     func watch(_ body: () throws -> Void) rethrows -> [Reading] {
         let threads = Threads.start(questions.count) { self.ask($0) }
         defer { isOver.withLock { $0 = true } }

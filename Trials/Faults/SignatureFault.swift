@@ -31,7 +31,7 @@ extension FaultTrial {
             }
     }
 
-    /// Sends a true notification now and then, and again those that had to wait.
+    /// Sends a genuine notification at intervals, and repeats those that were delayed.
     private static func deliver(
         _ mail: inout Mailbag,
         _ port: Int,
@@ -60,9 +60,9 @@ extension FaultTrial {
     }
 }
 
-/// Notifications that look like those of a store, and are not signed by it.
+/// Forged notifications that resemble those of a store.
 struct Forgeries {
-    /// As they are posted.
+    /// The requests that post them.
     let requests: [[UInt8]]
     private static let count = 32
 
@@ -79,7 +79,7 @@ struct Forgeries {
         requests = bodies.map { Wire.request("POST", Site.notifications, body: $0) }
     }
 
-    /// With another signature.
+    /// Changes the signature.
     private static func changed(_ body: [UInt8]) -> [UInt8] {
         var body = body
         let place = body.count - 40
@@ -87,7 +87,7 @@ struct Forgeries {
         return body
     }
 
-    /// With a leaf of our own below the store's true certificates.
+    /// Adds a self-made leaf below the store's genuine certificates.
     private static func underTrueAuthority(_ body: [UInt8]) throws -> [UInt8] {
         let compact = try JSONDocument(body).root["signedPayload"]?.utf8 ?? []
         let genuine = try JWS(compact)
@@ -124,14 +124,14 @@ struct Forgeries {
     }
 }
 
-/// Connections that each send a request as soon as the last one is answered, driven by one thread.
+/// Connections on one thread. Each sends a request as soon as the last one is answered.
 final class Flood: Sendable {
     private let requests: [[UInt8]]
     private let connections: Int
     private let connect: Connect
     private let counts = Locked<[Int: Int]>([:])
     private let isOver = Locked(false)
-    /// Stands for a connection that broke.
+    /// The status of a broken connection.
     static let broken = 0
 
     init(requests: [[UInt8]], connections: Int, connect: @escaping Connect) {
@@ -140,7 +140,7 @@ final class Flood: Sendable {
         self.connect = connect
     }
 
-    /// How often each status was answered.
+    /// The number of responses by status.
     var answers: [Int: Int] { counts.withLock { $0 } }
 
     func start() -> Threads {

@@ -1,10 +1,10 @@
 import Glibc
 import TideoverHTTP
 
-// Clients that take their time, a great many at once.
+// Many slow clients at the same time.
 
 extension FaultTrial {
-    /// As the server's limits have it.
+    /// The server's limits.
     private static let (headSeconds, bodySeconds, idleSeconds) = (10.0, 15.0, 60.0)
     private static let bodyBytes = 256 * 1024
 
@@ -93,7 +93,7 @@ extension FaultTrial {
         }
     }
 
-    /// Whoever takes too long is told and closed, about when the limit says.
+    /// Slow clients must receive a response and be closed at about the limit.
     private static func judge(
         _ crowd: Crowd,
         _ limit: Double,

@@ -1,7 +1,7 @@
 import Glibc
 import TideoverHTTP
 
-// What the disk can do to a server. Each of these ends by looking into the file.
+// Disk faults. Each trial ends with a check of the file.
 
 extension FaultTrial {
     static let diskFull = FaultTrial(
@@ -39,11 +39,11 @@ extension FaultTrial {
     }
 }
 
-/// What a server answers while nothing can be written.
+/// A server's responses while it cannot write.
 private struct Unwritable {
     let wire: Wire
 
-    /// Notifications are put off, everything that only reads goes on.
+    /// Notifications are deferred; requests that only read still work.
     func check(_ mail: inout Mailbag, into finding: inout Finding) throws {
         try putOff(&mail, &finding)
         let wrong = try mail.wrongAnswers(over: wire)
@@ -54,7 +54,7 @@ private struct Unwritable {
         finding.expect(isUnready, "/readyz does not tell that nothing can be written")
     }
 
-    /// What the engine has reserved may still take a few.
+    /// Space that SQLite has reserved may still accept a few.
     private func putOff(_ mail: inout Mailbag, _ finding: inout Finding) throws {
         var taken = 0
         for _ in 0..<2_000 where mail.refused.count < 20 {
@@ -101,7 +101,7 @@ private struct FullDisk {
         return finding
     }
 
-    /// A machine may be started again before anybody looks at its disk.
+    /// A machine may restart before its disk is repaired.
     private func restartWhileFull(
         _ first: ServerProcess,
         _ mail: inout Mailbag,
@@ -122,7 +122,7 @@ private struct FullDisk {
         finding.expect(server.stop() == .exited(0), "it did not stop in order: \(server.lastWords)")
     }
 
-    /// To the last byte.
+    /// Fills the disk to the last byte.
     private func fill() throws {
         let file = open(filler, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
         defer { close(file) }
@@ -240,7 +240,7 @@ private struct SecondServer {
         return finding
     }
 
-    /// The same file under a second name of its own, beside which stand another lock file and log.
+    /// Links the file under a second name, so that its lock file and log have other names.
     private func hardLinkedSite() throws -> Site {
         let folder = "\(site.folder)/hard"
         mkdir(folder, 0o700)
@@ -248,7 +248,7 @@ private struct SecondServer {
         return try Site(folder: folder, database: "\(folder)/linked.db")
     }
 
-    /// The same file under another name.
+    /// Links to the file under another name.
     private func linkedSite() throws -> Site {
         let folder = "\(site.folder)/other"
         mkdir(folder, 0o700)

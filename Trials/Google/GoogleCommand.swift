@@ -5,8 +5,8 @@ import TideoverJSON
 import TideoverSandbox
 import TideoverSignatures
 
-/// The simulated Google on a socket, with what Google's own library is to judge it by: keys, tokens of
-/// pushes that are good or are not, and the key file of a service account.
+/// Serves the simulated Google for a comparison with Google's own library. It provides keys, valid
+/// and invalid tokens of pushes, and a service account's key file.
 enum GoogleCommand {
     static let command = Command(
         "google",
@@ -84,7 +84,7 @@ enum GoogleCommand {
         return key
     }
 
-    /// As the Cloud Console writes them.
+    /// In the format of the Cloud Console.
     private static func keyFile(_ key: RSAPrivateKey, at url: String) -> JSONObject {
         [
             "type": "service_account", "project_id": "tideover-rehearsal",

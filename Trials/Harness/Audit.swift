@@ -1,8 +1,8 @@
 import TideoverSQLite
 
-/// What a database holds, read by statements of its own while no server has it open.
+/// Reads a database with its own statements while no server has it open.
 struct Audit {
-    /// What one customer's notifications left behind.
+    /// The stored data of one customer's notifications.
     struct Traces: Hashable {
         var facts = 0
         var version = 0
@@ -14,7 +14,7 @@ struct Audit {
     private let customerFacts: Statement
     private let customerVersion: Statement
 
-    /// Opens the file so that nothing in it changes: what is in its log stays there for the server.
+    /// Opens the file read-only, so that the server's write-ahead log remains.
     init(_ database: String) throws {
         connection = try Connection(path: database, access: .readOnly, busyTimeout: 1_000)
         hasEvidence = try Statement(
@@ -40,7 +40,7 @@ struct Audit {
         )
     }
 
-    /// What a statement without values finds.
+    /// Returns the rows of a statement without parameters.
     func rows<Result>(_ sql: StaticString, _ read: (Row) -> Result) throws -> [Result] {
         try Statement(sql, on: connection).all(read: read)
     }
@@ -50,7 +50,8 @@ struct Audit {
         try hasEvidence.first(.text("notification:\(uuid)")) { $0.integer(0) } == 1
     }
 
-    /// Facts and version of a customer's answer; events are read for all at once.
+    /// Returns the facts and the version of a customer's answer. Events are read for all customers
+    /// at once.
     func traces(of customer: String) throws -> Traces {
         var traces = Traces()
         traces.facts = Int(try customerFacts.first(.text(customer)) { $0.integer(0) } ?? 0)
@@ -58,7 +59,7 @@ struct Audit {
         return traces
     }
 
-    /// How many changes of the answer each customer had.
+    /// Returns the number of each customer's answer changes.
     func events() throws -> [String: Int] {
         let counts = try Statement(
             """
@@ -71,7 +72,7 @@ struct Audit {
         return Dictionary(uniqueKeysWithValues: rows)
     }
 
-    /// Whether each customer's events stand in the order in which they were committed.
+    /// Whether each customer's events have the order of their commits.
     func eventsAreInOrder() throws -> Bool {
         let events = try Statement(
             "SELECT customer, version FROM outbox WHERE app = 'trials' ORDER BY id",
@@ -84,12 +85,12 @@ struct Audit {
         }
     }
 
-    /// How many notifications are stored.
+    /// Returns the number of stored notifications.
     func evidenceCount() throws -> Int {
         Int(try connection.integer("SELECT count(*) FROM evidence") ?? 0)
     }
 
-    /// How often a product that the configuration lacks was counted.
+    /// Returns how often a product outside the configuration was counted.
     func unlistedCount() throws -> Int {
         let sum = try connection.integer(
             "SELECT sum(count) FROM tally WHERE kind = 'unknown-product'"
@@ -97,7 +98,7 @@ struct Audit {
         return Int(sum ?? 0)
     }
 
-    /// What the engine finds wrong with the file; empty when it is sound.
+    /// Returns SQLite's errors about the file; empty if it is intact.
     func problems() throws -> [String] {
         try Statement("PRAGMA integrity_check", on: connection).all { $0.text(0) }
             .filter { $0 != "ok" }

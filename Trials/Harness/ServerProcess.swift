@@ -2,7 +2,7 @@ import Glibc
 import TideoverCommandLine
 import TideoverLocks
 
-/// A server in a process of its own.
+/// A server in a separate process.
 final class ServerProcess {
     /// How a process ended.
     enum End: Hashable, CustomStringConvertible {
@@ -22,7 +22,7 @@ final class ServerProcess {
         }
     }
 
-    /// It ended, or said nothing of listening, before it could be used.
+    /// The server ended, or logged no `listening`, before it could be used.
     struct DidNotListen: ReportableFailure {
         let end: End?
         let log: String
@@ -34,12 +34,12 @@ final class ServerProcess {
     }
 
     let id: pid_t
-    /// Where it writes what it says; begun anew at each start.
+    /// The path of its log, which each start replaces.
     let log: String
     private(set) var end: End?
 
-    /// Starts a command, which gets no variables but a search path, and as many open files as most
-    /// systems allow a service by default.
+    /// Starts a command without variables except a search path. Its limit of open files is the
+    /// usual default of services.
     init(_ command: [String], log: String) throws {
         self.log = log
         id = try Self.usualFileLimit { try Spawn.start(command, log: log) }
@@ -47,7 +47,7 @@ final class ServerProcess {
 
     deinit { kill() }
 
-    /// The port it listens on, waited for.
+    /// Waits for the port that the server listens on.
     func port(within patience: Int = 10_000) throws(DidNotListen) -> Int {
         var found: Int?
         _ = waited(upTo: patience) {
@@ -58,14 +58,15 @@ final class ServerProcess {
         return found
     }
 
-    /// A whole line that tells of `listening`, with `http://127.0.0.1:PORT` at its end.
+    /// Returns the port from a complete line with `listening` and `http://127.0.0.1:PORT` at its
+    /// end.
     private static func port(in said: String) -> Int? {
         let lines = said.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
         let line = lines.first { $0.contains("listening") && $0.contains("http://") }
         return line?.split(separator: ":").last.flatMap { Int($0.prefix(while: \.isNumber)) }
     }
 
-    /// The end of what it said.
+    /// The end of its log.
     var lastWords: String {
         String(text(of: log, atMost: 1 << 20).suffix(600))
     }
@@ -75,8 +76,7 @@ final class ServerProcess {
         return end != nil
     }
 
-    /// Kills it as the system would, without a warning; returns how it ended, which may be another way
-    /// if it was quicker.
+    /// Kills it without a warning. Returns how it ended, which may differ if it ended first.
     @discardableResult
     func kill() -> End? {
         if end == nil { Glibc.kill(id, SIGKILL) }
@@ -84,7 +84,7 @@ final class ServerProcess {
         return end
     }
 
-    /// Asks it to stop and waits; nil if it has not ended in time.
+    /// Sends SIGTERM and waits. Returns nil if it does not end in time.
     func stop(within patience: Int = 20_000) -> End? {
         if end == nil { Glibc.kill(id, SIGTERM) }
         _ = waited(upTo: patience) { hasEnded }
@@ -99,7 +99,7 @@ final class ServerProcess {
         end = End(status: status)
     }
 
-    /// 1,024, unless the system allows even less; this process keeps what it has.
+    /// 1,024, unless the system's limit is lower. This process keeps its own limit.
     private static func usualFileLimit<R>(_ body: () throws -> R) rethrows -> R {
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
         var own = rlimit()
@@ -112,10 +112,10 @@ final class ServerProcess {
     }
 }
 
-// MARK: - What the system says of it
+// MARK: - Measurements of the system
 
 extension ServerProcess {
-    /// Memory held now and at most so far, in KiB.
+    /// Current and peak memory, in KiB.
     var memory: (now: Int, peak: Int) {
         let lines = text(of: "/proc/\(id)/status", atMost: 8_192).split(separator: "\n")
         func number(_ name: String) -> Int {
@@ -125,7 +125,7 @@ extension ServerProcess {
         return (number("VmRSS:"), number("VmHWM:"))
     }
 
-    /// How many files and sockets it has open.
+    /// The number of open files and sockets.
     var descriptors: Int {
         guard let folder = opendir("/proc/\(id)/fd") else { return 0 }
         defer { closedir(folder) }
@@ -135,7 +135,7 @@ extension ServerProcess {
     }
 }
 
-/// The beginning of a file, or what is in a pipe, as text; empty if it cannot be read.
+/// Returns the beginning of a file, or the content of a pipe, as text; empty if it cannot be read.
 func text(of path: String, atMost count: Int) -> String {
     let file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
     guard file >= 0 else { return "" }
@@ -152,7 +152,7 @@ func text(of path: String, atMost count: Int) -> String {
     return String(decoding: bytes[..<length], as: UTF8.self)
 }
 
-/// The processes started and not yet ended: nothing of a trial may outlive it.
+/// The running child processes. None may outlive a trial.
 enum Children {
     private static let running = Locked<Set<pid_t>>([])
 
@@ -165,9 +165,9 @@ enum Children {
     }
 }
 
-/// Ends the trial and all that it started when somebody wishes so.
+/// Ends the trial and all its processes on a signal.
 enum Interruption {
-    /// To be called before there is a second thread.
+    /// Must be called before a second thread exists.
     static func prepare() {
         var signals = sigset_t()
         sigemptyset(&signals)
@@ -179,7 +179,7 @@ enum Interruption {
             for number in [SIGINT, SIGTERM, SIGHUP] { sigaddset(&signals, number) }
             var arrived: Int32 = 0
             sigwait(&signals, &arrived)
-            // The servers last: the trial would go on to tell of their end.
+            // Servers are killed last, because the trial would report their end.
             WorkFolder.removeAll()
             Children.killAll()
             _exit(128 + arrived)

@@ -2,13 +2,13 @@ import Glibc
 import TideoverSandbox
 import TideoverSignatures
 
-/// What a server under trial runs on: a folder with its configuration, the root of a simulated store
-/// that it believes, and its database.
+/// The files of a server under trial: a folder with its configuration, the root of a trusted
+/// simulated store, and its database.
 struct Site: Sendable {
     static let app = "trials"
     static let notifications = "/v1/apps/trials/notifications/app-store"
 
-    /// How the server asks the store.
+    /// The server's access to the store.
     struct API {
         let url: String
         let issuerId: String
@@ -16,11 +16,11 @@ struct Site: Sendable {
         let key: P256PrivateKey
     }
 
-    /// What a server needs that others than this machine's user can reach.
+    /// The settings of a server that other machines can reach.
     struct Exposure {
         /// The address it listens on.
         let address: String
-        /// Opens everything; where there is one, reads and reconciles need a key.
+        /// The key for every route. With it, reads and reconciles need a key.
         let adminKey: String
     }
 
@@ -29,8 +29,8 @@ struct Site: Sendable {
     let configuration: String
     let database: String
 
-    /// Writes the files; the database may stand in another folder. Without an API the server cannot ask;
-    /// without an exposure it listens on loopback and asks for no key.
+    /// Writes the files. The database may be in another folder. Without an API, the server cannot
+    /// query the store. Without an exposure, it listens on loopback and needs no key.
     init(
         folder: String,
         database: String? = nil,
@@ -56,7 +56,7 @@ struct Site: Sendable {
         let url = api.map { #", url: "\#($0.url)""# }
         let listen = "\(exposure?.address ?? Wire.loopback):0"
         let keyFile = exposure == nil ? "" : #", adminKeyFile: "admin.key""#
-        // An app that only serves a simulated store is read without a key.
+        // An app with only simulated purchases can be read without a key.
         let environments = exposure == nil ? #""simulated""# : #""sandbox", "simulated""#
         return """
             {
@@ -78,7 +78,7 @@ struct Site: Sendable {
             """
     }
 
-    /// Starts a server on these files; what it says goes to a log of that name.
+    /// Starts a server on these files, with a log of that name.
     func start(_ server: ServerCommand, log: String = "server", _ more: [String] = []) throws
         -> ServerProcess
     {
@@ -86,7 +86,7 @@ struct Site: Sendable {
         return try ServerProcess(command, log: "\(folder)/\(log).log")
     }
 
-    /// A notification as the store posts it, signed now: signing it again gives other bytes.
+    /// Returns a notification's body, signed now. Another signature gives other bytes.
     func body(of letter: AppStoreNotification) -> [UInt8] {
         do {
             return try authority.body(of: letter)
@@ -104,14 +104,14 @@ struct Site: Sendable {
     }
 }
 
-/// How a server is started, without its configuration.
+/// A server's command line, without its configuration.
 struct ServerCommand: Sendable {
     let words: [String]
 
-    /// The program as users get it.
+    /// The released program.
     init(program: String) { words = [program, "serve"] }
 
-    /// The one of this program that answers too early.
+    /// This program's server that acknowledges too early.
     static var hasty: ServerCommand {
         ServerCommand(words: [ownProgram, HastyServer.name])
     }
@@ -124,7 +124,7 @@ struct ServerCommand: Sendable {
 
     private init(words: [String]) { self.words = words }
 
-    /// The same where the system lets it open so many files, and never more.
+    /// Returns the command with this limit of open files.
     func opening(atMost count: Int) -> ServerCommand {
         let script = "ulimit -n \(count) && exec \"$@\""
         return ServerCommand(words: ["sh", "-c", script, "sh"] + words)

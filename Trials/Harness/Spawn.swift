@@ -3,7 +3,7 @@ import TideoverCommandLine
 
 /// Starts other programs.
 enum Spawn {
-    /// A program that the system would not start.
+    /// A program that the system did not start.
     struct Failure: ReportableFailure {
         let command: [String]
         let code: Int32
@@ -14,7 +14,7 @@ enum Spawn {
         }
     }
 
-    /// Starts a command whose words go to a file, which they replace; it has no signal blocked and none ignored.
+    /// Starts a command whose output replaces a file. It has no blocked and no ignored signals.
     static func start(_ command: [String], log: String) throws(Failure) -> pid_t {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -37,7 +37,7 @@ enum Spawn {
         return id
     }
 
-    /// Runs a command to its end; its exit code, and what it said.
+    /// Runs a command to its end. Returns its exit code and its output.
     static func run(_ command: [String], log: String) throws(Failure) -> (code: Int32, said: String)
     {
         let id = try start(command, log: log)

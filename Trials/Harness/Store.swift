@@ -1,14 +1,16 @@
 import TideoverSandbox
 
-/// A simulated App Store in which every customer does the same: buys, turns renewal off, is refunded.
+/// A simulated App Store where every customer does the same: buys, turns renewal off, and receives
+/// a refund.
 ///
-/// Each life is a store of its own, made from a seed and the life's number, so that it can be told again
-/// and letters can be made on any thread.
+/// Each life is a separate store, derived from a seed and the life's number. So it can be generated
+/// again, on any thread.
 struct Store: Sendable {
     static let bundleId = "com.example.trials"
     /// A product of the configuration.
     static let listed = "trials.monthly"
-    /// One that the configuration does not know: what is counted of it betrays what was done twice.
+    /// A product outside the configuration. The server counts its purchases, so duplicated work is
+    /// visible.
     static let unlisted = "trials.unlisted"
     /// A consumable, which unlocks nothing.
     static let coins = "trials.coins"
@@ -18,7 +20,7 @@ struct Store: Sendable {
     let end: Int64
     var spacing: Int64 = 3_600_000
 
-    /// One customer and what the store says of him or her, in order.
+    /// One customer and the store's messages about it, in order.
     struct Life: Sendable {
         let number: Int
         let customer: String
@@ -28,7 +30,7 @@ struct Store: Sendable {
 
     static let lettersOfALife = 3
 
-    /// Of four customers one buys the product that is not listed.
+    /// Returns a life. Every fourth customer buys the unlisted product.
     func life(_ number: Int) -> Life {
         life(number, isListed: number % 4 != 3)
     }
@@ -81,7 +83,8 @@ struct Store: Sendable {
         return price
     }
 
-    /// The purchase of a consumable by the customer of that token; another number, another purchase.
+    /// Returns the purchase of a consumable by the customer of that token. Each number is a
+    /// separate purchase.
     func purchase(_ number: Int, by token: String) -> AppStoreNotification {
         var random = SeededRandom(seed: seed ^ UInt64(number) &* 0x9E37_79B9_7F4A_7C15)
         var machine = AppStoreMachine(

@@ -1,17 +1,17 @@
 import Glibc
 
-/// Blocking work on threads of its own, which the pool of tasks has no room for.
+/// Runs blocking work on separate threads, because it would block the task pool.
 struct Threads {
     private var threads: [pthread_t] = []
 
-    /// Starts `count` threads; each is told its number, from 0.
+    /// Starts `count` threads. Each receives its number, from 0.
     static func start(_ count: Int, _ work: @escaping @Sendable (Int) -> Void) -> Threads {
         var started = Threads()
         for number in 0..<count { started.add { work(number) } }
         return started
     }
 
-    /// What blocking work on a thread of its own returns, or throws.
+    /// Runs blocking work on a separate thread. Returns its result or throws its error.
     static func one<Result: Sendable>(
         _ work: @escaping @Sendable () throws -> Result
     ) async throws -> Result {
@@ -37,7 +37,7 @@ struct Threads {
         threads.append(thread)
     }
 
-    /// Returns when all of them have ended.
+    /// Returns when all threads have ended.
     func join() {
         for thread in threads { pthread_join(thread, nil) }
     }
@@ -53,7 +53,8 @@ func pause(_ milliseconds: Int) {
     usleep(UInt32(clamping: milliseconds) * 1_000)
 }
 
-/// Whether something became so before the patience, in milliseconds, was over; looked at every 10 ms.
+/// Waits for a condition, up to `patience` in milliseconds, and checks it every 10 ms. Returns
+/// whether it was met.
 func waited(upTo patience: Int, until isSo: () throws -> Bool) rethrows -> Bool {
     let deadline = ContinuousClock.now + .milliseconds(patience)
     while try !isSo() {

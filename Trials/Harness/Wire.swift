@@ -1,30 +1,30 @@
 import Glibc
 import TideoverHTTP
 
-/// How a connection to the server is made.
+/// Creates a connection to the server.
 typealias Connect = @Sendable () throws -> Wire
 
-/// A connection to the server, byte for byte, so that it can also break HTTP's rules. It blocks; one
-/// thread uses it.
+/// A blocking connection to the server, for one thread. It sends arbitrary bytes, so that it can
+/// also violate HTTP.
 final class Wire {
-    /// The connection is of no more use.
+    /// The connection is unusable.
     enum Broken: Error, Hashable {
-        /// The server closed it before a whole answer had come.
+        /// The server closed it before the end of a response.
         case closed
-        /// No answer in time.
+        /// No response in time.
         case silent
-        /// The system's code.
+        /// The system's error code.
         case system(Int32)
     }
 
     let socket: Int32
     private var buffer: [UInt8] = []
 
-    /// The address a server of these trials listens on unless told otherwise.
+    /// The default address of a server under trial.
     static let loopback = "127.0.0.1"
 
-    /// Connects to a port of this machine, at one of its own addresses and from another if one is
-    /// named; every wait ends after `patience` seconds.
+    /// Connects to a port of this machine, at one of its addresses and optionally from another.
+    /// Every wait ends after `patience` seconds.
     init(
         _ port: Int,
         at address: String = loopback,
@@ -94,7 +94,7 @@ final class Wire {
         return try response()
     }
 
-    /// A request as HTTP wants it, with a key if one is given.
+    /// Returns a valid HTTP request, with a key if one is given.
     static func request(
         _ method: String,
         _ target: String,
@@ -121,13 +121,13 @@ final class Wire {
         }
     }
 
-    /// Sends what fits at once; false once the other side is gone.
+    /// Sends the bytes that fit without waiting. Returns false once the other side has closed.
     func sendAtOnce(_ bytes: [UInt8]) -> Bool {
         let count = Glibc.send(socket, bytes, bytes.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
         return count >= 0 || errno == EAGAIN
     }
 
-    /// Ends the sending half.
+    /// Closes the sending half.
     func finishSending() { shutdown(socket, Int32(SHUT_WR)) }
 
     func response() throws(Broken) -> Response {
@@ -137,7 +137,7 @@ final class Wire {
         }
     }
 
-    /// What has come without waiting for it; nil while no whole answer has.
+    /// Returns the response that has arrived; nil if it is incomplete. Does not wait.
     func responseAtOnce() throws(Broken) -> Response? {
         while true {
             if let response = takeResponse() { return response }
@@ -150,7 +150,7 @@ final class Wire {
         }
     }
 
-    /// Whether the server ends the connection, whatever it sends before; waited for.
+    /// Waits, and returns whether the server closes the connection. Ignores all data before that.
     func isEnded() -> Bool {
         while true {
             do throws(Broken) {
@@ -162,7 +162,7 @@ final class Wire {
         }
     }
 
-    /// False at the end of what the server sends.
+    /// Receives bytes. Returns false at the end of the server's data.
     private func receive(_ flags: Int32) throws(Broken) -> Bool {
         var piece = [UInt8](repeating: 0, count: 16 * 1024)
         let count = recv(socket, &piece, piece.count, flags)
@@ -190,7 +190,7 @@ final class Wire {
         )
     }
 
-    /// Behind the empty line.
+    /// After the empty line.
     private static func endOfHead(_ bytes: [UInt8]) -> Int? {
         guard bytes.count >= 4 else { return nil }
         let mark: [UInt8] = [13, 10, 13, 10]
@@ -200,7 +200,7 @@ final class Wire {
 }
 
 extension Response {
-    /// The name of the problem it tells of; nil if it is none.
+    /// The name of the problem in the response; nil if it is not one.
     var problem: String? {
         guard headers["Content-Type"] == "application/problem+json" else { return nil }
         let prefix = "\"type\":\"/problems/"
@@ -209,7 +209,7 @@ extension Response {
         return String(text[start.upperBound...].prefix { $0 != "\"" })
     }
 
-    /// Whether the body holds these words.
+    /// Whether the body contains this text.
     func says(_ words: String) -> Bool {
         String(decoding: body, as: UTF8.self).contains(words)
     }

@@ -2,7 +2,7 @@ import Glibc
 import TideoverCommandLine
 import TideoverLocks
 
-/// A folder of a trial's own, without links in its path.
+/// A temporary folder for one trial, without links in its path.
 struct WorkFolder {
     let path: String
     private static let all = Locked<Set<String>>([])
@@ -23,13 +23,13 @@ struct WorkFolder {
         Self.all.withLock { _ = $0.insert(path) }
     }
 
-    /// Removes it with all that is in it.
+    /// Removes the folder and its contents.
     func remove() {
         Self.all.withLock { _ = $0.remove(path) }
         _ = try? Spawn.run(["rm", "-rf", "--one-file-system", path], log: "/dev/null")
     }
 
-    /// Leaves it to be looked at.
+    /// Keeps the folder for inspection.
     func keep() {
         Self.all.withLock { _ = $0.remove(path) }
     }
@@ -41,7 +41,7 @@ struct WorkFolder {
     }
 }
 
-/// Writes a file anew.
+/// Writes a new file or replaces an existing one.
 func writeFile(_ bytes: [UInt8], to path: String) throws {
     let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
     guard file >= 0 else {

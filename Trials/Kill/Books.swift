@@ -2,21 +2,22 @@ import Glibc
 import TideoverLocks
 import TideoverSandbox
 
-/// What the sender knows by itself: what it sent, and what was acknowledged to it. In memory, and in a
-/// journal, to which every line is written before the next thing happens.
+/// The sender's own record of sent and acknowledged notifications.
+///
+/// It is in memory and in a journal. Every journal line is written before the next step.
 final class Books: Sendable {
     /// One customer's notifications, which are sent one after the other.
     struct Account: Sendable {
         let customer: String
         let isListed: Bool
         let uuids: [String]
-        /// How many were sent at least once.
+        /// The number that were sent at least once.
         var sent = 0
-        /// How many were answered 200.
+        /// The number that were answered 200.
         var acknowledged = 0
-        /// How many were found in the storage when it was last looked at.
+        /// The number that the last inspection found in the storage.
         var stored = 0
-        /// Whether something of it was lost, so that nothing more can be expected of it.
+        /// Whether one of its notifications was lost, so that no further result is expected.
         var isAbandoned = false
 
         init(_ life: Store.Life) {
@@ -28,7 +29,7 @@ final class Books: Sendable {
 
     private struct State {
         var accounts: [Int: Account] = [:]
-        /// Whose storage must be looked at again.
+        /// The lives that must be inspected again.
         var touched: Set<Int> = []
         var nextLife: Int
         var unexpected: [String] = []
@@ -37,7 +38,7 @@ final class Books: Sendable {
     private let state: Locked<State>
     private let journal: Int32
 
-    /// Books of lives from a number on.
+    /// Creates a record of lives from a number on.
     init(journal path: String, from first: Int) {
         journal = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         precondition(journal >= 0, "the journal can be written beside the configuration")
@@ -46,9 +47,9 @@ final class Books: Sendable {
 
     deinit { close(journal) }
 
-    // MARK: What happens
+    // MARK: Recording
 
-    /// The number of a life that nobody has begun.
+    /// Returns the number of a new life.
     func begin() -> Int {
         state.withLock { state in
             defer { state.nextLife += 1 }
@@ -56,7 +57,7 @@ final class Books: Sendable {
         }
     }
 
-    /// Is told before the first byte of a notification leaves.
+    /// Records a notification before its first byte is sent.
     func sends(_ index: Int, of life: Store.Life) {
         state.withLock { state in
             state.touched.insert(life.number)
@@ -67,13 +68,13 @@ final class Books: Sendable {
         note("sent", life.letters[index].uuid)
     }
 
-    /// Is told once the last byte of a 200 has come.
+    /// Records an acknowledgement after the last byte of a 200.
     func acknowledged(_ index: Int, of life: Store.Life) {
         state.withLock { $0.accounts[life.number]?.acknowledged = index + 1 }
         note("acknowledged", life.letters[index].uuid)
     }
 
-    /// Is told of an answer that should not have been given.
+    /// Records an incorrect response.
     func unexpected(_ sentence: String) {
         state.withLock { $0.unexpected.append(sentence) }
         note("unexpected", sentence)
@@ -84,7 +85,7 @@ final class Books: Sendable {
         _ = write(journal, line, line.count)
     }
 
-    // MARK: What is asked
+    // MARK: Reading
 
     var unexpected: [String] { state.withLock { $0.unexpected } }
 
@@ -94,7 +95,7 @@ final class Books: Sendable {
 
     var accounts: [Int: Account] { state.withLock { $0.accounts } }
 
-    /// Those sent to since the last time this was asked.
+    /// Returns the accounts with new notifications since the last call.
     func takeTouched() -> [Int: Account] {
         state.withLock { state in
             defer { state.touched = [] }

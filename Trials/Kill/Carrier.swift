@@ -1,13 +1,13 @@
 import TideoverHTTP
 import TideoverSandbox
 
-/// Carries notifications over one connection at a time. What a kill left unanswered it carries again
-/// first, signed anew, as a store would.
+/// Sends notifications over one connection at a time. Those without a response after a kill are
+/// sent again first, with a new signature, as a store does.
 struct Carrier {
     let site: Site
     let store: Store
     let books: Books
-    /// Whether the server is known to acknowledge what it has not stored.
+    /// Whether the server acknowledges notifications before it stores them, on purpose.
     let isWrong: Bool
     private var current: Store.Life?
     private var next = 0
@@ -20,7 +20,8 @@ struct Carrier {
         self.isWrong = isWrong
     }
 
-    /// Sends until the connection breaks; with `isFinishing` until what was begun is acknowledged.
+    /// Sends until the connection breaks. With `isFinishing`, sends until every started life is
+    /// acknowledged.
     mutating func carry(to port: Int, isFinishing: Bool) {
         guard let wire = try? Wire(port) else { return }
         while current != nil || !isFinishing {
@@ -33,7 +34,7 @@ struct Carrier {
         }
     }
 
-    /// What was sent; nil when it was not acknowledged.
+    /// Returns the sent bytes; nil if they were not acknowledged.
     private mutating func send(_ life: Store.Life, over wire: Wire) -> [UInt8]? {
         let body = site.body(of: life.letters[next])
         books.sends(next, of: life)
@@ -49,7 +50,7 @@ struct Carrier {
         return body
     }
 
-    /// What a store repeats although it was acknowledged must change nothing.
+    /// A store may repeat an acknowledged notification. The repetition must change nothing.
     private func sendAgain(_ body: [UInt8], over wire: Wire) -> Bool {
         guard let answer = try? wire.post(body, to: Site.notifications) else {
             return false

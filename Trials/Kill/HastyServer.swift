@@ -6,8 +6,8 @@ import TideoverHTTPServer
 import TideoverSQLite
 import TideoverServer
 
-/// `serve-hasty`: a server with the fault that the kill trial looks for, so that it can be seen to find
-/// it: notifications are acknowledged first and committed a little later.
+/// `serve-hasty`: a server with a planted fault that the kill trial must find. It acknowledges
+/// notifications first and commits them a little later.
 enum HastyServer {
     static let name = "serve-hasty"
     private static let configuration = Parameter.requiredOption(
@@ -49,7 +49,7 @@ enum HastyServer {
     }
 }
 
-/// Answers a notification before anything was done about it.
+/// Answers a notification before it is processed.
 private func hasty(_ service: Service) -> Handler {
     { request in
         guard request.method == "POST" else { return try await service.handler(request) }

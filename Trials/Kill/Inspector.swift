@@ -1,9 +1,9 @@
 import TideoverHTTP
 
-/// Compares what is stored and answered with the books.
+/// Compares the stored data and the answers with the sender's record.
 struct Inspector {
-    /// What a customer's traces must be after so many notifications, found in peace: by whether the
-    /// product is listed, then by count.
+    /// The expected data of a customer, from an undisturbed run: by whether the product is listed,
+    /// then by the number of notifications.
     typealias Standard = [Bool: [Audit.Traces]]
 
     let site: Site
@@ -22,8 +22,8 @@ struct Inspector {
 
     // MARK: The file
 
-    /// Looks at those sent to since the last look, and at what the whole file adds up to. To be called
-    /// while no server runs.
+    /// Inspects the accounts with new notifications, and the totals of the file. No server may be
+    /// running.
     mutating func inspect(_ accounts: [Int: Books.Account]) throws {
         let audit = try Audit(site.database)
         let events = try audit.events()
@@ -55,7 +55,7 @@ struct Inspector {
         compare(traces, account)
     }
 
-    /// A notification that is stored has had its effects, and had them once.
+    /// A stored notification must have had its effects exactly once.
     private mutating func compare(_ traces: Audit.Traces, _ account: Books.Account) {
         guard let expected = standard[account.isListed]?[account.stored], traces != expected else {
             return
@@ -71,7 +71,7 @@ struct Inspector {
         }
     }
 
-    /// What is counted, and not kept under a key, shows what was done twice.
+    /// Counters without a key show work that was done twice.
     private mutating func addUp(_ audit: Audit) throws {
         let accounts = books.accounts.values
         let stored = accounts.reduce(0) { $0 + $1.stored }
@@ -87,7 +87,7 @@ struct Inspector {
         }
     }
 
-    /// At the end everything that was sent has been acknowledged.
+    /// At the end, every sent notification must be acknowledged.
     mutating func expectNothingUnanswered() {
         let count = books.accounts.values.count { $0.acknowledged < $0.sent && !$0.isAbandoned }
         if count > 0 { wrong.append("\(count) customers have notifications without an answer") }
@@ -95,7 +95,7 @@ struct Inspector {
 
     // MARK: The answers
 
-    /// Asks a running server about customers, whose accounts were just inspected.
+    /// Requests the answers about the customers whose accounts were just inspected.
     mutating func ask(about customers: [Int], at port: Int) throws {
         let accounts = books.accounts
         let wire = try Wire(port)

@@ -1,6 +1,6 @@
 import TideoverCommandLine
 
-/// `kill COUNT`: what a server has lost after being killed that often.
+/// `kill COUNT`: kills a server that often and reports what it lost.
 enum KillCommand {
     private static let count = Parameter.argument(
         "COUNT",

@@ -4,10 +4,10 @@ import TideoverHTTP
 import TideoverLocks
 import TideoverSandbox
 
-/// Kills a server under load again and again, always on the same file, and holds what it then has
-/// against what it had acknowledged.
+/// Kills a server under load repeatedly, always on the same file. Compares its data with the
+/// acknowledged notifications.
 struct KillTrial {
-    /// Something other than what is tried went wrong.
+    /// A failure outside the subject of the trial.
     struct Failure: ReportableFailure {
         let message: String
         let exitCode = ExitCode.failure
@@ -23,7 +23,7 @@ struct KillTrial {
     private var random: SeededRandom
     private(set) var startKills = 0
 
-    /// Begins with a life in peace, whose traces are the standard for all others.
+    /// Starts with undisturbed lives, whose data is the standard for all others.
     init(_ site: Site, _ command: ServerCommand, seed: UInt64, isWrong: Bool) throws {
         let store = Store(seed: seed, end: systemMilliseconds())
         let books = Books(journal: "\(site.folder)/journal", from: 2 * Self.livesInPeace)
@@ -61,7 +61,7 @@ struct KillTrial {
         try inspectTheTouched()
     }
 
-    /// After the last kill: everything that was sent is acknowledged, and then stored.
+    /// After the last kill: checks that every sent notification is acknowledged and stored.
     mutating func finish() throws {
         let server = try site.start(command)
         let port = try server.port()
@@ -76,11 +76,11 @@ struct KillTrial {
         last.kill()
     }
 
-    // MARK: Parts of it
+    // MARK: Steps
 
     private var latest: [Int] = []
 
-    /// Now and then it does not even get to listen.
+    /// Sometimes kills the server before it listens.
     private mutating func killWhileStarting() throws {
         guard random.number(in: 0...4) == 0 else { return }
         let server = try site.start(command)
@@ -112,7 +112,7 @@ struct KillTrial {
         try inspector.inspect(touched)
     }
 
-    // MARK: What came of it
+    // MARK: Results
 
     var unexpected: [String] { books.unexpected + inspector.wrong + inspector.problems }
     var lost: Int { inspector.lost.count }
@@ -120,11 +120,11 @@ struct KillTrial {
     var acknowledged: Int { books.acknowledgedCount }
     var isSound: Bool { inspector.problems.isEmpty }
 
-    /// Whether everything acknowledged is there, once, and answers as it should.
+    /// Whether every acknowledged notification is stored once, with the correct answers.
     var holds: Bool { lost == 0 && doubled == 0 && unexpected.isEmpty }
 }
 
-/// Lives told to a server that nobody kills: one for each kind of customer and count of letters.
+/// Lives on a server that is not killed: one for each kind of customer and number of notifications.
 struct Peace {
     let site: Site
     let command: ServerCommand
@@ -157,7 +157,7 @@ struct Peace {
             )
         }
         books.acknowledged(index, of: life)
-        // So that even the hasty server has stored it.
+        // Long enough for the hasty server to store it too.
         pause(200)
     }
 

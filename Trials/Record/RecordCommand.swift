@@ -2,7 +2,8 @@ import TideoverCommandLine
 import TideoverJSON
 import TideoverSandbox
 
-/// `record FOLDER`: everything that the simulated App Store says in half a year, for others to judge.
+/// `record FOLDER`: records half a year of the simulated App Store's data, for verification by
+/// other software.
 enum RecordCommand {
     private static let folder = Parameter.argument(
         "FOLDER",

@@ -1,8 +1,8 @@
 import TideoverJSON
 import TideoverSandbox
 
-// The half year that is recorded: each of the App Store's notifications that the simulated store knows comes
-// up, and each call of the Server API is made in more than one situation.
+// The recorded half year. It contains every kind of notification that the simulated store sends,
+// and several cases of each call of the Server API.
 
 extension StoreRecording {
     private static let token = "7e3fb20b-4cdb-47cc-936d-99d65f608138"
@@ -57,7 +57,7 @@ extension StoreRecording {
         try await ask("testNotificationStatus", at: status)
     }
 
-    /// Days 10 to 13: a refund is asked for and declined, two are given, one is taken back.
+    /// Days 10 to 13: one refund is requested and declined, two are granted, one is reversed.
     private mutating func askForMoney() async throws {
         try await pass(toDay: 10)
         try await act(.requestRefund(product: nil, reason: .unsatisfied), by: "cara")
@@ -81,8 +81,8 @@ extension StoreRecording {
         try await act(.reverseRefund(product: nil), by: "cara")
     }
 
-    /// Days 14 to 60: of three higher prices one is agreed to and one is not; two payments fail, one of
-    /// them with grace, and are tried again.
+    /// Days 14 to 60: three price increases, of which one is accepted and one is not. Two payments
+    /// fail, one of them with grace, and are retried.
     private mutating func priceAndPayment() async throws {
         try await pass(toDay: 14)
         let price = StorePrice(milliunits: 5990, currency: "USD")
@@ -102,8 +102,8 @@ extension StoreRecording {
         try await act(.fixPayments, by: "ada")
     }
 
-    /// Days 62 to 70: a higher plan at once, a lower one at the next renewal or not after all; the family
-    /// has it too for a while.
+    /// Days 62 to 70: an immediate upgrade, and a downgrade at the next renewal that is then
+    /// revoked. The family shares the purchase for a while.
     private mutating func planAndFamily() async throws {
         try await pass(toDay: 62)
         try await act(.changePlan(to: Self.pro), by: "ada")
@@ -118,7 +118,8 @@ extension StoreRecording {
         try await look(at: "ben")
     }
 
-    /// Days 70 to 75: one renewal date is extended as often as it can be, then those of all.
+    /// Days 70 to 75: one renewal date is extended as often as possible, then those of all
+    /// customers.
     private mutating func extensions() async throws {
         let wish: JSONValue = [
             "extendByDays": 10, "extendReasonCode": 1, "requestIdentifier": "outage-1",
@@ -149,7 +150,7 @@ extension StoreRecording {
         try await act(.cancel(product: nil), by: "ada")
     }
 
-    /// Day 105: whose a purchase is, and that it was delivered.
+    /// Day 105: the back end sets a purchase's account token, and reports its delivery.
     private mutating func tell() async throws {
         let purchase = try await newest(of: "gus")
         try await ask(
@@ -165,8 +166,8 @@ extension StoreRecording {
         )
     }
 
-    /// Days 105 to 150: what is bought once, refunded in part and shared; offers of each kind; a product that
-    /// is not for sale any more.
+    /// Days 105 to 150: one-time purchases, partly refunded and shared; every kind of offer; a
+    /// product that is no longer for sale.
     private mutating func offersAndOnce() async throws {
         for customer in Self.laterOthers { try await register(customer, token: Self.token) }
         for product in [Self.lifetime, Self.coins, Self.season] {
@@ -230,7 +231,7 @@ extension StoreRecording {
         }
     }
 
-    /// What is refused, by what Apple's error codes tell apart and without a code.
+    /// Rejected requests: those with different Apple error codes, and those without a code.
     private mutating func refusals() async throws {
         try await ask("subscriptionStatuses", at: "/inApps/v1/subscriptions/4711")
         try await ask("transactionInfo", at: "/inApps/v1/transactions/none")

@@ -4,8 +4,8 @@ import TideoverJSON
 import TideoverSandbox
 import TideoverSignatures
 
-/// A simulated App Store, and all that it said: what it posted, what its Server API answered to what, what
-/// StoreKit showed on devices, and receipts. Everything signed is kept as it was signed.
+/// A simulated App Store and a record of all its data: posted notifications, answers of its Server
+/// API, StoreKit's data on devices, and receipts. Signed data is stored as it was signed.
 struct StoreRecording {
     static let basic = "cards.basic.monthly"
     static let pro = "cards.pro.monthly"
@@ -27,7 +27,7 @@ struct StoreRecording {
     private let authority: SandboxAuthority
     private let receipts: ReceiptAuthority
     private let key = P256PrivateKey.generate()
-    /// By what they hold, in the order said.
+    /// The recorded data by kind, in the order of its occurrence.
     private var bodies: [JSONValue] = []
     private var exchanges: [JSONValue] = []
     private var devices: [JSONValue] = []
@@ -162,15 +162,15 @@ struct StoreRecording {
     }
 }
 
-// MARK: - What happens
+// MARK: - Events
 
 extension StoreRecording {
     mutating func register(_ customer: String, token: String? = nil) async throws {
         try await store.register(StoreCustomer(name: customer, appAccountToken: token))
     }
 
-    /// Lets time pass up to a day from the beginning, at nine. Of what is posted the fifth part is said
-    /// not to have arrived.
+    /// Advances the clock to nine o'clock of a day from the beginning. Every fifth notification is
+    /// recorded as not delivered.
     mutating func pass(toDay day: Int64) async throws {
         while let attempt = try await store.advance(to: Self.begin + day * Self.day) {
             bodies.append(JSONValue(try JSONDocument(attempt.body).root))
@@ -182,7 +182,7 @@ extension StoreRecording {
         try await store.perform(action, by: customer)
     }
 
-    /// The newest purchase on a customer's device.
+    /// Returns the newest purchase on a customer's device.
     func newest(of customer: String) async throws -> AppStoreDevicePurchase {
         guard let purchase = try await store.device(of: customer).last else {
             throw CommandFailure(.software, "\(customer) has bought nothing")
@@ -190,7 +190,7 @@ extension StoreRecording {
         return purchase
     }
 
-    /// Everything that can be asked about a customer.
+    /// Records all data about a customer.
     mutating func look(at customer: String) async throws {
         for purchase in try await store.device(of: customer) {
             var device: JSONObject = ["transaction": purchase.signedTransaction]
@@ -223,10 +223,10 @@ extension StoreRecording {
     }
 }
 
-// MARK: - What is asked
+// MARK: - Requests
 
 extension StoreRecording {
-    /// Asks the Server API, and keeps what was asked and what it answered.
+    /// Sends a request to the Server API, and records the request and its response.
     @discardableResult
     mutating func ask(
         _ operation: String,

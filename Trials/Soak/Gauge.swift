@@ -1,8 +1,8 @@
 import Glibc
 
-/// What a server holds of memory, disk and descriptors, looked at from time to time.
+/// Samples a server's memory, disk usage and descriptors.
 final class Gauge {
-    /// Readings of one thing, in order.
+    /// The samples of one quantity, in order.
     struct Series {
         private(set) var values: [Int] = []
 
@@ -12,7 +12,7 @@ final class Gauge {
         var last: Int { values.last ?? 0 }
         var peak: Int { values.max() ?? 0 }
 
-        /// The highest of the first half of the readings, 0, or of the second, 1.
+        /// Returns the maximum of the first (0) or the second (1) half of the samples.
         func peak(inHalf half: Int) -> Int {
             let middle = values.count / 2
             return (half == 0 ? values[..<middle] : values[middle...]).max() ?? 0

@@ -1,6 +1,6 @@
 import TideoverCommandLine
 
-/// `soak MINUTES`: what holds while everything is attacked at once.
+/// `soak MINUTES`: runs all attacks at the same time and checks the server's guarantees.
 enum SoakCommand {
     private static let minutes = Parameter.argument(
         "MINUTES",

@@ -4,23 +4,23 @@ import TideoverLocks
 import TideoverSandbox
 import TideoverSignatures
 
-/// Somebody who takes part in a soak, on threads of its own, until it ends.
+/// A participant of a soak, which runs on its own threads until the end.
 protocol SoakParticipant: Sendable {
     var threadCount: Int { get }
     func run(_ thread: Int, until stop: StopFlag)
 }
 
-/// Requests of one kind and their answers.
+/// Requests of one kind and their responses.
 final class Exchanges: Sendable {
     struct Record: Sendable {
         var latencies = Latencies()
-        /// By status; 0 stands for a connection that broke, or stayed silent.
+        /// By status; 0 means a connection that broke or timed out.
         var statuses: [Int: Int] = [:]
 
         var count: Int { statuses.values.reduce(0, +) }
         var accepted: Int { statuses[200, default: 0] }
 
-        /// Other statuses than 200, in order.
+        /// Statuses other than 200, in order.
         var others: String {
             let others = statuses.filter { $0.key != 200 }.sorted { $0.key < $1.key }
             return others.map { "\($0.value)× \($0.key == 0 ? "broken" : "\($0.key)")" }
@@ -32,7 +32,7 @@ final class Exchanges: Sendable {
 
     var record: Record { book.withLock { $0 } }
 
-    /// Makes an exchange; nil where the connection is of no more use.
+    /// Runs an exchange. Returns nil if the connection is unusable.
     func make(_ body: () throws -> Response) -> Response? {
         let begin = ContinuousClock.now
         let answer = try? body()
@@ -45,15 +45,15 @@ final class Exchanges: Sendable {
     }
 }
 
-/// A connection that is kept, and made again once it is closed.
+/// A persistent connection, which is opened again once it is closed.
 struct Line {
     private let connect: Connect
     private var wire: Wire?
 
     init(_ connect: @escaping Connect) { self.connect = connect }
 
-    /// Makes an exchange over the connection that is there. Where the server has closed that, it makes
-    /// it over a new one, as clients of HTTP do.
+    /// Runs an exchange over the existing connection. If the server has closed it, uses a new one,
+    /// as HTTP clients do.
     mutating func exchange(
         _ exchanges: Exchanges,
         _ body: (Wire) throws -> Response
@@ -75,9 +75,9 @@ struct Line {
     }
 }
 
-/// What is sent before the attacks begin.
+/// Notifications that are sent before the attacks begin.
 enum Preload {
-    /// Over two connections; how many were not accepted.
+    /// Sends over two connections. Returns the number that were not accepted.
     static func run(
         _ count: Int,
         as client: Int,
@@ -104,13 +104,13 @@ enum Preload {
     }
 }
 
-// MARK: - Those who must not suffer
+// MARK: - Honest participants
 
-/// Senders of true notifications, who send again what was not acknowledged.
+/// Senders of genuine notifications, which repeat those that were not acknowledged.
 final class HonestSenders: SoakParticipant {
     let exchanges = Exchanges()
     let threadCount = SoakClients.senders.count
-    /// Between two notifications of one sender, in milliseconds.
+    /// The time between two notifications of one sender, in milliseconds.
     private static let pace = 400
     private static let lastTries = 60
     private let place: SoakPlace
@@ -122,14 +122,14 @@ final class HonestSenders: SoakParticipant {
         self.store = store
     }
 
-    /// The ids of those acknowledged.
+    /// The ids of acknowledged notifications.
     var acknowledged: [String] { letters.withLock { $0.acknowledged } }
-    /// How many were not acknowledged to the end.
+    /// The number that were never acknowledged.
     var open: Int { letters.withLock { $0.open } }
-    /// The numbers of lives begun before the attacks.
+    /// The first number of lives begun before the attacks.
     private static let earlier = 10_000_000
 
-    /// The first notifications of so many customers; how many were not accepted.
+    /// Sends the first notifications of many customers. Returns the number that were not accepted.
     func preload(_ count: Int, told: @escaping @Sendable (Int) -> Void) -> Int {
         Preload.run(count, as: SoakClients.senders.lowerBound + 1, place, told) { number, line in
             let letter = self.store.life(Self.earlier + number).letters[0]
@@ -172,7 +172,7 @@ final class HonestSenders: SoakParticipant {
     }
 }
 
-/// Devices that present what they bought, from the address of somebody who sends forgeries.
+/// Devices that present purchases, from the same address as forged notifications.
 final class HonestDevices: SoakParticipant {
     let exchanges = Exchanges()
     let threadCount = 1
@@ -185,7 +185,7 @@ final class HonestDevices: SoakParticipant {
         self.store = store
     }
 
-    /// How many were accepted and not given what they had bought.
+    /// The number of accepted presentations without the purchased access.
     var wrongCount: Int { wrong.withLock { $0 } }
 
     func run(_ thread: Int, until stop: StopFlag) {
@@ -207,13 +207,13 @@ final class HonestDevices: SoakParticipant {
     }
 }
 
-/// A customer with a great many purchases of consumables.
+/// A customer with many purchases of consumables.
 final class LargeCustomer: SoakParticipant {
     let exchanges = Exchanges()
     /// 32 new purchases presented at once.
     let presentations = Exchanges()
     let threadCount = 2
-    /// As many as one request may carry.
+    /// The maximum number in one request.
     private static let presented = 32
     private static let token = "5a4e0000-0000-4000-8000-00000000b16b"
     private let place: SoakPlace
@@ -227,7 +227,7 @@ final class LargeCustomer: SoakParticipant {
 
     var acknowledged: [String] { letters.withLock { $0 } }
 
-    /// What was bought before, so many; how many were not accepted.
+    /// Sends the earlier purchases. Returns the number that were not accepted.
     func preload(_ count: Int, told: @escaping @Sendable (Int) -> Void) -> Int {
         Preload.run(count, as: SoakClients.buyer, place, told) { number, line in
             self.buy(number, over: &line, Exchanges())
@@ -268,9 +268,9 @@ final class LargeCustomer: SoakParticipant {
     }
 }
 
-/// What a device presents.
+/// Presentations of purchases by a device.
 enum Presentation {
-    /// The transactions that notifications tell of.
+    /// Presents the transactions in notifications.
     static func of(_ letters: [AppStoreNotification], _ site: Site) -> [UInt8] {
         let transactions = letters.map { JSONValue.string(transaction(in: site.body(of: $0))) }
         return JSONValue.object(["transactions": .array(transactions)]).encoded()
@@ -286,9 +286,9 @@ enum Presentation {
     }
 }
 
-// MARK: - Those who make it suffer
+// MARK: - Attackers
 
-/// Somebody who has taken the public key out of an app, and writes what can be written with it.
+/// A client that extracted the public key of an app, and sends every write that the key permits.
 final class KeyAbuser: SoakParticipant {
     let exchanges = Exchanges()
     let threadCount = SoakClients.abusers.count
@@ -331,7 +331,7 @@ final class KeyAbuser: SoakParticipant {
     }
 }
 
-/// Back ends that want a long report all the time.
+/// Back ends that request a long report continuously.
 final class ReportReaders: SoakParticipant {
     let exchanges = Exchanges()
     let threadCount = 4
@@ -350,7 +350,7 @@ final class ReportReaders: SoakParticipant {
     }
 }
 
-/// Clients that connect and then say nothing, or hardly anything, from many addresses.
+/// Clients from many addresses that connect and then send nothing, or very little.
 final class Loiterers: SoakParticipant {
     let threadCount = 1
     private let place: SoakPlace
@@ -374,7 +374,7 @@ final class Loiterers: SoakParticipant {
         self.morsel = Array(morsel.utf8)
     }
 
-    /// How many of them the server has closed.
+    /// The number of connections that the server closed.
     var closedCount: Int { closed.withLock { $0 } }
 
     func run(_ thread: Int, until stop: StopFlag) {
@@ -388,7 +388,7 @@ final class Loiterers: SoakParticipant {
             return try place.connect(as: clients[next % clients.count], patience: 1)()
         }
         while !stop.isSet {
-            // A server that is full refuses some of them.
+            // A full server rejects some of them.
             try? crowd.join(count)
             stop.wait(1_000)
             crowd.look()
@@ -398,10 +398,10 @@ final class Loiterers: SoakParticipant {
     }
 }
 
-/// Somebody who sends forged notifications as fast as they are refused.
+/// A client that sends forged notifications as fast as they are rejected.
 final class Forger: SoakParticipant {
     let threadCount = 1
-    /// Under the limit of an address, which others of it share.
+    /// Below the limit of an address, which other clients share.
     private static let connections = 50
     private let flood: Flood
 

@@ -3,13 +3,13 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverLocks
 
-/// Which addresses server and clients have in a soak.
+/// The addresses of the server and the clients in a soak.
 struct SoakNetwork: Sendable {
-    /// Where the server listens.
+    /// The server's address.
     let server: String
-    /// What the addresses of the clients begin with; each has a number of its own behind it.
+    /// The common prefix of the clients' addresses; each client adds its number.
     private let prefix: String
-    /// Addresses of the machine itself, which a server may treat as its own.
+    /// Loopback addresses, which a server may treat as its own machine.
     static let loopback = SoakNetwork(server: "127.0.0.1", prefix: "127.0.0.")
     /// Addresses that `scripts/soak.sh` adds in a network namespace.
     static let own = SoakNetwork(server: "10.99.0.1", prefix: "10.99.0.")
@@ -22,7 +22,7 @@ struct SoakNetwork: Sendable {
     func address(of client: Int) -> String { "\(prefix)\(client)" }
 }
 
-/// A server with keys that clients reach from several addresses.
+/// A server with keys, which clients reach from several addresses.
 struct SoakPlace: Sendable {
     let site: Site
     let network: SoakNetwork
@@ -30,7 +30,7 @@ struct SoakPlace: Sendable {
     let publicKey: String
     let secretKey: String
 
-    /// Makes the keys at a server that has started.
+    /// Creates the keys at a running server.
     init(_ site: Site, _ network: SoakNetwork, port: Int, adminKey: String) throws {
         self.site = site
         self.network = network
@@ -55,7 +55,7 @@ struct SoakPlace: Sendable {
         return key
     }
 
-    /// Connections of one client; `patience` in seconds.
+    /// Returns connections of one client; `patience` is in seconds.
     func connect(as client: Int, patience: Int = 10) -> Connect {
         let (port, server, source) = (port, network.server, network.address(of: client))
         return { try Wire(port, at: server, from: source, patience: patience) }
@@ -66,11 +66,11 @@ struct SoakPlace: Sendable {
     }
 }
 
-/// Which client of a soak has which number, the last part of its address.
+/// The number of each client of a soak: the last part of its address.
 enum SoakClients {
     static let senders = 2..<10
     static let prober = 11
-    /// Of one address with the forger: an office, or a mobile network.
+    /// The device has the same address as the forger, as in an office or a mobile network.
     static let (forger, device) = (2, 2)
     static let buyer = 12
     static let abusers = 13..<15
@@ -79,7 +79,7 @@ enum SoakClients {
     static let slow = 15..<20
 }
 
-/// A switch that is turned once, from any thread.
+/// A flag that is set once, from any thread.
 final class StopFlag: Sendable {
     private let flag = Locked(false)
 
@@ -87,7 +87,7 @@ final class StopFlag: Sendable {
 
     func set() { flag.withLock { $0 = true } }
 
-    /// Pauses for so many milliseconds, or until it is set.
+    /// Pauses for the given number of milliseconds, or until the flag is set.
     func wait(_ milliseconds: Int) {
         _ = waited(upTo: milliseconds) { isSet }
     }

@@ -4,46 +4,46 @@ import TideoverSandbox
 import TideoverServer
 import TideoverStorage
 
-/// What can be done to a server during a soak.
+/// The attacks on a server during a soak.
 enum SoakAttack: String, CaseIterable, Sendable {
-    /// One customer has bought a great many consumables, and buys on.
+    /// One customer has bought many consumables, and continues to buy.
     case purchases
     /// Forged notifications, from the address of honest clients.
     case forgeries
-    /// The public key of an app, misused.
+    /// Misuse of an app's public key.
     case publicKey = "public-key"
-    /// Long reports, again and again.
+    /// Repeated long reports.
     case reports
-    /// Connections that say nothing.
+    /// Connections that send nothing.
     case idle
-    /// Connections that say hardly anything.
+    /// Connections that send very little.
     case slow
-    /// A log that nobody reads.
+    /// A log without a reader.
     case log
 }
 
-/// Everything at once: honest senders, devices and reads beside every attack that is known, for as long
-/// as one likes.
+/// Runs everything at the same time, for any duration: honest senders, devices and reads, and all
+/// known attacks.
 struct SoakTrial {
     let server: ServerCommand
     let network: SoakNetwork
     let minutes: Int
     let attacks: Set<SoakAttack>
-    /// How many consumables one customer has bought before it begins.
+    /// The number of consumables that one customer bought before the start.
     let purchases: Int
-    /// How many others have bought a subscription.
+    /// The number of other customers with a subscription.
     let customers: Int
-    /// Whether times are judged, or only told.
+    /// Whether times are judged or only printed.
     let judgesTimes: Bool
     let tell: @Sendable (String) -> Void
 
-    /// What answers may take, in milliseconds, 99 of 100.
+    /// The 99th percentile that responses may take, in milliseconds.
     private static let longest = (notification: 500.0, read: 50.0)
-    /// How many notifications of a thousand may have to be sent again.
+    /// The number of notifications per thousand that may need a retry.
     private static let refusedPerMille = 10
-    /// What the file may grow by for each notification, and besides, in KiB.
+    /// The allowed growth of the file in KiB: per notification, and in addition.
     private static let (kibibytesEach, kibibytesBesides) = (16, 64 * 1024)
-    /// What memory may grow by in the second half, in KiB.
+    /// The allowed growth of memory in the second half, in KiB.
     private static let memorySlack = 32 * 1024
     private static let (idleCount, slowCount) = (1_100, 100)
 
@@ -67,7 +67,7 @@ struct SoakTrial {
         return (table(cast, readings), finding)
     }
 
-    /// Everybody who takes part.
+    /// All participants.
     private struct Cast {
         let attacks: Set<SoakAttack>
         let senders: HonestSenders
@@ -127,7 +127,7 @@ struct SoakTrial {
         finding.note("the first \(purchases) purchases took \(seconds) s")
     }
 
-    /// Lets everybody begin, waits, and lets the attackers end before the others.
+    /// Starts all participants and waits. Stops the attackers before the others.
     private func watch(
         _ cast: Cast,
         _ place: SoakPlace,
@@ -252,7 +252,7 @@ struct SoakTrial {
         )
     }
 
-    /// It stops although nobody reads its log.
+    /// The server must stop although its log has no reader.
     private func judgeEnd(_ process: ServerProcess, _ finding: inout Finding) {
         let begin = ContinuousClock.now
         let end = process.stop()
@@ -300,7 +300,7 @@ struct SoakTrial {
         return table
     }
 
-    /// This process holds both ends' worth of connections.
+    /// This process has both ends of every connection.
     private func raiseFileLimit() {
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
         var limit = rlimit()
@@ -310,7 +310,7 @@ struct SoakTrial {
     }
 }
 
-/// A log that nobody reads once the server listens: whoever waits to write to it waits for ever.
+/// A log whose reader stops once the server listens. A blocking write to it never returns.
 private struct StalledLog {
     private let descriptor: Int32
 
@@ -318,7 +318,7 @@ private struct StalledLog {
         guard mkfifo(path, 0o600) == 0 else {
             throw CommandFailure(.cannotCreate, "\(path): \(String(cString: strerror(errno)))")
         }
-        // Held open at both ends, so that opening waits for nobody and writing meets a reader.
+        // Open at both ends, so that opening does not wait and writes have a reader.
         descriptor = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
     }
 

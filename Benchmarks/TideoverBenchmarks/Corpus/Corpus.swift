@@ -2,18 +2,20 @@ import Glibc
 import TideoverCommandLine
 import TideoverSandbox
 
-/// A file of distinct notifications, each a whole HTTP request behind its length in eight digits.
+/// A file of distinct notifications. Each is a complete HTTP request after its length in eight
+/// digits.
 struct Corpus: Sendable {
     let path: String
     let count: Int
     /// The average length of a notification's body in bytes.
     let bodyBytes: Int
 
-    /// How many customers are told of at the same time: a customer's messages stand that far apart.
+    /// The number of customers whose messages alternate, so that a customer's messages are that far
+    /// apart.
     private static let block = 50
 
-    /// Mints `count` notifications about the customers from number `first` on, who began `months`
-    /// ago and so have about as many messages and one.
+    /// Creates `count` notifications about the customers from number `first` on. Each customer
+    /// began `months` ago and so has about that many messages plus one.
     static func mint(
         _ count: Int,
         of store: Store,
@@ -40,7 +42,7 @@ struct Corpus: Sendable {
         return Corpus(path: path, count: written, bodyBytes: bytes / max(1, written))
     }
 
-    /// The bodies of a few blocks of customers, block by block.
+    /// Returns the bodies of some blocks of customers, block by block.
     private static func bodies(
         of store: Store,
         blocksFrom first: Int,
@@ -78,7 +80,7 @@ struct Corpus: Sendable {
         fwrite(request, 1, request.count, file)
     }
 
-    /// The bodies of the first notifications of a file.
+    /// Returns the bodies of the first notifications of a file.
     static func bodies(in path: String, atMost count: Int) throws -> [[UInt8]] {
         guard let file = fopen(path, "r") else {
             throw CommandFailure(.noInput, "cannot read \(path)")
@@ -89,7 +91,7 @@ struct Corpus: Sendable {
             let size = Int(String(decoding: length, as: UTF8.self)),
             let request = read(size, from: file)
         {
-            // The head of the request has no `{`.
+            // The head of the request contains no `{`.
             bodies.append(Array(request.drop { $0 != UInt8(ascii: "{") }))
         }
         return bodies

@@ -4,14 +4,13 @@ import TideoverCore
 import TideoverSandbox
 import TideoverServer
 
-/// The app that all measures are about, as its configuration file describes it: simulated purchases
-/// only, which nobody needs a key to read.
+/// The configuration of the measured app. It has simulated purchases only, so reads need no key.
 enum Setting {
     static let appID = "cards"
     static let notifications = "/v1/apps/\(appID)/notifications/app-store"
     static let customers = "/v1/apps/\(appID)/customers/"
 
-    /// Writes the configuration, and the root it names, into a folder.
+    /// Writes the configuration and its root certificate into a folder.
     ///
     /// - Returns: the path of the configuration file.
     static func write(in folder: String, database: String, store: Store) throws -> String {
@@ -21,7 +20,7 @@ enum Setting {
         return path
     }
 
-    /// What a configuration file says, whatever the process's variables are.
+    /// Loads a configuration file, ignoring the process's variables.
     static func load(_ path: String) throws -> Configuration.App {
         let configuration = try Configuration.load(
             file: path,

@@ -3,8 +3,8 @@ import TideoverJSON
 import TideoverSandbox
 import TideoverSignatures
 
-/// A simulated store whose notifications are as large as the App Store's: each of the three signed
-/// documents carries three certificates.
+/// A simulated store with notifications as large as the App Store's: each of the three signed
+/// documents contains three certificates.
 struct Store: Sendable {
     static let product = "cards.pro.monthly"
     static let app = AppStoreApp(
@@ -24,12 +24,12 @@ struct Store: Sendable {
         return month
     }()
 
-    /// What a receiver is to trust, as DER.
+    /// The root that a receiver must trust, as DER.
     let root: [UInt8]
     private let header: JSONObject
     private let key = P256PrivateKey.generate()
 
-    /// A store with new keys.
+    /// Creates a store with new keys.
     init() throws {
         let root = try CertificateSizes.root.fitted { template in
             try CertificateAuthority.selfSigned(template, key: .generate(.p384))
@@ -55,7 +55,7 @@ struct Store: Sendable {
         ]
     }
 
-    /// The body that the store posts, with everything in it signed.
+    /// Returns the body that the store posts, with all its parts signed.
     func body(of notification: AppStoreNotification) throws -> [UInt8] {
         let payload = notification.payload(
             transaction: try notification.transaction.map(signed),
@@ -72,20 +72,20 @@ struct Store: Sendable {
     }
 }
 
-/// How many bytes the App Store's certificates take, and certificates made as large.
+/// The sizes of the App Store's certificates in bytes, for certificates of equal size.
 private enum CertificateSizes: Int {
     case leaf = 1076
     case intermediate = 794
     case root = 583
 
-    /// What `make` makes of a template that a comment brings to the size. Signatures differ in length
-    /// by a few bytes, so the size is met to within those.
+    /// Creates a certificate from a template with a comment that fills it to the size. Signatures
+    /// vary by a few bytes, so the size is exact to within those.
     func fitted<Made>(
         _ make: (CertificateTemplate) throws -> Made,
         of certificate: (Made) -> [UInt8]
     ) throws -> Made {
         let plain = certificate(try make(template)).count
-        // The comment's own frame takes about two dozen bytes.
+        // The comment's own encoding takes about two dozen bytes.
         return try make(template(comment: max(0, rawValue - plain - 24)))
     }
 
@@ -98,7 +98,7 @@ private enum CertificateSizes: Int {
         return template
     }
 
-    /// Netscape's comment, which nothing acts upon.
+    /// The Netscape comment extension, which has no effect.
     private static let comment = "2.16.840.1.113730.1.13"
 
     private static func ia5String(_ text: [UInt8]) -> [UInt8] {

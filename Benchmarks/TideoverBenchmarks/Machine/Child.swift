@@ -1,15 +1,15 @@
 import Glibc
 import TideoverCommandLine
 
-/// A program that was started, with what it says kept in files.
+/// A child process with its output in files.
 final class Child {
     let pid: pid_t
     let said: String
     let told: String
     private var code: Int32?
 
-    /// Starts a program that is on the PATH or named by its path. It is kept to one processor, if one
-    /// is given; `name` is what the files of its standard output and standard error are called after.
+    /// Starts a program from the PATH or a path, bound to one processor if one is given. `name`
+    /// names the files of its standard output and standard error.
     init(_ words: [String], on core: Int?, name: String, in folder: String) throws {
         said = "\(folder)/\(name).out"
         told = "\(folder)/\(name).err"
@@ -35,8 +35,8 @@ final class Child {
 
     deinit { stop() }
 
-    /// Threads of Swift's tasks hold signals back, and a child would inherit that: it could neither
-    /// be stopped nor be woken by its own alarm.
+    /// Threads of Swift's tasks block signals, and a child would inherit that. It could then
+    /// neither be stopped nor receive its own alarm.
     private static func attributes() -> posix_spawnattr_t {
         var attributes = posix_spawnattr_t()
         var none = sigset_t()
@@ -53,7 +53,7 @@ final class Child {
 
     /// Runs a program to its end.
     ///
-    /// - Returns: what it said on standard output.
+    /// - Returns: its standard output.
     static func run(
         _ words: [String],
         on core: Int?,
@@ -69,7 +69,7 @@ final class Child {
         return Files.text(child.said)
     }
 
-    /// Waits for its end, and returns its exit code; 128 and more if a signal ended it.
+    /// Waits for its end. Returns its exit code, or 128 and more if a signal ended it.
     @discardableResult
     func wait() -> Int32 {
         if let code { return code }
@@ -81,18 +81,18 @@ final class Child {
         return ended
     }
 
-    /// Asks it to stop, and waits until it has.
+    /// Sends SIGTERM and waits for its end.
     func stop() {
         guard code == nil else { return }
         kill(pid, SIGTERM)
         wait()
     }
 
-    // MARK: What it uses
+    // MARK: Resource usage
 
-    /// Processor time of all its threads in seconds, to a hundredth.
+    /// The processor time of all its threads in seconds, to a hundredth.
     var processorSeconds: Double {
-        // The name before the numbers ends in a parenthesis and may have blanks.
+        // The name before the numbers ends with a parenthesis and may contain blanks.
         let fields = Files.text("/proc/\(pid)/stat").split(separator: ")").last?
             .split(separator: " ")
         guard let fields, fields.count > 12, let user = Double(fields[11]),
@@ -101,7 +101,7 @@ final class Child {
         return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
     }
 
-    /// The most memory it has held, in megabytes.
+    /// The peak memory usage, in megabytes.
     var peakMegabytes: Double {
         let line = Files.text("/proc/\(pid)/status").split(separator: "\n")
             .first { $0.hasPrefix("VmHWM:") }

@@ -1,7 +1,7 @@
 import Glibc
 import TideoverCommandLine
 
-/// The few things that are done with files.
+/// Helpers for files.
 enum Files {
     static func write(_ bytes: [UInt8], to path: String) throws {
         guard let file = fopen(path, "w") else {
@@ -13,23 +13,23 @@ enum Files {
         }
     }
 
-    /// The text of a file; empty where there is none.
+    /// Returns the text of a file; empty if it does not exist.
     static func text(_ path: String) -> String {
         let bytes = try? FileInput.read(path, atMost: 16 << 20)
         return String(decoding: bytes ?? [], as: UTF8.self)
     }
 
-    /// 0 where there is none.
+    /// Returns 0 if the file does not exist.
     static func size(_ path: String) -> Int {
         var status = stat()
         return stat(path, &status) == 0 ? Int(status.st_size) : 0
     }
 
-    /// Removes the files in a folder, and the folder.
+    /// Removes a folder and the files in it.
     static func removeFolder(_ path: String) {
         guard let entries = opendir(path) else { return }
         while let entry = readdir(entries) {
-            // By address: copying the field would read past entries that are shorter than it.
+            // By address: a copy of the field would read past entries that are shorter than it.
             guard let offset = MemoryLayout<dirent>.offset(of: \.d_name) else { break }
             let start = UnsafeRawPointer(entry) + offset
             let name = String(cString: start.assumingMemoryBound(to: CChar.self))

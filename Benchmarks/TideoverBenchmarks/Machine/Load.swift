@@ -1,7 +1,7 @@
 import Glibc
 import TideoverCommandLine
 
-/// What wrk sends.
+/// The requests that wrk sends.
 enum Load {
     case notifications(Corpus)
     /// Snapshots of customers, by their ids in a file.
@@ -17,16 +17,16 @@ enum Load {
     }
 }
 
-/// What wrk found: https://github.com/wg/wrk, the loader of all measures over HTTP.
+/// The result of wrk (https://github.com/wg/wrk), which loads all measures over HTTP.
 struct LoadResult {
     let requests: Double
     let seconds: Double
     let p50Milliseconds: Double
     let p99Milliseconds: Double
 
-    /// Sends a load for some seconds over some connections.
+    /// Sends a load for some seconds over several connections.
     ///
-    /// - Throws: when an answer was no 200, or the notifications were not enough and came twice.
+    /// - Throws: if a response was not 200, or if too few notifications had to be sent twice.
     static func measure(
         _ load: Load,
         to address: String,
@@ -72,7 +72,7 @@ final class ServerUnderLoad {
     let child: Child
     let address: String
 
-    /// Starts a server that says on standard error where it listens, as `tideover serve` does.
+    /// Starts a server that logs its address on standard error, as `tideover serve` does.
     init(_ words: [String], name: String, in folder: String) throws {
         child = try Child(words, on: Yardstick.core, name: name, in: folder)
         address = try Self.address(saidBy: child, words)
@@ -86,7 +86,7 @@ final class ServerUnderLoad {
                 separator: "\n",
                 omittingEmptySubsequences: false
             )
-            // The last line may not be whole yet.
+            // The last line may be incomplete.
             for line in lines.dropLast() {
                 if let place = line.split(separator: " ").last, line.contains(sign) {
                     return String(place.dropFirst("http://".count))
@@ -98,7 +98,7 @@ final class ServerUnderLoad {
         throw CommandFailure(.unavailable, "\(command) does not listen:\n\(Files.text(child.told))")
     }
 
-    /// Puts a load on it, and reads what it used meanwhile.
+    /// Loads the server, and measures its resource usage meanwhile.
     func bear(
         _ load: Load,
         connections: Int = 32,

@@ -1,15 +1,15 @@
 import Glibc
 import TideoverCommandLine
 
-/// What this machine can do at most: verifications of ECDSA P-256 a second on one core, as OpenSSL's
-/// own benchmark counts them. Every score is a part of it.
+/// This machine's maximum: ECDSA P-256 verifications per second on one core, as OpenSSL's own
+/// benchmark measures them. Every score is a fraction of it.
 enum Yardstick {
-    /// The core that everything measured runs on.
+    /// The core of everything measured.
     static let core = 0
-    /// The core that loads it.
+    /// The core of the load generator.
     static let loader = 1
 
-    /// By the clock on the wall, so that somebody else's work on the core shows.
+    /// Uses elapsed time, so that other work on the core is visible.
     static func verifications(in folder: String, seconds: Int) throws -> Double {
         let words = ["openssl", "speed", "-elapsed", "-seconds", "\(seconds)", "ecdsap256"]
         let text = try Child.run(words, on: core, name: "openssl", in: folder)
@@ -20,7 +20,7 @@ enum Yardstick {
         return rate
     }
 
-    /// What OpenSSL does a second, on the same core.
+    /// OpenSSL's operations per second, on the same core.
     struct Rates {
         /// Verifications of RSA with keys of 2048 bits.
         let verifications: Double
@@ -35,13 +35,13 @@ enum Yardstick {
         }
     }
 
-    /// The operations that receipts and passes cannot do without.
+    /// The operations that every receipt and every pass needs.
     static func receiptsAndPasses(in folder: String, seconds: Int) throws -> Rates {
         let words = [
             "openssl", "speed", "-elapsed", "-seconds", "\(seconds)", "rsa2048", "ed25519",
         ]
         let text = try Child.run(words, on: core, name: "openssl", in: folder)
-        // Both lines end with how many it signs a second, and how many it verifies.
+        // Both lines end with the signatures and the verifications per second.
         func rates(_ name: String) -> [Double] {
             let line = text.split(separator: "\n").last { $0.contains(name) }
             return line?.split(separator: " ").suffix(2).compactMap { Double($0) } ?? []
@@ -54,7 +54,7 @@ enum Yardstick {
     }
 }
 
-/// The machine in one line, without which no figure means anything.
+/// The machine in one line, which every measurement must name.
 enum Machine {
     static func description(in folder: String) -> String {
         var system = utsname()
@@ -80,7 +80,7 @@ enum Machine {
             ?? "unknown processor"
     }
 
-    /// The median time to append 4 KiB durably, in microseconds: what every commit waits for.
+    /// The median time to append 4 KiB durably, in microseconds. Every commit waits for it.
     private static func synchronised(in folder: String) -> Int64? {
         let path = "\(folder)/disk"
         let file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)

@@ -10,8 +10,7 @@ import TideoverServer
 import TideoverSignatures
 import TideoverStorage
 
-/// `device`: what a device presents and what it takes away, beside the one operation of OpenSSL that
-/// neither can do without.
+/// `device`: measures receipts and passes, relative to the one OpenSSL operation that each needs.
 enum DeviceWork {
     private static let folder = Parameter.option(
         "--folder",
@@ -48,7 +47,7 @@ enum DeviceWork {
         return .success
     }
 
-    /// Everything once, for a moment.
+    /// Runs everything once, briefly.
     static func smoke(in folder: String) async throws -> [String] {
         let loops = try Loops(nanoseconds: 20_000_000)
         let reads = try await Reads.count(in: folder, reads: 200)
@@ -56,11 +55,11 @@ enum DeviceWork {
     }
 }
 
-/// What one thread needs for a receipt, and for a pass.
+/// The time of one thread for a receipt, and for a pass.
 private struct Loops {
     private let purchases: Int
     private let bytes: Int
-    /// With the certificates verified anew, and with them remembered.
+    /// With new verification of the certificates, and with cached results.
     private let fresh: Times
     private let remembered: Times
     private let pass: Times
@@ -123,7 +122,7 @@ private struct Loops {
     }
 }
 
-/// How long one run of something takes, in microseconds.
+/// The duration of one run, in microseconds.
 private struct Times {
     let median: Double
     let late: Double
@@ -147,13 +146,13 @@ private struct Times {
     var words: String { "p50 \(median.written) us, p99 \(late.written) us" }
 }
 
-/// A receipt as a device hands it over, and who believes it.
+/// A receipt as a device presents it, and its trust.
 private struct PresentedReceipt {
     let container: [UInt8]
     let purchases: Int
     private let root: [UInt8]
 
-    /// A subscriber's first nine months.
+    /// The first nine months of a subscriber.
     init() throws {
         var machine = AppStoreMachine(app: Store.app, seed: 7, now: 1_756_684_800_000)
         try machine.register(
@@ -182,7 +181,7 @@ private struct PresentedReceipt {
         )
     }
 
-    /// From the container to its facts; how many.
+    /// Reads the container to its facts. Returns their number.
     func read(_ trust: AppStoreTrust) throws -> Int {
         let now = Setting.now()
         return try trust.readReceipt(container, at: now).facts(
@@ -193,7 +192,7 @@ private struct PresentedReceipt {
     }
 }
 
-/// How often reads have a pass signed.
+/// How often reads sign a pass.
 private struct Reads {
     let reads: Int
     let first: Int
@@ -203,7 +202,7 @@ private struct Reads {
         ["signatures of the first read: \(first), of \(reads) more: \(later)"]
     }
 
-    /// One customer, read again and again by the service over its storage.
+    /// Reads one customer repeatedly, through the service and its storage.
     static func count(in folder: String, reads: Int) async throws -> Reads {
         let store = try Store()
         let now = Setting.now().millisecondsSince1970
@@ -247,7 +246,7 @@ private struct Reads {
     }
 }
 
-/// Signs passes, and counts them.
+/// Signs passes and counts them.
 private final class Signatures: Sendable {
     private let made = Locked(0)
     private let key = Ed25519PrivateKey.generate()

@@ -6,8 +6,8 @@ import TideoverHTTPServer
 import TideoverServer
 import TideoverStorage
 
-/// The two servers that are measured beside `tideover serve`: one that only answers, and the service
-/// over a storage that keeps nothing.
+/// The two servers that are measured besides `tideover serve`: one with a constant answer, and the
+/// service with a storage that stores nothing.
 enum Host {
     private static let kind = Parameter.argument(
         "KIND",
@@ -17,9 +17,9 @@ enum Host {
     private static let configuration = Parameter.option("--config", "FILE", "For `forgetful`")
 
     enum Kind: String, CaseIterable, Sendable {
-        /// One and the same answer to everything.
+        /// The same answer to every request.
         case constant
-        /// The service, with everything but a storage.
+        /// The complete service without a storage.
         case forgetful
     }
 
@@ -45,7 +45,7 @@ enum Host {
         return .success
     }
 
-    /// As long as a snapshot, and with its headers.
+    /// The length and the headers of a snapshot.
     private static let constant: Handler = {
         var response = Response.json(bytes: [UInt8](repeating: UInt8(ascii: " "), count: 600))
         response.headers["ETag"] = "W/\"1-0123456789abcdef\""
@@ -60,7 +60,7 @@ enum Host {
             storage: ForgetfulStorage(),
             version: "1",
             clock: Setting.now,
-            // As `tideover serve` has it: writing the log is a part of the work.
+            // As in `tideover serve`: writing the log is part of the work.
             log: { line in
                 output.message(String(decoding: line.json(at: Setting.now()), as: UTF8.self))
             },
@@ -69,7 +69,7 @@ enum Host {
     }
 }
 
-/// A storage that derives answers as any does, and keeps nothing.
+/// A storage that derives answers normally and stores nothing.
 struct ForgetfulStorage: Storage {
     func commit(
         _ intakes: [Intake],
@@ -227,7 +227,7 @@ struct ForgetfulStorage: Storage {
 }
 
 extension Intake {
-    /// What a storage would derive from if it had known nothing before.
+    /// The input of a storage without earlier data.
     var lineages: [CustomerLineages] {
         Dictionary(grouping: facts, by: \.lineage).flatMap { lineage, facts in
             let owners = [OwnershipEntry]().additions(for: facts)

@@ -8,7 +8,7 @@ import TideoverServer
 import TideoverSignatures
 import TideoverStorage
 
-/// The work itself, without socket and storage: from the body of a notification to the answer.
+/// Measures the work without socket and storage: from the body of a notification to the answer.
 enum InProcess {
     private static let folder = Parameter.argument("FOLDER", "Where configuration and corpus are")
     private static let seconds = Parameter.option(
@@ -35,7 +35,7 @@ enum InProcess {
         return .success
     }
 
-    /// The loop with every signature verified, and the one that believes everything.
+    /// Measures the loop with all signatures verified, and the one without verification.
     static func measure(in folder: String, nanoseconds: Int64) throws -> [Reading] {
         let configured = try Setting.load("\(folder)/\(Stage.configuration)")
         let bodies = try Corpus.bodies(in: "\(folder)/\(Stage.corpus)", atMost: 1_000)
@@ -44,7 +44,7 @@ enum InProcess {
             throw CommandFailure(.configuration, "the app has no App Store")
         }
         let work = Work(app: app, trust: trust, now: Setting.now())
-        // Reads signed documents as strictly as ever, and believes them.
+        // Parses signed documents strictly, without verifying signatures.
         let believing: SignatureCheck = { compact in
             VerifiedPayload(payload: try trust.read(compact).payload, authority: .simulated)
         }
@@ -83,13 +83,13 @@ enum InProcess {
         )
     }
 
-    /// What is done with one notification.
+    /// The work for one notification.
     private struct Work {
         let app: App
         let trust: AppStoreTrust
         let now: Instant
 
-        /// The length of the answer, so that nothing of the work can be left out.
+        /// Returns the answer's length, so that the compiler cannot remove any work.
         func answer(to body: [UInt8], _ check: SignatureCheck) throws -> Int {
             let reading = try AppStoreReader(app: trust.identity).readNotification(
                 body: body,

@@ -11,10 +11,11 @@ struct Loading {
     let store: Store
     let now: Int64
 
-    /// How many notifications are under way at the same time.
+    /// The number of notifications processed concurrently.
     private static let width = 64
 
-    /// Loads the customers of these numbers, each with one month behind and so one message or two.
+    /// Loads the customers of these numbers. Each has one month of history and so one or two
+    /// messages.
     func load(_ customers: Range<Int>) async throws {
         let storage = try SQLiteStorage(path: path)
         do {
@@ -64,7 +65,7 @@ struct Loading {
         }
     }
 
-    /// Writes the ids of customers, one a line.
+    /// Writes the ids of customers, one per line.
     static func writeIDs(of customers: Range<Int>, now: Int64, to path: String) throws {
         let lines = customers.map { Subscriber($0, months: 0, now: now).token }
         try Files.write(Array((lines.joined(separator: "\n") + "\n").utf8), to: path)

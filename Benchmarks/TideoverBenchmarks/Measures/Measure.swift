@@ -2,7 +2,7 @@ import Glibc
 import TideoverCommandLine
 import TideoverServer
 
-/// What can be measured, by the names of the command line.
+/// The available measures, by the names of the command line.
 enum Measure: String, CaseIterable, Sendable {
     case inProcess = "in-process"
     case http
@@ -10,7 +10,7 @@ enum Measure: String, CaseIterable, Sendable {
     case read
     case scale
 
-    /// What must be there before its first round.
+    /// Prepares the data before the measure's first round.
     func prepare(_ stage: Stage) async throws {
         switch self {
         case .inProcess, .http, .durable: break
@@ -22,7 +22,7 @@ enum Measure: String, CaseIterable, Sendable {
         }
     }
 
-    /// One round: what was found, by row.
+    /// Runs one round. Returns the readings by row.
     func round(_ stage: Stage) throws -> [Row: Reading] {
         switch self {
         case .inProcess: try Self.inProcess(stage)
@@ -66,7 +66,8 @@ enum Measure: String, CaseIterable, Sendable {
         return [.durable: try notifications(to: stage.serve("durable"), stage)]
     }
 
-    /// The snapshot and a constant answer of the same process, and the least any answer costs.
+    /// Measures the snapshot, a constant answer of the same process, and the minimum cost of any
+    /// answer.
     private static func read(_ stage: Stage) throws -> [Row: Reading] {
         let bare = try stage.host(.constant)
         defer { bare.child.stop() }
@@ -84,7 +85,7 @@ enum Measure: String, CaseIterable, Sendable {
 
     // MARK: Scale
 
-    /// How many customers a database has.
+    /// The number of customers in a database.
     enum Size: Int, CaseIterable {
         case small = 1_000
         case large = 100_000
@@ -100,7 +101,8 @@ enum Measure: String, CaseIterable, Sendable {
             database: database,
             store: stage.store
         )
-        // Numbers that no corpus has, so that what the rounds bring is about others.
+        // These numbers are in no corpus, so the notifications of the rounds concern other
+        // customers.
         let customers = 1_000_000..<1_000_000 + count
         try await Loading(
             path: "\(stage.folder)/\(database).db",
@@ -115,7 +117,7 @@ enum Measure: String, CaseIterable, Sendable {
         )
     }
 
-    /// Reads at random, then notifications about other customers, each on a copy of its own.
+    /// Measures random reads, then notifications about other customers, each on a separate copy.
     private static func scale(_ stage: Stage) throws -> [Row: Reading] {
         var readings: [Row: Reading] = [:]
         for size in Size.allCases {

@@ -2,29 +2,31 @@ import Glibc
 import TideoverCommandLine
 import TideoverCore
 
-/// Where everything measured finds what it needs.
+/// The shared files and settings of all measures.
 struct Stage {
-    /// Everything made for the measures; removed after them.
+    /// The folder for all files of the measures, which is removed after them.
     let folder: String
-    /// The executable that is measured.
+    /// The measured executable.
     let tideover: String
     /// This executable.
     let itself: String
     let store: Store
-    /// How long one measure runs.
+    /// The duration of one measure.
     let seconds: Int
-    /// The instant that all customers' stories lead up to.
+    /// The instant at which all customers' histories end.
     let now: Int64
-    /// Notifications enough for one round of any measure.
+    /// Enough notifications for one round of any measure.
     let corpus: Corpus
 
     /// The names of the configuration and of the corpus in the folder.
     static let configuration = "measured.json"
     static let corpus = "corpus"
-    /// Customers of a corpus have eight messages or nine, so the average one has a history of four.
+    /// Customers of a corpus have eight or nine messages, so the average history at a message is
+    /// four.
     static let months = 8
 
-    /// Makes a store, and the configuration and `count` notifications that one round can need at most.
+    /// Creates a store, the configuration, and `count` notifications, the maximum that one round
+    /// can use.
     init(
         folder: String,
         tideover: String,
@@ -51,7 +53,7 @@ struct Stage {
         )
     }
 
-    /// Starts the server over a database of this name, as its operators do.
+    /// Starts the server on a database of this name, as its operators do.
     func serve(_ database: String) throws -> ServerUnderLoad {
         let path = try Setting.write(in: folder, database: database, store: store)
         return try ServerUnderLoad(
@@ -69,14 +71,14 @@ struct Stage {
         return try ServerUnderLoad(words, name: kind.rawValue, in: folder)
     }
 
-    /// Removes a database and what is beside it.
+    /// Removes a database and its related files.
     func remove(_ database: String) {
         for suffix in [".db", ".db-wal", ".db-shm", ".db.lock"] {
             unlink("\(folder)/\(database)\(suffix)")
         }
     }
 
-    /// The size of a database with its log, in megabytes.
+    /// Returns the size of a database with its log, in megabytes.
     func megabytes(of database: String) -> Double {
         let bytes = ["", "-wal"].reduce(0) { $0 + Files.size("\(folder)/\(database).db\($1)") }
         return Double(bytes) / 1_000_000

@@ -1,16 +1,16 @@
-/// What one round of one measure found.
+/// The result of one round of one measure.
 struct Reading: Sendable {
     var perSecond: Double
-    /// Processor time for one request, of all threads.
+    /// The processor time of all threads per request.
     var processorMicroseconds: Double
     var p50Milliseconds: Double
     var p99Milliseconds: Double
-    /// The most memory the process had held until then.
+    /// The peak memory usage of the process until then.
     var peakMegabytes: Double = 0
-    /// Pieces of memory asked for by one request; nil where they are not counted.
+    /// The number of allocations per request; nil if they are not counted.
     var allocations: Double?
 
-    /// What a loop on one thread found, from its sorted times in nanoseconds.
+    /// Creates the result of a loop on one thread from its sorted times in nanoseconds.
     init(times: [Int64], nanoseconds: Int64, ofProcessor: Int64, allocations: Double) {
         let count = Double(times.count)
         self.init(
@@ -45,7 +45,7 @@ extension Reading {
             + [allocations].compactMap(\.self)
     }
 
-    /// The reading as one line, from one process to another.
+    /// The reading as one line, to pass it between processes.
     var text: String { numbers.map { "\($0)" }.joined(separator: " ") }
 
     init?(text: some StringProtocol) {

@@ -1,7 +1,7 @@
 import TideoverCommandLine
 import TideoverJSON
 
-/// Everything that was measured, in rounds.
+/// All measurements, in rounds.
 struct Report {
     /// One round of one measure, with OpenSSL's rate before and after it.
     struct Round {
@@ -11,14 +11,14 @@ struct Report {
 
         var verifications: Double { (before + after) / 2 }
 
-        /// Whether the machine did something else meanwhile: then OpenSSL too was slower than it can
-        /// be, by more than its own figures differ from run to run.
+        /// Whether other work disturbed the round. OpenSSL was then slower than its best rate, by
+        /// more than its own results vary between runs.
         func isDisturbed(best: Double) -> Bool { min(before, after) < best * 0.95 }
     }
 
     var machine: String
     var rounds: [Round] = []
-    /// Sizes of files in megabytes, by what they are.
+    /// Sizes of files in megabytes, by name.
     var files: [(name: String, megabytes: Double)] = []
     /// The average length of a notification's body in bytes.
     var bodyBytes = 0
@@ -27,7 +27,7 @@ struct Report {
 
     private var disturbed: Int { rounds.count { $0.isDisturbed(best: best) } }
 
-    /// Rounds that were not disturbed; of what has no other, all.
+    /// Returns the undisturbed rounds; all rounds if there are none.
     private func counted(_ has: (Round) -> Bool) -> [Round] {
         let all = rounds.filter(has)
         let quiet = all.filter { !$0.isDisturbed(best: best) }
@@ -176,13 +176,13 @@ extension Reading {
     }
 }
 
-/// The middle of some numbers, and how far they go.
+/// The median of some numbers, and their range.
 struct Spread: Sendable {
     let median: Double
     let least: Double
     let most: Double
 
-    /// Nil for no numbers.
+    /// Returns nil for no numbers.
     init?(_ numbers: [Double]) {
         let sorted = numbers.sorted()
         guard let least = sorted.first, let most = sorted.last else { return nil }
@@ -193,7 +193,7 @@ struct Spread: Sendable {
         self.most = most
     }
 
-    /// The median, and the extremes where they differ.
+    /// The median, and the extremes if they differ.
     var text: String {
         least == most
             ? median.written : "\(median.written) [\(least.written)..\(most.written)]"
@@ -201,7 +201,7 @@ struct Spread: Sendable {
 }
 
 extension Double {
-    /// With as many decimals as mean something: 1,234; 12.3; 0.123.
+    /// The number with significant decimals: 1,234; 12.3; 0.123.
     var written: String {
         switch magnitude {
         case 1_000...:

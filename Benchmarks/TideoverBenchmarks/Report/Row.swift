@@ -1,4 +1,4 @@
-/// What is told in one line of the report.
+/// One line of the report.
 enum Row: String, CaseIterable, Sendable {
     case inProcess
     case withoutSignatures
@@ -29,19 +29,19 @@ enum Row: String, CaseIterable, Sendable {
     }
 }
 
-/// What is judged: a number made of a round's readings, and what it should be.
+/// A number derived from a round's readings, and its target.
 struct Judgement: Sendable {
-    /// What a number must be.
+    /// The target of a number.
     enum Target: Sendable {
         case atLeast(Double)
         case atMost(Double)
-        /// Only told.
+        /// Reported only.
         case none
     }
 
     let title: String
     let target: Target
-    /// The number of one round, given V; nil where what it is made of was not measured.
+    /// Returns the number of one round, given V; nil if its readings are missing.
     let number: @Sendable (_ readings: [Row: Reading], _ verifications: Double) -> Double?
 
     static let all = [
@@ -81,7 +81,7 @@ struct Judgement: Sendable {
         ),
     ]
 
-    /// How much of what the machine can do at most is done: three verifications a notification.
+    /// The used fraction of the machine's maximum, at three verifications per notification.
     private static func score(_ title: String, of row: Row, atLeast least: Double) -> Judgement {
         Judgement(title: title, target: .atLeast(least)) { readings, verifications in
             readings[row].map { $0.perSecond * 3 / verifications }
@@ -101,7 +101,7 @@ struct Judgement: Sendable {
         }
     }
 
-    /// Nil where nothing is demanded.
+    /// Returns nil if there is no target.
     func isMet(by number: Double) -> Bool? {
         switch target {
         case .atLeast(let least): number >= least
@@ -110,7 +110,7 @@ struct Judgement: Sendable {
         }
     }
 
-    /// What is demanded, in words.
+    /// The target as text.
     var demand: String {
         switch target {
         case .atLeast(let least): ">= \(least.written)"

@@ -1,9 +1,9 @@
 import TideoverSandbox
 
-/// What customers do in a year, all of it drawn from a seed. The store decides what comes of it; some of
-/// it, such as buying what runs already, it refuses.
+/// The actions of customers in a year, derived from a seed. The store decides their results. It
+/// rejects some, such as buying an active subscription again.
 struct CustomerYear {
-    /// What a customer of any store can do.
+    /// The possible actions of a customer, for any store.
     enum Deed {
         case subscribe
         case failPayments
@@ -13,7 +13,7 @@ struct CustomerYear {
         case refund
     }
 
-    /// One deed: whose, and when, in milliseconds since 1970.
+    /// One action with its customer and its time, in milliseconds since 1970.
     struct Entry {
         let at: Int64
         let customer: Int
@@ -26,14 +26,15 @@ struct CustomerYear {
     static let day: Int64 = 86_400_000
 
     let customers: Int
-    /// In the order in which they happen.
+    /// In chronological order.
     let entries: [Entry]
 
     init(customers: Int, seed: UInt64) {
         self.customers = customers
         var entries: [Entry] = []
         for customer in 0..<customers {
-            // Each from a stream of its own, so that more customers leave the first ones as they were.
+            // Each customer has a separate random stream, so that adding customers does not change
+            // the first ones.
             var life = Life(customer, SeededRandom(seed: seed &+ UInt64(customer) &* 0x9E37_79B9))
             life.draw()
             entries += life.entries
@@ -44,7 +45,8 @@ struct CustomerYear {
     }
 }
 
-/// One customer's year: of three one has payments that fail, of four one cancels, of twenty one is refunded.
+/// One customer's year: one in three has failed payments, one in four cancels, one in twenty is
+/// refunded.
 private struct Life {
     private let customer: Int
     private var random: SeededRandom
@@ -59,7 +61,8 @@ private struct Life {
         let bought = add(.subscribe, CustomerYear.begin, afterDays: 0...27)
         if isOne(of: 3) {
             let failed = add(.failPayments, bought, afterDays: 10...300)
-            // The store gives up after 60 days: some are too late, and buy again.
+            // The store gives up after 60 days: some payments are too late, and those customers buy
+            // again.
             let fixed = add(.fixPayments, failed, afterDays: 5...100)
             add(.subscribe, fixed, afterDays: 0...1)
         }

@@ -1,10 +1,10 @@
 import TideoverJSON
 import TideoverSandbox
 
-/// The simulated Google Play, with an app that acknowledges what is bought and reads every purchase that it
-/// hears of.
+/// The simulated Google Play, with an app that acknowledges purchases and reads each one after a
+/// notification.
 struct MeasuredGooglePlay: MeasuredStore {
-    /// A notification, and the purchase as the API then tells it.
+    /// A notification, and the purchase as the API returns it then.
     struct Message {
         let notification: GooglePlayNotification
         let resource: JSONObject?
@@ -67,7 +67,7 @@ struct MeasuredGooglePlay: MeasuredStore {
         guard case .subscription(let type, _) = message.notification.event else { return false }
         switch type {
         case .renewed, .recovered: return true
-        // With the first one a trial begins.
+        // A trial begins with the first purchase.
         case .purchased: return message.resource?["linkedPurchaseToken"] != nil
         default: return false
         }

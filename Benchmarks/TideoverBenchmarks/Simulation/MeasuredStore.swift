@@ -1,26 +1,26 @@
-/// A simulated store as its speed is measured: what customers do goes in, what it says comes out. It sells
-/// one subscription by the month, with a week's trial and grace.
+/// A simulated store for speed measurements, from customers' actions to the store's messages. It
+/// sells one monthly subscription, with a trial of a week and grace.
 protocol MeasuredStore {
     associatedtype Message
 
     /// The store's name in the report.
     static var name: String { get }
 
-    /// A store without customers; the clock is in milliseconds since 1970.
+    /// Creates a store without customers; the clock is in milliseconds since 1970.
     init(seed: UInt64, now: Int64)
 
-    /// Makes a customer known, by number.
+    /// Registers a customer, by number.
     mutating func register(_ customer: Int) throws
 
-    /// What the store says at once; nil where it refuses.
+    /// Returns the store's immediate messages; nil if it rejects the action.
     mutating func perform(_ deed: CustomerYear.Deed, by customer: Int) -> [Message]?
 
-    /// Lets time pass up to and including the instant.
+    /// Advances the clock up to and including the instant.
     mutating func advance(to instant: Int64) -> [Message]
 
-    /// Everything that a receiver will learn of a message, before it is signed.
+    /// Returns all data of a message that a receiver gets, before it is signed.
     static func bytes(of message: Message) -> [UInt8]
 
-    /// Whether a month that is paid for begins with it.
+    /// Whether a paid month begins with the message.
     static func beginsMonth(_ message: Message) -> Bool
 }

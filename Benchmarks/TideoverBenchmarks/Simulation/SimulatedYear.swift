@@ -1,22 +1,21 @@
 import Glibc
 import TideoverSignatures
 
-/// A year that customers had with a simulated store, and what it took.
+/// A year of customers in a simulated store, with its cost.
 struct SimulatedYear {
     let store: String
     let customers: Int
-    /// Months that were paid for.
+    /// The number of paid months.
     private(set) var months = 0
     private(set) var messages = 0
-    /// Deeds that the store refused.
+    /// The number of actions that the store rejected.
     private(set) var refusals = 0
-    /// Processor time of the thread, in nanoseconds; of the store alone.
+    /// The processor time of the thread for the store alone, in nanoseconds.
     private(set) var nanoseconds: Int64 = 0
-    /// Over every message in its order.
+    /// The digest of all messages in order.
     private(set) var digest: [UInt8] = []
 
-    /// Lets the customers have their year. Messages are digested a day at a time, while the clock of the
-    /// measurement stands.
+    /// Simulates the year. Messages are digested once a day, while the measured time is paused.
     static func run<Store: MeasuredStore>(
         with type: Store.Type,
         _ plan: CustomerYear,

@@ -1,6 +1,6 @@
 import TideoverCommandLine
 
-/// `simulation`: how fast the simulated stores live, before anything they say is signed.
+/// `simulation`: measures the speed of the simulated stores, without signing.
 enum SimulationWork {
     private static let customers = Parameter.option(
         "--customers",
@@ -37,7 +37,7 @@ enum SimulationWork {
         return .success
     }
 
-    /// Everything once, with few customers.
+    /// Runs everything once, with few customers.
     static func smoke() throws -> Table { try table(customers: [50], seed: 7) }
 
     private static func table(customers: [Int], seed: UInt64) throws -> Table {
@@ -53,7 +53,7 @@ enum SimulationWork {
         return table
     }
 
-    /// One of each store.
+    /// Returns one year of each store.
     private static func years(_ plan: CustomerYear, _ seed: UInt64) throws -> [SimulatedYear] {
         [
             try twice(MeasuredAppStore.self, plan, seed),
@@ -61,7 +61,7 @@ enum SimulationWork {
         ]
     }
 
-    /// The same year twice: the quicker one, if they were the same.
+    /// Runs the same year twice. Returns the faster one if both are equal.
     private static func twice<Store: MeasuredStore>(
         _ store: Store.Type,
         _ plan: CustomerYear,

@@ -19,10 +19,10 @@ extension Fuzzer {
     )
 }
 
-/// A question and the answer to it, before anything in it is signed.
+/// A request and its response, before anything in it is signed.
 struct Exchanged {
-    /// On three lines: question and status; `Retry-After`; `Date`. Then the body, and what its
-    /// placeholders stand for.
+    /// Three lines: request and status; `Retry-After`; `Date`. Then the body, and the values of its
+    /// placeholders.
     var parts: [[UInt8]]
 
     init(_ input: [UInt8]) {
@@ -201,7 +201,7 @@ private enum AnswerChecks {
         }
     }
 
-    /// A date that was read is the one that the C library reads.
+    /// A parsed date must equal the C library's.
     private static func dated(_ exchange: StoreExchange, _ response: Response) {
         guard let dated = exchange.dated, let text = response.headers["Date"] else { return }
         let seconds = PlainDate.seconds(text)
@@ -255,7 +255,7 @@ private enum AnswerSeeds {
         Exchanged(frame: frame, body: #"{"errorCode":4040010,"errorMessage":"a"}"#, seed: []).input
     }
 
-    /// In the order of the questions.
+    /// In the order of the requests.
     private static let bodies = [
         """
         {"environment":"Production","bundleId":"com.example.cards","appAppleId":1234567890,"data":\
@@ -289,7 +289,7 @@ private enum AnswerSeeds {
 }
 
 private enum AnswerMutations {
-    /// A change to one part, or one of another exchange in its place.
+    /// Changes one part, or replaces it by that of another exchange.
     @Sendable static func any(_ input: [UInt8], _ most: Int, _ dice: inout Dice) -> [UInt8] {
         var exchanged = Exchanged(input)
         let place = dice.number(below: exchanged.parts.count)

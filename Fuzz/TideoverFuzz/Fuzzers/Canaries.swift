@@ -1,8 +1,8 @@
-/// Fuzzers with a fault planted, which must be found: else the others would find nothing either.
+/// Fuzzers with a planted fault that must be found. Otherwise the other fuzzers would find nothing
+/// either.
 ///
-/// Both faults lie behind four bytes that are compared one after the other. Chance alone would meet
-/// them once in four thousand million inputs: only who is told how far an input got finds them in
-/// seconds.
+/// Both faults require four bytes that are compared one after the other. Random inputs would meet
+/// them once in four thousand million. Only a fuzzer with coverage feedback finds them in seconds.
 extension Fuzzer {
     static let canaryOfOracles = Fuzzer(
         "canary-oracle",

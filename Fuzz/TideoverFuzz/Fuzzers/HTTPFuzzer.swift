@@ -69,7 +69,7 @@ private enum HTTPChecks {
         }
     }
 
-    /// What the C library makes of it, which reads up to a zero byte.
+    /// The C library's result, which reads up to a zero byte.
     private static func systems(_ text: String) -> [UInt8]? {
         guard !text.utf8.contains(0) else { return nil }
         var bytes = [UInt8](repeating: 0, count: 16)

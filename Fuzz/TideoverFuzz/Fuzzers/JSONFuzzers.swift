@@ -70,7 +70,7 @@ private enum JSONChecks {
         written(value)
     }
 
-    /// What is written of a value reads as it, and is written alike again.
+    /// The written text of a value must parse to the same value, and be written identically again.
     private static func written(_ value: JSONValue) {
         for pretty in [false, true] {
             let text = value.encoded(pretty: pretty)

@@ -57,9 +57,9 @@ private enum JWSSeeds {
     }
 }
 
-/// Changes to a compact form that reach behind its base64.
+/// Changes a compact form inside its base64.
 enum CompactMutations {
-    /// A change to the text, or to what one of its segments says.
+    /// Changes the text, or the content of one of its segments.
     @Sendable static func any(_ input: [UInt8], _ most: Int, _ dice: inout Dice) -> [UInt8] {
         var segments = input.split(separator: dot, omittingEmptySubsequences: false).map(Array.init)
         let place = dice.number(below: segments.count)

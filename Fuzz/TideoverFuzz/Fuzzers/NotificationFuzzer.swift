@@ -20,12 +20,12 @@ extension Fuzzer {
 }
 
 /// A message before it is signed: the contents of the notification, of the transaction and of the
-/// renewal info, one after the other. What is changed is changed before it is signed, since behind a
-/// signature nothing else would ever get.
+/// renewal info. Changes happen before signing, because a changed signed document would always be
+/// rejected.
 struct Unsealed {
-    /// In the notification's content these stand for the signed parts.
+    /// The placeholders of the signed parts in the notification's content.
     static let placeholders = ["$transaction", "$renewal"]
-    /// Stands in no JSON text.
+    /// A byte that JSON text never contains.
     static let separator: UInt8 = 0x1E
 
     var parts: [[UInt8]]
@@ -34,7 +34,7 @@ struct Unsealed {
         parts = Self.split(input, into: 3)
     }
 
-    /// The parts of an input; those that are missing are empty.
+    /// Returns the parts of an input; missing ones are empty.
     static func split(_ input: [UInt8], into count: Int) -> [[UInt8]] {
         let parts = input.split(
             separator: separator,
@@ -50,15 +50,15 @@ struct Unsealed {
 
     var input: [UInt8] { Array(parts.joined(separator: [Self.separator])) }
 
-    /// The body as posted, with all its parts sealed.
+    /// The posted body, with all its parts signed.
     var body: [UInt8] {
         Array(#"{"signedPayload":""#.utf8) + Seal.sealed(notification) + Array(#""}"#.utf8)
     }
 
-    /// The notification's content, with the other parts sealed.
+    /// The notification's content, with the other parts signed.
     var notification: [UInt8] { filled(parts[0]) }
 
-    /// A text with the signed parts in place of what stands for them.
+    /// Replaces the placeholders of a text by the signed parts.
     func filled(_ text: [UInt8], further: [String: [UInt8]] = [:]) -> [UInt8] {
         var text = text
         for (placeholder, part) in zip(Self.placeholders, parts.dropFirst()) {
@@ -71,7 +71,7 @@ struct Unsealed {
     }
 }
 
-/// A simulated signature: a digest of what it covers, which nobody else would think of.
+/// A simulated signature: a digest of the signed content, which no input contains by chance.
 enum Seal {
     static func sealed(_ payload: [UInt8]) -> [UInt8] {
         let input = Array("e30.".utf8) + Base64.encode(payload, .urlSafe)
@@ -181,7 +181,7 @@ enum FactChecks {
         return [.distantPast, Instant(millisecondsSince1970: 0)] + near + [.distantFuture]
     }
 
-    /// Until the instant that a snapshot announces it holds.
+    /// A snapshot is valid until its announced instant.
     private static func announced(_ facts: [Fact], _ history: LineageHistory) {
         guard let customer = CustomerID("anna") else { Failure.stop("anna is nobody") }
         let owner = OwnershipEntry(
@@ -214,7 +214,7 @@ enum FactChecks {
 }
 
 extension Fact {
-    /// The end that it states, if it states one.
+    /// The end of the fact, if it has one.
     fileprivate var end: Instant? {
         switch assertion {
         case .term(let term): term.end
@@ -224,7 +224,7 @@ extension Fact {
     }
 }
 
-/// Changes to a message behind its signatures.
+/// Changes to a message inside its signatures.
 enum SealedMutations {
     @Sendable static func any(_ input: [UInt8], _ most: Int, _ dice: inout Dice) -> [UInt8] {
         var message = Unsealed(input)

@@ -24,7 +24,8 @@ extension Fuzzer {
                 expect(PassSeeds.believable.contains(input), "believed, but nobody signed it")
                 PassChecks.hold(claims)
             }
-            // The same claims, as if they had been signed: nothing that was changed gets past a signature.
+            // Checks the claims as if they were signed, because changed ones always fail the
+            // signature.
             if let jws = try? JWS(input) { PassChecks.hold(jws.payload) }
         }
     )
@@ -113,7 +114,7 @@ private enum PassSeeds {
     }
     static let keys = Ed25519KeySet(["now": key.publicKey, "former": former.publicKey])
 
-    /// What the two known keys signed as passes.
+    /// The payloads that the two known keys signed as passes.
     static let believable: Set<[UInt8]> = Set(
         passes.map { document("now", Pass.documentType, key, $0) }
             + [document("former", Pass.documentType, former, pass())]

@@ -52,7 +52,7 @@ extension Fuzzer {
     )
 }
 
-/// What the fuzzers of Google Play read with.
+/// The readers for the fuzzers of Google Play.
 private enum Play {
     /// 2026-05-06T10:00:00Z.
     static let now = Instant(millisecondsSince1970: 1_778_061_600_000)
@@ -107,7 +107,7 @@ private enum PushChecks {
         Play.hold(read.presumed)
     }
 
-    /// The data of a push as a second reader finds them.
+    /// Returns the data of a push by a second parser.
     private static func data(in body: [UInt8]) -> [UInt8]? {
         guard let root = PlainJSON.read(body, depth: JSONLimits.inbound.maxDepth) else {
             return nil
@@ -126,7 +126,7 @@ private enum PushChecks {
         return members.first { $0.key.elementsEqual(name.unicodeScalars) }?.value
     }
 
-    /// Without the spaces around it, which are not kept.
+    /// Removes surrounding spaces, which are not stored.
     private static func trimmed(_ text: [UInt8]) -> [UInt8] {
         let isSpace = { (byte: UInt8) in [0x09, 0x0A, 0x0D, 0x20].contains(byte) }
         return Array(text.drop(while: isSpace).reversed().drop(while: isSpace).reversed())
@@ -153,7 +153,7 @@ private enum PushTokenChecks {
             expect(!isOriginal, "an original cannot be taken apart")
             return
         }
-        // The same claims, as if they had been signed: nothing that was changed gets past a signature.
+        // Checks the claims as if they were signed, because changed ones always fail the signature.
         hold(jws.payload)
         guard let key else { Failure.stop("the kept key cannot be read") }
         do {
@@ -262,7 +262,7 @@ private enum PlaySeeds {
     ]
 }
 
-/// Changes to a push that reach behind the base64 of its data.
+/// Changes a push inside the base64 of its data.
 private enum PlayMutations {
     @Sendable static func push(_ input: [UInt8], _ most: Int, _ dice: inout Dice) -> [UInt8] {
         guard dice.one(in: 2), let document = try? JSONDocument(input),

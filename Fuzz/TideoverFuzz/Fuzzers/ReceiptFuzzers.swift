@@ -39,7 +39,7 @@ private enum ReceiptChecks {
         }
     }
 
-    /// Lives as long as the process, as the server's does.
+    /// Exists as long as the process, as in the server.
     private static let verifier = newVerifier()
 
     private static func newVerifier() -> SignedDataVerifier {
@@ -113,7 +113,7 @@ private enum ReceiptChecks {
         if !facts.isEmpty { FactChecks.standing(facts + SimulatedLife.usualFacts) }
     }
 
-    /// Whether these bytes are one value, whose values are values, and so on.
+    /// Whether these bytes are one value that consists of complete values.
     private static func isWhole(_ input: [UInt8]) -> Bool {
         do {
             var open = [try BERReader.only(input[...])]
@@ -130,7 +130,7 @@ private enum ReceiptChecks {
 
     private static func reading(of content: [UInt8]) -> AppStoreReading? {
         do {
-            // The container is what `receipt` is about: here, it says whatever the input says.
+            // The fuzzer `receipt` tests the container. Here, its content is the input.
             return try reader.readReceipt([0x30]) { _ in
                 VerifiedReceipt(content: content, authority: .appStore)
             }
@@ -144,7 +144,7 @@ private enum ReceiptChecks {
 }
 
 enum ReceiptMutations {
-    /// A change to a value somewhere in a container, or to its bytes, or a part of another container.
+    /// Changes a value in a container or its bytes, or inserts a part of another container.
     @Sendable static func container(_ input: [UInt8], _ most: Int, _ dice: inout Dice) -> [UInt8] {
         switch dice.number(below: 4) {
         case 0: return Mutations.bytes(input, most: most)
@@ -153,7 +153,7 @@ enum ReceiptMutations {
         }
     }
 
-    /// A change to one value somewhere, three times in four, in one form or the other.
+    /// Changes one value in three cases out of four, in one form or the other.
     @Sendable static func content(_ input: [UInt8], _ most: Int, _ dice: inout Dice) -> [UInt8] {
         guard !dice.one(in: 4), let tree = PlainBER(input) else {
             return Mutations.bytes(input, most: most)

@@ -74,7 +74,7 @@ private enum ReconcileChecks {
         )
     )
 
-    /// What is checked of an answer is what is kept of it.
+    /// The stored part of an answer must be its verified part.
     private static func believes(_ answer: [UInt8], _ receipt: [UInt8]) {
         let text = receipt.filter { $0 != 0x20 && !(0x09...0x0D).contains($0) }
         let reading = try? reader.readReceiptAnswer(answer) { container in
@@ -89,7 +89,7 @@ private enum ReconcileChecks {
     }
 }
 
-/// A second reading of what a device presents.
+/// A second parser of a device's presentation.
 private enum PlainEvidence: CustomStringConvertible {
     case pieces([Piece])
     case tooMany
@@ -99,11 +99,11 @@ private enum PlainEvidence: CustomStringConvertible {
     struct Piece {
         let kind: DeviceItem.Kind
         let index: Int
-        /// Nil where nothing in it can be signed.
+        /// Nil if no part of it can be signed.
         var signed: [UInt8]?
-        /// Why, then.
+        /// The reason in that case.
         var refusal = "not-signed"
-        /// Whether Google Play is to be asked about it.
+        /// Whether Google Play must be queried about it.
         var isAsked = false
     }
 
@@ -194,8 +194,8 @@ private enum PlainEvidence: CustomStringConvertible {
 
     private static func isAsked(_ purchase: PlainJSON) -> Bool { store(of: purchase) == "play" }
 
-    /// `apple`, `play` or `other`: by the name of the store, else of the platform, else by the endings
-    /// of the members, else by the form of the token.
+    /// Returns `apple`, `play` or `other`: by the name of the store, else of the platform, else by
+    /// the endings of the members, else by the form of the token.
     private static func store(of purchase: PlainJSON) -> String {
         for member in ["store", "platform"] {
             let name = purchase[member]?.text.lowercased() ?? ""
@@ -252,7 +252,7 @@ private enum PlainEvidence: CustomStringConvertible {
 }
 
 extension PlainEvidence {
-    /// Whether a member's name is close to one that would hold what is signed.
+    /// Whether a member's name is close to one for signed data.
     private static func isNearlySigned(_ purchase: PlainJSON) -> Bool {
         guard case .object(let members) = purchase else { return false }
         let known = [
@@ -267,7 +267,7 @@ extension PlainEvidence {
 }
 
 extension PlainJSON {
-    /// The member of an object; nil where there is none.
+    /// The member of an object; nil if it does not exist.
     fileprivate subscript(_ name: String) -> PlainJSON? {
         guard case .object(let members) = self else { return nil }
         return members.first { $0.key.elementsEqual(name.unicodeScalars) }?.value

@@ -117,7 +117,7 @@ private enum RevenueCatChecks {
 }
 
 enum RevenueCatMutations {
-    /// A change to one line, or to the bytes of them all.
+    /// Changes one line, or the bytes of all lines.
     @Sendable static func line(_ input: [UInt8], _ most: Int, _ dice: inout Dice) -> [UInt8] {
         let end = UInt8(ascii: "\n")
         var lines = input.split(separator: end, omittingEmptySubsequences: false).map(Array.init)
@@ -146,7 +146,7 @@ enum RevenueCatSeeds {
         #""type":"TRANSFER","transferred_from":["a"],"transferred_to":["b"]"#,
     ]
 
-    /// Events with few members, which name no environment or name it otherwise.
+    /// Events with few members, without an environment or with another name for it.
     private static let sparse = [
         #""type":"TEMPORARY_ENTITLEMENT_GRANT","store":"APP_STORE""#,
         #""type":"TEMPORARY_ENTITLEMENT_GRANT","entitlement_ids":["premium"],"transaction_id":"t""#,

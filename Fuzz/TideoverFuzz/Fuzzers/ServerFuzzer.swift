@@ -23,7 +23,7 @@ extension Fuzzer {
     )
 }
 
-/// One server on a database of its own, from the first request to a restart.
+/// One server with a new database, from the first request to a restart.
 private enum ServerChecks {
     private static let environments: [Environment] = [.production, .sandbox]
     private static let authorization = "Bearer of the dashboard"
@@ -49,7 +49,7 @@ private enum ServerChecks {
         BlockingWait.run {
             await visit(path) { service in
                 await send(input, to: service)
-                // What a server of another version reads may be new to this one, once.
+                // A replay may find new facts once, as after a change of version.
                 for environment in environments { await replay(environment, by: service) }
             }
             await visit(path) { service in
@@ -80,8 +80,8 @@ private enum ServerChecks {
 
     // MARK: Requests
 
-    /// Each line goes where its kind goes: an event to the webhook, a record of an export to the import,
-    /// anything else to the import of answers.
+    /// Sends each line by its kind: an event to the webhook, a record of an export to the import,
+    /// any other line to the import of answers.
     private static func send(_ input: [UInt8], to service: Service) async {
         var records = [ServerSeeds.header]
         var answers: [[UInt8]] = []
@@ -118,7 +118,7 @@ private enum ServerChecks {
         guard let response = try? await service.handler(request) else {
             Failure.stop("the handler throws")
         }
-        // 503 is the answer to what is dated ahead of the clock.
+        // Data that is dated ahead of the clock is answered with 503.
         let isFault = response.status >= 500 && response.status != 503
         expect(!isFault, "\(method) \(path) is answered \(response.status)")
     }
@@ -138,7 +138,7 @@ private enum ServerChecks {
     }
 }
 
-/// A folder in memory where there is one: an input must not wait for a disk.
+/// A folder in memory if possible, so that inputs do not wait for a disk.
 private struct Folder {
     private static let count = Locked(0)
 

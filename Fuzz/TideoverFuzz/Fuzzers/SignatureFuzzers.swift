@@ -36,7 +36,7 @@ private enum SignedChecks {
         try TrustAnchor(name: "fuzzed", der: Originals.shared.root)
     }
 
-    /// Lives as long as the process, as the server's does.
+    /// Exists as long as the process, as in the server.
     private static let verifier = ChainVerifier(policy: Originals.policy, anchors: [anchor])
 
     private static let contents: Set<[UInt8]> = Set(
@@ -84,7 +84,7 @@ private enum SignedChecks {
         expect(isOriginal(certificates), "believed, but the root vouched for something else")
     }
 
-    /// The third certificate is the sender's word, which nobody looks at.
+    /// The sender chooses the third certificate, and the verifier ignores it.
     private static func isOriginal(_ certificates: [[UInt8]]) -> Bool {
         certificates.count == 3
             && Originals.shared.chains.contains {
@@ -93,13 +93,13 @@ private enum SignedChecks {
     }
 }
 
-/// Certificates as one input: each after its length, in two bytes.
+/// Certificates as one input: each after its length in two bytes.
 enum ChainText {
     static func joined(_ certificates: [[UInt8]]) -> [UInt8] {
         certificates.flatMap { [UInt8($0.count >> 8 & 255), UInt8($0.count & 255)] + $0 }
     }
 
-    /// As many as there are; the last may be cut short.
+    /// Splits an input into its certificates. The last one may be truncated.
     static func split(_ input: [UInt8]) -> [[UInt8]] {
         var rest = input[...]
         var certificates: [[UInt8]] = []
@@ -113,8 +113,8 @@ enum ChainText {
 }
 
 enum SignedMutations {
-    /// A change to a document: to its text, to what a segment says, to a certificate in its header, or
-    /// a part of another document in place of its own.
+    /// Changes a document's text, the content of a segment or a certificate in its header, or
+    /// inserts a part of another document.
     @Sendable static func any(_ input: [UInt8], _ most: Int, _ dice: inout Dice) -> [UInt8] {
         switch dice.number(below: 6) {
         case 0, 1: certificate(input, most, &dice)
@@ -123,7 +123,7 @@ enum SignedMutations {
         }
     }
 
-    /// A change to one certificate of several, or one of another chain in its place.
+    /// Changes one certificate of several, or replaces it by one of another chain.
     @Sendable static func chain(_ input: [UInt8], _ most: Int, _ dice: inout Dice) -> [UInt8] {
         var certificates = ChainText.split(input)
         guard !dice.one(in: 8), !certificates.isEmpty else {

@@ -1,6 +1,6 @@
 import TideoverSandbox
 
-/// Throws that follow from the seed that libFuzzer gives.
+/// Random choices that follow from libFuzzer's seed.
 struct Dice {
     private var random: SeededRandom
 
@@ -8,17 +8,17 @@ struct Dice {
         random = SeededRandom(seed: seed)
     }
 
-    /// A number from 0 up to and without `count`, which is more than 0.
+    /// Returns a number from 0 to `count` - 1; `count` must be positive.
     mutating func number(below count: Int) -> Int {
         Int(random.number(in: 0...Int64(count - 1)))
     }
 
-    /// Whether one throw in `sides` came true.
+    /// Returns true with a probability of one in `sides`.
     mutating func one(in sides: Int) -> Bool { number(below: sides) == 0 }
 
-    /// One of several; there must be some.
+    /// Returns one of several elements; the array must not be empty.
     mutating func pick<Element>(_ some: [Element]) -> Element { some[number(below: some.count)] }
 
-    /// A number as large or small as numbers can be.
+    /// Returns any 64-bit number.
     mutating func integer() -> Int64 { random.number(in: .min ... .max) }
 }

@@ -1,8 +1,8 @@
 import Glibc
 
-/// How a fuzzer says that something is wrong: libFuzzer sees the process abort, and keeps the input.
+/// Reports a failure: the process aborts, and libFuzzer stores the input.
 enum Failure {
-    /// Ends the process with a sentence.
+    /// Aborts the process with a message.
     static func stop(_ sentence: String) -> Never {
         let text = "\n== the promise is broken: \(sentence)\n"
         _ = write(STDERR_FILENO, text, text.utf8.count)
@@ -10,12 +10,12 @@ enum Failure {
     }
 }
 
-/// Ends the process unless a condition holds.
+/// Aborts the process unless a condition is true.
 func expect(_ condition: Bool, _ sentence: @autoclosure () -> String) {
     if !condition { Failure.stop(sentence()) }
 }
 
-/// Ends the process if something throws that cannot.
+/// Aborts the process if `body` throws, which must not happen.
 func unfailing<Value>(_ sentence: String, _ body: () throws -> Value) -> Value {
     do {
         return try body()

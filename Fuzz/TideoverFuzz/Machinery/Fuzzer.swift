@@ -1,17 +1,17 @@
-/// One thing that is fuzzed.
+/// One fuzzer.
 struct Fuzzer: Sendable {
     let name: String
-    /// What holds for every input, in a sentence.
+    /// The property of every input, in a sentence.
     let promise: String
     /// The longest input, in bytes.
     let maximumByteCount: Int
     /// Inputs to start from.
     let seeds: @Sendable () -> [[UInt8]]
-    /// Words that inputs are made of.
+    /// The dictionary for inputs.
     let words: [String]
-    /// How an input is made of another.
+    /// Derives an input from another.
     let mutate: Mutation
-    /// Ends the process if the promise does not hold for an input.
+    /// Aborts the process if the property is false for an input.
     let check: @Sendable ([UInt8]) -> Void
 
     init(

@@ -1,12 +1,12 @@
 import CTideoverFuzzing
 import TideoverJSON
 
-/// Makes an input of another, of at most so many bytes.
+/// Derives an input from another, with a maximum length in bytes.
 typealias Mutation = @Sendable (_ input: [UInt8], _ most: Int, _ dice: inout Dice) -> [UInt8]
 
 /// Ways to change an input.
 enum Mutations {
-    /// As libFuzzer does it, knowing nothing of what the bytes mean.
+    /// libFuzzer's own mutation, which does not use the format of the bytes.
     @Sendable static func bytes(_ input: [UInt8], _ most: Int, _: inout Dice) -> [UInt8] {
         bytes(input, most: most)
     }
@@ -20,7 +20,7 @@ enum Mutations {
         }
     }
 
-    /// A change to the bytes or, three times in four, to what they say as JSON.
+    /// Changes the bytes or, in three cases out of four, the JSON value.
     @Sendable static func json(_ input: [UInt8], _ most: Int, _ dice: inout Dice) -> [UInt8] {
         guard !dice.one(in: 4), let document = try? JSONDocument(input, limits: .local) else {
             return bytes(input, most: most)
@@ -32,7 +32,7 @@ enum Mutations {
     }
 }
 
-/// A change to one value somewhere in a JSON value.
+/// Changes one value inside a JSON value.
 struct JSONChange {
     var dice: Dice
 
@@ -74,7 +74,7 @@ struct JSONChange {
         return array
     }
 
-    /// A value unlike the one that was there.
+    /// Returns a value of any kind.
     private mutating func other() -> JSONValue {
         dice.pick([
             nil, true, false, 0, 1, -1, 2, 3, 4, 5, 1.5, 1e300, .integer(.max), .integer(.min), "",
@@ -83,7 +83,7 @@ struct JSONChange {
         ])
     }
 
-    /// A value of the same kind.
+    /// Returns a value of the same kind.
     private mutating func near(_ value: JSONValue) -> JSONValue {
         switch value {
         case .null: return other()
@@ -108,5 +108,5 @@ struct JSONChange {
     private static let strangeKeys = ["", "a", "data", "__proto__", "e\u{301}", "\u{0}"]
 }
 
-/// What stands between the segments of a compact form.
+/// The separator of the segments of a compact form.
 let dot = UInt8(ascii: ".")

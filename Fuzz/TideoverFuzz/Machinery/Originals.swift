@@ -2,33 +2,33 @@ import TideoverJSON
 import TideoverSandbox
 import TideoverSignatures
 
-/// The true chains and signed documents that the fuzzers of signatures start from, and false ones
-/// close to them.
+/// The valid chains and signed documents that the fuzzers of signatures start from, and similar
+/// invalid ones.
 ///
-/// ECDSA never signs twice alike, so they are kept in the file that `TIDEOVER_FUZZ_ORIGINALS` names: an
-/// input that was found once can be tried again with the documents it was made from. No key is kept.
+/// ECDSA signatures differ each time, so they are stored in the file that `TIDEOVER_FUZZ_ORIGINALS`
+/// names. A failing input can then be tried again with its documents. No key is stored.
 struct Originals: Sendable {
-    /// The root that everything true leads to.
+    /// The root of all valid chains.
     let root: [UInt8]
     /// Compact forms signed under it.
     let documents: [[UInt8]]
-    /// Compact forms that must be refused.
+    /// Compact forms that must be rejected.
     let falseDocuments: [[UInt8]]
     /// Chains of three certificates under the root.
     let chains: [[[UInt8]]]
-    /// Chains that must be refused.
+    /// Chains that must be rejected.
     let falseChains: [[[UInt8]]]
-    /// The roots that every true receipt leads to.
+    /// The roots of all valid receipts.
     let receiptRoots: [[UInt8]]
     /// Receipts signed under one of them, in both forms, by SHA-1 and SHA-256.
     let receipts: [[UInt8]]
-    /// Receipts that must be refused.
+    /// Receipts that must be rejected.
     let falseReceipts: [[UInt8]]
     /// The key that signs pushes, as a JSON Web Key.
     let pushKey: [UInt8]
     /// Tokens of pushes that it signed.
     let pushTokens: [[UInt8]]
-    /// Tokens that must be refused.
+    /// Tokens that must be rejected.
     let falsePushTokens: [[UInt8]]
 
     static let shared: Originals = {
@@ -37,7 +37,7 @@ struct Originals: Sendable {
             let originals = unfailing("\(path) is not what was kept") {
                 Originals(JSONValue(try JSONDocument(kept, limits: .local).root))
             }
-            // Kept by a version that knew no pushes.
+            // A version without pushes wrote the file.
             if !originals.pushTokens.isEmpty { return originals }
         }
         let new = made()
@@ -104,7 +104,7 @@ struct Originals: Sendable {
     static let pushAudience = "https://billing.example.com/push"
     static let pushSender = "pusher@project.iam.gserviceaccount.com"
 
-    /// The token of a push, with changes to its claims and its header.
+    /// Returns the token of a push, with changes to its claims and its header.
     private static func pushToken(
         _ key: RSAPrivateKey,
         _ changes: JSONObject = [:],
@@ -135,7 +135,7 @@ struct Originals: Sendable {
     }
 }
 
-/// Makes certificates and documents as the App Store has them.
+/// Creates certificates and documents in the format of the App Store.
 private struct Mint {
     /// 2026-05-06T10:00:00Z.
     static let instant: Int64 = 1_778_061_600_000
@@ -144,7 +144,7 @@ private struct Mint {
         intermediateMarker: "1.2.840.113635.100.6.2.1"
     )
 
-    /// Who signs, and the certificates that say so.
+    /// A signing key with its certificates.
     struct Signer {
         let key: P256PrivateKey
         let chain: [[UInt8]]
@@ -189,7 +189,7 @@ private struct Mint {
         ]
     }
 
-    /// All that stands between these and a true document is one check each.
+    /// Each of these differs from a valid document in one check.
     func falseDocuments() throws -> [[UInt8]] {
         let payload = Self.payload("4")
         let changed: [JSONObject] = [
@@ -202,8 +202,8 @@ private struct Mint {
     func falseChains() throws -> [[[UInt8]]] { try falseSigners().map(\.chain) }
 
     private func falseSigners() throws -> [Signer] {
-        // Other keys under the same names; a leaf for something else; leaves of another time; a leaf
-        // that is an authority; an intermediate without its marker.
+        // Other keys under the same names; a leaf for another purpose; leaves of another time; a
+        // leaf that is an authority; an intermediate without its marker.
         let otherRoot = try CertificateAuthority.selfSigned(
             Self.rootTemplate,
             key: .generate(.p256)
@@ -258,9 +258,9 @@ private struct Mint {
 }
 
 extension Originals {
-    /// When documents are verified that do not say when they were signed: 2026-05-06T10:00:00Z.
+    /// The verification time of documents without a signing time: 2026-05-06T10:00:00Z.
     static var instant: Int64 { Mint.instant }
 
-    /// What the certificates must say.
+    /// The requirements for the certificates.
     static var policy: ChainPolicy { Mint.policy }
 }

@@ -1,8 +1,8 @@
 import Glibc
 import TideoverSignatures
 
-/// Writes what a fuzzer starts from: `NAME/seeds/*`, `NAME/words` in the form of libFuzzer's
-/// dictionaries, and in `NAME/limit` the length of its longest input.
+/// Writes a fuzzer's starting files: `NAME/seeds/*`, `NAME/words` in the format of libFuzzer's
+/// dictionaries, and the maximum length of an input in `NAME/limit`.
 enum Preparation {
     static func write(_ fuzzer: Fuzzer, to folder: String) {
         let own = "\(folder)/\(fuzzer.name)"
@@ -32,7 +32,7 @@ enum Preparation {
     }
 }
 
-/// Whole files.
+/// Reads and writes complete files.
 enum File {
     static func write(_ bytes: [UInt8], to path: String) {
         guard let file = fopen(path, "wb") else { Failure.stop("cannot write \(path)") }
@@ -40,7 +40,7 @@ enum File {
         expect(fclose(file) == 0 && written == bytes.count, "cannot write \(path)")
     }
 
-    /// Nil if there is no such file.
+    /// Returns nil if the file does not exist.
     static func read(_ path: String) -> [UInt8]? {
         guard let file = fopen(path, "rb") else { return nil }
         defer { fclose(file) }

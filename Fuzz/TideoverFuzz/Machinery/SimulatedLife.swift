@@ -3,7 +3,7 @@ import TideoverCore
 import TideoverJSON
 import TideoverSandbox
 
-/// What the simulated App Store says of a few lives, before it is signed.
+/// The simulated App Store's data about a few lives, before it is signed.
 enum SimulatedLife {
     static let bundleId = "com.example.cards"
     static let appAppleId: Int64 = 1_234_567_890
@@ -22,7 +22,7 @@ enum SimulatedLife {
         return Unsealed(parts: contents.map { JSONValue.object($0 ?? [:]).encoded() }).input
     }
 
-    /// Facts of a life without trouble, into which others may fall.
+    /// The facts of an ordinary life, which can be combined with others.
     static let usualFacts: [Fact] = {
         let reader = AppStoreReader(
             app: AppStoreIdentity(bundleId: bundleId, environments: [.production])
@@ -38,7 +38,7 @@ enum SimulatedLife {
         }
     }()
 
-    /// What the receipt of the last of these lives says, in both forms.
+    /// The receipt content of the last life, in both forms.
     static let receiptContents: [[UInt8]] = ReceiptForm.allCases.map(told.receipt.content)
 
     private static var notifications: [TideoverSandbox.AppStoreNotification] { told.notifications }
@@ -92,7 +92,7 @@ enum SimulatedLife {
         return heard
     }
 
-    /// The store's names and words.
+    /// The store's names and constants.
     static let words: [String] = [
         "$transaction", "$renewal", "\"data\"", "\"summary\"", "\"externalPurchaseToken\"",
         "\"appData\"", "\"signedTransactionInfo\"", "\"signedRenewalInfo\"",

@@ -1,7 +1,7 @@
 import TideoverLocks
 
-/// Runs what is asynchronous to its end on the calling thread, for libFuzzer, which waits for each
-/// input: handing it to other threads and back would take longer than the input itself.
+/// Runs asynchronous code to its end on the calling thread, because libFuzzer waits for each input.
+/// A switch to other threads and back would take longer than the input itself.
 final class Waiting: TaskExecutor {
     private let jobs = Locked<[UnownedJob]>([])
 

@@ -1,9 +1,9 @@
 import Foundation
 import TideoverJSON
 
-/// Whether the project's reading of a document and another one are the same.
+/// Compares the project's parse of a document with another one.
 enum Agreement {
-    /// With the plain second reading: every value, to the last scalar and bit.
+    /// Compares with the plain second parser: every value, to the last scalar and bit.
     static func holds(_ node: JSONNode, _ plain: PlainJSON) -> Bool {
         switch plain {
         case .null: return node.isNull
@@ -36,15 +36,15 @@ enum Agreement {
         return Double(integer) == nearest
     }
 
-    /// With Foundation: where this is false, Foundation reads a document that we accept as something
-    /// else.
+    /// Compares with Foundation. If this is false, Foundation reads an accepted document
+    /// differently.
     static func holds(_ node: JSONNode, foundation other: Any) -> Bool {
         switch node.kind {
         case .null: return other is NSNull
         case .bool: return (other as? NSNumber)?.boolValue == node.bool
         case .number:
             guard let double = node.double, let number = other as? NSNumber else { return false }
-            // Foundation goes by way of decimals, which differ in the last bit.
+            // Foundation converts by way of decimals, which differ in the last bit.
             return abs(number.doubleValue - double) <= abs(double) * 0x1p-48
         case .string:
             guard let own = node.string, let text = other as? String else { return false }
@@ -54,7 +54,7 @@ enum Agreement {
             return zip(node.elements, array).allSatisfy { holds($0, foundation: $1) }
         case .object:
             guard let object = other as? [String: Any] else { return false }
-            // Swift's dictionaries take keys for one that differ only in normalisation.
+            // Swift's dictionaries treat keys as equal that differ only in normalisation.
             let keys = node.members.map(\.key)
             guard Set(keys).count == node.count,
                 !keys.contains(where: { $0.unicodeScalars.contains(mark) })
@@ -66,14 +66,15 @@ enum Agreement {
         }
     }
 
-    /// Foundation takes byte order marks away wherever it begins to read a piece of a string.
+    /// Foundation removes byte order marks at the beginning of each piece of a string that it
+    /// reads.
     private static let mark: Unicode.Scalar = "\u{FEFF}"
 
     private static func withoutMarks(_ text: String) -> [Unicode.Scalar] {
         text.unicodeScalars.filter { $0 != mark }
     }
 
-    /// What Foundation makes of a document.
+    /// Returns Foundation's parse of a document.
     static func foundation(_ bytes: [UInt8]) throws -> Any {
         try JSONSerialization.jsonObject(with: Data(bytes), options: .fragmentsAllowed)
     }

@@ -1,12 +1,11 @@
 import TideoverASN1
 
-/// A second reader of BER, that shares nothing with the first: it takes values apart by calling itself,
-/// down to the last one.
+/// A second, recursive parser of BER, which shares no code with the project's.
 indirect enum PlainBER {
     case plain(UInt8, [UInt8])
     case made(UInt8, [PlainBER])
 
-    /// The one value that these bytes are; nil if they are none, or it is nested too deep.
+    /// Parses one value; nil if the bytes are invalid, or nested too deep.
     init?(_ bytes: [UInt8]) {
         var rest = bytes[...]
         guard let value = Self.take(&rest, depth: 1), rest.isEmpty else { return nil }
@@ -56,7 +55,7 @@ indirect enum PlainBER {
 
     // MARK: Writing
 
-    /// How deep values are nested in it, itself included.
+    /// The nesting depth of the value, including itself.
     var depth: Int {
         switch self {
         case .plain: 1
@@ -64,7 +63,7 @@ indirect enum PlainBER {
         }
     }
 
-    /// With every length in front.
+    /// The value with definite lengths everywhere.
     var withLengths: [UInt8] {
         switch self {
         case .plain(let tag, let contents): Self.written(tag, contents)
@@ -72,7 +71,7 @@ indirect enum PlainBER {
         }
     }
 
-    /// With marks instead of lengths wherever there can be, and strings in two pieces.
+    /// The value with indefinite lengths wherever possible, and with strings in two pieces.
     var withMarks: [UInt8] {
         switch self {
         case .plain(4, let contents) where contents.count > 1:
@@ -93,7 +92,8 @@ indirect enum PlainBER {
 
     // MARK: Changing
 
-    /// With one value somewhere in it changed, left out, repeated or put in another's place.
+    /// Returns the value with one inner value changed, removed, repeated or moved in place of
+    /// another.
     func changed(_ dice: inout Dice) -> PlainBER {
         switch self {
         case .plain(let tag, let contents):

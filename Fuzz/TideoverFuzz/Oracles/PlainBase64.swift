@@ -1,4 +1,4 @@
-/// A second reading of base64, a character at a time, which shares nothing with the project's.
+/// A second parser of base64, one character at a time, which shares no code with the project's.
 enum PlainBase64 {
     private static func sextet(_ byte: UInt8, isURLSafe: Bool) -> UInt32? {
         switch byte {
@@ -11,7 +11,7 @@ enum PlainBase64 {
         }
     }
 
-    /// The bytes of a text that is canonical; nil for any other.
+    /// Decodes a canonical text; returns nil for any other.
     static func decode(_ text: some Collection<UInt8>, isURLSafe: Bool) -> [UInt8]? {
         var characters = Array(text)
         if !isURLSafe {
@@ -31,7 +31,7 @@ enum PlainBase64 {
                 bits &= (1 << UInt32(count)) - 1
             }
         }
-        // Less than a whole character is left over, and it says nothing.
+        // The remaining bits are less than a character, and must be zero.
         return count < 6 && bits == 0 ? bytes : nil
     }
 }

@@ -1,8 +1,8 @@
 import CTideoverFuzzing
 
-/// The C library's reading of the date of an HTTP header.
+/// The C library's parse of the date of an HTTP header.
 enum PlainDate {
-    /// In seconds since 1970; nil for what is no such date. The weekday's name is not looked at.
+    /// Returns the seconds since 1970; nil for an invalid date. The weekday's name is ignored.
     static func seconds(_ text: String) -> Int64? {
         guard let space = text.firstIndex(of: " ") else { return nil }
         var seconds: Int64 = 0

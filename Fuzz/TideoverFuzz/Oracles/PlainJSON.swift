@@ -1,7 +1,7 @@
 import Glibc
 
-/// A second reading of strict JSON, slow and plain: RFC 8259 rule by rule, and no key twice in an
-/// object. It shares nothing with the project's scanner.
+/// A second, slow parser of strict JSON: RFC 8259 rule by rule, and no repeated key in an object.
+/// It shares no code with the project's scanner.
 indirect enum PlainJSON {
     case null
     case bool(Bool)
@@ -11,8 +11,8 @@ indirect enum PlainJSON {
     case array([PlainJSON])
     case object([(key: [Unicode.Scalar], value: PlainJSON)])
 
-    /// Reads a document; nil if it is none, or if more than `depth` arrays and objects are open at
-    /// once.
+    /// Parses a document. Returns nil if it is invalid, or if more than `depth` arrays and objects
+    /// are nested.
     static func read(_ bytes: [UInt8], depth: Int) -> PlainJSON? {
         guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
         var reader = PlainReader(text: Array(text.unicodeScalars), depth: depth)
@@ -24,7 +24,7 @@ private struct PlainReader {
     struct Refusal: Error {}
 
     let text: [Unicode.Scalar]
-    /// How many more arrays and objects may be opened.
+    /// How many further arrays and objects may be opened.
     var depth: Int
     var place = 0
 
@@ -170,7 +170,7 @@ private struct PlainReader {
             try digits()
         }
         let written = String(String.UnicodeScalarView(text[start..<place]))
-        // A number beyond the greatest double is refused.
+        // A number beyond the greatest double is rejected.
         guard strtod(written, nil).isFinite else { throw Refusal() }
         return written
     }

@@ -4,34 +4,34 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverSandbox
 
-/// A story that was played, as each of its people lived it.
+/// A played story, with one course for each person.
 struct Chronicle: Hashable, Sendable {
     let name: String
     let from: Instant
     let until: Instant
     /// One for each person, in the order of the story.
     let courses: [Course]
-    /// How many messages of the stores were delivered.
+    /// The number of delivered store messages.
     let messages: Int
-    /// How often the server was asked about a customer while the story was played.
+    /// The number of answers that the server gave about customers during the story.
     let answers: Int
-    /// How many of these answers were not what the stores themselves held to be so.
+    /// The number of answers that differ from the stores' own state.
     let wrongAnswers: Int
-    /// How long playing it took.
+    /// The duration of the run.
     let took: Duration
 
-    /// How long a kind of mistake of an expiry check lasted, taken together.
+    /// The total duration of one kind of mistake of an expiry check.
     func total(_ mistake: Mistake) -> Milliseconds {
         Milliseconds(courses.reduce(0) { $0 + $1.total(mistake).count })
     }
 
-    /// How many people met a kind of mistake of an expiry check.
+    /// The number of people affected by one kind of mistake of an expiry check.
     func people(_ mistake: Mistake) -> Int {
         courses.count { $0.total(mistake) > .zero }
     }
 
-    /// Whom to look at more closely: who is locked out by an expiry check at the end, or else was for
-    /// longest.
+    /// The person to show in detail: one whom an expiry check locks out at the end, else the one
+    /// locked out for longest.
     var protagonist: Course? {
         let isDeniedNow = { (course: Course) in
             course.mistakes.contains { $0.value == .lockedOut && $0.until == until }
@@ -42,7 +42,7 @@ struct Chronicle: Hashable, Sendable {
 }
 
 extension Chronicle {
-    /// Asks the server that a story was played against for the timeline of each person.
+    /// Requests each person's timeline from the server that played the story.
     init(
         _ report: ScenarioReport,
         until end: Instant,
@@ -92,9 +92,9 @@ extension Chronicle {
         self.took = took
     }
 
-    /// What a route answers about a person of a rehearsed app, which asks nobody for a key.
+    /// Returns a route's answer about a person of a rehearsed app, which needs no key.
     ///
-    /// - Throws: `CommandFailure` for whatever is no success.
+    /// - Throws: `CommandFailure` for every answer that is not a success.
     static func answer(
         _ route: String,
         of person: String,
@@ -120,7 +120,7 @@ extension Chronicle {
 // MARK: - JSON
 
 extension Chronicle {
-    /// The courses and what comes of them, for programs.
+    /// The courses and their totals, as JSON.
     var json: JSONObject {
         [
             "tookMilliseconds": .integer(Int64(took / .milliseconds(1))),

@@ -1,14 +1,15 @@
 import TideoverCore
 import TideoverSandbox
 
-/// A chronicle as a page for a browser: one file that needs nothing else, light or dark as the reader has it.
+/// Draws a chronicle as an HTML page: one self-contained file, light or dark by the reader's
+/// setting.
 ///
-/// Bars bear their words where there is room, so that nothing rests on colour alone.
+/// Bars have labels where there is room, so that colour is not the only sign.
 struct ChronicleDrawing {
     private let chronicle: Chronicle
     private let scale: TimeScale
 
-    // In the drawing's own units, of which a small letter takes about six.
+    // In the drawing's own units; a small letter is about six wide.
     private static let width = 1040
     private static let margin = 190
     private static let rowHeight = 50
@@ -112,7 +113,8 @@ struct ChronicleDrawing {
         return "<g><title>\(title)</title><rect class=\"\(name)\" \(shape)/>\(label)</g>"
     }
 
-    /// The words of a mistake that are too long to stand on it: after it, or before it at the end.
+    /// Returns the label of a mistake that is too short to contain it. It follows the mistake, or
+    /// precedes it at the end.
     private func beside(_ mistake: Stretch<Mistake>, _ words: String, at y: Int) -> String {
         let (start, end) = (position(mistake.from), position(mistake.until))
         if Self.fits(words, in: end - start) { return "" }
@@ -135,7 +137,7 @@ struct ChronicleDrawing {
         String(InstantText.writeForPeople(instant.millisecondsSince1970).prefix(16))
     }
 
-    // MARK: Words
+    // MARK: Labels
 
     private static func words(_ mistake: Stretch<Mistake>) -> String {
         let days = Chronicle.days(mistake.length)
@@ -177,7 +179,8 @@ struct ChronicleDrawing {
         }
     }
 
-    /// Hues that stay apart for those who see few of them; words on bars are at least four and a half to one.
+    /// The hues are distinct for colour-blind readers. Labels on bars have a contrast of at least
+    /// 4.5:1.
     private static let style = """
         :root { color-scheme: light dark; --paper: #ffffff; --ink: #1c1f23; --quiet: #5c6570; --line: #dde1e6;
           --active: #0a7d53; --trial: #9bdcc0; --grace: #f2b134; --hold: #6a5fc1; --paused: #b8b4e6;

@@ -2,22 +2,22 @@ import TideoverCommandLine
 import TideoverCore
 import TideoverSandbox
 
-/// A chronicle as a picture for a terminal: two lines for each person, what the server said and where an
-/// expiry check would have been wrong, with a column for every few days.
+/// Draws a chronicle for a terminal. Each person has two lines: the server's answers, and the
+/// mistakes of an expiry check. A column is a few days.
 struct ChroniclePrinter {
     private let chronicle: Chronicle
     private let terminal: Terminal
     private let scale: TimeScale
-    /// Columns before the picture.
+    /// The number of columns before the picture.
     private let margin: Int
-    /// Whether there is room for more than names before the picture.
+    /// Whether the margin has room for more than names.
     private let hasNotes: Bool
 
-    /// Below this width the margin holds only names.
+    /// Below this width, the margin contains only names.
     private static let narrowestWithNotes = 60
     private static let widestMargin = 22
     private static let narrowestPicture = 12
-    /// A column for a day is as fine as it needs to be.
+    /// Columns are never shorter than a day.
     private static let shortestColumn = Milliseconds.days(1)
 
     init(_ chronicle: Chronicle, _ terminal: Terminal) {
@@ -103,7 +103,7 @@ struct ChroniclePrinter {
         }
     }
 
-    /// Glyphs beside each other, each run of one style as one piece.
+    /// Joins glyphs, with one piece for each run of equal style.
     private func drawn(_ glyphs: [Glyph]) -> String {
         var glyphs = glyphs[...]
         while glyphs.last?.text == " " { glyphs.removeLast() }
@@ -125,7 +125,7 @@ struct ChroniclePrinter {
 
     // MARK: The months
 
-    /// Each month's name where it begins, in as many letters as there is room for.
+    /// Each month's name at its beginning, abbreviated to the available width.
     private var axis: String {
         let months = scale.months
         let letters = scale.places / max(1, months.count) > 3 ? 3 : 1
@@ -143,7 +143,7 @@ struct ChroniclePrinter {
 
     // MARK: The legend
 
-    /// What the glyphs mean that the picture shows, in lines that fit.
+    /// The legend of the glyphs in the picture, in lines that fit the width.
     var legend: [String] {
         let shown = Set(chronicle.courses.flatMap { $0.phases.map(\.value) })
         let erring = Set(chronicle.courses.flatMap { $0.mistakes.map(\.value) })
@@ -157,7 +157,7 @@ struct ChroniclePrinter {
         return lines(of: items)
     }
 
-    /// How fine the picture is.
+    /// The sentence about the length of a column.
     var grain: String {
         let days = Chronicle.days(scale.start(of: 1) - scale.from)
         return "A column is \(days), and shows the gravest of what happened in them."

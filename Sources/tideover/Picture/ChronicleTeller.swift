@@ -4,7 +4,7 @@ import TideoverHTTP
 import TideoverJSON
 import TideoverSandbox
 
-/// A chronicle for a person at a terminal: the picture, what came of it, and one of its people more closely.
+/// Prints a chronicle for a terminal: the picture, the totals, and one person in detail.
 struct ChronicleTeller {
     private let chronicle: Chronicle
     private let output: Output
@@ -17,7 +17,7 @@ struct ChronicleTeller {
         self.output = output
     }
 
-    /// Tells the picture and the numbers.
+    /// Prints the picture and the totals.
     func tell() {
         let printer = ChroniclePrinter(chronicle, output.resultTerminal)
         output.print(styled(chronicle.name, .strong))
@@ -37,7 +37,7 @@ struct ChronicleTeller {
         }
     }
 
-    /// Tells why one of the people may or may not use something at the end, and what came before.
+    /// Prints why a person has or lacks access at the end, and the person's history.
     func tell(why: JSONNode, of course: Course) {
         let name = TextLayout.visible(course.name)
         output.print("\n\(styled("Why \(name), on \(Self.minute(chronicle.until))?", .strong))")
@@ -46,7 +46,7 @@ struct ChronicleTeller {
         output.print(table(of: course))
     }
 
-    /// Below this width a table has no room for the end of what the next line begins after.
+    /// Below this width, the table has no column for the end, which the next line's start implies.
     private static let narrowestTable = 64
 
     private func table(of course: Course) -> Table {
@@ -82,7 +82,7 @@ struct ChronicleTeller {
         String(InstantText.writeForPeople(instant.millisecondsSince1970).prefix(16))
     }
 
-    /// Tells what to ask the server that the story left behind.
+    /// Prints example requests to the server with the finished story.
     func tellQuestions(_ address: ListenAddress, app: String) {
         output.print("\nAsk it yourself; its clock stands still, asOf \(chronicle.until.rfc3339):")
         let root = "http://\(address)/v1/apps/\(app)/customers"

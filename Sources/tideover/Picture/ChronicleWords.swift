@@ -1,7 +1,7 @@
 import TideoverCore
 import TideoverSandbox
 
-/// What came of a story, in sentences with numbers.
+/// The result of a story, in sentences with numbers.
 extension Chronicle {
     var sentences: [String] {
         [lockouts, gifts, ours, saved, time].compactMap(\.self)
@@ -48,7 +48,7 @@ extension Chronicle {
             + "seconds: \(messages) signed messages, each verified, stored and answered for."
     }
 
-    /// To a tenth, such as "0.9 days", "1 day" or "365 days".
+    /// Formats a duration with one decimal, such as "0.9 days", "1 day" or "365 days".
     static func days(_ length: Milliseconds) -> String {
         let day = Milliseconds.days(1).count
         let tenths = (length.count * 10 + day / 2) / day

@@ -3,23 +3,23 @@ import TideoverCore
 import TideoverJSON
 import TideoverSandbox
 
-/// What a person lived through in a story, by the server's own timeline, and where a check of the
-/// expiry date would have been wrong.
+/// A person's history in a story by the server's timeline, with the mistakes that an expiry check
+/// would make.
 struct Course: Hashable, Sendable {
     let name: String
-    /// What the story's author says of the person.
+    /// The author's note about the person.
     let note: String?
-    /// What the server knows the person by.
+    /// The server's id of the person.
     let person: String
-    /// Where the person buys.
+    /// The stores where the person buys.
     let stores: Stores
-    /// Oldest first, without a gap, up to the story's end.
+    /// Oldest first, without gaps, up to the story's end.
     let phases: [Stretch<Phase>]
     /// Oldest first.
     let mistakes: [Stretch<Mistake>]
-    /// Failed payments that were mended while access went on.
+    /// The number of failed payments that were recovered during continued access.
     let savedInGrace: Int
-    /// Failed payments that were mended after access was gone.
+    /// The number of failed payments that were recovered after access ended.
     let savedFromHold: Int
 
     enum Stores: String, Hashable, Sendable {
@@ -31,16 +31,16 @@ struct Course: Hashable, Sendable {
     /// The phase at the story's end.
     var last: Phase? { phases.last?.value }
 
-    /// How long a kind of mistake lasted, taken together.
+    /// The total duration of one kind of mistake.
     func total(_ mistake: Mistake) -> Milliseconds {
         mistakes.filter { $0.value == mistake }.total()
     }
 }
 
 extension Course {
-    /// Reads what the route `timeline` answers of a person's first entitlement.
+    /// Reads the answer of the route `timeline` about a person's first entitlement.
     ///
-    /// - Throws: `CommandFailure` where it is no timeline.
+    /// - Throws: `CommandFailure` if the answer is not a timeline.
     init(
         of accounts: [StoreCustomer],
         in report: ScenarioReport,

@@ -1,34 +1,34 @@
 import TideoverCore
 import TideoverSandbox
 
-/// What a check of the expiry date would have answered about one customer, all through a story.
+/// The answers of an expiry-date check about one customer, during a story.
 struct ExpiryCheck: Sendable {
-    /// What it knew from an instant on, earliest first.
+    /// The check's data from each instant on, earliest first.
     private var knowledge: [(from: Instant, check: NaiveCheck)] = []
 
-    /// What the readings about the customer tell of it, in the order of the story.
+    /// Collects the check's data from readings about the customer, in the order of the story.
     init(_ readings: some Sequence<Reading>) {
         for reading in readings where reading.naive != knowledge.last?.check {
             knowledge.append((Instant(millisecondsSince1970: reading.at), reading.naive))
         }
     }
 
-    /// Whether it would have served the customer at an instant.
+    /// Whether the check would grant the customer access at an instant.
     func serves(at instant: Instant) -> Bool {
         let known = knowledge.last { $0.from <= instant }
         return known?.check.serves(at: instant.millisecondsSince1970) ?? false
     }
 
-    /// The instants at which its answer can change.
+    /// The instants at which the check's answer can change.
     var boundaries: Set<Instant> {
         let ends = knowledge.compactMap(\.check.expiresDate)
         return Set(knowledge.map(\.from) + ends.map(Instant.init(millisecondsSince1970:)))
     }
 
-    /// What lasts no longer is the way a message takes.
+    /// The delivery time of a message. Shorter differences are ignored.
     static let messageTime = Milliseconds.minutes(5)
 
-    /// Where it would have answered otherwise than a customer's course until an instant says.
+    /// Returns where the check's answer differs from a customer's course, until an instant.
     func mistakes(beside course: [Stretch<Phase>], until end: Instant) -> [Stretch<Mistake>] {
         let all = boundaries.union(course.map(\.from)).union(course.map(\.until))
         let instants = all.filter { $0 < end }.sorted() + [end]

@@ -1,13 +1,14 @@
 import TideoverCore
 
-/// What a standing looks like in a picture. Where one place shows several, it shows the last of them.
+/// The appearance of a standing in a picture. Where several share one place, the last in this order
+/// is shown.
 enum Phase: Int, CaseIterable, Hashable, Sendable {
     case never, ended, active, trial, paused, hold, grace, refunded
 
-    /// In the order in which a legend tells them; of who has bought nothing nothing is drawn.
+    /// The phases in the order of the legend. `never` is not drawn.
     static let drawn: [Phase] = [.active, .trial, .grace, .hold, .paused, .refunded, .ended]
 
-    /// Google serves on in silent grace while a payment has failed: that is grace, whatever it says.
+    /// A failed payment under a rule of silent grace counts as grace, whatever the state is.
     init(_ state: State, _ reason: Reason, _ rule: Rule.ID) {
         self =
             switch state {
@@ -27,7 +28,7 @@ enum Phase: Int, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// One word for it.
+    /// The phase's name.
     var word: String {
         switch self {
         case .never: "nothing bought"
@@ -41,7 +42,7 @@ enum Phase: Int, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// What a legend says of it.
+    /// The phase's explanation in a legend.
     var explanation: String {
         switch self {
         case .grace: "grace: payment failed, access kept"

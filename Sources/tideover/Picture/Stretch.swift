@@ -1,20 +1,20 @@
 import TideoverCore
 
-/// A time through which one thing held.
+/// A period with one value.
 struct Stretch<Value: Hashable & Sendable>: Hashable, Sendable {
     let value: Value
     let from: Instant
-    /// The first instant after it.
+    /// The first instant after the period.
     var until: Instant
 
     var length: Milliseconds { until - from }
 
-    /// Whether it has any time in common with another time.
+    /// Whether the period overlaps another one.
     func meets(from start: Instant, until end: Instant) -> Bool { from < end && start < until }
 }
 
 extension Array {
-    /// Adds a stretch, as a part of the last one where they touch and say the same.
+    /// Appends a stretch. Extends the last one instead if they touch and have equal values.
     mutating func append<Value>(joining stretch: Stretch<Value>) where Element == Stretch<Value> {
         if let last, last.until == stretch.from, last.value == stretch.value {
             self[count - 1].until = stretch.until
@@ -23,7 +23,8 @@ extension Array {
         }
     }
 
-    /// The same without what lasts no longer than a length: the stretch before it goes on instead.
+    /// Returns the stretches without those of at most a given length. The stretch before each
+    /// continues instead.
     func withoutFlicker<Value>(upTo length: Milliseconds) -> [Stretch<Value>]
     where Element == Stretch<Value> {
         reduce(into: []) { settled, stretch in
@@ -39,7 +40,7 @@ extension Array {
         }
     }
 
-    /// How long the stretches are together.
+    /// The total length of the stretches.
     func total<Value>() -> Milliseconds where Element == Stretch<Value> {
         Milliseconds(reduce(0) { $0 + $1.length.count })
     }

@@ -1,23 +1,23 @@
 import TideoverCore
 import TideoverSandbox
 
-/// A time laid out over places of equal length.
+/// Divides a period into places of equal length.
 struct TimeScale: Hashable, Sendable {
     let from: Instant
     let until: Instant
     let places: Int
 
-    /// Where a place begins; `places` is where the last one ends.
+    /// Returns the start of a place. `places` gives the end of the last one.
     func start(of place: Int) -> Instant {
         from + Milliseconds((until - from).count * Int64(place) / Int64(places))
     }
 
-    /// The place that an instant lies in.
+    /// Returns the place that contains an instant.
     func place(of instant: Instant) -> Int {
         Int((instant - from).count * Int64(places) / max(1, (until - from).count))
     }
 
-    /// The months that begin within it, and when.
+    /// The months that begin within the period, with their starts.
     var months: [(name: String, start: Instant)] {
         let first = InstantText.writeForPeople(from.millisecondsSince1970)
         guard var year = Int(first.prefix(4)), var month = Int(first.dropFirst(5).prefix(2)) else {

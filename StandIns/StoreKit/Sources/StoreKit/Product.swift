@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Names, labels, types, isolation and availability are those of Apple's interface; see
+/// Names, labels, types, isolation and availability equal those of Apple's interface; see
 /// https://developer.apple.com/documentation/storekit/product
 @available(iOS 15.0, macOS 12.0, tvOS 15.0, watchOS 8.0, *)
 public struct Product: Identifiable, Equatable, Hashable, Sendable {

@@ -1,5 +1,5 @@
-/// What the stand-in answers with. Apple's framework has nothing like it: tests set one for the tasks
-/// that they start, and without one the store is empty.
+/// The data of the stand-in, which Apple's framework does not have. Tests set it for the tasks that
+/// they start. Without it, the store is empty.
 package struct StoreBackend: Sendable {
     @TaskLocal package static var current = StoreBackend()
 

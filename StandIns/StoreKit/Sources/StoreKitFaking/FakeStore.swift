@@ -1,10 +1,10 @@
 import Foundation
 public import StoreKit
 
-/// What a simulated device's store shows, by the signed documents in it. Tests have the stand-in answer
-/// with it: `FakeStore(...).serve { ... }`.
+/// The store of a simulated device, with the signed documents in it. The stand-in returns its data
+/// inside `FakeStore(...).serve { ... }`.
 public struct FakeStore: Sendable {
-    /// The transactions of everything bought, newest state.
+    /// The newest transactions of all purchases.
     public var all: @Sendable () async -> [Document] = { [] }
     /// Those that give access by StoreKit's own rule.
     public var currentEntitlements: @Sendable () async -> [Document] = { [] }
@@ -35,7 +35,7 @@ public struct FakeStore: Sendable {
         }
     }
 
-    /// The status of a subscription; `state` is numbered as the App Store Server API numbers it.
+    /// The status of a subscription; `state` has the numbers of the App Store Server API.
     public struct Status: Hashable, Sendable {
         public var group: String
         public var state: Int
@@ -50,14 +50,14 @@ public struct FakeStore: Sendable {
         }
     }
 
-    /// How a purchase ends.
+    /// The result of a purchase.
     public enum Bought: Hashable, Sendable {
         case success(Document)
         case pending
         case userCancelled
     }
 
-    /// Runs a body whose tasks see this store.
+    /// Runs a body with this store for all its tasks.
     @MainActor
     public func serve<Value: Sendable>(_ body: @MainActor () async throws -> Value) async rethrows
         -> Value

@@ -1,7 +1,7 @@
 import Foundation
 import StoreKit
 
-// Properties of the payload types, read from what a simulated store signed.
+// Properties of the payload types, read from a simulated store's signed documents.
 
 private struct TransactionPayload: Decodable {
     var transactionId: String
@@ -24,7 +24,7 @@ private struct RenewalPayload: Decodable {
     var signedDate: Int64
 }
 
-/// A document that is none.
+/// The document cannot be read.
 struct UnreadableDocument: Error {}
 
 extension FakeStore.Document {
