@@ -204,11 +204,11 @@ public struct CustomerRow: Hashable, Sendable {
     /// Identifies the policy and catalogue of the derivation.
     public let fingerprint: String
     public let derivedAt: Instant
-    /// The pass that goes with the answer; nil where none was issued.
+    /// The pass issued with the answer; nil if there is none.
     public let pass: IssuedPass?
     /// When a device first presented all its purchases; nil if no device did.
     public let reconciledAt: Instant?
-    /// When a device of a store first presented everything that the customer has there.
+    /// When a device of a store first presented all the customer's purchases in that store.
     public let presented: [Store: Instant]
 
     public init(
@@ -234,15 +234,15 @@ public struct CustomerRow: Hashable, Sendable {
     }
 }
 
-/// A signed pass as it is kept beside the answer that it was issued with. A new one changes neither
+/// A signed pass, as it is stored beside the answer it was issued with. A new pass changes neither
 /// the answer nor its version.
 public struct IssuedPass: Hashable, Sendable {
-    /// The signed document; empty where it would have been too long for anybody to read.
+    /// The signed document; empty if it would have been too long for clients to read.
     public let compact: [UInt8]
-    /// Names who signed it; a storage does not look inside.
+    /// Identifies the signing key; a storage does not interpret it.
     public let signer: String
     public let issuedAt: Instant
-    /// When half of its life is over; nil where a new one would last no longer.
+    /// The middle of its lifetime; nil if a new pass would last no longer.
     public let renewAt: Instant?
 
     public init(compact: [UInt8], signer: String, issuedAt: Instant, renewAt: Instant?) {
@@ -253,11 +253,11 @@ public struct IssuedPass: Hashable, Sendable {
     }
 }
 
-/// An event waiting to be heard.
+/// An event waiting for delivery.
 public struct OutboxEvent: Hashable, Sendable {
     public let id: EventID
     public let customer: CustomerKey
-    /// The version of the customer's answer that the event came with.
+    /// The version of the customer's answer at the time of the event.
     public let version: Int64
     public let event: Event
 

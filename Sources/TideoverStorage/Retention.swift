@@ -11,7 +11,7 @@ public struct PruneOrder: Sendable {
         case drift
         /// Prompts that were shown.
         case prompts
-        /// Lines of the audit.
+        /// Audit entries.
         case audit
         /// Events. The names of delivered events remain, so that none is delivered again.
         case told
@@ -99,7 +99,7 @@ public struct Erased: Hashable, Sendable {
     public var drift = 0
     /// Prompts that were shown.
     public var prompts = 0
-    /// Lines of the audit.
+    /// Audit entries.
     public var audit = 0
 
     public init() {}
