@@ -1,6 +1,6 @@
 extension Migration {
-    /// Marks purchases that cannot change an answer any more, with the fingerprint of the catalogue
-    /// and policy of that derivation, and the instant from which it is true.
+    /// Marks purchases that cannot change an answer any more. The mark has the fingerprint of the
+    /// catalogue and policy of that derivation, and the instant from which it is true.
     ///
     /// The mark is in the row of the purchase's only owner, and is removed when a new fact about
     /// the purchase arrives. The list of owners itself does not change.
