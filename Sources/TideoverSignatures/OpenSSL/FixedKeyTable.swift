@@ -56,8 +56,8 @@ package final class FixedKeyTable: @unchecked Sendable {
         }
     }
 
-    /// Whether the table agrees with the ordinary path on a valid signature, on the same one with
-    /// another digest, and on it with a damaged r or s.
+    /// Whether the table agrees with the ordinary path. The tests are a valid signature, the same one
+    /// with another digest, and the same one with a damaged r or s.
     func agrees(on signature: [UInt8], digest: [UInt8]) -> Bool {
         var (otherDigest, otherR, otherS) = (digest, signature, signature)
         otherDigest[0] ^= 1
