@@ -36,7 +36,7 @@ public enum HTTPClientError: Error, Hashable, Sendable {
 
 /// The invalid part of a request.
 public enum RequestFault: Hashable, Sendable {
-    /// The method is none of GET, HEAD, POST, PUT, PATCH, DELETE and OPTIONS.
+    /// The method is not GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS.
     case method
     /// The path leads outside the destination, or contains invalid characters.
     case path

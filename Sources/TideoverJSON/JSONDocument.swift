@@ -2,9 +2,9 @@
 public struct JSONDocument: Sendable {
     /// The accepted syntax.
     public enum Syntax: Hashable, Sendable {
-        /// RFC 8259, and no key twice in an object.
+        /// RFC 8259, without repeated keys in an object.
         case strict
-        /// For files people write: also comments, bare and single-quoted keys, single-quoted
+        /// For files written by people: also comments, bare and single-quoted keys, single-quoted
         /// strings and trailing commas, as in JSON5.
         case relaxed
     }

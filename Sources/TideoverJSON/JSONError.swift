@@ -31,7 +31,7 @@ public struct JSONError: Error, Hashable, Sendable {
         case unterminatedString
         /// A comment has no `*/`; the position is its `/*`.
         case unterminatedComment
-        /// An unquoted word, here shortened, is not `true`, `false` or `null`.
+        /// An unquoted literal, here shortened, is not `true`, `false` or `null`.
         case unknownWord(String)
         /// A number has a zero before other digits.
         case leadingZero

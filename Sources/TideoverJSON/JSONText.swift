@@ -3,9 +3,9 @@ enum JSONText {
     static let quote = UInt8(ascii: "\"")
     static let backslash = UInt8(ascii: "\\")
 
-    /// A 64-bit word with 0x01 in each byte.
+    /// 0x01 in each of eight bytes.
     static let ones: UInt64 = 0x0101_0101_0101_0101
-    /// A 64-bit word with 0x80 in each byte.
+    /// 0x80 in each of eight bytes.
     static let highs: UInt64 = 0x8080_8080_8080_8080
 
     /// Returns eight bytes as an integer, the first one lowest.

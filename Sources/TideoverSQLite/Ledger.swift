@@ -340,7 +340,7 @@ final class Ledger {
         let holding: Holding
     }
 
-    /// By the lineage's key.
+    /// News by the key of the lineage.
     private typealias AllNews = [String: News]
 
     private func storeNews(_ rows: IntakeRows) throws(StorageError) -> AllNews {
@@ -709,7 +709,7 @@ final class Ledger {
         return inserted == 1
     }
 
-    // MARK: What is due
+    // MARK: Due answers
 
     func claimDue(_ order: DueOrder) throws(StorageError) -> [DueClaim] {
         leases.expire(order.now)

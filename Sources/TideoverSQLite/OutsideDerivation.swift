@@ -32,7 +32,7 @@ struct DerivationInput: Sendable {
     let isWhole: Bool
 }
 
-/// A customer whose derivation is not stored yet.
+/// A customer with a derivation that is not stored yet.
 struct DerivedCustomer: Sendable {
     let input: DerivationInput
     let row: CustomerRow

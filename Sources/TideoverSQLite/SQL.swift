@@ -114,7 +114,7 @@ enum SQL {
         ORDER BY shown_at DESC LIMIT ?4
         """
 
-    // MARK: What is due
+    // MARK: Due answers
 
     static let due: StaticString = """
         SELECT customer, valid_until FROM customer

@@ -1,4 +1,4 @@
-/// A pinned root certificate. Its owner decides what it is trusted for.
+/// A pinned root certificate. The code that pins it decides its use.
 public struct TrustAnchor: Hashable, Sendable {
     /// The name of the anchor, such as `apple` or `simulated`.
     public let name: String

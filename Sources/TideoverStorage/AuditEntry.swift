@@ -53,17 +53,17 @@ public struct AuditEntry: Hashable, Sendable {
         self.change = change
     }
 
-    /// What happened.
+    /// The kind of event.
     public enum Kind: String, Hashable, Sendable, CaseIterable {
         /// The customer claimed a purchase that had no owner.
         case claimed
         /// A purchase moved from another customer to this one.
         case transferred
-        /// The customer claimed a purchase and did not get it.
+        /// The customer's claim to a purchase was refused.
         case claimRefused
-        /// Access was given by hand.
+        /// Access was granted by hand.
         case granted
-        /// Access that was given by hand was taken back.
+        /// Access that was granted by hand was revoked.
         case grantRevoked
         /// Another id was declared to be the customer's.
         case aliased
@@ -71,7 +71,7 @@ public struct AuditEntry: Hashable, Sendable {
         case storeAction
     }
 
-    /// Who did it.
+    /// The originator of the event.
     public enum Actor: String, Hashable, Sendable, CaseIterable {
         /// The app that presented a purchase under the customer's id.
         case customer
@@ -133,7 +133,7 @@ public struct AuditRecord: Hashable, Sendable {
     }
 }
 
-// MARK: - What leaves a line
+// MARK: - Entries for events
 
 extension AuditEntry {
     /// Creates the entry for a ruling on a claim; nil if the customer owned the purchase already.
@@ -227,7 +227,7 @@ extension AuditEntry {
     }
 }
 
-// MARK: - Its form
+// MARK: - JSON form
 
 extension AuditEntry {
     /// Writes the members of the entry's JSON object. An absent value is written as null.
@@ -289,7 +289,7 @@ extension AuditEntry.StoreChange {
     }
 }
 
-// MARK: - Claims of many
+// MARK: - Repeated claims
 
 extension AuditEntry {
     /// The bounds between which the names of all refused claims to the same purchase lie; nil if

@@ -18,11 +18,11 @@ public struct CustomerLineages: Hashable, Sendable {
     public let openDrift: [Drift]
     /// The prompts shown to the customer recently, by any id, latest first.
     public let prompts: [PromptExposure]
-    /// The instant to derive for.
+    /// The instant of the derivation.
     public let now: Instant
     /// When a device first presented all its purchases; nil if no device did.
     public let reconciledAt: Instant?
-    /// When a device of a store first presented everything that the customer has there.
+    /// When a device of a store first presented all the customer's purchases in that store.
     public let presented: [Store: Instant]
     /// The lowest version of the answer: a joined id may have been answered under greater versions.
     private let leastVersion: Int64
@@ -140,7 +140,7 @@ public struct Derivation: Hashable, Sendable {
     public let fingerprint: String
     /// The events to deliver, in order.
     public let events: [Event]
-    /// The pass that goes with the answer; nil where none is issued.
+    /// The pass issued with the answer; nil if there is none.
     public let pass: IssuedPass?
     /// Differences from the state a device saw: first those that ended or changed, then those that
     /// begin. An ended difference never changes again. At most one per entitlement is open.
@@ -179,7 +179,7 @@ public struct Event: Hashable, Sendable {
     public let name: String?
     /// Never empty; a storage rejects an empty kind.
     public let kind: String
-    /// When it happened, which can be long before it was learned.
+    /// When it happened, possibly long before it was learned.
     public let at: Instant
     /// JSON text; a storage does not parse it.
     public let body: [UInt8]

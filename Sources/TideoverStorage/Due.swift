@@ -1,6 +1,6 @@
 public import TideoverCore
 
-/// A request for customers whose answers are due to be derived again.
+/// A request for customers with answers that are due to be derived again.
 public struct DueOrder: Hashable, Sendable {
     public let app: String
     public let environment: Environment

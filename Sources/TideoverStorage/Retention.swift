@@ -2,7 +2,7 @@ public import TideoverCore
 
 /// Requests the removal of one batch of rows of a kind that are older than an instant.
 public struct PruneOrder: Sendable {
-    /// Data that no answer is derived from, so that it can be removed by its age.
+    /// Data that is not an input of any answer, so that it can be removed by its age.
     public enum Kind: String, Sendable, CaseIterable {
         /// Evidence that contained no new fact. Evidence that proves a fact is stored as long as the
         /// fact.

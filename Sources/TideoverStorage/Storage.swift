@@ -35,7 +35,6 @@ public protocol Storage: Sendable {
     ///
     /// - Throws: `refused` also if the intakes differ in app, environment or instant. After any
     ///   error nothing is stored.
-    ///   after every other error, nothing of any of them is stored.
     func commit(
         _ intakes: [Intake],
         derive: @escaping @Sendable (CustomerLineages) -> Derivation

@@ -1,5 +1,5 @@
 extension Migration {
-    /// Evidence, facts, owners, derived answers, events and counts.
+    /// Creates the tables of evidence, facts, owners, derived answers, events and counts.
     ///
     /// - Every key starts with app and environment and then the customer or lineage, so that the
     ///   tables can be distributed over machines. Header texts are shared and found by their

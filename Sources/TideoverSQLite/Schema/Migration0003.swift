@@ -1,6 +1,6 @@
 extension Migration {
-    /// Stores the names of each customer's events, so that none is delivered twice, whatever
-    /// happens to the outbox.
+    /// Stores the names of each customer's events, so that none is delivered twice, even
+    /// after the outbox is pruned.
     ///
     /// Answers derived before contain no reminders and no times of future events: all of them are
     /// due at once.
