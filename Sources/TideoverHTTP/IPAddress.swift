@@ -10,7 +10,7 @@ public struct IPAddress: Hashable, Sendable {
     }
 
     /// Parses a literal without brackets and without a zone: four decimal numbers with dots, or
-    /// IPv6 in the form of RFC 4291, 2.2; nil for any other text.
+    /// IPv6 in the form of RFC 4291, 2.2. Returns nil for any other text.
     public init?(_ text: some StringProtocol) {
         let text = Substring(text)
         guard text.utf8.count <= Self.mostBytes,
@@ -132,8 +132,8 @@ public struct IPNetwork: Hashable, Sendable {
     /// The number of common bits.
     public let prefixLength: Int
 
-    /// Creates a network from its first address; nil if the address has fewer bits than the prefix,
-    /// or if any bit after the prefix is set.
+    /// Creates a network from its first address. Fails if the address has fewer bits than the
+    /// prefix, or if any bit after the prefix is set.
     public init?(_ first: IPAddress, prefixLength: Int) {
         guard (0...first.bytes.count * 8).contains(prefixLength),
             Self.cut(first, to: prefixLength) == first

@@ -7,9 +7,9 @@ public struct RequestTarget: Hashable, Sendable {
 
     /// Parses a target in origin form (`/a?b=c`) or absolute form (`http://host/a?b=c`).
     ///
-    /// Returns nil for any other form. Also returns nil for a character that RFC 3986 forbids there
-    /// (controls, spaces, `#`, anything beyond ASCII), or if path or query do not decode strictly.
-    /// In the query `+` is a space.
+    /// Returns nil for any other form, and for characters that RFC 3986 forbids there (controls,
+    /// spaces, `#`, anything beyond ASCII). Also returns nil if path or query do not decode
+    /// strictly. In the query `+` is a space.
     public init?(_ text: String) {
         let bytes = Self.originForm(ArraySlice(text.utf8))
         guard bytes.first == UInt8(ascii: "/"), bytes.allSatisfy(Self.isAllowed) else { return nil }

@@ -64,8 +64,8 @@ public struct HTTPURL: Hashable, Sendable {
     /// Returns the URL of a request under this one: its path after this path, its query after this
     /// query.
     ///
-    /// Returns nil if the path does not start with `/`, contains invalid characters, or has a
-    /// segment `.` or `..`, which would lead outside this URL.
+    /// Returns nil if the path does not start with `/` or contains invalid characters. Also returns
+    /// nil for a segment `.` or `..`, which would lead outside this URL.
     public func appending(path: String, query items: [QueryItem] = []) -> HTTPURL? {
         guard let target = RequestTarget(path), target.path == path,
             !path.split(separator: "/").contains(where: Self.isDots)

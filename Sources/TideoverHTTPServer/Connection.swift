@@ -26,8 +26,7 @@ final class Connection: Sendable {
         var endedIn: ConnectionPhase?
         /// Whether closing now loses nothing: the last request was read and answered completely.
         var isClean = false
-        /// Whether the last response rejected the client: for its key, its signature, or its
-        /// request rate.
+        /// Whether the last response rejected the client's key, signature, or request rate.
         var isRefused = false
         var isOpen = true
 

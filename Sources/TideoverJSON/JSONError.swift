@@ -139,7 +139,7 @@ extension JSONFault {
     /// The maximum length of a key or token in a message, in Unicode scalars.
     static let wordLength = 40
 
-    /// Returns the start of a text for a one-line message, with control characters replaced.
+    /// Returns the start of a text for a one-line message, with invisible characters replaced.
     static func shortened(_ text: String) -> String {
         var shown = ""
         for scalar in text.unicodeScalars.prefix(wordLength) {

@@ -17,9 +17,9 @@ enum JSONText {
         )
     }
 
-    /// Returns a mask with its lowest set bit in the first special byte: one that is not ASCII, a
-    /// control character, a backslash, or `quote`, which is repeated in each byte. Higher bits are
-    /// undefined.
+    /// Returns a mask with its lowest set bit in the first special byte. A byte is special if it is
+    /// not ASCII, a control character, a backslash, or `quote`, which is repeated in each byte.
+    /// Higher bits are undefined.
     @inline(__always)
     static func stops(in word: UInt64, quotes: UInt64) -> UInt64 {
         let control = word &- ones &* 0x20

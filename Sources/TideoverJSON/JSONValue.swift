@@ -1,7 +1,7 @@
 /// An independent JSON value.
 ///
 /// A number from a document is `integer` if it has no point or exponent and is in range, else
-/// `double`; `1` and `1.0` are not equal. Strings are equal if their Unicode scalars are.
+/// `double`. `1` and `1.0` are not equal. Strings are equal if their Unicode scalars are.
 public enum JSONValue: Sendable {
     /// Null.
     case null

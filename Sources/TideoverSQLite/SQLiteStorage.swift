@@ -21,8 +21,8 @@ public final class SQLiteStorage: Storage {
     /// Opens a database file, and creates it and its tables if needed.
     ///
     /// - Throws: `locked` while another process has it open, `newerSchema` for a file from a newer
-    ///   version, `notAStorage` for a file of another program; `missingFolder`, `notPermitted`,
-    ///   `readOnly`, `full`, `corrupt` or `io` for errors of the system.
+    ///   version, `notAStorage` for a file of another program. For errors of the system, throws
+    ///   `missingFolder`, `notPermitted`, `readOnly`, `full`, `corrupt` or `io`.
     public convenience init(path: String, options: SQLiteOptions = SQLiteOptions())
         throws(StorageError)
     {

@@ -15,8 +15,8 @@ public protocol Storage: Sendable {
     /// Evidence with a known dedupe key makes the outcome of its intake `duplicate`; the rest of
     /// that intake is ignored.
     ///
-    /// After the last intake, affected customers are derived again from the stored data: every
-    /// present or past owner of a lineage with new facts, and the intakes' `customers` and
+    /// After the last intake, affected customers are derived again from the stored data. These are
+    /// all present and past owners of a lineage with new facts, and the intakes' `customers` and
     /// `reconciled`. `derive` is a pure function that runs inside the transaction, on the storage's
     /// own thread, once per customer. For a customer with many lineages a storage may call it
     /// before the transaction, on another thread, and repeatedly. A result is stored only if its
@@ -203,10 +203,10 @@ public protocol Storage: Sendable {
     /// Removes one batch of old rows in one transaction. Derives no answers.
     func prune(_ order: PruneOrder) async throws(StorageError) -> Pruned
 
-    /// Erases a customer in one transaction: the answer, aliases, events and differences, and the
-    /// facts, owners, names and evidence of purchases that no other customer ever owned. Derives no
-    /// answers. The latest event of the app remains, under the pseudonym, because later ids are
-    /// derived from it.
+    /// Erases a customer in one transaction. This removes the answer, aliases, events and
+    /// differences. It also removes the facts, owners, names and evidence of purchases that no
+    /// other customer ever owned. Derives no answers. The latest event of the app remains, under
+    /// the pseudonym, because later ids are derived from it.
     ///
     /// - Returns: the numbers of removed rows; nil, with no change, if a fact refers to evidence that
     ///   the erasure does not list. Read the customer again and retry.

@@ -97,7 +97,7 @@ import TideoverStorage
         #expect(!FileManager.default.fileExists(atPath: target))
     }
 
-    // MARK: Of a running server
+    // MARK: Running server
 
     /// The latest copy once it has ended.
     private func ended(_ storage: SQLiteStorage) async throws -> CopyReport {

@@ -54,7 +54,7 @@ import TideoverStorageConformance
         _ = try await storage.commit(intake) { _ in preconditionFailure("nobody to derive") }
     }
 
-    // MARK: For reading alone
+    // MARK: Read-only
 
     @Test func `a storage opened for reading tells what is there and leaves it as it is`()
         async throws

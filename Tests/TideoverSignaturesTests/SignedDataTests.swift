@@ -67,7 +67,7 @@ struct SignedDataTests {
         #expect(try believed(data.bytes, by: verifier()) == data.content)
     }
 
-    // MARK: Damages
+    // MARK: Damaged data
 
     struct Damage: Sendable, CustomTestStringConvertible {
         var testDescription: String

@@ -16,7 +16,7 @@ import TideoverStorage
 /// releases all POSIX locks of the process. So this value outlives every connection to the file,
 /// and a second attempt in one process fails before it opens the file.
 ///
-/// A lease in a row of the database would add nothing: a second server under another name has
+/// A lease in a row of the database would add nothing. A second server under another name has
 /// another log, so neither would read the other's lease. Instead, `check()` runs before each
 /// commit. It detects a file that was moved, deleted or replaced under a running server.
 final class LockFile: Sendable {

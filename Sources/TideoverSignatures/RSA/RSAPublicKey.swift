@@ -19,7 +19,7 @@ public struct RSAPublicKey: Hashable, Sendable {
         spki = DERWriter.sequence(Self.algorithm + DERWriter.bitString(key))
     }
 
-    /// Reads a key from a JSON Web Key (RFC 7518 section 6.3); nil for another kind of key, an
+    /// Reads a key from a JSON Web Key (RFC 7518 section 6.3). Fails for another kind of key, an
     /// algorithm other than RS256, or a use other than verification.
     public init?(jwk: JSONNode) {
         guard jwk["kty"]?.string == "RSA", jwk["alg"]?.string ?? JWS.rs256 == JWS.rs256,
