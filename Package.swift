@@ -18,7 +18,7 @@ func tests(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
     .testTarget(name: name, dependencies: dependencies, swiftSettings: settings)
 }
 
-// Levels as ARCHITECTURE.md draws them: a target depends only on lower levels.
+// The levels of ARCHITECTURE.md: a target depends only on lower levels.
 var targets: [Target] = [
     // level 0
     library("TideoverJSON"),
@@ -27,7 +27,7 @@ var targets: [Target] = [
     tests("TideoverASN1Tests", ["TideoverASN1"]),
     // level 1
     library("TideoverCore", ["TideoverJSON"]),
-    // Lives of subscriptions, generated, and the laws that the core keeps over all of them.
+    // Generated lives of subscriptions, and the laws that the core must satisfy for all of them.
     .target(
         name: "TideoverLives",
         dependencies: ["TideoverCore", "TideoverJSON"],
@@ -57,18 +57,19 @@ var targets: [Target] = [
 
 var products: [Product] = [
     .library(name: "TideoverCore", targets: ["TideoverCore"]),
-    // What an app embeds. None of its modules needs a library of the system.
+    // The libraries for apps. None of their modules needs a system library.
     .library(name: "TideoverKit", targets: ["TideoverKit"]),
 ]
 
-// What an app embeds decides by the core and reads StoreKit, or on Linux a stand-in for it. Only this
-// package's own builds have the stand-in: no dependency of another package may have a local path.
+// The kit decides with the core and reads StoreKit, or on Linux a stand-in for it. Only this
+// package's own builds include the stand-in: a dependency of another package must not have a local
+// path.
 var dependencies: [Package.Dependency] = []
 var kit: [Target.Dependency] = [
     "TideoverAppStore", "TideoverCore", "TideoverHTTP", "TideoverJSON",
 ]
 #if os(Linux)
-// A manifest that is read out of a repository, before anything is checked out, has no folder.
+// SwiftPM can read the manifest from a repository before checkout; it then has no folder.
 let folder = Context.packageDirectory
 let isCheckout =
     ["", "/"].contains(folder)
@@ -81,7 +82,7 @@ if !isCheckout {
             "TideoverKitTests",
             ["TideoverKit", "TideoverCore", "TideoverJSON", "TideoverSignatures"]
         ),
-        // The adapter on the stand-in, which the simulated App Store drives, beside a server.
+        // The StoreKit adapter on the stand-in, driven by the simulated App Store, beside a server.
         tests(
             "TideoverKitRehearsalTests",
             [
@@ -99,14 +100,14 @@ targets += [
     library("TideoverKit", kit)
 ]
 
-/// What the program says that it was built from. Whoever builds says so: what the manifest could ask
-/// git itself is remembered, and out of date with the next commit.
+/// The commit in the program's version, set by the build script. SwiftPM caches the manifest, so a
+/// commit read from git here would be outdated after the next one.
 let commit =
     Context.environment["TIDEOVER_COMMIT"].flatMap { commit in
         commit.allSatisfy(\.isHexDigit) ? commit : nil
     } ?? ""
 
-// What runs on a server stands here, so that no app developer's Xcode sees it.
+// Server targets are declared here, so that an app developer's Xcode does not show them.
 #if os(Linux)
 targets += [
     // C libraries of the system
@@ -141,14 +142,14 @@ targets += [
     // level 2
     library("TideoverStorage", ["TideoverCore", "TideoverJSON", "TideoverSignatures"]),
     tests("TideoverStorageTests", ["TideoverStorage", "TideoverCore", "TideoverJSON"]),
-    // What every storage is tested with, each by its own tests.
+    // The tests of every storage, run by each storage's own test target.
     .target(
         name: "TideoverStorageConformance",
         dependencies: ["TideoverStorage", "TideoverCore", "TideoverJSON", "TideoverLocks"],
         path: "Tests/TideoverStorageConformance",
         swiftSettings: settings
     ),
-    // Starts the programs that tests run.
+    // Starts the programs for tests.
     .target(
         name: "CTideoverTestProcesses",
         path: "Tests/CTideoverTestProcesses"
@@ -244,18 +245,18 @@ targets += [
             "TideoverServer", "TideoverSignatures", "TideoverSQLite", "TideoverStorage",
             "TideoverStoreKitFile",
         ],
-        // The demo's scenario travels inside the executable.
+        // The demo's scenario is embedded in the executable.
         resources: [.embedInCode("Story/a-year-of-subscribers.json5")],
         swiftSettings: settings,
-        // Every symbol is bound at the start, and the table of them is read-only from then on.
-        // `-z` has no safe spelling here; it concerns this program only, not the libraries.
+        // All symbols are bound at startup, and their table is read-only afterwards. `-z` requires
+        // unsafe flags; they affect only this program, not the libraries.
         linkerSettings: [
             .unsafeFlags([
                 "-Xlinker", "-z", "-Xlinker", "relro", "-Xlinker", "-z", "-Xlinker", "now",
             ])
         ]
     ),
-    // A back end with the usual mistakes, for rehearsals to find.
+    // A back end with common mistakes, for rehearsals to find.
     .executableTarget(
         name: "TideoverNaiveBackEnd",
         dependencies: [
@@ -278,7 +279,7 @@ targets += [
     tests("TideoverTidyTests"),
 ]
 products += [
-    // With the modules whose types it takes and gives.
+    // Includes the modules of the types in its interface.
     .library(
         name: "TideoverSandbox",
         targets: ["TideoverSandbox", "TideoverHTTP", "TideoverJSON", "TideoverSignatures"]
@@ -287,7 +288,7 @@ products += [
     .executable(name: "TideoverNaiveBackEnd", targets: ["TideoverNaiveBackEnd"]),
 ]
 
-// More generated lives than tests have time for.
+// Runs more generated lives than the tests.
 if Context.environment["TIDEOVER_TRIALS"] != nil {
     targets.append(
         .executableTarget(
@@ -300,7 +301,7 @@ if Context.environment["TIDEOVER_TRIALS"] != nil {
     products.append(.executable(name: "TideoverLaws", targets: ["TideoverLaws"]))
 }
 
-// Trials of the built server from outside, for those who work on Tideover: nobody else sees them.
+// Trials of the built server from outside, only for contributors to Tideover.
 if Context.environment["TIDEOVER_TRIALS"] != nil {
     targets.append(
         .executableTarget(
@@ -317,7 +318,7 @@ if Context.environment["TIDEOVER_TRIALS"] != nil {
     products.append(.executable(name: "TideoverTrials", targets: ["TideoverTrials"]))
 }
 
-// Built only when asked for, by scripts/benchmarks.sh: it stands in front of the allocator.
+// Built only by scripts/benchmarks.sh: it intercepts the allocator.
 if Context.environment["TIDEOVER_BENCHMARKS"] != nil {
     targets += [
         .target(
@@ -347,7 +348,7 @@ if Context.environment["TIDEOVER_BENCHMARKS"] != nil {
     ]
 }
 
-// Built only by scripts/fuzz.sh, with libFuzzer, which brings the main function.
+// Built only by scripts/fuzz.sh, with libFuzzer, which provides the main function.
 if Context.environment["TIDEOVER_FUZZ"] != nil {
     targets += [
         .target(
@@ -370,8 +371,8 @@ if Context.environment["TIDEOVER_FUZZ"] != nil {
 }
 #endif
 
-// Tests that a run leaves out, such as one under a sanitizer that could find nothing in them, are
-// not compiled for it either.
+// Tests that a run excludes are not compiled for it. An example is a run under a sanitizer that
+// cannot find anything in them.
 if let names = Context.environment["TIDEOVER_WITHOUT_TESTS"] {
     let leftOut = Set(names.split(separator: " ").map { "Tideover\($0)Tests" })
     targets.removeAll { $0.type == .test && leftOut.contains($0.name) }

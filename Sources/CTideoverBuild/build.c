@@ -1,4 +1,4 @@
 #include "CTideoverBuild.h"
 
-// The manifest defines it. Only C can be given a text from there.
+// The manifest defines the macro. A manifest can pass a string only to C code.
 const char *tideover_build_commit(void) { return TIDEOVER_COMMIT; }

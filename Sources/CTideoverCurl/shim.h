@@ -1,5 +1,5 @@
-// The checks of types that curl's macros make say nothing here: each wrapper
-// has the one type that its options take.
+// Disables the type checks of curl's macros, which are useless here: each wrapper
+// has exactly the type that its options require.
 #ifndef CURL_DISABLE_TYPECHECK
 #define CURL_DISABLE_TYPECHECK
 #endif
@@ -11,12 +11,12 @@
 #include <string.h>
 #include <sys/socket.h>
 
-// What Swift cannot import: functions with a variable number of arguments, and
-// what the C library declares only to those who define _GNU_SOURCE.
+// Functions that Swift cannot import: variadic functions, and functions that
+// the C library declares only with _GNU_SOURCE.
 
 int pthread_setname_np(pthread_t thread, const char *name);
 
-// Prepares libcurl for this process; 0 if it is ready. To be called once.
+// Initializes libcurl for this process; returns 0 on success. Call it once.
 static inline CURLcode tideover_curl_prepare(void) {
   return curl_global_init(CURL_GLOBAL_DEFAULT);
 }
@@ -32,20 +32,20 @@ static inline CURLcode tideover_curl_set_text(
   return curl_easy_setopt(easy, option, value);
 }
 
-// The pointer must stay good until the transfer is over.
+// The pointer must stay valid until the transfer ends.
 static inline CURLcode tideover_curl_set_pointer(
     CURL *easy, CURLoption option, void *value) {
   return curl_easy_setopt(easy, option, value);
 }
 
-// The certificates, as PEM text, of those whom this transfer trusts.
+// Sets the trusted certificates of a transfer, as PEM text.
 static inline CURLcode tideover_curl_set_roots(
     CURL *easy, const void *pem, size_t length) {
   struct curl_blob blob = {(void *)pem, length, CURL_BLOB_COPY};
   return curl_easy_setopt(easy, CURLOPT_CAINFO_BLOB, &blob);
 }
 
-// The bytes to send as the body, which libcurl copies.
+// Sets the request body, which libcurl copies.
 static inline CURLcode tideover_curl_set_body(
     CURL *easy, const void *bytes, size_t length) {
   CURLcode code = curl_easy_setopt(
@@ -54,7 +54,7 @@ static inline CURLcode tideover_curl_set_body(
   return curl_easy_setopt(easy, CURLOPT_COPYPOSTFIELDS, bytes);
 }
 
-// Who is called with each line of the head and each part of the body.
+// Sets the callbacks for each line of the head and each part of the body.
 static inline CURLcode tideover_curl_set_receivers(
     CURL *easy, curl_write_callback line, curl_write_callback part,
     void *context) {
@@ -68,8 +68,8 @@ static inline CURLcode tideover_curl_set_receivers(
   return code;
 }
 
-// Who makes the socket to a resolved address, and who is asked before a
-// request goes out over a connection, be it new or not.
+// Sets the callbacks that open the socket to a resolved address, and that run
+// before a request is sent over a new or reused connection.
 static inline CURLcode tideover_curl_set_gates(
     CURL *easy, curl_opensocket_callback open, curl_prereq_callback before,
     void *context) {
@@ -83,20 +83,20 @@ static inline CURLcode tideover_curl_set_gates(
   return code;
 }
 
-// A number that libcurl knows of a transfer; 0 if it knows none.
+// Returns a number of a transfer from libcurl; 0 if it has none.
 static inline long tideover_curl_long(CURL *easy, CURLINFO info) {
   long value = 0;
   return curl_easy_getinfo(easy, info, &value) == CURLE_OK ? value : 0;
 }
 
-// A text that libcurl knows of a transfer, good as long as the transfer; NULL
-// if it knows none.
+// Returns a text of a transfer from libcurl, valid as long as the transfer;
+// NULL if it has none.
 static inline const char *tideover_curl_text(CURL *easy, CURLINFO info) {
   char *value = NULL;
   return curl_easy_getinfo(easy, info, &value) == CURLE_OK ? value : NULL;
 }
 
-// Who is told that a connection was made and TLS begins on it.
+// Sets the callback for the start of TLS on a new connection.
 static inline CURLcode tideover_curl_set_tls_witness(
     CURL *easy, curl_ssl_ctx_callback begins, void *context) {
   CURLcode code = curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, begins);
@@ -104,7 +104,7 @@ static inline CURLcode tideover_curl_set_tls_witness(
   return curl_easy_setopt(easy, CURLOPT_SSL_CTX_DATA, context);
 }
 
-// What was tied to a transfer as CURLOPT_PRIVATE; NULL if nothing.
+// Returns the CURLOPT_PRIVATE pointer of a transfer; NULL if there is none.
 static inline void *tideover_curl_private(CURL *easy) {
   char *value = NULL;
   return curl_easy_getinfo(easy, CURLINFO_PRIVATE, &value) == CURLE_OK ? value
@@ -116,8 +116,8 @@ static inline CURLMcode tideover_curl_multi_set_long(
   return curl_multi_setopt(multi, option, value);
 }
 
-// The bytes of an address that libcurl is about to connect to, in network
-// order: 4 or 16 are written, and counted; 0 if it is no address of IP.
+// Writes the bytes of an address that libcurl is about to connect to, in network
+// order. Returns their number, 4 or 16; 0 if it is not an IP address.
 static inline size_t tideover_curl_address_bytes(
     const struct curl_sockaddr *address, unsigned char bytes[16]) {
   if (address->family == AF_INET) {
@@ -135,16 +135,16 @@ static inline size_t tideover_curl_address_bytes(
   return 0;
 }
 
-// The socket for such an address, closed in programs that this one starts; -1
-// if there is none left.
+// Opens a close-on-exec socket for such an address; returns -1 if there is none
+// left.
 static inline curl_socket_t tideover_curl_open_socket(
     const struct curl_sockaddr *address) {
   return socket(address->family, address->socktype | SOCK_CLOEXEC,
                 address->protocol);
 }
 
-// Keeps SIGPIPE from the calling thread: OpenSSL writes to sockets without
-// MSG_NOSIGNAL, and a peer that has gone is an error to return.
+// Blocks SIGPIPE in the calling thread: OpenSSL writes to sockets without
+// MSG_NOSIGNAL, and a disconnected peer must be a returned error.
 static inline void tideover_block_broken_pipe(void) {
   sigset_t set;
   sigemptyset(&set);

@@ -7,16 +7,16 @@
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 
-// What Swift cannot import: functions with a variable number of arguments, and
-// what the C library declares only to those who define _GNU_SOURCE.
+// Functions that Swift cannot import: variadic functions, and functions that
+// the C library declares only with _GNU_SOURCE.
 
 int accept4(int socket, struct sockaddr *address, socklen_t *length, int flags);
 int pthread_setname_np(pthread_t thread, const char *name);
 
-// POLLRDHUP of Linux: the other side has shut down its sending half.
+// Linux's POLLRDHUP: the peer has shut down its sending half.
 enum { tideover_poll_hung_up = 0x2000 };
 
-// Leaves a request target as it was sent, where libmicrohttpd would decode it.
+// Keeps a request target as sent, which libmicrohttpd would decode.
 static inline size_t tideover_mhd_leave_encoded(
     void *context, struct MHD_Connection *connection, char *text) {
   (void)context;
@@ -24,18 +24,18 @@ static inline size_t tideover_mhd_leave_encoded(
   return strlen(text);
 }
 
-// Ends a target at its question mark, so that libmicrohttpd takes no query
-// apart: Tideover does, and 0.9.75 hangs on one with too many items for its
-// memory. To be called from the callback that is shown the target as sent.
+// Ends a target at its question mark, so that libmicrohttpd does not parse the
+// query. Tideover parses it, and 0.9.75 hangs on a query with too many items
+// for its memory. Call it from the callback that receives the target as sent.
 static inline void tideover_mhd_hide_query(const char *target) {
   char *mark = strchr((char *)target, '?');
   if (mark) mark[1] = 0;
 }
 
-// Starts a daemon with one epoll thread and no listening socket: connections
-// are handed to it by MHD_add_connection. NULL if it could not be started.
-// Before 1.0 strictness is left to Tideover, which checks more; there the
-// daemon's own refusal of a request without Host sends its head twice.
+// Starts a daemon with one epoll thread and no listening socket. It receives
+// connections through MHD_add_connection. Returns NULL on failure. Before 1.0
+// Tideover does the strict checks, which are more complete. There the daemon's
+// own rejection of a request without Host sends its head twice.
 static inline struct MHD_Daemon *tideover_mhd_start(
     size_t memory_per_connection, unsigned int connections,
     MHD_AccessHandlerCallback access,
@@ -56,7 +56,7 @@ static inline struct MHD_Daemon *tideover_mhd_start(
       MHD_OPTION_NOTIFY_CONNECTION, connection, context, MHD_OPTION_END);
 }
 
-// What the application tied to a connection; NULL if nothing.
+// Returns the application's context of a connection; NULL if there is none.
 static inline void *tideover_mhd_connection_context(
     struct MHD_Connection *connection) {
   const union MHD_ConnectionInfo *info = MHD_get_connection_info(
@@ -64,7 +64,7 @@ static inline void *tideover_mhd_connection_context(
   return info ? info->socket_context : NULL;
 }
 
-// The socket of a connection; -1 if unknown.
+// Returns the socket of a connection; -1 if unknown.
 static inline int tideover_mhd_connection_socket(
     struct MHD_Connection *connection) {
   const union MHD_ConnectionInfo *info =
@@ -72,16 +72,16 @@ static inline int tideover_mhd_connection_socket(
   return info ? info->connect_fd : -1;
 }
 
-// The bytes from the method to the empty line that ends the header fields; 0
-// before that line has arrived.
+// Returns the number of bytes from the method to the empty line after the header
+// fields; 0 before that line has arrived.
 static inline size_t tideover_mhd_head_bytes(struct MHD_Connection *connection) {
   const union MHD_ConnectionInfo *info = MHD_get_connection_info(
       connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
   return info ? info->header_size : 0;
 }
 
-// The user of the process at the other end of a Unix socket; 0 if it is known.
-// Its struct ucred is declared only to those who define _GNU_SOURCE.
+// Reads the user id of the peer process of a Unix socket; returns 0 on success.
+// The C library declares struct ucred only with _GNU_SOURCE.
 static inline int tideover_peer_user(int socket, uint32_t *user) {
   uint32_t credentials[3];  // process, user, group
   socklen_t length = sizeof credentials;
@@ -92,9 +92,9 @@ static inline int tideover_peer_user(int socket, uint32_t *user) {
   return 0;
 }
 
-// The bytes that ever arrived on a TCP socket; -1 if the kernel does not tell.
-// It is tcpi_bytes_received of Linux 4.1's struct tcp_info, at byte 128; the C
-// library's declaration of that struct ends before it.
+// Returns the total bytes received on a TCP socket; -1 if unknown. This is
+// tcpi_bytes_received of Linux 4.1's struct tcp_info, at byte 128; the C library's
+// declaration of that struct ends before it.
 static inline int64_t tideover_tcp_bytes_received(int socket) {
   unsigned char info[136];
   socklen_t length = sizeof info;

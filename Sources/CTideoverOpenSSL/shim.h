@@ -11,8 +11,8 @@
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
 
-/// EC_GROUP_precompute_mult, which OpenSSL 3 still has and calls deprecated; 0, its word for failure,
-/// where it was built without.
+/// Calls EC_GROUP_precompute_mult, which is deprecated in OpenSSL 3. Returns 0, its failure code, if
+/// OpenSSL was built without it.
 static inline int tideover_group_precompute(EC_GROUP *group, BN_CTX *context) {
 #ifdef OPENSSL_NO_DEPRECATED_3_0
     (void)group;

@@ -1,6 +1,6 @@
 #include <sqlite3.h>
 
-/* What Swift cannot call or spell: variadic functions and a destructor made by a cast. */
+/* Wrappers for variadic functions and a cast destructor, which Swift cannot express. */
 
 static inline int tideover_sqlite_keep_wal_on_close(sqlite3 *db) {
     return sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, (int *)0);

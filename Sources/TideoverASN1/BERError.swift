@@ -1,38 +1,38 @@
-/// Why bytes are not the value of ASN.1 that was asked for: one case per reason.
+/// The reason why bytes are not the expected ASN.1 value.
 public enum BERError: Error, Hashable, Sendable {
-    /// The bytes end inside a value, or a value reaches beyond the one around it.
+    /// The bytes end inside a value, or a value exceeds the enclosing one.
     case truncated
-    /// There are bytes behind the last value that may be there.
+    /// There are bytes after the last permitted value.
     case trailingBytes
-    /// A length is written in more than four bytes, or in the reserved form; under the rules of
-    /// DER, in any form but the shortest.
+    /// A length has more than four bytes, or the reserved form; under DER, any form but the
+    /// shortest.
     case length
-    /// A value without nested values has no stated length.
+    /// A value without nested values has an indefinite length.
     case indefinitePrimitive
-    /// A mark of an end stands where nothing is to be ended.
+    /// An end-of-contents mark is not inside a value of indefinite length.
     case strayEndOfContents
-    /// A tag has a number above 30, which nothing that is read here uses.
+    /// A tag has a number above 30, which no supported structure uses.
     case largeTag
     /// Values are nested deeper than ``BERReader/maximumDepth``.
     case tooDeep
-    /// A value has another tag than the one that must stand there; nil where there is none at all.
+    /// A value has an unexpected tag; nil if there is no value.
     case unexpectedTag(UInt8?)
-    /// A truth value is not one byte, 0 or 255.
+    /// A boolean is not one byte, 0 or 255.
     case boolean
-    /// A string of bits has padding that is malformed or not zero.
+    /// A bit string has padding that is malformed or not zero.
     case bitString
-    /// An integer is not as short as it can be, or has more than 64 bits.
+    /// An integer is not in its shortest form, or has more than 64 bits.
     case integer
-    /// An object identifier is malformed, or longer than any that is in use.
+    /// An object identifier is malformed, or longer than any in use.
     case objectIdentifier
-    /// A string is not made of strings only.
+    /// A constructed string contains a value other than strings.
     case string
-    /// A text is not in the characters of its kind.
+    /// A text has characters that its type does not allow.
     case text
 }
 
 extension BERError {
-    /// The reason in a few words that fit behind a colon.
+    /// A short description of the reason, to follow a colon.
     public var words: String {
         switch self {
         case .truncated: "it ends too early"

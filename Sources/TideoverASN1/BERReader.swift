@@ -1,4 +1,4 @@
-/// Which encoding of ASN.1 a reader accepts (X.690).
+/// The ASN.1 encoding that a reader accepts (X.690).
 public enum BERRules: Hashable, Sendable {
     /// Every form that BER allows.
     case basic
@@ -6,20 +6,20 @@ public enum BERRules: Hashable, Sendable {
     case distinguished
 }
 
-/// Reads values of ASN.1 one after the other, in BER and so also in DER (X.690).
+/// Reads consecutive ASN.1 values in BER, and so also in DER (X.690).
 ///
-/// It takes what BER allows: lengths left open and ended by a mark, strings in pieces, lengths
-/// written longer than need be up to four bytes. Under ``BERRules/distinguished`` it refuses these
-/// lengths. Whatever else deviates is refused. Nothing is read by recursion, and nothing is copied.
+/// It accepts the forms that BER allows: indefinite lengths, constructed strings, and lengths in up
+/// to four bytes, not only the shortest. Under ``BERRules/distinguished`` it rejects these lengths.
+/// All other deviations are rejected. It neither recurses nor copies.
 public struct BERReader: Sendable {
-    /// How deep values may be nested.
+    /// The maximum nesting depth of values.
     public static let maximumDepth = 16
 
     private var rest: ArraySlice<UInt8>
     private let rules: BERRules
     private let depth: Int
 
-    /// A reader of the values that these bytes are.
+    /// Creates a reader of the values in these bytes.
     public init(_ bytes: ArraySlice<UInt8>, rules: BERRules = .basic) {
         self.init(bytes, rules: rules, depth: 0)
     }
@@ -30,7 +30,7 @@ public struct BERReader: Sendable {
         self.depth = depth
     }
 
-    /// The one value that these bytes are, to the last of them.
+    /// Returns the single value that these bytes encode, without trailing bytes.
     public static func only(
         _ bytes: ArraySlice<UInt8>,
         rules: BERRules = .basic
@@ -41,13 +41,13 @@ public struct BERReader: Sendable {
         return value
     }
 
-    /// Whether no value is left.
+    /// Whether all values were read.
     public var isAtEnd: Bool { rest.isEmpty }
 
-    /// The identifier of the next value, not yet taken; nil at the end.
+    /// The identifier of the next value, which is not consumed; nil at the end.
     public var nextTag: UInt8? { rest.first }
 
-    /// Takes the next value, whatever it is.
+    /// Reads the next value of any type.
     public mutating func next() throws(BERError) -> BERValue {
         guard depth < Self.maximumDepth else { throw .tooDeep }
         let header = try BERHeader(rest, at: rest.startIndex)
@@ -73,18 +73,18 @@ public struct BERReader: Sendable {
         return value
     }
 
-    /// Takes the next value, which must have this identifier.
+    /// Reads the next value, which must have this identifier.
     public mutating func next(_ identifier: UInt8) throws(BERError) -> BERValue {
         guard rest.first == identifier else { throw .unexpectedTag(rest.first) }
         return try next()
     }
 
-    /// Takes the next value if it has this identifier.
+    /// Reads the next value if it has this identifier.
     public mutating func nextIfPresent(_ identifier: UInt8) throws(BERError) -> BERValue? {
         rest.first == identifier ? try next() : nil
     }
 
-    /// Takes the next string, in one piece or in several.
+    /// Reads the next octet string, primitive or constructed.
     public mutating func nextOctets() throws(BERError) -> [UInt8] {
         let value = try next()
         guard value.identifier | BERValue.constructed == BERValue.octetString | BERValue.constructed
@@ -92,12 +92,13 @@ public struct BERReader: Sendable {
         return try value.octets()
     }
 
-    /// Throws unless no value is left.
+    /// Throws unless all values were read.
     public func end() throws(BERError) {
         guard isAtEnd else { throw .trailingBytes }
     }
 
-    /// Where the mark stands that ends what begins at `start`. What has a length is stepped over.
+    /// Returns the position of the end-of-contents mark for a value that begins at `start`. Values
+    /// with a definite length are skipped.
     private func endOfContents(from start: Int) throws(BERError) -> Int {
         var open = 1
         var position = start
@@ -119,16 +120,16 @@ public struct BERReader: Sendable {
     }
 }
 
-/// The identifier and length in front of a value.
+/// The identifier and length before a value.
 private struct BERHeader {
     static let endOfContentsCount = 2
 
     let identifier: UInt8
-    /// Nil where the value ends with a mark.
+    /// Nil for a value of indefinite length.
     let length: Int?
-    /// Where the contents begin.
+    /// The start of the contents.
     let contents: Int
-    /// Whether the length is stated in as few bytes as possible (X.690 section 10.1).
+    /// Whether the length has the shortest form (X.690 section 10.1).
     let hasShortestLength: Bool
 
     init(_ bytes: ArraySlice<UInt8>, at start: Int) throws(BERError) {
@@ -152,7 +153,7 @@ private struct BERHeader {
             length = bytes[(start + 2)..<contents].reduce(0) { $0 << 8 | Int($1) }
         default: throw .length
         }
-        // The reserved identifier 0 says only that something ends, and then it is two bytes.
+        // The reserved identifier 0 only marks an end of contents, which is two bytes.
         if identifier == 0, length != 0 || contents != start + 2 { throw .strayEndOfContents }
         let lengthByteCount = contents - start - 1
         hasShortestLength =
@@ -161,7 +162,7 @@ private struct BERHeader {
 
     var isEndOfContents: Bool { identifier == 0 }
 
-    /// In how few bytes a length is stated.
+    /// Returns the minimum number of bytes of a length.
     private static func shortestByteCount(of length: Int) -> Int {
         length < 0x80 ? 1 : 1 + (Int.bitWidth - length.leadingZeroBitCount + 7) / 8
     }

@@ -1,12 +1,12 @@
-/// A value of ASN.1 where it stands in its document, not yet looked into.
+/// An ASN.1 value inside its document, with undecoded contents.
 public struct BERValue: Sendable {
-    /// The first byte: class, whether it is made of values, and number of the tag.
+    /// The first byte: class, constructed bit, and number of the tag.
     public let identifier: UInt8
-    /// The whole value as it was written.
+    /// The whole value as encoded.
     public let encoding: ArraySlice<UInt8>
-    /// What is in it, without the mark of its end.
+    /// The contents, without the end-of-contents mark.
     public let contents: ArraySlice<UInt8>
-    /// Whether its length stands in front, as DER has it.
+    /// Whether it has a definite length, as DER requires.
     public let hasLength: Bool
     private let rules: BERRules
     private let depth: Int
@@ -41,26 +41,26 @@ public struct BERValue: Sendable {
     public static let visibleString: UInt8 = 0x1A
     public static let sequence: UInt8 = 0x30
     public static let set: UInt8 = 0x31
-    /// The bit of an identifier that says that the value is made of values.
+    /// The identifier bit of a constructed value.
     static let constructed: UInt8 = 0x20
 
-    /// The identifier of a field of its own number that is made of values, such as `[0]`.
+    /// Returns the identifier of a constructed context-specific field, such as `[0]`.
     public static func field(_ number: UInt8) -> UInt8 { 0xA0 | number }
 
-    /// The identifier of a field of its own number that is a plain value.
+    /// Returns the identifier of a primitive context-specific field.
     public static func plainField(_ number: UInt8) -> UInt8 { 0x80 | number }
 
-    /// The values that it is made of.
+    /// The values it contains.
     public var elements: BERReader { BERReader(contents, rules: rules, depth: depth) }
 
-    /// Whether it is made of values.
+    /// Whether it is a constructed value.
     private var isConstructed: Bool { identifier & Self.constructed != 0 }
 }
 
-// MARK: - Plain values
+// MARK: - Primitive values
 
 extension BERValue {
-    /// A truth value as DER writes it: 0 or 255 in one byte (X.690 section 11.1).
+    /// Decodes a DER boolean: 0 or 255 in one byte (X.690 section 11.1).
     public func boolean() throws(BERError) -> Bool {
         try require(Self.boolean)
         guard contents.count == 1, let byte = contents.first, byte == 0 || byte == 0xFF else {
@@ -69,8 +69,8 @@ extension BERValue {
         return byte == 0xFF
     }
 
-    /// The bytes of a string of bits in one piece and the number of bits in the last byte that do
-    /// not count. Those are zero, as DER writes them (X.690 section 11.2.1).
+    /// Decodes a primitive bit string. Returns its bytes and the number of unused bits in the last
+    /// one, which must be zero, as in DER (X.690 section 11.2.1).
     public func bits() throws(BERError) -> (bytes: ArraySlice<UInt8>, unusedCount: Int) {
         try require(Self.bitString)
         guard let unusedCount = contents.first, unusedCount < 8 else { throw .bitString }
@@ -82,14 +82,14 @@ extension BERValue {
         return (bytes, Int(unusedCount))
     }
 
-    /// The bytes of a whole number of any size, the highest first, with its sign in the first bit.
+    /// Decodes an integer of any size as big-endian bytes, with the sign in the first bit.
     public func integerBytes() throws(BERError) -> ArraySlice<UInt8> {
         try require(Self.integer)
         guard !contents.isEmpty, isShortest else { throw .integer }
         return contents
     }
 
-    /// A whole number of at most 64 bits.
+    /// Decodes an integer of at most 64 bits.
     public func integer() throws(BERError) -> Int64 {
         let bytes = try integerBytes()
         guard let first = bytes.first, bytes.count <= 8 else { throw .integer }
@@ -97,14 +97,14 @@ extension BERValue {
         return bytes.reduce(start) { $0 << 8 | Int64($1) }
     }
 
-    /// No integer begins with nine equal bits (X.690 section 8.3.2).
+    /// An integer never begins with nine equal bits (X.690 section 8.3.2).
     private var isShortest: Bool {
         guard contents.count > 1 else { return true }
         let (first, second) = (contents[contents.startIndex], contents[contents.startIndex + 1])
         return !(first == 0 && second & 0x80 == 0) && !(first == 0xFF && second & 0x80 != 0)
     }
 
-    /// An object identifier in dotted form.
+    /// Decodes an object identifier into its dotted form.
     public func objectIdentifier() throws(BERError) -> String {
         try require(Self.objectIdentifier)
         guard (1...Self.longestObjectIdentifier).contains(contents.count),
@@ -114,7 +114,7 @@ extension BERValue {
         var part: UInt64 = 0
         var isFirstOfPart = true
         for byte in contents {
-            // A part is as short as can be, and none is so large in what is read here.
+            // A part has the shortest form, and fits in 56 bits in all supported structures.
             guard !(isFirstOfPart && byte == 0x80), part < 1 << 56 else { throw .objectIdentifier }
             part = part << 7 | UInt64(byte & 0x7F)
             isFirstOfPart = byte & 0x80 == 0
@@ -130,25 +130,25 @@ extension BERValue {
 
     private static let longestObjectIdentifier = 64
 
-    /// A text in UTF-8 or ASCII, by its kind.
+    /// Decodes a text in UTF-8 or ASCII, depending on its type.
     public func text() throws(BERError) -> String {
         switch identifier {
         case Self.utf8String: break
         case Self.ia5String: guard contents.allSatisfy({ $0 < 0x80 }) else { throw .text }
         default: throw .unexpectedTag(identifier)
         }
-        // What is no UTF-8 would be repaired, and so read otherwise than it was written.
+        // Invalid UTF-8 would be repaired, and so differ from the encoded text.
         let text = String(decoding: contents, as: UTF8.self)
         guard text.utf8.elementsEqual(contents) else { throw .text }
         return text
     }
 
-    /// The bytes of a string, of whatever tag: as they are, or those of the strings it is made of.
+    /// Returns the bytes of a string with any tag: its own, or those of the strings it contains.
     public func octets() throws(BERError) -> [UInt8] {
         guard isConstructed else { return Array(contents) }
         var octets: [UInt8] = []
         octets.reserveCapacity(contents.count)
-        // Those that are being read, each inside the one before it.
+        // The stack of readers, each inside the previous one.
         var readers = [elements]
         while var reader = readers.popLast() {
             guard !reader.isAtEnd else { continue }

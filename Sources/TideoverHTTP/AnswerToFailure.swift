@@ -1,11 +1,11 @@
-/// Told of an error that became a 500: the error, the request, and the request id in that answer.
+/// Receives an error that became a 500: the error, the request, and the request id in the response.
 public typealias FailureReport = @Sendable (any Error, Request, String) -> Void
 
-/// A handler's answer to a request, or the answer that stands for what it threw.
+/// Returns a handler's response to a request, or the response for an error that it threw.
 ///
 /// A `Problem` becomes its own response and a `CancellationError` becomes 503. Any other error
-/// becomes a 500 that carries a request id and nothing of the error; the error itself goes to
-/// `report`, together with that id.
+/// becomes a 500 with a request id and no details. The error itself is passed to `report`, together
+/// with that id.
 package func answer(
     to request: Request,
     requestID: @Sendable () -> String,

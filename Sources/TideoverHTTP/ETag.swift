@@ -1,14 +1,14 @@
-/// A validator of a representation (RFC 9110, 8.8.3): equal tags, unchanged answer.
+/// A validator of a representation (RFC 9110, 8.8.3): equal tags mean an unchanged response.
 public struct ETag: Hashable, Sendable, CustomStringConvertible {
     /// The text between the quotes.
     public let opaque: String
-    /// Whether the tag vouches for the meaning only, not for every byte.
+    /// Whether equal tags mean equal content only, not equal bytes.
     public let isWeak: Bool
 
-    /// A weak tag; the text must consist of visible ASCII without quotes.
+    /// Creates a weak tag; the text must consist of visible ASCII without quotes.
     public static func weak(_ opaque: String) -> ETag { ETag(opaque, isWeak: true) }
 
-    /// A strong tag; the text must consist of visible ASCII without quotes.
+    /// Creates a strong tag; the text must consist of visible ASCII without quotes.
     public static func strong(_ opaque: String) -> ETag { ETag(opaque, isWeak: false) }
 
     private init(_ opaque: String, isWeak: Bool) {
@@ -20,11 +20,11 @@ public struct ETag: Hashable, Sendable, CustomStringConvertible {
     /// The tag as a header field's value.
     public var description: String { isWeak ? "W/\"\(opaque)\"" : "\"\(opaque)\"" }
 
-    /// Whether two tags mean the same content, weak or not (RFC 9110, 8.8.3.2).
+    /// Whether two tags identify the same content, weak or not (RFC 9110, 8.8.3.2).
     public func weaklyMatches(_ other: ETag) -> Bool { opaque == other.opaque }
 
-    /// Whether an `If-None-Match` value names this tag, by weak comparison; `*` names every tag, and
-    /// a value that is not a list of tags names none.
+    /// Whether an `If-None-Match` value includes this tag, by weak comparison. `*` includes every
+    /// tag; a value that is not a list of tags includes none.
     public func matches(ifNoneMatch value: String) -> Bool {
         var rest = value.utf8[...]
         Self.skipSpaces(&rest)
@@ -74,8 +74,8 @@ public struct ETag: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Request {
-    /// Whether the client holds the representation with this tag already, as its `If-None-Match`
-    /// lines say.
+    /// Whether the client already has the representation with this tag, according to its
+    /// `If-None-Match` lines.
     public func holds(_ tag: ETag) -> Bool {
         let lines = headers.all("If-None-Match")
         return !lines.isEmpty && tag.matches(ifNoneMatch: lines.joined(separator: ", "))
@@ -83,7 +83,7 @@ extension Request {
 }
 
 extension Response {
-    /// The answer to a client that holds the representation already.
+    /// Returns the response to a client that already has the representation.
     public static func notModified(_ tag: ETag) -> Response {
         Response(status: 304, headers: ["ETag": tag.description])
     }

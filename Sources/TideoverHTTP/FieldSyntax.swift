@@ -5,7 +5,7 @@ package enum FieldSyntax {
         !text.isEmpty && text.utf8.allSatisfy(isTokenByte)
     }
 
-    /// Whether a text can stand as a field's value: no control character but the tab.
+    /// Whether a text is a valid field value: no control character but the tab.
     package static func isValue(_ text: String) -> Bool {
         text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == UInt8(ascii: "\t") }
     }

@@ -1,8 +1,8 @@
-/// One type carries all HTTP. The socket server runs one, the outgoing client is one, each simulated
-/// store is one, a test calls one; middleware is a function from `Handler` to `Handler`.
+/// Handles a request. The socket server, the outgoing client, each simulated store and tests all
+/// use this one type; middleware is a function from `Handler` to `Handler`.
 public typealias Handler = @Sendable (Request) async throws -> Response
 
-/// An HTTP request as values, whoever made it: a socket, a test, or our own client.
+/// An HTTP request as values, from a socket, a test, or the outgoing client.
 public struct Request: Hashable, Sendable {
     /// The method as sent, such as `GET`; case matters.
     public var method: String
@@ -17,7 +17,7 @@ public struct Request: Hashable, Sendable {
     /// The address the request came from, without port; nil when no socket was involved.
     public var peer: String?
 
-    /// A request of these parts.
+    /// Creates a request from its parts.
     public init(
         method: String = "GET",
         path: String,
@@ -34,7 +34,7 @@ public struct Request: Hashable, Sendable {
         self.peer = peer
     }
 
-    /// The first value sent for a query item; an item without `=` has the empty string.
+    /// Returns the first value of a query item; the empty string for an item without `=`.
     public func queryValue(_ name: String) -> String? {
         query.first { $0.name == name }?.value
     }
@@ -47,7 +47,7 @@ public struct QueryItem: Hashable, Sendable {
     /// The text after the first `=`; empty if there is none.
     public var value: String
 
-    /// An item of this name and value.
+    /// Creates an item from its name and value.
     public init(name: String, value: String) {
         self.name = name
         self.value = value
@@ -58,13 +58,12 @@ public struct QueryItem: Hashable, Sendable {
 public struct Response: Hashable, Sendable {
     /// The status code, such as 200.
     public var status: Int
-    /// The header fields in the order to be sent; whoever sends the response sees to
-    /// `Content-Length`.
+    /// The header fields in the order to be sent; the sender adds `Content-Length`.
     public var headers: Headers
     /// The body, whole; empty if there is none.
     public var body: [UInt8]
 
-    /// A response of these parts.
+    /// Creates a response from its parts.
     public init(status: Int = 200, headers: Headers = [:], body: [UInt8] = []) {
         self.status = status
         self.headers = headers

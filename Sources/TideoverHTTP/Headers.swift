@@ -7,7 +7,7 @@ public struct Headers: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         /// The value without the white space around it.
         public var value: String
 
-        /// A line of this name and value.
+        /// Creates a line from its name and value.
         public init(name: String, value: String) {
             self.name = name
             self.value = value
@@ -17,15 +17,15 @@ public struct Headers: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     /// All lines in the order sent.
     public private(set) var fields: [Field] = []
 
-    /// No lines.
+    /// Creates an empty list.
     public init() {}
 
-    /// These lines in this order.
+    /// Creates a list of these lines in this order.
     public init(_ fields: [Field]) {
         self.fields = fields
     }
 
-    /// The lines of a literal, in its order; a name may come twice.
+    /// Creates a list from a literal, in its order; a name may be repeated.
     public init(dictionaryLiteral elements: (String, String)...) {
         for (name, value) in elements { append(name, value) }
     }
@@ -39,17 +39,17 @@ public struct Headers: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         }
     }
 
-    /// The values of all lines of a name, in the order sent.
+    /// Returns the values of all lines of a name, in the order sent.
     public func all(_ name: String) -> [String] {
         fields.lazy.filter { Self.same($0.name, name) }.map(\.value)
     }
 
-    /// Adds a line beside those already there.
+    /// Adds a line after the existing ones.
     public mutating func append(_ name: String, _ value: String) {
         fields.append(Field(name: name, value: value))
     }
 
-    /// Whether two texts of ASCII are the same but for case, as names of fields and many tokens are.
+    /// Whether two ASCII texts are equal except for case, like field names and many tokens.
     package static func same(_ a: String, _ b: String) -> Bool {
         guard a.utf8.count == b.utf8.count else { return false }
         return zip(a.utf8, b.utf8).allSatisfy { lowercased($0) == lowercased($1) }

@@ -1,16 +1,16 @@
-/// An address of IPv4 or IPv6, as the bytes that a connection would go to.
+/// An IPv4 or IPv6 address, as the bytes of a connection's peer.
 public struct IPAddress: Hashable, Sendable {
     /// 4 or 16 bytes in network order.
     public let bytes: [UInt8]
 
-    /// The address of these bytes; nil if there are not 4 or 16.
+    /// Creates an address from its bytes; nil unless there are 4 or 16.
     public init?(bytes: [UInt8]) {
         guard [4, 16].contains(bytes.count) else { return nil }
         self.bytes = bytes
     }
 
-    /// Reads a literal without brackets and without a zone: four decimal numbers with dots, or
-    /// IPv6 as RFC 4291, 2.2 spells it; nil if it is anything else.
+    /// Parses a literal without brackets and without a zone: four decimal numbers with dots, or
+    /// IPv6 in the form of RFC 4291, 2.2. Returns nil for any other text.
     public init?(_ text: some StringProtocol) {
         let text = Substring(text)
         guard text.utf8.count <= Self.mostBytes,
@@ -19,11 +19,10 @@ public struct IPAddress: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// Whether the address is one of IPv6.
+    /// Whether this is an IPv6 address.
     public var isIPv6: Bool { bytes.count == 16 }
 
-    /// The address of IPv4 that an address of IPv6 stands for (`::ffff:192.0.2.1`), or else the
-    /// address itself.
+    /// The IPv4 address that an IPv6 address maps (`::ffff:192.0.2.1`), or else the address itself.
     public var unmapped: IPAddress {
         guard IPNetwork.mapped.contains(self) else { return self }
         return IPAddress(checked: Array(bytes.suffix(4)))
@@ -35,7 +34,7 @@ public struct IPAddress: Hashable, Sendable {
 // MARK: - Reading
 
 extension IPAddress {
-    /// As long as eight groups of which the last two are written as IPv4.
+    /// The length of eight groups with the last two written as IPv4.
     private static let mostBytes = 45
 
     private static func four(_ text: Substring) -> [UInt8]? {
@@ -44,7 +43,8 @@ extension IPAddress {
         return parts.count == 4 && bytes.count == 4 ? bytes : nil
     }
 
-    /// Numbers with a leading zero are octal to some readers and decimal to others, hence refused.
+    /// Numbers with a leading zero are octal to some parsers and decimal to others, so they are
+    /// rejected.
     private static func decimal(_ digits: Substring) -> UInt8? {
         guard (1...3).contains(digits.utf8.count), digits.utf8.allSatisfy({ (0x30...0x39) ~= $0 }),
             digits.utf8.count == 1 || digits.utf8.first != 0x30
@@ -63,12 +63,13 @@ extension IPAddress {
         return first + [UInt8](repeating: 0, count: 16 - first.count - last.count) + last
     }
 
-    /// Where `::` stands first.
+    /// The position of the first `::`.
     private static func firstGap(in text: Substring) -> Substring.Index? {
         text.indices.first { text[$0...].hasPrefix("::") }
     }
 
-    /// The bytes of groups joined by colons; nil if any is none, or if there are more than eight.
+    /// Returns the bytes of groups joined by colons; nil if a group is invalid, or if there are
+    /// more than eight.
     private static func bytes(_ text: Substring, mayEndInIPv4: Bool) -> [UInt8]? {
         guard !text.isEmpty else { return [] }
         let groups = text.split(separator: ":", maxSplits: 8, omittingEmptySubsequences: false)
@@ -124,15 +125,15 @@ extension IPAddress: CustomStringConvertible {
     }
 }
 
-/// All addresses that begin with the same bits, such as `10.0.0.0/8`.
+/// All addresses with the same first bits, such as `10.0.0.0/8`.
 public struct IPNetwork: Hashable, Sendable {
     /// The first address; its bits after the prefix are zero.
     public let first: IPAddress
-    /// How many bits are the same.
+    /// The number of common bits.
     public let prefixLength: Int
 
-    /// The network of this first address; nil if it has not so many bits, or if any bit after them
-    /// is set.
+    /// Creates a network from its first address. Fails if the address has fewer bits than the
+    /// prefix, or if any bit after the prefix is set.
     public init?(_ first: IPAddress, prefixLength: Int) {
         guard (0...first.bytes.count * 8).contains(prefixLength),
             Self.cut(first, to: prefixLength) == first
@@ -141,8 +142,8 @@ public struct IPNetwork: Hashable, Sendable {
         self.prefixLength = prefixLength
     }
 
-    /// Reads `10.0.0.0/8` or `fd00::/8`; an address alone is the network of only that address. Nil
-    /// if it is anything else, or if a bit after the prefix is set, which is mostly a slip.
+    /// Parses `10.0.0.0/8` or `fd00::/8`; a single address becomes a network of one. Returns nil
+    /// for any other text, or if a bit after the prefix is set, which is usually a mistake.
     public init?(_ text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = IPAddress(parts[0]) else { return nil }
@@ -156,14 +157,15 @@ public struct IPNetwork: Hashable, Sendable {
         self.init(first, prefixLength: length)
     }
 
-    /// What one client has at least to itself: an address of IPv4, or the 64 bits of IPv6 that
-    /// every provider gives each customer, and within which he can choose any address.
+    /// The smallest network of one client: an IPv4 address, or an IPv6 /64. Every provider gives
+    /// each customer a /64, in which any address can be chosen.
     public init(ofClient address: IPAddress) {
         prefixLength = address.isIPv6 ? 64 : 32
         first = Self.cut(address, to: prefixLength)
     }
 
-    /// What is written down of where an address is: 24 bits of IPv4, 48 of IPv6, which many share.
+    /// The network recorded instead of an address: a /24 of IPv4 or a /48 of IPv6, shared by many
+    /// clients.
     public init(around address: IPAddress) {
         prefixLength = address.isIPv6 ? 48 : 24
         first = Self.cut(address, to: prefixLength)
@@ -180,7 +182,7 @@ public struct IPNetwork: Hashable, Sendable {
         IPNetwork(checked: [UInt8](repeating: 0, count: 15) + [1], prefixLength: 128),
     ]
 
-    /// Addresses of IPv4 in the clothes of IPv6 (RFC 4291, 2.5.5.2).
+    /// IPv4 addresses mapped into IPv6 (RFC 4291, 2.5.5.2).
     static let mapped = IPNetwork(
         checked: [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF, 0, 0, 0, 0],
         prefixLength: 96
@@ -203,6 +205,6 @@ public struct IPNetwork: Hashable, Sendable {
 }
 
 extension IPNetwork: CustomStringConvertible {
-    /// As an operator writes it, such as `10.0.0.0/8`.
+    /// The usual notation, such as `10.0.0.0/8`.
     public var description: String { "\(first)/\(prefixLength)" }
 }

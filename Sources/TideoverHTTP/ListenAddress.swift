@@ -1,14 +1,15 @@
-/// Where a server listens: an address of this machine, as a literal, and a port.
+/// The address a server listens on: a literal address of this machine, and a port.
 public struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
     /// An IPv4 or IPv6 address, such as `127.0.0.1` or `::1`, without brackets.
     public let host: String
-    /// A port from 0 to 65,535; 0 stands for any free one.
+    /// A port from 0 to 65,535; 0 selects any free one.
     public let port: Int
 
-    /// Where a server of ours listens unless told otherwise: `127.0.0.1:8080`.
+    /// The server's default address: `127.0.0.1:8080`.
     public static let standard = ListenAddress(checkedHost: "127.0.0.1", port: 8080)
 
-    /// An address literal, IPv6 with or without brackets, and a port. Nil where one of the two is none.
+    /// Creates an address from a literal, IPv6 with or without brackets, and a port. Nil if either
+    /// is invalid.
     public init?(host: String, port: Int) {
         let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
         let bare = isBracketed ? String(host.dropFirst().dropLast()) : host
@@ -19,8 +20,8 @@ public struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
         self.port = port
     }
 
-    /// Reads `127.0.0.1:8080`, `[::1]:8080` or `localhost:8080`, which is `127.0.0.1:8080`. Nil for anything
-    /// else.
+    /// Parses `127.0.0.1:8080`, `[::1]:8080` or `localhost:8080`, which is `127.0.0.1:8080`. Nil
+    /// for any other text.
     public init?(_ text: String) {
         guard let colon = text.lastIndex(of: ":") else { return nil }
         let host = text[..<colon]
@@ -31,10 +32,10 @@ public struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
         self.init(host: host == "localhost" ? "127.0.0.1" : String(host), port: port)
     }
 
-    /// Whether the address is one of IPv6.
+    /// Whether this is an IPv6 address.
     public var isIPv6: Bool { host.contains(":") }
 
-    /// The same address with another port, from 0 to 65,535.
+    /// Returns the same address with another port, from 0 to 65,535.
     package func with(port: Int) -> ListenAddress { ListenAddress(checkedHost: host, port: port) }
 
     private init(checkedHost: String, port: Int) {
@@ -42,6 +43,6 @@ public struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
         self.port = port
     }
 
-    /// The address as it stands in a URL, IPv6 in brackets.
+    /// The address in URL form, IPv6 in brackets.
     public var description: String { isIPv6 ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }

@@ -1,9 +1,9 @@
 /// Percent-encoding as RFC 3986, 2.1 defines it, read strictly.
 public enum PercentEncoding {
-    /// The text behind percent-encoded bytes; nil if a `%` is not followed by two hexadecimal
-    /// digits or if the result is not UTF-8.
+    /// Decodes percent-encoded bytes; nil if a `%` is not followed by two hexadecimal digits or if
+    /// the result is not UTF-8.
     ///
-    /// With `plusIsSpace` a `+` stands for a space, as in a query that an HTML form has written.
+    /// With `plusIsSpace` a `+` is a space, as in a query from an HTML form.
     public static func decode(
         _ encoded: some Collection<UInt8>,
         plusIsSpace: Bool = false
@@ -16,8 +16,8 @@ public enum PercentEncoding {
         }
     }
 
-    /// The text with everything but unreserved characters encoded: fit for one path segment, or one
-    /// name or value of a query.
+    /// Encodes everything except unreserved characters, for one path segment, or one name or value
+    /// of a query.
     public static func encode(_ text: String) -> String {
         var encoded: [UInt8] = []
         encoded.reserveCapacity(text.utf8.count)

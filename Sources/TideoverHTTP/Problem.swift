@@ -1,24 +1,24 @@
 public import TideoverJSON
 
-/// Why a request was not served, as RFC 9457 tells clients: thrown by handlers, sent as
+/// The reason why a request failed, in the form of RFC 9457: thrown by handlers, sent as
 /// `application/problem+json`.
 public struct Problem: Error, Hashable, Sendable {
-    /// The last part of `type`, such as `not-found`: what a client may act on; never changes.
+    /// The last part of `type`, such as `not-found`. It is stable, so clients may depend on it.
     public var slug: String
-    /// The status code of the answer.
+    /// The status code of the response.
     public var status: Int
-    /// What kind of problem this is, for people; the same for every problem of one slug.
+    /// A summary of the kind of problem; the same for every problem of one slug.
     public var title: String
-    /// What is wrong this time, for people; nil if the title says it all.
+    /// The details of this occurrence; nil if the title is sufficient.
     public var detail: String?
-    /// Members beside the standard ones, in the order sent; they must not repeat those.
+    /// Additional members in the order sent; they must not repeat the standard ones.
     public var members: JSONObject
-    /// Header fields that belong to the answer, such as `Allow`.
+    /// Header fields of the response, such as `Allow`.
     public var headers: Headers
-    /// How many seconds a client should wait before it asks again; nil if that would not help.
+    /// The seconds a client should wait before a retry; nil if a retry does not help.
     public var retryAfter: Int?
 
-    /// A problem of these parts.
+    /// Creates a problem from its parts.
     public init(
         _ slug: String,
         status: Int,
@@ -40,7 +40,7 @@ public struct Problem: Error, Hashable, Sendable {
     /// The problem's type: a stable URL, relative to the server, that describes it.
     public var type: String { "/problems/\(slug)" }
 
-    /// The problem as an answer; no cache may keep it.
+    /// The problem as a response; caches must not store it.
     public var response: Response {
         var headers = headers
         headers["Cache-Control"] = "no-store"
@@ -63,7 +63,7 @@ public struct Problem: Error, Hashable, Sendable {
 }
 
 extension Response {
-    /// An answer in JSON.
+    /// Creates a JSON response.
     public static func json(
         _ value: JSONValue,
         status: Int = 200,
@@ -72,7 +72,7 @@ extension Response {
         json(bytes: value.encoded(), status: status, headers: headers)
     }
 
-    /// An answer in JSON, an object whose members `body` writes.
+    /// Creates a JSON response with an object; `body` writes its members.
     public static func json<E: Error>(
         status: Int = 200,
         headers: Headers = [:],
@@ -83,7 +83,7 @@ extension Response {
         return json(bytes: writer.bytes, status: status, headers: headers)
     }
 
-    /// An answer whose body is JSON text already.
+    /// Creates a response from existing JSON text.
     public static func json(
         bytes: [UInt8],
         status: Int = 200,
@@ -94,7 +94,7 @@ extension Response {
         return Response(status: status, headers: headers, body: bytes)
     }
 
-    /// An answer in plain text, as UTF-8.
+    /// Creates a plain text response in UTF-8.
     public static func text(
         _ text: String,
         status: Int = 200,

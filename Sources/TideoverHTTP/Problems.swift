@@ -1,9 +1,9 @@
 import TideoverJSON
 
-/// The problems of HTTP itself, with their words. What a route refuses for its own reasons stands
-/// beside that route.
+/// The problems of HTTP itself, with their messages. Problems of a single route are defined beside
+/// that route.
 extension Problem {
-    /// 400: the request breaks HTTP's or this service's rules of form; `detail` says which.
+    /// 400: the request is malformed; `detail` states the violated rule.
     public static func malformedRequest(_ detail: String) -> Problem {
         Problem(
             "malformed-request",
@@ -13,14 +13,14 @@ extension Problem {
         )
     }
 
-    /// 404: nothing answers at this path.
+    /// 404: there is no route for this path.
     public static let notFound = Problem(
         "not-found",
         status: 404,
         title: "There is nothing at this path."
     )
 
-    /// 405: the path answers other methods, which `Allow` lists.
+    /// 405: the path supports other methods, which `Allow` lists.
     public static func methodNotAllowed(allowed: [String]) -> Problem {
         Problem(
             "method-not-allowed",
@@ -51,7 +51,7 @@ extension Problem {
         )
     }
 
-    /// 415: the body is compressed or otherwise encoded, which no route takes.
+    /// 415: the body is compressed or otherwise encoded, which no route supports.
     public static func contentEncoding(_ name: String) -> Problem {
         Problem(
             "content-encoding",
@@ -85,7 +85,7 @@ extension Problem {
         )
     }
 
-    /// 500: a fault of ours; the log tells more under this request id, the answer does not.
+    /// 500: an internal error; the log has the details under this request id.
     public static func internalError(requestID: String) -> Problem {
         Problem(
             "internal",
@@ -102,7 +102,7 @@ extension Problem {
         title: "Only the transfer coding chunked is understood."
     )
 
-    /// 503: the server is stopping, so the work was given up; nothing half-done is kept.
+    /// 503: the server is stopping, so the request was abandoned; no partial result is stored.
     public static let interrupted = Problem(
         "interrupted",
         status: 503,

@@ -1,15 +1,15 @@
-/// What a request line asks for: a path, still percent-encoded, and the query's items, decoded.
+/// The target of a request: a path, still percent-encoded, and the query's items, decoded.
 public struct RequestTarget: Hashable, Sendable {
     /// The path as sent; starts with `/`.
     public var path: String
     /// Query items in the order sent; empty ones (`a=1&&b=2`) are left out.
     public var query: [QueryItem]
 
-    /// Reads a target in origin form (`/a?b=c`) or absolute form (`http://host/a?b=c`).
+    /// Parses a target in origin form (`/a?b=c`) or absolute form (`http://host/a?b=c`).
     ///
-    /// Nil if it is in another form, if a character stands where RFC 3986 allows none (controls,
-    /// spaces, `#`, anything beyond ASCII), or if path or query do not decode strictly. In the query
-    /// `+` is a space.
+    /// Returns nil for any other form, and for characters that RFC 3986 forbids there (controls,
+    /// spaces, `#`, anything beyond ASCII). Also returns nil if path or query do not decode
+    /// strictly. In the query `+` is a space.
     public init?(_ text: String) {
         let bytes = Self.originForm(ArraySlice(text.utf8))
         guard bytes.first == UInt8(ascii: "/"), bytes.allSatisfy(Self.isAllowed) else { return nil }
@@ -22,7 +22,7 @@ public struct RequestTarget: Hashable, Sendable {
         self.query = query
     }
 
-    /// A server must understand the absolute form too (RFC 9112, 3.2.2); the host says nothing here.
+    /// A server must accept the absolute form too (RFC 9112, 3.2.2); its host is ignored.
     private static func originForm(_ target: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         for scheme in ["http://", "https://"] where target.starts(with: scheme.utf8) {
             let afterScheme = target.dropFirst(scheme.utf8.count)
@@ -51,7 +51,8 @@ public struct RequestTarget: Hashable, Sendable {
 }
 
 extension Request {
-    /// A request for a target such as `/v1/apps/cards?at=now`; nil if the target is malformed.
+    /// Creates a request for a target such as `/v1/apps/cards?at=now`; nil if the target is
+    /// malformed.
     public init?(
         method: String = "GET",
         target: String,
@@ -70,10 +71,10 @@ extension Request {
         )
     }
 
-    /// The path's segments, each percent-decoded by itself; none for `/`.
+    /// The path's segments, each percent-decoded separately; none for `/`.
     ///
-    /// Nil if a segment is empty (a doubled or trailing slash), is `.` or `..`, holds a control
-    /// character, or does not decode strictly. A decoded segment may hold a `/` that was sent as
+    /// Nil if a segment is empty (a doubled or trailing slash), is `.` or `..`, contains a control
+    /// character, or does not decode strictly. A decoded segment may contain a `/` that was sent as
     /// `%2F`, because an operator's customer ids may.
     public var segments: [String]? {
         guard path.utf8.first == UInt8(ascii: "/") else { return nil }

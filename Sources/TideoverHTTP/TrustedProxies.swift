@@ -1,31 +1,31 @@
-/// The proxies whose word for who sent a request is taken, because they are the operator's own.
+/// The operator's own proxies, trusted to report the sender of a request.
 public struct TrustedProxies: Hashable, Sendable {
-    /// Where they are.
+    /// The networks of the proxies.
     public let networks: [IPNetwork]
 
-    /// The proxies in these networks.
+    /// Trusts the proxies in these networks.
     public init(_ networks: [IPNetwork] = []) {
         self.networks = networks
     }
 
-    /// Whether an address is one of theirs.
+    /// Whether an address is a trusted proxy's.
     public func contains(_ address: IPAddress) -> Bool {
         let address = address.unmapped
         return networks.contains { $0.contains(address) }
     }
 
-    /// Who sent a request: its peer, unless that is a trusted proxy; then the right-most address of
-    /// `X-Forwarded-For` that is none. Each proxy adds whom it heard from at the right, so that
-    /// whatever stands further left is hearsay.
+    /// Returns the sender of a request: its peer, unless that is a trusted proxy. Then it is the
+    /// right-most address in `X-Forwarded-For` that is not a trusted proxy. Each proxy appends its
+    /// peer at the right, so addresses further left are not verified.
     ///
-    /// The peer again where the field is missing or cannot be read, the left-most address where
-    /// all are trusted proxies; nil where the request came from no socket.
+    /// Returns the peer if the field is missing or malformed. Returns the left-most address if all
+    /// are trusted proxies, and nil if the request came from no socket.
     public func client(of request: Request) -> IPAddress? {
         guard let peer = request.peer.flatMap({ IPAddress($0) })?.unmapped else { return nil }
         guard contains(peer) else { return peer }
         var client = peer
-        // By bytes: beyond ASCII there are characters that make one with the comma behind them, and
-        // whoever sends such a one would hide what the proxy has added.
+        // Split as bytes: some characters beyond ASCII combine with the following comma. A client
+        // could use one to hide the address that the proxy appended.
         let entries = request.headers.all("X-Forwarded-For").joined(separator: ",").utf8
             .split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
         for entry in entries.reversed() {
@@ -36,7 +36,7 @@ public struct TrustedProxies: Hashable, Sendable {
         return client
     }
 
-    /// An address as proxies write it: some add the port, and then brackets to IPv6.
+    /// Parses an address as proxies write it: some add the port, and then brackets to IPv6.
     private static func address(_ entry: Substring) -> IPAddress? {
         let text = entry.drop { $0 == " " || $0 == "\t" }
         let bare = text.prefix { $0 != " " && $0 != "\t" }

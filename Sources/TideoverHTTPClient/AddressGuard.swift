@@ -1,15 +1,15 @@
 public import TideoverHTTP
 
-/// Which addresses a request may connect to, asked when its host has been resolved and before
-/// anything is sent, so that no spelling of a host gets around it.
+/// The addresses to which a request may connect. They are checked after the host is resolved and
+/// before anything is sent, so that no spelling of a host bypasses the check.
 public enum AddressGuard: Hashable, Sendable {
-    /// Every address: for a destination that the operator himself has fixed.
+    /// Every address: for a destination configured by the operator.
     case any
-    /// Addresses of the public internet and those in `allow`, nothing else: for a destination that
-    /// was entered, such as a webhook's.
+    /// Only addresses of the public internet and those in `allow`: for a destination entered by a
+    /// user, such as a webhook's.
     case publicOnly(allow: [IPNetwork])
 
-    /// Why an address may not be connected to; nil if it may.
+    /// Returns the reason why a connection to an address is forbidden; nil if it is allowed.
     public func objection(to address: IPAddress) -> AddressUse? {
         switch self {
         case .any: nil
@@ -19,50 +19,50 @@ public enum AddressGuard: Hashable, Sendable {
     }
 }
 
-/// What an address that is none of the public internet is for.
+/// The purpose of an address outside the public internet.
 public enum AddressUse: String, Hashable, Sendable, CaseIterable {
-    /// "This host", 0.0.0.0/8 and ::, which many systems take for themselves.
+    /// "This host", 0.0.0.0/8 and ::, which many systems treat as the local machine.
     case unspecified
     /// The machine itself.
     case loopback
-    /// Networks of organisations (RFC 1918).
+    /// Private networks (RFC 1918).
     case privateUse
-    /// Behind a provider's address translation (RFC 6598).
+    /// Provider networks behind address translation (RFC 6598).
     case sharedAddressSpace
-    /// The same wire; clouds answer there with credentials (169.254.169.254).
+    /// The local link; cloud providers serve credentials there (169.254.169.254).
     case linkLocal
-    /// What a cloud's host serves its guests at an address that looks public.
+    /// Services of a cloud's host for its guests, at an address that looks public.
     case cloudHost
-    /// Set apart for protocols (192.0.0.0/24, 2001::/23).
+    /// Reserved for protocols (192.0.0.0/24, 2001::/23).
     case protocolAssignment
     /// Examples in documents.
     case documentation
-    /// Tests of networks (RFC 2544, RFC 5180).
+    /// Network tests (RFC 2544, RFC 5180).
     case benchmarking
-    /// Many receivers at once.
+    /// Multiple receivers.
     case multicast
-    /// Everybody on the wire.
+    /// All hosts of the local network.
     case broadcast
-    /// Not in use, or for nothing that can be connected to.
+    /// Unused, or not an address to connect to.
     case reserved
-    /// Networks of organisations, IPv6 (RFC 4193).
+    /// Private networks, IPv6 (RFC 4193).
     case uniqueLocal
-    /// The same, given up (RFC 3879).
+    /// Deprecated private networks, IPv6 (RFC 3879).
     case siteLocal
-    /// An address of IPv4 written as IPv6: mapped, compatible or translated.
+    /// An IPv4 address in IPv6 form: mapped, compatible or translated.
     case embeddedIPv4
-    /// A tunnel to an address of IPv4 (6to4, RFC 3056).
+    /// A tunnel to an IPv4 address (6to4, RFC 3056).
     case sixToFour
-    /// A tunnel to an address of IPv4 (Teredo, RFC 4380).
+    /// A tunnel to an IPv4 address (Teredo, RFC 4380).
     case teredo
-    /// A translation to an address of IPv4 (NAT64, RFC 6052 and RFC 8215).
+    /// A translation to an IPv4 address (NAT64, RFC 6052 and RFC 8215).
     case nat64
     /// IPv6 that is not global unicast (2000::/3).
     case notGlobalUnicast
 
-    /// The use of an address; nil if it is an ordinary one of the public internet.
+    /// The use of an address; nil for an ordinary address of the public internet.
     ///
-    /// After IANA's registries of special-purpose addresses,
+    /// The tables follow IANA's registries of special-purpose addresses,
     /// https://www.iana.org/assignments/iana-ipv4-special-registry and -ipv6-.
     public init?(of address: IPAddress) {
         let table = address.isIPv6 ? Self.ofIPv6 : Self.ofIPv4
@@ -76,7 +76,7 @@ public enum AddressUse: String, Hashable, Sendable, CaseIterable {
 
     private typealias Entry = (network: IPNetwork, use: AddressUse)
 
-    /// The first entry that contains the address counts.
+    /// The first entry that contains the address applies.
     private static let ofIPv4: [Entry] = entries([
         ("0.0.0.0/8", .unspecified),
         ("10.0.0.0/8", .privateUse),

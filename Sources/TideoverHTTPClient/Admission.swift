@@ -1,10 +1,10 @@
-/// Which exchanges run and which wait for their turn, first come first served, except that an origin
-/// with as many as it may have lets others pass.
+/// Schedules exchanges: they run in order of arrival, but those of an origin at its limit wait
+/// while others run.
 package struct Admission<ID: Hashable> {
-    /// What becomes of a newcomer.
+    /// The result for a new exchange.
     package enum Verdict: Hashable {
         case start, wait
-        /// So many wait already.
+        /// The queue is full.
         case refuse(waiting: Int)
     }
 
@@ -21,13 +21,13 @@ package struct Admission<ID: Hashable> {
 
     package init(_ limits: HTTPClientLimits) { self.limits = limits }
 
-    /// How many run.
+    /// The number of running exchanges.
     package var runningCount: Int { running.count }
 
-    /// When the first of those that wait is out of time; nil if none waits.
+    /// The earliest deadline of a waiting exchange; nil if none waits.
     package var nextDeadline: ContinuousClock.Instant? { waiting.lazy.map(\.deadline).min() }
 
-    /// Somebody wants to start.
+    /// Registers a new exchange.
     package mutating func arrived(
         _ id: ID,
         origin: String,
@@ -42,14 +42,14 @@ package struct Admission<ID: Hashable> {
         return .wait
     }
 
-    /// One that ran has ended. Who is to start then, `next` tells.
+    /// Records that an exchange ended. Call `next` for the exchanges that can then start.
     package mutating func ended(_ id: ID) {
         guard let origin = running.removeValue(forKey: id) else { return }
         let left = (runningOfOrigin[origin] ?? 1) - 1
         runningOfOrigin[origin] = left > 0 ? left : nil
     }
 
-    /// The first that waits and may start, which then runs; nil if there is none.
+    /// Starts the first waiting exchange that may run and returns it; nil if there is none.
     package mutating func next() -> ID? {
         guard running.count < limits.exchanges,
             let index = waiting.firstIndex(where: { mayStart($0.origin) })
@@ -59,14 +59,14 @@ package struct Admission<ID: Hashable> {
         return waiter.id
     }
 
-    /// Forgets one that waits; false if it does not.
+    /// Removes a waiting exchange; returns false if it is not waiting.
     package mutating func withdrew(_ id: ID) -> Bool {
         guard let index = waiting.firstIndex(where: { $0.id == id }) else { return false }
         waiting.remove(at: index)
         return true
     }
 
-    /// Forgets those that wait and whose time is over, and tells who they were.
+    /// Removes the waiting exchanges with a past deadline and returns them.
     package mutating func expired(at now: ContinuousClock.Instant) -> [ID] {
         let over = waiting.filter { $0.deadline <= now }
         if !over.isEmpty { waiting.removeAll { $0.deadline <= now } }

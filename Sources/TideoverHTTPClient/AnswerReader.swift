@@ -1,8 +1,8 @@
 package import TideoverHTTP
 
-/// An answer while it comes in: lines of the head first, then parts of the body.
+/// Reads a response as it arrives: lines of the head first, then parts of the body.
 package struct AnswerReader {
-    /// Why the rest of an answer is not wanted.
+    /// The reason why the rest of a response is rejected.
     package enum Fault: Hashable {
         case malformed, headTooLarge, bodyTooLarge
     }
@@ -11,23 +11,23 @@ package struct AnswerReader {
     private var response = Response(status: 0)
     private var headBytes = 0
     private var headFields = 0
-    /// Whether the final answer's head is complete; what follows as lines are trailers.
+    /// Whether the final response's head is complete; later lines are trailers.
     package private(set) var isHeadComplete = false
     package private(set) var fault: Fault?
 
     package init(_ limits: ExchangeLimits) { self.limits = limits }
 
-    /// The whole answer, once nothing more comes; nil if it has no head.
+    /// The complete response, after the end of input; nil if it has no head.
     package var answer: Response? { isHeadComplete && fault == nil ? response : nil }
 
-    /// Takes a line of a head or a trailer with its line break; false if no more is wanted.
+    /// Reads a line of a head or a trailer with its line break; returns false to abort.
     package mutating func take(line: some Collection<UInt8>) -> Bool {
         headBytes += line.count
         guard headBytes <= limits.headBytes else { return refuse(.headTooLarge) }
         if isHeadComplete { return true }
         let text = Self.trimmed(line)
         if text.isEmpty {
-            // A head of 1xx announces the one that counts (RFC 9110, 15.2).
+            // A 1xx head precedes the final one (RFC 9110, 15.2).
             isHeadComplete = response.status >= 200
             return response.status >= 100 ? true : refuse(.malformed)
         }
@@ -35,7 +35,7 @@ package struct AnswerReader {
             ? takeStatus(text) : takeField(line, text)
     }
 
-    /// Takes a part of the body; false if no more is wanted.
+    /// Reads a part of the body; returns false to abort.
     package mutating func take(part: some Collection<UInt8>) -> Bool {
         guard response.body.count + part.count <= limits.bodyBytes else {
             return refuse(.bodyTooLarge)
@@ -57,7 +57,7 @@ package struct AnswerReader {
     private mutating func takeField(_ line: some Collection<UInt8>, _ text: [UInt8]) -> Bool {
         headFields += 1
         guard headFields <= limits.headFields else { return refuse(.headTooLarge) }
-        // A line that begins with white space would continue the one before (RFC 9112, 5.2).
+        // A line that begins with white space would continue the previous one (RFC 9112, 5.2).
         guard response.status > 0, line.first == text.first,
             let colon = text.firstIndex(of: UInt8(ascii: ":")), colon > 0
         else { return refuse(.malformed) }

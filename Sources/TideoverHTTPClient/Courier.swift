@@ -2,17 +2,17 @@ import CTideoverCurl
 import Glibc
 import TideoverHTTP
 
-/// Makes a client's exchanges, on a thread of its own.
+/// Runs a client's exchanges on a separate thread.
 struct Courier: ~Copyable {
     private let manner: Manner
     private let mailbox: Mailbox
     private let multi: UnsafeMutableRawPointer
     private var admission: Admission<ObjectIdentifier>
-    /// Those that wait for their turn.
+    /// The exchanges that wait to start.
     private var waiting: [ObjectIdentifier: Commission] = [:]
     private var transfers: [ObjectIdentifier: Transfer] = [:]
 
-    /// How long the thread sleeps if nothing is due; whatever happens wakes it.
+    /// The maximum sleep if nothing is due; every event wakes the thread.
     private static let rest = Duration.seconds(60)
 
     init(
@@ -30,7 +30,7 @@ struct Courier: ~Copyable {
 
     deinit { curl_multi_cleanup(multi) }
 
-    /// Makes exchanges until nobody can want any more.
+    /// Runs exchanges until the client is released.
     consuming func run() {
         while true {
             let letters = mailbox.take()
@@ -62,7 +62,7 @@ struct Courier: ~Copyable {
         }
     }
 
-    /// Nothing happens if the order has its outcome already.
+    /// Has no effect if the order is already complete.
     private mutating func abandon(_ order: Order) {
         if admission.withdrew(order.id) {
             waiting.removeValue(forKey: order.id)?.end(.failure(.cancelled))
@@ -117,17 +117,16 @@ struct Courier: ~Copyable {
         transfer.commission.end(outcome)
     }
 
-    /// How many milliseconds may pass before a waiting order is out of time; libcurl knows by itself
-    /// when it has something to do.
+    /// The milliseconds until the first waiting order times out; libcurl tracks its own timers.
     private var patience: Int32 {
         let left = admission.nextDeadline.map { $0 - .now } ?? Self.rest
         return Int32(max(0, min(left, Self.rest).milliseconds))
     }
 }
 
-/// The thread that a courier works on.
+/// The thread of a courier.
 enum CourierThread {
-    /// Starts a courier; tells where to leave orders for it.
+    /// Starts a courier and returns its mailbox.
     static func start(
         _ manner: Manner,
         _ limits: HTTPClientLimits
@@ -148,11 +147,11 @@ enum CourierThread {
         return mailbox
     }
 
-    /// libcurl is prepared once, and stays so for the life of the process.
+    /// libcurl is initialized once, for the life of the process.
     static let prepared = tideover_curl_prepare()
 }
 
-/// Carries a courier into its thread.
+/// Transfers a courier to its thread.
 private final class CourierBox {
     private var courier: Courier?
 

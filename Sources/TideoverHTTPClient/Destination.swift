@@ -1,15 +1,15 @@
-/// Where a request goes, and on what conditions.
+/// The destination of a request, with its restrictions.
 public struct Destination: Hashable, Sendable {
-    /// The URL, or the one under which paths are asked for.
+    /// The URL, or the base URL of request paths.
     public var url: HTTPURL
-    /// Which addresses its host may have.
+    /// The addresses that its host may have.
     public var addresses: AddressGuard
-    /// How much time and memory an exchange may take.
+    /// The time and memory limits of an exchange.
     public var limits: ExchangeLimits
-    /// The Unix socket to connect to, whatever host the URL has; nil for a connection by TCP.
+    /// The Unix socket to connect to, regardless of the URL's host; nil for a TCP connection.
     public var socket: String?
 
-    /// A destination on these conditions.
+    /// Creates a destination.
     public init(
         _ url: HTTPURL,
         addresses: AddressGuard,
@@ -23,30 +23,30 @@ public struct Destination: Hashable, Sendable {
     }
 }
 
-/// How much time and memory one exchange may take.
+/// The time and memory limits of one exchange.
 public struct ExchangeLimits: Hashable, Sendable {
-    /// How long it may take to resolve, connect and, with https, agree on keys.
+    /// The time limit for resolving, connecting and the TLS handshake.
     public var connect: Duration = .seconds(5)
-    /// How long all of it may take, waiting for its turn included.
+    /// The time limit for the whole exchange, including the wait to start.
     public var total: Duration = .seconds(15)
-    /// Bytes of the answer's body.
+    /// The maximum size of the response body in bytes.
     public var bodyBytes = 64 * 1024
-    /// Bytes of the answer's status lines and header fields together.
+    /// The maximum size of the response's status lines and header fields together, in bytes.
     public var headBytes = 32 * 1024
-    /// Header fields of the answer.
+    /// The maximum number of header fields in the response.
     public var headFields = 128
 
-    /// The limits for an answer of which little is expected, such as a webhook receiver's.
+    /// Creates the limits for a small response, such as a webhook receiver's.
     public init() {}
 
-    /// The limits for the answer of a store's API: a body of 4 MiB.
+    /// The limits for the response of a store's API: a body of 4 MiB.
     public static var storeAnswer: ExchangeLimits {
         var limits = ExchangeLimits()
         limits.bodyBytes = 4 << 20
         return limits
     }
 
-    /// Whether an exchange is possible within these limits.
+    /// Whether these limits are usable.
     var arePositive: Bool {
         let counts = [headBytes, headFields, bodyBytes + 1]
         return counts.allSatisfy { (1...(1 << 30)).contains($0) }

@@ -1,25 +1,25 @@
 import Glibc
 public import TideoverHTTP
 
-/// A handler that goes to the network: HTTP/1.1 with or without TLS, over libcurl.
+/// Sends requests over the network: HTTP/1.1 with or without TLS, using libcurl.
 ///
-/// One thread does all of a client's exchanges and keeps connections for later ones; nothing blocks
-/// the task that asks, and cancelling that task ends its exchange. Certificates and host names are
-/// always verified. Redirects are answers like any other. Neither cookies nor `.netrc` nor, unless
-/// asked for, proxies of the environment play a part. A request over a kept connection that turns
-/// out to be closed is sent again over a new one, so a request may arrive twice.
+/// One thread runs all exchanges of a client and reuses connections. The calling task does not
+/// block a thread, and cancelling it ends its exchange. Certificates and host names are always
+/// verified. Redirects are returned as ordinary responses. Cookies and `.netrc` are not used, nor
+/// are proxies of the environment unless requested. A request over a reused connection that proves
+/// to be closed is sent again over a new one, so a request may arrive twice.
 public final class HTTPClient: Sendable {
     private let mailbox: Mailbox
     private let proxy: ProxyUse
 
-    /// A client with a thread of its own, which ends with it.
+    /// Creates a client with a thread, which ends with the client.
     ///
     /// - Parameters:
-    ///   - userAgent: Who asks, such as `tideover/1.2.3`.
-    ///   - limits: How much may go on at once.
-    ///   - roots: Who vouches for servers.
-    ///   - proxy: Who is connected to; behind a proxy addresses cannot be guarded, and every
-    ///     destination with a guard is refused.
+    ///   - userAgent: The client's name, such as `tideover/1.2.3`.
+    ///   - limits: The limits of concurrent use.
+    ///   - roots: The trusted certificate authorities.
+    ///   - proxy: The proxies to use. Addresses cannot be checked behind a proxy, so every
+    ///     destination with an address guard is then rejected.
     /// - Throws: `engineFailed` if memory, files or threads are lacking.
     public init(
         userAgent: String,
@@ -40,10 +40,10 @@ public final class HTTPClient: Sendable {
 
     deinit { mailbox.close() }
 
-    /// Asks a destination's own URL; the request's path and query play no part.
+    /// Sends a request to a destination's own URL; the request's path and query are ignored.
     ///
-    /// Headers that belong to the connection or the body, such as `Host` and `Content-Length`, are
-    /// written by the client, whatever the request says.
+    /// The client sets the headers of the connection and the body, such as `Host` and
+    /// `Content-Length`, regardless of the request.
     public func send(
         _ request: Request,
         to destination: Destination
@@ -64,7 +64,7 @@ public final class HTTPClient: Sendable {
         }.get()
     }
 
-    /// Asks a destination's own URL without anything but these parts.
+    /// Sends a request with only these parts to a destination's own URL.
     public func send(
         _ method: String = "GET",
         headers: Headers = [:],
@@ -75,8 +75,8 @@ public final class HTTPClient: Sendable {
         return try await send(request, to: destination)
     }
 
-    /// A handler that asks for paths and queries under a destination's URL; it throws
-    /// `HTTPClientError`.
+    /// Returns a handler that sends requests to paths and queries under a destination's URL; it
+    /// throws `HTTPClientError`.
     public func handler(under destination: Destination) -> Handler {
         { request in
             var place = destination
@@ -89,20 +89,22 @@ public final class HTTPClient: Sendable {
     }
 }
 
-/// How much of a client may go on at once.
+/// The limits of a client's concurrent use.
 public struct HTTPClientLimits: Hashable, Sendable {
-    /// Exchanges; each takes a connection, and while it resolves its host a thread.
+    /// The maximum number of exchanges; each uses a connection, and a thread while it resolves its
+    /// host.
     public var exchanges = 64
-    /// Exchanges with one origin (scheme, host and port), so that a slow one leaves room for others.
+    /// The maximum number of exchanges with one origin (scheme, host and port), so that a slow one
+    /// leaves capacity for others.
     public var exchangesPerOrigin = 16
-    /// Requests that wait for their turn; a further one is refused.
+    /// The maximum number of waiting requests; further ones fail.
     public var waiting = 1024
-    /// Connections that are kept open for later exchanges.
+    /// The maximum number of open connections kept for reuse.
     public var keptConnections = 32
-    /// How long a connection may have been unused to be used again.
+    /// The maximum idle time after which a connection is still reused.
     public var keptFor: Duration = .seconds(60)
 
-    /// The limits of a server that asks stores and tells receivers.
+    /// Creates the limits of a server that sends requests to stores and webhook receivers.
     public init() {}
 
     var arePositive: Bool {
@@ -111,17 +113,17 @@ public struct HTTPClientLimits: Hashable, Sendable {
     }
 }
 
-/// Who vouches for the servers that a client speaks to.
+/// The certificate authorities that a client trusts.
 public enum TrustedRoots: Hashable, Sendable {
-    /// Those whom the machine trusts.
+    /// The machine's trusted authorities.
     case system
-    /// These certificates, as PEM text, and nobody else.
+    /// Only these certificates, as PEM text.
     case pem(String)
 }
 
-/// Whom a client connects to.
+/// The peer of a client's connections.
 public enum ProxyUse: Hashable, Sendable {
-    /// The destination itself, whatever the environment says.
+    /// The destination itself, regardless of the environment.
     case none
     /// The proxies that `https_proxy`, `http_proxy` and `no_proxy` name.
     case environment

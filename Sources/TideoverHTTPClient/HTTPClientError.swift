@@ -1,77 +1,77 @@
 import Glibc
 public import TideoverHTTP
 
-/// Why a request has no answer. None of it holds a path, a query, a header or a body.
+/// The reason why a request has no response. It never contains a path, a query, a header or a body.
 public enum HTTPClientError: Error, Hashable, Sendable {
-    /// The request cannot be sent as it is: our own mistake.
+    /// The request is invalid: an error in the calling code.
     case malformedRequest(RequestFault)
-    /// The destination's address is to be guarded, but a proxy would be the one to connect to it.
+    /// The destination's address must be checked, but a proxy would connect to it.
     case unguardable
-    /// The host has no address, or nobody could be asked for it.
+    /// The host has no address, or name resolution failed.
     case cannotResolve(host: String)
-    /// The host's address is not one that this destination may have.
+    /// The destination's rules forbid the host's address.
     case addressRefused(IPAddress, AddressUse)
-    /// No address of the host takes connections; `code` is the system's number for the reason, 0 if
+    /// No address of the host accepts connections; `code` is the system's error number, 0 if
     /// unknown.
     case cannotConnect(code: Int32)
-    /// The other side could not prove who it is, or no keys were agreed on.
+    /// The TLS handshake or the server's authentication failed.
     case notProtected(TLSFault)
-    /// The time was over.
+    /// The time limit was exceeded.
     case timedOut(ExchangePhase)
-    /// The connection broke off.
+    /// The connection was interrupted.
     case connectionLost(ExchangePhase)
-    /// What came is not HTTP/1.x.
+    /// The response is not HTTP/1.x.
     case malformedAnswer
-    /// The answer's head has more bytes or fields than the limits allow.
+    /// The response's head has more bytes or fields than the limits allow.
     case headTooLarge
-    /// The answer's body has more bytes than the limits allow.
+    /// The response's body has more bytes than the limits allow.
     case bodyTooLarge(limit: Int)
-    /// Too many requests wait for their turn.
+    /// Too many requests are waiting.
     case overloaded(waiting: Int)
-    /// The task that asked was cancelled.
+    /// The calling task was cancelled.
     case cancelled
-    /// libcurl did not start, or failed in a way that has no case here; `code` is its own number.
+    /// libcurl did not start, or failed for another reason; `code` is its error number.
     case engineFailed(code: Int32)
 }
 
-/// What of a request cannot be sent.
+/// The invalid part of a request.
 public enum RequestFault: Hashable, Sendable {
-    /// The method is none of GET, HEAD, POST, PUT, PATCH, DELETE and OPTIONS.
+    /// The method is not GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS.
     case method
-    /// The path leads out from under the destination, or holds what a path cannot hold.
+    /// The path leads outside the destination, or contains invalid characters.
     case path
-    /// A header field's name is not a token, or its value holds a control character.
+    /// A header field's name is not a token, or its value contains a control character.
     case header
 }
 
-/// Why a connection is not protected.
+/// The reason why a connection is not secure.
 public enum TLSFault: Hashable, Sendable {
-    /// Nobody trusted vouches for the certificate; `code` is OpenSSL's number for the reason.
+    /// The certificate is not trusted; `code` is OpenSSL's error number.
     case untrustedCertificate(code: Int)
-    /// The certificate is another host's.
+    /// The certificate belongs to another host.
     case wrongHost
-    /// No keys were agreed on.
+    /// The TLS handshake failed.
     case handshake
 }
 
-/// How far an exchange has come.
+/// The progress of an exchange.
 public enum ExchangePhase: String, Hashable, Sendable, CaseIterable {
-    /// It waits for its turn.
+    /// The exchange is waiting to start.
     case waiting
-    /// The host's addresses are looked up.
+    /// The host's addresses are being resolved.
     case resolving
-    /// A connection is made.
+    /// The connection is being established.
     case connecting
-    /// Keys are agreed on.
+    /// The TLS handshake is in progress.
     case securing
-    /// The request is sent, and the answer's head awaited.
+    /// The request is being sent, or the response's head is pending.
     case answering
-    /// The answer's body comes in.
+    /// The response's body is arriving.
     case receiving
 }
 
 extension HTTPClientError: CustomStringConvertible {
-    /// One line for people.
+    /// A one-line message.
     public var description: String {
         switch self {
         case .malformedRequest(let fault): "the request cannot be sent: its \(fault) is malformed"
@@ -108,7 +108,7 @@ extension RequestFault: CustomStringConvertible {
 }
 
 extension TLSFault: CustomStringConvertible {
-    /// A sentence for people, without its full stop.
+    /// A sentence without its full stop.
     public var description: String {
         switch self {
         case .untrustedCertificate(let code):
@@ -134,7 +134,7 @@ extension ExchangePhase: CustomStringConvertible {
 }
 
 extension AddressUse: CustomStringConvertible {
-    /// What the address is, for people.
+    /// A description of the address.
     public var description: String {
         switch self {
         case .unspecified: "it stands for this machine"

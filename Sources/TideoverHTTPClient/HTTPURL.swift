@@ -1,28 +1,28 @@
 import CTideoverCurl
 public import TideoverHTTP
 
-/// An `http` or `https` URL that a request can go to, read by the parser that will also connect.
+/// An `http` or `https` URL for requests, parsed by the same parser that later connects.
 ///
-/// Printing it shows the origin only: paths and queries of receivers hold secrets.
+/// Printing it shows the origin only: paths and queries of receivers can contain secrets.
 public struct HTTPURL: Hashable, Sendable {
-    /// Whether the connection is protected.
+    /// The scheme of a URL.
     public enum Scheme: String, Hashable, Sendable {
         case http, https
     }
 
-    /// Plain or protected.
+    /// The scheme.
     public let scheme: Scheme
-    /// A name or an address, IPv6 in brackets; numbers that stand for an address of IPv4
-    /// (`2130706433`, `0x7f.1`) are spelt the usual way.
+    /// A name or an address, IPv6 in brackets. Numeric forms of an IPv4 address (`2130706433`,
+    /// `0x7f.1`) are normalized.
     public let host: String
-    /// The port written, or the scheme's.
+    /// The explicit port, or the scheme's default.
     public let port: Int
     /// The path, percent-encoded; starts with `/`.
     public let path: String
     /// The text after `?`, percent-encoded; nil if there is no `?`.
     public let query: String?
 
-    /// Reads an absolute URL without user, password and fragment.
+    /// Parses an absolute URL without user, password and fragment.
     public init(_ text: String) throws(HTTPURLError) {
         guard !text.isEmpty, text.utf8.count <= Self.mostBytes,
             text.utf8.allSatisfy(Self.isAllowed)
@@ -55,16 +55,17 @@ public struct HTTPURL: Hashable, Sendable {
         self.query = query
     }
 
-    /// The whole URL, as it goes to libcurl; not for logs.
+    /// The whole URL, as passed to libcurl; not for logs.
     public var text: String { origin + path + (query.map { "?\($0)" } ?? "") }
 
     /// Scheme, host and port, such as `https://example.com:443`.
     public var origin: String { "\(scheme.rawValue)://\(host):\(port)" }
 
-    /// The URL of a request under this one: its path after this path, its query after this query.
+    /// Returns the URL of a request under this one: its path after this path, its query after this
+    /// query.
     ///
-    /// Nil if the path does not start with `/`, has characters that a path cannot have, or has a
-    /// segment `.` or `..`, which would lead out from under this URL.
+    /// Returns nil if the path does not start with `/` or contains invalid characters. Also returns
+    /// nil for a segment `.` or `..`, which would lead outside this URL.
     public func appending(path: String, query items: [QueryItem] = []) -> HTTPURL? {
         guard let target = RequestTarget(path), target.path == path,
             !path.split(separator: "/").contains(where: Self.isDots)
@@ -84,7 +85,7 @@ public struct HTTPURL: Hashable, Sendable {
     /// Far more than any store or receiver needs.
     private static let mostBytes = 8 * 1024
 
-    /// Whether a segment means "here" or "above", however its dots are written.
+    /// Whether a segment is `.` or `..`, however its dots are encoded.
     private static func isDots(_ segment: Substring) -> Bool {
         [".", ".."].contains(PercentEncoding.decode(segment.utf8))
     }
@@ -102,7 +103,7 @@ public struct HTTPURL: Hashable, Sendable {
         }
     }
 
-    /// libcurl's own reading of a URL.
+    /// libcurl's URL parser.
     private struct Parser: ~Copyable {
         private let url: OpaquePointer
 
@@ -133,22 +134,22 @@ public struct HTTPURL: Hashable, Sendable {
 }
 
 extension HTTPURL: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The origin, which may stand in a log.
+    /// The origin, which is safe for logs.
     public var description: String { origin }
-    /// The origin too.
+    /// The origin.
     public var debugDescription: String { origin }
-    /// Nothing but the origin.
+    /// Only the origin.
     public var customMirror: Mirror { Mirror(self, children: ["origin": origin]) }
 }
 
-/// Why a text is not a URL that a request can go to.
+/// The reason why a text is not a valid URL for requests.
 public enum HTTPURLError: Error, Hashable, Sendable {
     /// It is not an absolute URL, or is longer than 8 KiB.
     case malformed
     /// It is for another protocol.
     case notHTTP(scheme: String)
-    /// It holds a user or a password, which belong in a header.
+    /// It contains a user or a password, which belong in a header.
     case credentials
-    /// It holds a `#`, which is never sent.
+    /// It contains a `#`; a fragment is never sent.
     case fragment
 }

@@ -2,10 +2,10 @@ import CTideoverCurl
 import TideoverHTTP
 import TideoverLocks
 
-/// What an exchange ends with.
+/// The result of an exchange.
 typealias Outcome = Result<Response, HTTPClientError>
 
-/// One exchange that somebody wants.
+/// One requested exchange.
 final class Order: Sendable {
     let request: OutgoingRequest
     let socket: String?
@@ -28,16 +28,16 @@ final class Order: Sendable {
         self.deadline = deadline
     }
 
-    /// What tells it from other orders while it exists.
+    /// Identifies the order while it exists.
     var id: ObjectIdentifier { ObjectIdentifier(self) }
 
-    /// Whether nobody wants its outcome any more.
+    /// Whether its caller was cancelled.
     var isCancelled: Bool { cancellation.withLock { $0 } }
 
     func cancel() { cancellation.withLock { $0 = true } }
 }
 
-/// An order and whoever waits for its outcome.
+/// An order and the continuation that receives its outcome.
 struct Commission: Sendable {
     let order: Order
     let continuation: CheckedContinuation<Outcome, Never>
@@ -54,9 +54,9 @@ struct Alarm: @unchecked Sendable {  // libcurl allows this one call from any th
     func ring() { curl_multi_wakeup(multi) }
 }
 
-/// Where tasks leave their orders for the thread that carries them out.
+/// Passes orders from tasks to the thread that carries them out.
 final class Mailbox: Sendable {
-    /// What has been left since the thread last looked.
+    /// The orders since the thread's last look.
     struct Letters: Sendable {
         var commissions: [Commission] = []
         var cancelled: [Order] = []
@@ -77,18 +77,18 @@ final class Mailbox: Sendable {
         leave { $0.commissions.append(Commission(order: order, continuation: continuation)) }
     }
 
-    /// The order may not have been put yet; then its mark says enough.
+    /// The order may not be queued yet; then its flag is sufficient.
     func cancel(_ order: Order) {
         order.cancel()
         leave { $0.cancelled.append(order) }
     }
 
-    /// Nobody will put anything any more.
+    /// Ends the queue: no further orders follow.
     func close() {
         leave { $0.isClosing = true }
     }
 
-    /// All that has been left, for the thread.
+    /// Returns all pending orders, for the thread.
     func take() -> Letters {
         state.withLock { state in
             defer { state.letters = Letters() }
@@ -96,7 +96,7 @@ final class Mailbox: Sendable {
         }
     }
 
-    /// From now on the thread is not to be woken.
+    /// Stops waking the thread, which is about to end.
     func forgetThread() { state.withLock { $0.alarm = nil } }
 
     private func leave(_ change: (inout Letters) -> Void) {

@@ -1,14 +1,14 @@
 package import TideoverHTTP
 
-/// A request checked, and written down the way libcurl takes it.
+/// A validated request in the form that libcurl requires.
 package struct OutgoingRequest: Hashable, Sendable {
     package let method: String
     package let url: HTTPURL
-    /// Header lines; one that ends in `:` takes a field away that libcurl would add.
+    /// Header lines; a line that ends in `:` removes a field that libcurl would add.
     package let lines: [String]
     package let body: [UInt8]
 
-    /// Reads a request for a URL; the request's own path and query play no part.
+    /// Prepares a request for a URL; the request's own path and query are ignored.
     package init(_ request: Request, to url: HTTPURL) throws(HTTPClientError) {
         guard Self.methods.contains(request.method) else { throw .malformedRequest(.method) }
         var lines: [String] = []
@@ -18,7 +18,7 @@ package struct OutgoingRequest: Hashable, Sendable {
             }
             lines.append(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
         }
-        // A body goes out at once, and is of no kind that nobody named.
+        // A body is sent without waiting for 100 Continue, and without a default content type.
         lines.append("Expect:")
         if request.headers["Content-Type"] == nil { lines.append("Content-Type:") }
         method = request.method
@@ -27,14 +27,14 @@ package struct OutgoingRequest: Hashable, Sendable {
         body = request.body
     }
 
-    /// Whether a body is sent, be it an empty one.
+    /// Whether a body is sent, even if empty.
     var hasBody: Bool { !body.isEmpty || ["POST", "PUT", "PATCH"].contains(method) }
 
     private static let methods: Set<String> = [
         "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS",
     ]
 
-    /// Fields that follow from the connection, the URL and the body.
+    /// Fields that depend on the connection, the URL and the body.
     private static let ours = [
         "Connection", "Content-Length", "Expect", "Host", "Keep-Alive", "Proxy-Connection", "TE",
         "Trailer", "Transfer-Encoding", "Upgrade",

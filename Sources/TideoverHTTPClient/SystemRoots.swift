@@ -1,14 +1,14 @@
 import CTideoverCurl
 import Glibc
 
-/// Where `TrustedRoots.system` are kept, as libcurl was built to look for them.
+/// The location of `TrustedRoots.system`, from libcurl's build configuration.
 public struct SystemRoots: Hashable, Sendable {
-    /// The file that holds them, one after another as PEM text; nil if there is none such.
+    /// The file with all roots as PEM text; nil if there is none.
     public let file: String?
-    /// The folder that holds each under the name of its digest; nil if there is none such.
+    /// The folder with one file per root, named by its digest; nil if there is none.
     public let folder: String?
 
-    /// The places that libcurl of this process looks at; nil if it has no memory to tell.
+    /// Reads the locations from this process's libcurl; nil if it has no memory.
     public init?() {
         guard CourierThread.prepared == CURLE_OK, let easy = curl_easy_init() else { return nil }
         defer { curl_easy_cleanup(easy) }
@@ -16,13 +16,13 @@ public struct SystemRoots: Hashable, Sendable {
         folder = tideover_curl_text(easy, CURLINFO_CAPATH).map { String(cString: $0) }
     }
 
-    /// Roots kept in these places.
+    /// Creates a value from these locations.
     public init(file: String?, folder: String?) {
         self.file = file
         self.folder = folder
     }
 
-    /// Whether a file with anything in it, or a folder with any file, is there and can be read.
+    /// Whether there is a readable file with content, or a readable folder with files.
     public var arePresent: Bool {
         file.map(Self.holdsAnything) == true || folder.map(Self.listsAnything) == true
     }

@@ -1,7 +1,7 @@
 import CTideoverCurl
 import TideoverHTTP
 
-/// How every exchange of a client is made.
+/// The settings of all exchanges of a client.
 struct Manner: Sendable {
     let userAgent: String
     let roots: TrustedRoots
@@ -9,23 +9,23 @@ struct Manner: Sendable {
     let keptFor: Duration
 }
 
-/// One exchange while libcurl makes it; it lives on the courier's thread.
+/// One exchange in libcurl; it lives on the courier's thread.
 final class Transfer {
     let commission: Commission
     let easy: UnsafeMutableRawPointer
     private var lines: UnsafeMutablePointer<curl_slist>?
     private var reader: AnswerReader
     private var refusal: (address: IPAddress, use: AddressUse)?
-    /// Whether an address was found to connect to.
+    /// Whether the host was resolved.
     private var isResolved = false
-    /// Whether a connection was made on which keys are to be agreed on.
+    /// Whether a connection was made and the TLS handshake is due.
     private var isSecuring = false
-    /// Whether the request is about to go out, or has gone.
+    /// Whether the request is about to be sent, or was sent.
     private var isConnected = false
 
     private var order: Order { commission.order }
 
-    /// Nil if libcurl has no memory for it, or does not know what is asked of it.
+    /// Fails if libcurl has no memory, or does not support an option.
     init?(_ commission: Commission, _ manner: Manner, at now: ContinuousClock.Instant) {
         guard let easy = curl_easy_init() else { return nil }
         self.commission = commission
@@ -83,7 +83,7 @@ final class Transfer {
 
     private func setBody(_ request: OutgoingRequest) -> Bool {
         guard request.hasBody else { return set(CURLOPT_HTTPGET, 1) }
-        // An empty array has no address, and libcurl would then ask for the body.
+        // An empty array has no address, and libcurl would then call back for the body.
         return request.body.isEmpty
             ? tideover_curl_set_body(easy, "", 0) == CURLE_OK
             : tideover_curl_set_body(easy, request.body, request.body.count) == CURLE_OK
@@ -105,9 +105,9 @@ final class Transfer {
         tideover_curl_set_text(easy, option, text) == CURLE_OK
     }
 
-    // MARK: - What libcurl asks and tells
+    // MARK: - Callbacks
 
-    /// Whether a connection to an address may be made or used; nil stands for one that is not IP.
+    /// Whether a connection to an address may be made or used; nil for an address that is not IP.
     fileprivate func admits(_ address: IPAddress?) -> Bool {
         isResolved = true
         if order.addresses == .any { return true }
@@ -117,8 +117,8 @@ final class Transfer {
         return false
     }
 
-    /// The same for the connection that is now to be used, which may be a kept one that was made
-    /// for a destination with another guard.
+    /// Checks the connection to use, which may be a reused one that was made for a destination with
+    /// another guard.
     fileprivate func admitsConnection(to address: IPAddress?) -> Bool {
         isConnected = admits(address)
         return isConnected
@@ -132,7 +132,7 @@ final class Transfer {
 
     // MARK: - The end
 
-    /// What the exchange ends with, by the code that libcurl ended it with.
+    /// Returns the outcome of the exchange for the code returned by libcurl.
     func outcome(_ code: CURLcode) -> Outcome {
         if let fault = reader.fault { return .failure(error(fault)) }
         if code == CURLE_OK {
@@ -171,16 +171,16 @@ final class Transfer {
         }
     }
 
-    /// Whether libcurl ends a transfer in this way for a line beyond its own limit of 100 KiB: before
-    /// 8.6 it takes that for a want of memory, since then it has a code for it.
+    /// Whether libcurl uses this code for a line beyond its own limit of 100 KiB. Before 8.6 it
+    /// reports a lack of memory; since then it has a separate code.
     private static func isOfLongLines(_ code: CURLcode) -> Bool {
         code == CURLE_OUT_OF_MEMORY || code.rawValue == 100
     }
 
     private var certificateFault: TLSFault {
         let code = tideover_curl_long(easy, CURLINFO_SSL_VERIFYRESULT)
-        // 0 is OpenSSL's "all is well"; libcurl starts with 1, "unspecified", and looks at the host's
-        // name before it asks OpenSSL.
+        // 0 is OpenSSL's success code. libcurl starts with 1, "unspecified", and checks the host's
+        // name before the certificate.
         return code <= 1 ? .wrongHost : .untrustedCertificate(code: code)
     }
 
@@ -216,7 +216,7 @@ private func takePart(
     return transfer(context)?.take(part: part) == true ? part.count : refused(part.count)
 }
 
-/// Any number but the one that came ends a transfer.
+/// Returning any other number than the received count aborts a transfer.
 private func refused(_ count: Int) -> Int { count == 0 ? 1 : 0 }
 
 private func openSocket(
@@ -253,7 +253,7 @@ private func seeTLSBegin(
 }
 
 extension Duration {
-    /// Whole milliseconds, rounded up.
+    /// The duration in whole milliseconds, rounded up.
     var milliseconds: Int {
         let (seconds, attoseconds) = components
         return Int(seconds) * 1000

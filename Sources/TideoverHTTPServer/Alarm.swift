@@ -1,7 +1,7 @@
 import CTideoverMicrohttpd
 import Glibc
 
-/// Wakes a thread that polls: an eventfd, open as long as the alarm is referred to.
+/// Wakes a polling thread: an eventfd that stays open as long as the alarm is referenced.
 final class Alarm: Sendable {
     let descriptor: Int32
 

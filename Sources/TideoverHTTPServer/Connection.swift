@@ -3,14 +3,14 @@ import Glibc
 import TideoverHTTP
 import TideoverLocks
 
-/// One connection, and the exchange that runs on it.
+/// One connection and its current exchange.
 ///
-/// The I/O thread, the thread that finishes a handler and the keeper meet here. All that they share
-/// is behind one lock. The socket may be used under that lock while the connection is open: the
-/// engine closes it only after `closed()` has returned.
+/// The I/O thread, the thread that finishes a handler, and the keeper all use it. Their shared
+/// state is protected by one lock. The socket may be used under that lock while the connection is
+/// open: the engine closes it only after `closed()` has returned.
 final class Connection: Sendable {
     let socket: Int32
-    /// Whose limit of connections it counts against; nil if nobody's.
+    /// The client for the connection limit; nil if no limit applies.
     let client: IPNetwork?
     private let peer: String?
     private let server: ServerCore
@@ -20,13 +20,13 @@ final class Connection: Sendable {
         var phase: ConnectionPhase
         var exchange: Exchange?
         var exchangesBegun = 0
-        /// The bytes of all requests that were read to their end; nil if that is not known.
+        /// The bytes of all requests that were read completely; nil if unknown.
         var bytesOfRequests: Int64? = 0
-        /// The phase in which the client was found to have ended its side without a whole request.
+        /// The phase in which the client closed its side without sending a complete request.
         var endedIn: ConnectionPhase?
-        /// Whether closing now loses nothing: the last request was read and answered whole.
+        /// Whether closing now loses nothing: the last request was read and answered completely.
         var isClean = false
-        /// Whether the last answer turned the client away: for its key, its signature, or too much of it.
+        /// Whether the last response rejected the client's key, signature, or request rate.
         var isRefused = false
         var isOpen = true
 
@@ -42,20 +42,20 @@ final class Connection: Sendable {
         var target: Target
         var course = ExchangeCourse()
         var hasHead = false
-        /// Whether the request was read to its end.
+        /// Whether the request was read completely.
         var isRead = false
-        /// Whether nothing after this request may be taken for another. The engine is lenient with
-        /// the lines between chunks, which a proxy may read in another way; who disagrees on where
-        /// a body ends could have the next request smuggled past it (RFC 9112, 11.2).
+        /// Whether no further bytes may be read as another request. The engine is lenient with the
+        /// lines between chunks, which a proxy may parse differently. If they disagree on the end
+        /// of a body, the next request could be smuggled past the proxy (RFC 9112, 11.2).
         var isLast = false
-        /// The request, from its head until the handler takes it.
+        /// The request, from its head until the handler receives it.
         var request: Request?
-        /// What is answered instead of asking the handler, once the request was read.
+        /// The response sent instead of calling the handler, after the request was read.
         var refusal: Problem?
         var task: Task<Void, Never>?
     }
 
-    /// The request target and where it stood in memory.
+    /// The request target and its address in memory.
     private struct Target {
         var text: String
         var address: UInt
@@ -77,7 +77,7 @@ final class Connection: Sendable {
 // MARK: - The I/O thread
 
 extension Connection {
-    /// The engine has taken the connection.
+    /// The engine has accepted the connection.
     func joined() {
         state.withLock { $0.phase = ConnectionPhase(.idle, at: .now) }
     }
@@ -100,7 +100,7 @@ extension Connection {
         }
     }
 
-    /// The head, a part of the body, or the end of the request has arrived. Returns false to close.
+    /// Handles the head, a part of the body, or the end of the request. Returns false to close.
     func proceed(
         engine: EngineConnection,
         method: UnsafePointer<CChar>,
@@ -128,7 +128,7 @@ extension Connection {
 
     private func headArrived(_ head: RequestHead, _ body: RequestHead.Body) -> Bool {
         let target = RequestTarget(head.target)
-        // The engine leaves out the body of an answer to HEAD (RFC 9110, 9.3.2).
+        // The engine omits the body of a response to HEAD (RFC 9110, 9.3.2).
         let request = Request(
             method: head.method == "HEAD" ? "GET" : head.method,
             path: target?.path ?? "",
@@ -223,7 +223,7 @@ extension Connection {
         }
     }
 
-    /// Answers before the request was read, and closes.
+    /// Responds before the request was read, and closes.
     private func refuse(_ problem: Problem, _ engine: EngineConnection) -> Bool {
         Counters.increment(server.counters.requestsRefused)
         state.withLock { state in
@@ -233,7 +233,7 @@ extension Connection {
         return engine.send(problem.response, closing: true)
     }
 
-    /// The exchange is over: the answer has been sent, or never will be.
+    /// Ends the exchange: the response has been sent, or never will be.
     func completed(isWhole: Bool) {
         let task = state.withLock { state in
             let exchange = state.exchange.take()
@@ -244,8 +244,8 @@ extension Connection {
         task?.cancel()
     }
 
-    /// The engine is about to close the socket. Returns whether what the client still sends must be
-    /// read first: a socket closed with unread bytes takes the answer with it (RFC 9112, 9.6).
+    /// The engine is about to close the socket. Returns whether the client's remaining bytes must
+    /// be read first: closing a socket with unread bytes discards the response (RFC 9112, 9.6).
     func closed() -> Bool {
         let (task, mustLinger) = state.withLock { state in
             state.isOpen = false
@@ -266,12 +266,12 @@ extension Connection {
             else { return nil }
             state.exchange?.task = nil
             state.reply(with: response)
-            // Without an answer the engine asks again, is told no, and closes.
+            // Without a response the engine calls back, is refused, and closes.
             _ = exchange.engine.send(response, closing: exchange.isLast || server.isDraining)
             server.willResume()
             return exchange.engine
         }
-        // Without the lock: the I/O thread wakes at once, and would only wait for it.
+        // Outside the lock: the I/O thread wakes at once, and would only wait for it.
         engine?.resume()
         if engine != nil { server.didResume() }
     }
@@ -280,7 +280,7 @@ extension Connection {
 // MARK: - The keeper
 
 extension Connection {
-    /// Judges the connection by its limits of time. Returns false once it is gone.
+    /// Applies the time limits to the connection. Returns false after it has closed.
     func keep(at now: ContinuousClock.Instant) -> Bool {
         let (isKnown, cancelled) = state.withLock { state -> (Bool, Task<Void, Never>?) in
             guard state.isOpen else { return (false, nil) }
@@ -299,7 +299,8 @@ extension Connection {
         return isKnown
     }
 
-    /// When the connection is closed to make room for a new one; nil if it must stay open.
+    /// The priority for closing the connection to make room for a new one; nil if it must stay
+    /// open.
     func evictionRank(at now: ContinuousClock.Instant) -> EvictionRank? {
         state.withLock { Self.evictionRank($0, at: now) }
     }
@@ -312,8 +313,8 @@ extension Connection {
         return state.phase.evictionRank(at: now, afterRefusal: state.isRefused)
     }
 
-    /// Closes the connection to make room for a new one. Returns false if it must stay open, since
-    /// bytes of a request have just arrived.
+    /// Closes the connection to make room for a new one. Returns false if it must stay open,
+    /// because bytes of a request have just arrived.
     func evict(at now: ContinuousClock.Instant) -> Bool {
         state.withLock { state in
             if state.phase.kind == .idle { noticeFirstByte(&state, at: now) }
@@ -324,7 +325,7 @@ extension Connection {
         }
     }
 
-    /// Cancels the handler, whose answer is still sent if it has one.
+    /// Cancels the handler. Its response is still sent if it returns one.
     func cancel() {
         state.withLock { $0.exchange?.task }?.cancel()
     }
@@ -337,7 +338,7 @@ extension Connection {
         task?.cancel()
     }
 
-    /// The engine does not tell when a request starts; the kernel's count of bytes does.
+    /// The engine does not report the start of a request, so the kernel's byte count is used.
     private func noticeFirstByte(_ state: inout State, at now: ContinuousClock.Instant) {
         let received = tideover_tcp_bytes_received(socket)
         guard received >= 0 else { return }
@@ -345,8 +346,9 @@ extension Connection {
         if received > read { state.phase = ConnectionPhase(.head, at: now) }
     }
 
-    /// The engine misses an end that arrives together with the bytes before it. Found twice in one
-    /// phase, with no byte unread, it means that the request will never be whole.
+    /// Detects an end of stream that arrives together with the preceding bytes, which the engine
+    /// misses. If it is found twice in one phase, with no byte unread, the request will never be
+    /// complete.
     private func noticeEnd(_ state: inout State, at now: ContinuousClock.Instant) {
         var byte: UInt8 = 0
         guard recv(socket, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) == 0 else { return }
@@ -371,7 +373,7 @@ extension Connection {
 
     private func expire(_ state: inout State, at now: ContinuousClock.Instant) -> Bool {
         let kind = state.phase.kind
-        // The engine took no connection of this socket, and has closed it.
+        // The engine did not accept this connection, and has closed it.
         if kind == .joining { return false }
         Counters.increment(server.counters.timedOut)
         switch kind {
@@ -389,15 +391,16 @@ extension Connection {
         shutdown(socket, Int32(SHUT_RDWR))
     }
 
-    /// Answers where the engine takes no response: while it reads a request. A problem is small and
-    /// the socket's buffer empty, so nothing waits; a client that reads nothing gets nothing.
+    /// Responds while the engine reads a request and accepts no response. A problem is small and
+    /// the socket's buffer is empty, so this does not block. A client that does not read receives
+    /// nothing.
     private func answerPastEngine(_ problem: Problem) {
         let bytes = Reply.bytes(of: problem)
         let flags = Int32(MSG_NOSIGNAL | MSG_DONTWAIT)
         Glibc.send(socket, bytes, bytes.count, flags)
     }
 
-    /// Whether the other side has closed its side of the connection, or all of it.
+    /// Whether the client has closed its side of the connection, or the whole connection.
     private static func hasHungUp(_ socket: Int32) -> Bool {
         let events = Int16(tideover_poll_hung_up)
         var entry = pollfd(fd: socket, events: events, revents: 0)

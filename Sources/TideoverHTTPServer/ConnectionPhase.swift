@@ -1,8 +1,8 @@
-/// What a connection is waiting for, and since when: what the limits of time are judged by.
+/// The phase of a connection and its start, to which the time limits apply.
 package struct ConnectionPhase: Hashable {
-    /// What is waited for.
+    /// The kind of a phase.
     package enum Kind: Hashable {
-        /// Taken from the listener, not yet known to the engine.
+        /// Accepted from the listener, not yet passed to the engine.
         case joining
         /// No byte of a request has arrived.
         case idle
@@ -10,36 +10,37 @@ package struct ConnectionPhase: Hashable {
         case head
         /// The body is arriving.
         case body
-        /// The handler has the request; its time is its own matter.
+        /// The handler has the request; no time limit applies.
         case answering
-        /// The answer is being sent.
+        /// The response is being sent.
         case replying
-        /// The connection was told to close.
+        /// The connection was asked to close.
         case closing
     }
 
-    /// What the connection waits for.
+    /// The kind of the phase.
     package let kind: Kind
-    /// Since when.
+    /// When the phase began.
     package let since: ContinuousClock.Instant
 
-    /// A phase that starts now.
+    /// Creates a phase that starts now.
     package init(_ kind: Kind, at now: ContinuousClock.Instant) {
         self.kind = kind
         since = now
     }
 
-    /// Whether the connection has waited longer than it may.
+    /// Whether the connection has exceeded the time limit of its phase.
     package func isOverdue(at now: ContinuousClock.Instant, _ limits: HTTPServerLimits) -> Bool {
         guard let limit = Self.limit(of: kind, limits) else { return false }
         return since.duration(to: now) > limit
     }
 
-    /// How early the connection is closed to make room for another; nil if it must stay open.
+    /// Returns the priority for closing the connection to make room for another; nil if it must
+    /// stay open.
     ///
-    /// Those whose last request was refused come first, at any time between two answers. Then come idle
-    /// ones, then those that send their request. A client needs a moment to send its first bytes, and
-    /// some time to send a whole request, so young ones stay. A request that arrived is always
+    /// Connections with a rejected last request come first, at any time between two responses. Then
+    /// come idle ones, then those that are sending a request. New ones stay, since a client needs
+    /// some time to send its first bytes and then a whole request. A received request is always
     /// answered.
     package func evictionRank(
         at now: ContinuousClock.Instant,
@@ -67,7 +68,7 @@ package struct ConnectionPhase: Hashable {
     }
 }
 
-/// An order among connections: the smallest is the first to be closed to make room for another.
+/// An order of connections: the smallest is closed first to make room for another.
 package struct EvictionRank: Hashable, Comparable {
     let group: Int
     let since: ContinuousClock.Instant

@@ -1,10 +1,10 @@
 import CTideoverMicrohttpd
 import Glibc
 
-/// The running libmicrohttpd daemon of a server, used by the keeper alone.
+/// A server's running libmicrohttpd daemon, used only by the keeper.
 ///
-/// Its callbacks get the `ServerCore` as their context and tie a `Connection` to each connection of
-/// the engine.
+/// Its callbacks receive the `ServerCore` as their context and attach a `Connection` to each
+/// connection of the engine.
 struct Engine: ~Copyable {
     private let daemon: OpaquePointer
     private let core: ServerCore
@@ -12,7 +12,7 @@ struct Engine: ~Copyable {
     init?(_ core: ServerCore) {
         let limits = core.limits
         let memory = max(64 * 1024, 4 * limits.headBytes)
-        // A closing connection leaves our count a little before the engine's.
+        // A closing connection leaves the server's count slightly before the engine's.
         let connections = UInt32(limits.connections + 64)
         let daemon = tideover_mhd_start(
             memory,
@@ -31,7 +31,7 @@ struct Engine: ~Copyable {
     /// Closes every connection and waits for the I/O thread to end. No connection may be suspended.
     deinit { MHD_stop_daemon(daemon) }
 
-    /// Hands over a socket; false if the engine has closed it instead.
+    /// Hands over a socket; returns false if the engine closed it instead.
     func take(_ socket: Int32, _ address: inout sockaddr_storage, _ length: socklen_t) -> Bool {
         withSocketAddress(&address) { MHD_add_connection(daemon, socket, $0, length) } == .YES
     }

@@ -1,12 +1,13 @@
 import CTideoverMicrohttpd
 import TideoverHTTP
 
-/// A connection as the engine knows it.
+/// The engine's handle of a connection.
 ///
-/// It may be used by the I/O thread inside the engine's callbacks, and by any thread while it is
-/// suspended; `Connection` sees to that with its lock.
+/// The I/O thread may use it inside the engine's callbacks, and any thread while the connection is
+/// suspended. `Connection` ensures this with its lock.
 struct EngineConnection: Sendable {
-    /// The engine's pointer, as a number: a pointer could not be kept behind a lock.
+    /// The engine's pointer as a number: a pointer is not `Sendable` and could not be stored under
+    /// a lock.
     private let address: UInt
 
     init(_ pointer: OpaquePointer) { address = UInt(bitPattern: pointer) }
@@ -14,7 +15,7 @@ struct EngineConnection: Sendable {
     /// The engine's pointer.
     var pointer: OpaquePointer? { OpaquePointer(bitPattern: address) }
 
-    /// Has the engine send a response; false if it takes none.
+    /// Queues a response; returns false if the engine accepts none.
     func send(_ response: Response, closing: Bool) -> Bool {
         guard let reply = Reply.engineResponse(response, closing: closing) else { return false }
         defer { MHD_destroy_response(reply) }
@@ -24,6 +25,6 @@ struct EngineConnection: Sendable {
     /// Stops all input and output of the connection.
     func suspend() { MHD_suspend_connection(pointer) }
 
-    /// Lets input and output go on.
+    /// Resumes input and output.
     func resume() { MHD_resume_connection(pointer) }
 }

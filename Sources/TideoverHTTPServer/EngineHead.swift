@@ -4,7 +4,7 @@ import TideoverHTTP
 extension RequestHead {
     /// Reads the head that the engine has just parsed; called only from its first access callback.
     ///
-    /// Of more than `mostFields` fields only one more is kept, which is enough to refuse them.
+    /// Of more than `mostFields` fields only one more is kept, which is enough to reject them.
     init(
         engine: EngineConnection,
         method: UnsafePointer<CChar>,
@@ -30,17 +30,17 @@ extension RequestHead {
         isExact = !Self.engineIsLenient || collector.layout.ends(afterBytes: bytes)
     }
 
-    /// Whether this engine takes forms that RFC 9112 forbids; from 1.0 on it is strict itself.
+    /// Whether this engine accepts forms that RFC 9112 forbids; it is strict itself from 1.0 on.
     private static let engineIsLenient = MHD_VERSION < 0x0100_0000
 }
 
-/// Header fields as the engine hands them over, one by one.
+/// Collects header fields as the engine passes them, one by one.
 private struct FieldCollector {
     var layout: HeadLayout
     let most: Int
     var fields: [Headers.Field] = []
 
-    /// Takes a field; false to get no more.
+    /// Adds a field; returns false to stop.
     mutating func take(
         name: UnsafeBufferPointer<CChar>,
         value: UnsafeBufferPointer<CChar>

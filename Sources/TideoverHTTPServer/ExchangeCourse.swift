@@ -1,64 +1,64 @@
 package import TideoverHTTP
 
-/// The course of one exchange, from the first line of the request to the answer.
+/// The state machine of one exchange, from the request line to the response.
 ///
-/// The I/O thread starts the handler and looks whether it has finished; meanwhile it may finish on
-/// another thread, and the client may go away. Each of them tells the course what happened, under
-/// the connection's lock, and does what the course answers: so an answer is handed over once, and
+/// The I/O thread starts the handler and then checks whether it has finished. Meanwhile the handler
+/// may finish on another thread, and the client may disconnect. Each thread reports its event under
+/// the connection's lock, and performs the action that is returned. So a response is sent once, and
 /// a connection is resumed only after it was suspended.
 package struct ExchangeCourse: Hashable {
-    /// How far the exchange has come.
+    /// The stage of an exchange.
     package enum Stage: Hashable {
         /// The request is arriving.
         case receiving
-        /// The I/O thread is inside the start of the handler.
+        /// The I/O thread is starting the handler.
         case starting
-        /// The handler finished before the I/O thread could look.
+        /// The handler finished before the I/O thread could check.
         case finishedAtOnce(Response)
         /// The connection is suspended until the handler finishes.
         case suspended
-        /// An answer is on its way, or there will be none.
+        /// A response is on its way, or there will be none.
         case settled
     }
 
-    /// How far it has come.
+    /// The current stage.
     package private(set) var stage = Stage.receiving
 
-    /// An exchange whose request is arriving.
+    /// Creates an exchange with a request that is arriving.
     package init() {}
 
-    /// What the I/O thread does once the request has arrived.
+    /// The I/O thread's action after the request has arrived.
     package enum AfterArrival: Hashable {
         case startHandler
-        /// Close the connection: the exchange is over already.
+        /// Close the connection: the exchange has already ended.
         case close
     }
 
-    /// What the I/O thread does once the start of the handler has returned.
+    /// The I/O thread's action after the start of the handler has returned.
     package enum AfterStart: Hashable {
         case send(Response)
         case suspend
-        /// Close the connection: the exchange was given up meanwhile.
+        /// Close the connection: the exchange was abandoned meanwhile.
         case close
     }
 
-    /// What whoever finished the handler does.
+    /// The action of the thread that finished the handler.
     package enum AfterFinish: Hashable {
-        /// Send the answer and resume the connection.
+        /// Send the response and resume the connection.
         case sendAndResume
-        /// Nothing: the I/O thread sends the answer.
+        /// No action: the I/O thread sends the response.
         case leaveToStart
-        /// Nothing: nobody waits for the answer.
+        /// No action: the response is no longer needed.
         case drop
     }
 
-    /// What whoever gives the exchange up does.
+    /// The action of the thread that abandons the exchange.
     package enum AfterGivingUp: Hashable {
         /// Cancel the handler and resume the connection, so that it closes.
         case cancelAndResume
-        /// Nothing: the I/O thread closes the connection when it comes by.
+        /// No action: the I/O thread will close the connection.
         case leaveToStart
-        /// Nothing: it is over.
+        /// No action: the exchange has ended.
         case nothing
     }
 
@@ -97,7 +97,7 @@ package struct ExchangeCourse: Hashable {
         }
     }
 
-    /// No answer is wanted any more: the client has gone, or the server stops.
+    /// Abandons the exchange: the client has disconnected, or the server stops.
     package mutating func giveUp() -> AfterGivingUp {
         defer { stage = .settled }
         switch stage {
@@ -107,6 +107,6 @@ package struct ExchangeCourse: Hashable {
         }
     }
 
-    /// The answer is decided without the handler.
+    /// Records that the response was decided without the handler.
     package mutating func settle() { stage = .settled }
 }

@@ -1,15 +1,15 @@
 import Glibc
 public import TideoverHTTP
 
-/// A handler on a socket: HTTP/1.1, without TLS, which a proxy in front provides.
+/// Serves a handler on a socket: HTTP/1.1 without TLS, which a reverse proxy provides.
 ///
-/// One thread does all input and output. The handler starts on it, so one that finishes without
-/// suspending is answered at once; it must not block, and does long work elsewhere. A handler that
-/// suspends holds its connection until it finishes, and is cancelled when its client goes away, which
-/// it does as soon as it ends its sending half. HEAD reaches the handler as GET. Whatever the handler
-/// throws is answered as a problem.
+/// One thread does all input and output. The handler starts on it, so a handler that does not
+/// suspend is answered at once. It must not block, and must do long work elsewhere. A handler that
+/// suspends keeps its connection until it finishes. It is cancelled when its client disconnects or
+/// closes its sending half. HEAD reaches the handler as GET. An error thrown by the handler is
+/// answered as a problem.
 public final class HTTPServer: Sendable {
-    /// Where the server listens; never with port 0.
+    /// The server's address; never with port 0.
     public let address: ListenAddress
 
     private let core: ServerCore
@@ -19,11 +19,11 @@ public final class HTTPServer: Sendable {
     ///
     /// - Parameters:
     ///   - address: An IPv4 or IPv6 literal; by default only this machine can connect.
-    ///   - port: A port from 0 to 65,535; 0 takes any free one, which `port` then tells.
-    ///   - limits: How much one client may use.
-    ///   - report: Told of every error that became a 500; must not block either.
-    ///   - handler: Answers each request.
-    /// - Throws: What keeps the server from listening there.
+    ///   - port: A port from 0 to 65,535; 0 selects any free one, which `port` then returns.
+    ///   - limits: The limits of one client's use.
+    ///   - report: Receives every error that became a 500; must not block either.
+    ///   - handler: Responds to each request.
+    /// - Throws: The reason why the server cannot listen there.
     public init(
         address: String = "127.0.0.1",
         port: Int,
@@ -32,7 +32,7 @@ public final class HTTPServer: Sendable {
         handler: @escaping Handler
     ) throws(HTTPServerError) {
         precondition(limits.arePositive, "limits of a server are positive")
-        // Writing to a client that has gone is an error to return, not a reason to die.
+        // Writing to a disconnected client must return an error instead of ending the process.
         signal(SIGPIPE, SIG_IGN)
         var limits = limits
         limits.connections = OpenFiles.makeRoom(forConnections: limits.connections)
@@ -61,15 +61,16 @@ public final class HTTPServer: Sendable {
     /// The port on which the server listens.
     public var port: Int { address.port }
 
-    /// What the server has done since its start.
+    /// The server's counters since its start.
     public var statistics: HTTPServerStatistics {
         core.counters.statistics(connectionsOpen: core.openConnectionCount)
     }
 
     /// Stops listening at once, lets running exchanges finish, and closes.
     ///
-    /// Handlers that still run after `patience` are cancelled and have `limits.lastWord` to answer.
-    /// Returns once no thread of the server runs any more; another call just waits too.
+    /// Handlers that still run after `patience` are cancelled and have `limits.lastWord` to
+    /// respond. Returns after all threads of the server have ended; further calls wait for that
+    /// too.
     public func stop(within patience: Duration = .seconds(10)) async {
         order.give(deadline: .now + patience)
         await order.fulfilment()
@@ -84,7 +85,7 @@ public final class HTTPServer: Sendable {
         }
     }
 
-    /// The handler with every error, and every response that cannot be sent, made an answer.
+    /// Returns the handler with every error, and every invalid response, converted into a response.
     static func total(
         _ handler: @escaping Handler,
         report: @escaping FailureReport

@@ -1,26 +1,26 @@
 import Glibc
 public import TideoverHTTP
 
-/// Why a server could not be started.
+/// The reason why a server could not start.
 public enum HTTPServerError: Error, Hashable, Sendable {
     /// The text is neither an IPv4 nor an IPv6 address.
     case notAnAddress(String)
     /// The number is not from 0 to 65,535.
     case notAPort(Int)
-    /// Something listens there already.
+    /// The address and port are already in use.
     case addressInUse(ListenAddress)
-    /// The address is none of this machine's.
+    /// The address does not belong to this machine.
     case addressNotAvailable(ListenAddress)
     /// The process may not listen there; ports below 1,024 often need a privilege.
     case notPermitted(ListenAddress)
-    /// The operating system refused something else; `code` is its error number.
+    /// Another system call failed; `code` is its error number.
     case system(call: String, code: Int32)
-    /// libmicrohttpd did not start, for want of memory, files or threads.
+    /// libmicrohttpd did not start, because of a lack of memory, files or threads.
     case engineFailed
 }
 
 extension HTTPServerError: CustomStringConvertible {
-    /// One line for people.
+    /// A one-line message.
     public var description: String {
         switch self {
         case .notAnAddress(let text): "\"\(text)\" is not an IPv4 or IPv6 address"

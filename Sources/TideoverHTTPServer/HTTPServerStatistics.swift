@@ -1,8 +1,8 @@
 import Synchronization
 
-/// What a server has done since its start.
+/// A server's counters since its start.
 public struct HTTPServerStatistics: Hashable, Sendable {
-    /// Connections taken from the listener.
+    /// Connections accepted from the listener.
     public var connectionsTaken = 0
     /// Connections closed at once: their address had too many, or memory was short.
     public var connectionsRefused = 0
@@ -12,15 +12,15 @@ public struct HTTPServerStatistics: Hashable, Sendable {
     public var connectionsOpen = 0
     /// Requests that reached the handler.
     public var requests = 0
-    /// Requests whose handler finished on the I/O thread, without suspending.
+    /// Requests with a handler that finished on the I/O thread, without suspending.
     public var answeredAtOnce = 0
-    /// Requests whose handler suspended, and the connection with it.
+    /// Requests with a handler that suspended, and the connection with it.
     public var suspended = 0
-    /// Requests answered by the server itself because a limit or a rule of form was broken.
+    /// Requests answered by the server itself because they exceeded a limit or were malformed.
     public var requestsRefused = 0
     /// Connections closed because the client was too slow or silent for too long.
     public var timedOut = 0
-    /// Handlers cancelled because their client had gone.
+    /// Handlers cancelled because their client disconnected.
     public var clientsGone = 0
 }
 

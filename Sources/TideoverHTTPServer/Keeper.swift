@@ -2,29 +2,29 @@ import Glibc
 import TideoverHTTP
 import TideoverLocks
 
-/// The thread beside the I/O thread: it takes connections, judges them by their limits of time,
-/// notices clients that have gone while their handler runs, and stops the engine.
+/// The thread beside the I/O thread. It accepts connections, applies the time limits, detects
+/// clients that disconnect while their handler runs, and stops the engine.
 ///
-/// The engine does none of this while a connection is suspended, and could not be told to stop
-/// listening without a race; hence it listens to nothing, and is handed its connections.
+/// The engine does none of this while a connection is suspended, and cannot stop listening without
+/// a race. So it does not listen; it receives accepted connections.
 struct Keeper: ~Copyable {
     private let core: ServerCore
-    /// Nil once the server is to stop.
+    /// Nil after the server was asked to stop.
     private var listener: Listener?
     private let engine: Engine
     private let order: StopOrder
     private var lingering = Lingering()
-    /// No connection is taken before then: the machine was out of files or memory.
+    /// No connection is accepted before then: the machine was out of files or memory.
     private var restsUntil: ContinuousClock.Instant?
-    /// No further connection is closed to make room before then, unless one has gone.
+    /// No further connection is closed to make room before then, unless one has closed.
     private var evictsFrom = ContinuousClock.Instant.now
     private var nextLook = ContinuousClock.Instant.now
 
-    /// How often connections are judged.
+    /// The interval between checks of the connections.
     private static let pace = Duration.milliseconds(100)
-    /// How many connections are taken before the others are looked after.
+    /// The number of connections accepted before the others are checked.
     private static let mostAtOnce = 64
-    /// How often it is looked whether a stopping server is done.
+    /// The interval between checks whether a stopping server has finished.
     private static let stoppingPace = Duration.milliseconds(5)
 
     init(
@@ -39,7 +39,7 @@ struct Keeper: ~Copyable {
         self.order = order
     }
 
-    /// Keeps the server until it is told to stop, and stops it.
+    /// Runs until the server is asked to stop, and stops it.
     consuming func run() {
         while true {
             wait()
@@ -78,7 +78,7 @@ struct Keeper: ~Copyable {
         if entries[0].revents != 0 { core.alarm.silence() }
     }
 
-    /// How many milliseconds to wait for something to happen; -1 is without end.
+    /// The milliseconds to wait for an event; -1 for no limit.
     private var patience: Int32 {
         if order.deadline != nil { return Self.stoppingPace.milliseconds }
         let isQuiet = core.openConnectionCount == 0 && lingering.isEmpty && restsUntil == nil
@@ -99,7 +99,7 @@ struct Keeper: ~Copyable {
             case .lost: continue
             case .exhausted: restsUntil = now + Self.pace
             case .connection(let socket, var address, let length):
-                // The one that was closed for it has gone.
+                // The connection closed for this one is gone.
                 evictsFrom = now
                 take(socket, &address, length)
             }
@@ -128,15 +128,15 @@ struct Keeper: ~Copyable {
 
     /// Closes one connection in 64 if the server is full and another one waits.
     ///
-    /// Otherwise clients that send nothing would keep everybody else out, until their time is over. The
-    /// path of a request that waits is not known yet, so no place can be kept for some of them. The
-    /// engine's thread closes the socket a little later and wakes this one; until then, and while no
+    /// Otherwise clients that send nothing would block all others until their time limit. The path
+    /// of a waiting request is not known yet, so no slots can be reserved by path. The engine's
+    /// thread closes the socket a little later and wakes this thread. Until then, and while no
     /// connection may be closed, there is a pause.
     private mutating func makeRoom(at now: ContinuousClock.Instant) {
         guard !mayTakeConnections else { return evictsFrom = now }
         guard mayMakeRoom(at: now), listener?.hasWaiting == true else { return }
         evictsFrom = now + Self.pace
-        // Several at a time, since finding the first takes a look at all of them.
+        // Several at a time, since finding the first examines all of them.
         core.evict(max(1, core.limits.connections / 64), of: core.openConnections, at: now)
     }
 
@@ -151,7 +151,8 @@ struct Keeper: ~Copyable {
 
     // MARK: - Stopping
 
-    /// Lets running exchanges finish; at the deadline cancels them and lets them say a last word.
+    /// Lets running exchanges finish. At the deadline it cancels them and lets them send a final
+    /// response.
     private mutating func isDone(
         at now: ContinuousClock.Instant,
         _ deadline: ContinuousClock.Instant
@@ -167,7 +168,7 @@ struct Keeper: ~Copyable {
     }
 }
 
-/// The order to stop, and those who wait until it is carried out.
+/// The request to stop, and the callers that wait for its completion.
 final class StopOrder: Sendable {
     private struct State {
         var deadline: ContinuousClock.Instant?
@@ -180,16 +181,16 @@ final class StopOrder: Sendable {
 
     init(alarm: Alarm) { self.alarm = alarm }
 
-    /// When the last exchanges are to be cut off; nil while the server is to run.
+    /// The deadline of the last exchanges; nil while the server runs.
     var deadline: ContinuousClock.Instant? { state.withLock { $0.deadline } }
 
-    /// Orders the server to stop; of several orders the earliest deadline counts.
+    /// Requests a stop; of several requests the earliest deadline applies.
     func give(deadline: ContinuousClock.Instant) {
         state.withLock { $0.deadline = $0.deadline.map { min($0, deadline) } ?? deadline }
         alarm.ring()
     }
 
-    /// Returns once the server has stopped.
+    /// Returns after the server has stopped.
     func fulfilment() async {
         await withCheckedContinuation { continuation in
             let isFulfilled = state.withLock { state in
@@ -200,7 +201,7 @@ final class StopOrder: Sendable {
         }
     }
 
-    /// The server has stopped.
+    /// Reports that the server has stopped.
     func fulfil() {
         let waiting = state.withLock { state in
             state.isFulfilled = true

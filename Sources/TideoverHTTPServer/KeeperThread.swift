@@ -1,9 +1,9 @@
 import CTideoverMicrohttpd
 import Glibc
 
-/// The thread that a keeper runs on.
+/// The thread of a keeper.
 enum KeeperThread {
-    /// Starts a thread for a keeper, which then belongs to it.
+    /// Starts a thread, which then owns the keeper.
     static func start(_ keeper: consuming Keeper) throws(HTTPServerError) {
         let box = Unmanaged.passRetained(KeeperBox(keeper))
         var thread = pthread_t()
@@ -16,7 +16,7 @@ enum KeeperThread {
     }
 }
 
-/// Carries a keeper into its thread.
+/// Transfers a keeper to its thread.
 private final class KeeperBox {
     private var keeper: Keeper?
 

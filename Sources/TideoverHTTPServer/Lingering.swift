@@ -1,12 +1,12 @@
 import CTideoverMicrohttpd
 import Glibc
 
-/// Sockets that wait for their client to read the last answer.
+/// Sockets that wait for their client to read the last response.
 ///
-/// The engine has sent the end of the stream already. What the client goes on sending is read and
-/// thrown away until it ends its side too, for two seconds and a megabyte at most.
+/// The engine has already sent the end of the stream. Further bytes of the client are read and
+/// discarded until it closes its side too, for at most two seconds and one megabyte.
 struct Lingering: ~Copyable {
-    /// More than so many at once are closed right away.
+    /// The maximum number at once; further ones are closed immediately.
     static let most = 64
 
     private struct Entry {
@@ -28,7 +28,7 @@ struct Lingering: ~Copyable {
         entries.append(Entry(socket: socket, until: now + .seconds(2)))
     }
 
-    /// Reads what has come, and closes the sockets that are done.
+    /// Reads the received bytes, and closes the sockets that are done.
     mutating func drain(at now: ContinuousClock.Instant) {
         var kept: [Entry] = []
         for var entry in entries {

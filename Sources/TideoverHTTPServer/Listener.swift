@@ -2,10 +2,10 @@ import CTideoverMicrohttpd
 import Glibc
 import TideoverHTTP
 
-/// A socket that listens as long as the value lives; then the kernel resets what waits in the queue.
+/// A listening socket, closed with this value; the kernel then resets the connections in its queue.
 struct Listener: ~Copyable {
     let socket: Int32
-    /// Where it listens, never with port 0; nil for a Unix socket.
+    /// The address, never with port 0; nil for a Unix socket.
     let address: ListenAddress?
 
     /// Listens at an address.
@@ -23,8 +23,7 @@ struct Listener: ~Copyable {
         self.socket = socket
     }
 
-    /// Listens at a path that only this process's user may open. A socket that is there already is
-    /// replaced.
+    /// Listens at a path that only this process's user may open. An existing socket is replaced.
     init(socket path: String) throws(HTTPServerError) {
         let type = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
         let socket = Glibc.socket(AF_UNIX, type, 0)
@@ -39,13 +38,13 @@ struct Listener: ~Copyable {
         address = nil
     }
 
-    /// Whether a connection waits to be taken.
+    /// Whether a connection is waiting.
     var hasWaiting: Bool {
         var entry = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
         return poll(&entry, 1, 0) > 0
     }
 
-    /// Takes the next connection that waits.
+    /// Accepts the next waiting connection.
     func accept() -> Accepted {
         var storage = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
@@ -65,7 +64,7 @@ struct Listener: ~Copyable {
         _ socket: Int32,
         at address: ListenAddress
     ) throws(HTTPServerError) -> ListenAddress {
-        // Connections of a server that has just stopped must not keep its port from the next one.
+        // Connections of a server that has just stopped must not block its port for the next one.
         setOption(socket, SOL_SOCKET, SO_REUSEADDR)
         if address.isIPv6 { setOption(socket, Int32(IPPROTO_IPV6), IPV6_V6ONLY) }
         var (storage, length) = address.storage
@@ -86,7 +85,7 @@ struct Listener: ~Copyable {
             throw .system(call: "bind", code: ENAMETOOLONG)
         }
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
-        // Another kind of file is left alone, and `bind` fails.
+        // Any other kind of file is left unchanged, and `bind` fails.
         var entry = stat()
         if lstat(path, &entry) == 0, entry.st_mode & S_IFMT == S_IFSOCK { unlink(path) }
         let length = socklen_t(MemoryLayout<sockaddr_un>.size)
@@ -94,14 +93,14 @@ struct Listener: ~Copyable {
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(socket, $0, length) }
         }
         guard isBound == 0 else { throw .system(call: "bind", code: errno) }
-        // No process can connect before `listen`, so only the owner ever can.
+        // No process can connect before `listen`, so only the owner can connect.
         guard chmod(path, 0o600) == 0 else { throw .system(call: "chmod", code: errno) }
         guard Glibc.listen(socket, SOMAXCONN) == 0 else {
             throw .system(call: "listen", code: errno)
         }
     }
 
-    /// Whether the process at the other end of a Unix socket is of our own user, or of root.
+    /// Whether the peer process of a Unix socket runs as this process's user, or as root.
     private static func isOurs(_ socket: Int32) -> Bool {
         var peer = UInt32.max
         return tideover_peer_user(socket, &peer) == 0 && (peer == geteuid() || peer == 0)
@@ -122,12 +121,12 @@ struct Listener: ~Copyable {
     }
 }
 
-/// What became of an attempt to take a connection.
+/// The result of an attempt to accept a connection.
 enum Accepted {
     case connection(socket: Int32, address: sockaddr_storage, length: socklen_t)
-    /// None waits.
+    /// No connection is waiting.
     case none
-    /// One was lost before it could be taken; others may wait.
+    /// A connection was lost before it was accepted; others may wait.
     case lost
     /// The process or the machine is out of files or memory.
     case exhausted
@@ -141,7 +140,7 @@ enum Accepted {
     }
 }
 
-/// Lends an address to a call that takes the generic pointer type.
+/// Passes an address to a call that requires the generic pointer type.
 func withSocketAddress<R>(
     _ storage: inout sockaddr_storage,
     _ body: (UnsafeMutablePointer<sockaddr>) -> R
@@ -155,12 +154,12 @@ extension sockaddr_storage {
     fileprivate var port: Int {
         var copy = self
         return withUnsafeBytes(of: &copy) {
-            // sin_port and sin6_port stand at the same place, in network order.
+            // sin_port and sin6_port have the same offset, in network order.
             Int($0[2]) << 8 | Int($0[3])
         }
     }
 
-    /// The address without port; nil if it is not one of IP.
+    /// The address without port; nil if it is not an IP address.
     var address: IPAddress? {
         let place: Range<Int>
         switch Int32(ss_family) {

@@ -1,20 +1,20 @@
 import Glibc
 public import TideoverHTTP
 
-/// A handler on a Unix socket, for processes of the same user and of root alone.
+/// Serves a handler on a Unix socket, for processes of the same user and of root only.
 ///
-/// The socket's file has mode 0600, and the kernel says which user connects. All else is as of an
-/// `HTTPServer`.
+/// The socket's file has mode 0600, and the kernel reports the connecting user. Everything else is
+/// as in `HTTPServer`.
 public final class LocalHTTPServer: Sendable {
     /// The path of the socket.
     public let path: String
 
     private let order: StopOrder
 
-    /// Listens at a path of at most 107 bytes and serves until stopped. A socket that a killed
-    /// process left there is replaced.
+    /// Listens at a path of at most 107 bytes and serves until stopped. A socket left by a killed
+    /// process is replaced.
     ///
-    /// - Throws: What keeps the server from listening there.
+    /// - Throws: The reason why the server cannot listen there.
     public init(
         socket path: String,
         report: @escaping FailureReport = { _, _, _ in },

@@ -1,16 +1,16 @@
 import Glibc
 
-/// How many files and sockets the process may have open, as the system says.
+/// The system's limits on the process's open files and sockets.
 ///
-/// To use them up ends a Swift program on Linux: its scheduler opens files under `/proc` to see whether
-/// threads are at work, and aborts where it cannot. So clients may never take them all.
+/// Exhausting them ends a Swift program on Linux: its scheduler opens files under `/proc` to
+/// examine threads, and aborts on failure. So clients must never take all of them.
 package struct OpenFiles: Hashable {
-    /// How many may be open now.
+    /// The current limit.
     package private(set) var now: UInt
-    /// What the process may raise that to.
+    /// The highest limit the process can set.
     package let most: UInt
 
-    /// What connections leave to databases, to outgoing requests, to sockets that linger, and to the
+    /// The number of files left for databases, outgoing requests, lingering sockets, and the
     /// runtime.
     package static let reserve: UInt = 256
 
@@ -19,8 +19,8 @@ package struct OpenFiles: Hashable {
         self.most = max(now, most)
     }
 
-    /// Raises what may be open, as far as is possible and needed; how many of the connections then
-    /// have room. Where the system allows next to nothing that is half of it.
+    /// Raises the limit as far as possible and needed. Returns the number of connections that then
+    /// fit; with a very low limit, half of it.
     package mutating func makeRoom(forConnections wanted: Int) -> Int {
         now = min(most, max(now, UInt(wanted) + Self.reserve))
         let room = max(now > Self.reserve ? now - Self.reserve : 0, now / 2)
@@ -29,7 +29,7 @@ package struct OpenFiles: Hashable {
 }
 
 extension OpenFiles {
-    /// Does it for this process.
+    /// Raises the limit of this process.
     static func makeRoom(forConnections wanted: Int) -> Int {
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
         var limit = rlimit()

@@ -2,17 +2,17 @@ import CTideoverMicrohttpd
 import Glibc
 package import TideoverHTTP
 
-/// A handler's response broke HTTP's rules of form, so it was not sent.
+/// A handler's response was malformed, so it was not sent.
 package struct UnsendableResponse: Error, Hashable, CustomStringConvertible {
-    /// What was wrong.
+    /// The violated rule.
     package enum Reason: Hashable {
         case status(Int)
         case field(name: String)
     }
-    /// What was wrong.
+    /// The violated rule.
     package var reason: Reason
 
-    /// One line for the log.
+    /// A one-line message for the log.
     package var description: String {
         switch reason {
         case .status(let status): "the handler answered with status \(status)"
@@ -21,9 +21,9 @@ package struct UnsendableResponse: Error, Hashable, CustomStringConvertible {
     }
 }
 
-/// Puts responses into the forms in which they leave.
+/// Converts responses into their transmitted forms.
 package enum Reply {
-    /// Throws if a response cannot be sent as it is.
+    /// Throws if a response cannot be sent unchanged.
     package static func check(_ response: Response) throws(UnsendableResponse) {
         guard (200...599).contains(response.status) else {
             throw UnsendableResponse(reason: .status(response.status))
@@ -34,11 +34,11 @@ package enum Reply {
         }
     }
 
-    /// The engine's copy of a checked response; nil if memory is short. The caller releases it with
-    /// `MHD_destroy_response`.
+    /// Returns the engine's copy of a checked response; nil if memory is short. The caller releases
+    /// it with `MHD_destroy_response`.
     static func engineResponse(_ response: Response, closing: Bool) -> OpaquePointer? {
         let made = response.body.withUnsafeBytes {
-            // The parameter is not const because of other modes; this one only reads.
+            // The parameter is non-const because of other modes; this one only reads.
             MHD_create_response_from_buffer(
                 $0.count,
                 UnsafeMutableRawPointer(mutating: $0.baseAddress),
@@ -55,8 +55,8 @@ package enum Reply {
         return made
     }
 
-    /// A problem as the bytes of a whole response after which the connection closes, for where the
-    /// engine takes no response.
+    /// Returns a problem as the bytes of a complete response after which the connection closes. It
+    /// is used while the engine accepts no response.
     package static func bytes(of problem: Problem) -> [UInt8] {
         let response = problem.response
         let reason = String(cString: MHD_get_reason_phrase_for(UInt32(response.status)))
@@ -66,7 +66,7 @@ package enum Reply {
         return Array(head.utf8) + response.body
     }
 
-    /// Framing is the engine's matter, and it has no field without a value.
+    /// The engine does the framing, and supports no field without a value.
     private static func isPassedOn(_ field: Headers.Field) -> Bool {
         !field.value.isEmpty && !framing.contains { Headers.same($0, field.name) }
     }

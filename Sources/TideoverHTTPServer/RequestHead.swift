@@ -1,21 +1,21 @@
 package import TideoverHTTP
 
-/// The request line and the header fields, as the engine read them.
+/// The request line and the header fields, as read by the engine.
 package struct RequestHead {
     /// The method as sent.
     package var method: String
     /// The target as sent.
     package var target: String
-    /// Such as `HTTP/1.1`.
+    /// The version, such as `HTTP/1.1`.
     package var version: String
-    /// In the order sent; values may still end with white space.
+    /// The fields in the order sent; values may still end with white space.
     package var fields: [Headers.Field]
-    /// The bytes of all of it, up to and with the empty line.
+    /// The size of the head in bytes, including the empty line.
     package var bytes: Int
-    /// Whether the bytes are exactly what RFC 9112 lets a client send.
+    /// Whether the bytes are exactly in a form that RFC 9112 permits.
     package var isExact: Bool
 
-    /// A head of these parts.
+    /// Creates a head from its parts.
     package init(
         method: String,
         target: String,
@@ -32,14 +32,14 @@ package struct RequestHead {
         self.isExact = isExact
     }
 
-    /// How the body is framed.
+    /// The framing of the body.
     package enum Body: Hashable {
         case length(Int)
         case chunked
     }
 
-    /// How the body is framed, or why the request cannot be read to its end: after such a refusal
-    /// nobody knows where the next request starts, so the connection must close.
+    /// Returns the framing of the body, or the reason why the request cannot be read completely.
+    /// After such an error the start of the next request is unknown, so the connection must close.
     package func body(within limits: HTTPServerLimits) -> Result<Body, Problem> {
         if let problem = sizeProblem(limits) ?? formProblem() { return .failure(problem) }
         if let encoding = values("Content-Encoding").first(where: { !Headers.same($0, "identity") })
@@ -54,7 +54,7 @@ package struct RequestHead {
         }
     }
 
-    /// The header fields without the white space after their values.
+    /// The header fields without white space after their values.
     package var headers: Headers {
         Headers(fields.map { Headers.Field(name: $0.name, value: Self.trimmed($0.value)) })
     }
@@ -84,8 +84,8 @@ package struct RequestHead {
         return nil
     }
 
-    /// Two readings of a body's end are how requests are smuggled past a proxy, so anything that
-    /// could be read in two ways is refused (RFC 9112, 6.1 and 6.3).
+    /// Request smuggling relies on two readings of a body's end. So every ambiguous framing is
+    /// rejected (RFC 9112, 6.1 and 6.3).
     private func framing() -> Result<Body, Problem> {
         let codings = fields.filter { Headers.same($0.name, "transfer-encoding") }
         let lengths = values("Content-Length")

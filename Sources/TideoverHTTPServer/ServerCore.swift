@@ -4,17 +4,18 @@ import Synchronization
 import TideoverHTTP
 import TideoverLocks
 
-/// What the threads of one server share: the I/O thread, the keeper, and those that finish handlers.
+/// The shared state of a server's threads: the I/O thread, the keeper, and those that finish
+/// handlers.
 final class ServerCore: Sendable {
     let limits: HTTPServerLimits
-    /// The handler, with every error turned into an answer.
+    /// The handler, with every error converted into a response.
     let handler: @Sendable (Request) async -> Response
     let counters = Counters()
     /// Wakes the keeper.
     let alarm: Alarm
 
     private let connections = Locked(OpenConnections())
-    /// Sockets whose answer must reach the client before they are closed.
+    /// Sockets with a response that must reach the client before they are closed.
     private let lingering = Locked<[Int32]>([])
     private let draining = Atomic(false)
     private let closing = Atomic(false)
@@ -30,43 +31,44 @@ final class ServerCore: Sendable {
         self.handler = handler
     }
 
-    /// Whether the server takes no new connections and ends those that it has with their next answer.
+    /// Whether the server accepts no new connections and closes existing ones with their next
+    /// response.
     var isDraining: Bool { draining.load(ordering: .acquiring) }
 
-    /// Whether no handler may be started any more.
+    /// Whether handlers may no longer be started.
     var isClosing: Bool { closing.load(ordering: .sequentiallyConsistent) }
 
     func startDraining() { draining.store(true, ordering: .releasing) }
 
     func startClosing() { closing.store(true, ordering: .sequentiallyConsistent) }
 
-    /// Whether a thread that has finished a handler is about to resume its connection, or does so.
+    /// Whether a thread that finished a handler is resuming its connection or about to.
     var isResuming: Bool { resuming.load(ordering: .sequentiallyConsistent) > 0 }
 
     func willResume() { resuming.add(1, ordering: .sequentiallyConsistent) }
 
     func didResume() { resuming.subtract(1, ordering: .sequentiallyConsistent) }
 
-    /// The connections open now.
+    /// The open connections.
     var openConnections: [Connection] { connections.withLock { Array($0.bySocket.values) } }
 
     var openConnectionCount: Int { connections.withLock { $0.bySocket.count } }
 
-    /// Takes a connection in; false if its client has as many as it may, and none of them gives way.
+    /// Adds a connection; returns false if its client has too many, and none of them can be closed.
     func add(_ connection: Connection, at now: ContinuousClock.Instant) -> Bool {
         let most = limits.connectionsPerAddress
         let others = connections.withLock { $0.add(connection, mostOfClient: most) }
         guard let others else { return true }
         let gone = evict(1, of: others, at: now)
         return connections.withLock { connections in
-            // Its place is free before the engine has closed it.
+            // Its slot is free before the engine has closed it.
             for other in gone { connections.forgetClient(of: other) }
             return connections.add(connection, mostOfClient: most) == nil
         }
     }
 
-    /// Closes as many of these connections as are to make room, those first that may best be spared.
-    /// Returns them.
+    /// Closes up to `count` of these connections to make room, in the order of their rank. Returns
+    /// them.
     @discardableResult func evict(
         _ count: Int,
         of connections: [Connection],
@@ -89,7 +91,7 @@ final class ServerCore: Sendable {
         connections.withLock { $0.bySocket[socket] }
     }
 
-    /// Forgets a connection, unless its socket's number belongs to a newer one already.
+    /// Removes a connection, unless its socket's number already belongs to a newer one.
     func remove(_ connection: Connection) {
         let wasFull = connections.withLock { connections in
             connections.remove(connection)
@@ -98,10 +100,10 @@ final class ServerCore: Sendable {
         if wasFull { alarm.ring() }
     }
 
-    /// Forgets all connections, once the engine is no more.
+    /// Removes all connections, after the engine has stopped.
     func removeAll() { connections.withLock { $0 = OpenConnections() } }
 
-    /// Keeps a connection alive below the engine, which is about to close its socket.
+    /// Keeps a socket open that the engine is about to close.
     func linger(_ socket: Int32) {
         let isNew = lingering.withLock { sockets in
             guard sockets.count < Lingering.most else { return false }
@@ -112,7 +114,7 @@ final class ServerCore: Sendable {
         if isNew { alarm.ring() }
     }
 
-    /// Sockets to linger on since the last call; whoever calls must close them.
+    /// Returns the sockets to linger on since the last call; the caller must close them.
     func takeLingering() -> [Int32] {
         lingering.withLock { sockets in
             defer { sockets = [] }
@@ -121,17 +123,18 @@ final class ServerCore: Sendable {
     }
 }
 
-/// The connections of a server, and which of them count against a client's limit.
+/// The connections of a server, and those that count against a client's limit.
 private struct OpenConnections {
     private(set) var bySocket: [Int32: Connection] = [:]
     private var byClient: [IPNetwork: [Int32: Connection]] = [:]
 
-    /// Returns the client's other connections if they are as many as it may have, else nil.
+    /// Adds a connection. If its client has the maximum number, returns the client's other
+    /// connections.
     mutating func add(_ connection: Connection, mostOfClient most: Int) -> [Connection]? {
         if let client = connection.client, let others = byClient[client], others.count >= most {
             return Array(others.values)
         }
-        // The engine may have closed a socket without a word; its number is then used again.
+        // The engine may have closed a socket without a callback; its number is then reused.
         forgetClient(of: bySocket.updateValue(connection, forKey: connection.socket))
         if let client = connection.client {
             byClient[client, default: [:]][connection.socket] = connection
@@ -145,7 +148,7 @@ private struct OpenConnections {
         return true
     }
 
-    /// The connection counts against its client's limit no more.
+    /// Excludes the connection from its client's limit.
     mutating func forgetClient(of connection: Connection?) {
         guard let connection, let client = connection.client,
             byClient[client]?[connection.socket] === connection

@@ -8,13 +8,13 @@ public enum Base64 {
         case urlSafe
     }
 
-    /// The text of bytes.
+    /// Returns the text of bytes.
     public static func encode(_ bytes: some Collection<UInt8>, _ alphabet: Alphabet) -> [UInt8] {
         bytes.withContiguousStorageIfAvailable { encode($0, alphabet) }
             ?? Array(bytes).withUnsafeBufferPointer { encode($0, alphabet) }
     }
 
-    /// The text of bytes, as a string.
+    /// Returns the text of bytes as a string.
     public static func encodeString(
         _ bytes: some Collection<UInt8>,
         _ alphabet: Alphabet
@@ -22,8 +22,8 @@ public enum Base64 {
         String(decoding: encode(bytes, alphabet), as: UTF8.self)
     }
 
-    /// The bytes of a text in its one canonical form; nil for any other: white space, characters of
-    /// the other alphabet, missing, wrong or needless padding, unused bits that are not zero.
+    /// Decodes a text in canonical form. Returns nil for white space, characters of the other
+    /// alphabet, wrong padding, and unused bits that are not zero.
     public static func decode(_ text: some Collection<UInt8>, _ alphabet: Alphabet) -> [UInt8]? {
         if let bytes = text.withContiguousStorageIfAvailable({ decode($0, alphabet) }) {
             return bytes
@@ -46,18 +46,18 @@ extension Base64 {
             + last.utf8
     }
 
-    /// For each value of twelve bits its two characters, the first one lowest.
+    /// Returns the two characters of each 12-bit value, the first one lowest.
     private static func pairs(_ characters: [UInt8]) -> [UInt16] {
         characters.flatMap { first in
             characters.map { UInt16($0) << 8 | UInt16(first) }
         }
     }
 
-    /// Set in place of a sextet for what is no character of the alphabet.
+    /// Marks a byte that is not a character of the alphabet.
     private static let invalid: UInt32 = 1 << 31
 
-    /// For each of the four places in a group a table of 256: what a character there adds to the
-    /// 24 bits of the group, its first byte lowest.
+    /// Returns a table of 256 entries for each of the four positions in a group. An entry has the
+    /// bits that a character there contributes to the group's 24 bits, the first byte lowest.
     private static func sextets(_ characters: [UInt8]) -> [UInt32] {
         var table = [UInt32](repeating: invalid, count: 4 * 256)
         for (value, character) in characters.enumerated() {
@@ -98,7 +98,7 @@ extension Base64 {
         }
     }
 
-    /// The characters for one or two bytes; none for none.
+    /// Returns the characters for one or two bytes; an empty array for none.
     private static func lastGroup(
         _ bytes: Slice<UnsafeBufferPointer<UInt8>>,
         isPadded: Bool
@@ -133,7 +133,7 @@ extension Base64 {
         let rest = text.count % 4
         guard rest != 1 else { return nil }
         var seen: UInt32 = 0
-        // Each group is written as four bytes, of which the next group overwrites the last.
+        // Each group is written as four bytes; the next group overwrites the last one.
         let capacity = text.count / 4 * 3 + 4
         let bytes = table.withUnsafeBufferPointer { table in
             [UInt8](unsafeUninitializedCapacity: capacity) { target, count in
@@ -152,7 +152,7 @@ extension Base64 {
                 let bits = sum(text, text.count - rest, rest, table)
                 target.storeBytes(of: bits.littleEndian, toByteOffset: count, as: UInt32.self)
                 count += rest - 1
-                // The bits past the last byte are unused: canonical text has zeros there.
+                // The bits past the last byte are unused; canonical text requires zeros.
                 seen |= bits >> (8 * UInt32(rest - 1)) == 0 ? 0 : invalid
             }
         }

@@ -1,8 +1,9 @@
-/// The name that was probably meant by one that nobody knows; nil if none is near enough.
+/// Returns the candidate closest to an unknown name; nil if none is close enough.
 ///
-/// Near enough is one edit in three characters, and three at most, letter case aside; failing that,
-/// the only candidate that begins with the name. Of equally near ones the first wins. An edit
-/// inserts, deletes or replaces a character, or swaps two neighbours.
+/// A candidate is close enough within one edit per three characters, and at most three, ignoring
+/// case. Otherwise the only candidate that begins with the name is returned. Of equally close ones
+/// the first is returned. An edit inserts, deletes or replaces a character, or swaps two
+/// neighbours.
 public func closestName(to name: String, among candidates: some Sequence<String>) -> String? {
     // Longer names get no suggestion, so that hostile input costs nothing.
     guard name.utf8.count <= 256 else { return nil }
@@ -13,7 +14,8 @@ public func closestName(to name: String, among candidates: some Sequence<String>
     for candidate in candidates {
         let scalars = Array(candidate.lowercased().unicodeScalars)
         if scalars.starts(with: name) { beginning.append(candidate) }
-        // Lengths this far apart spare the comparison; a candidate replaced whole is no likeness.
+        // Lengths that differ this much need no comparison; a completely replaced candidate is no
+        // match.
         guard abs(scalars.count - name.count) <= tolerance else { continue }
         let distance = editDistance(name, scalars)
         guard distance <= tolerance, distance < max(name.count, scalars.count) else { continue }
@@ -23,7 +25,7 @@ public func closestName(to name: String, among candidates: some Sequence<String>
     return closest?.name ?? (saysEnough && beginning.count == 1 ? beginning[0] : nil)
 }
 
-/// The Damerau-Levenshtein distance in which no part is edited twice (optimal string alignment).
+/// Returns the Damerau-Levenshtein distance that edits no part twice (optimal string alignment).
 private func editDistance(_ a: [Unicode.Scalar], _ b: [Unicode.Scalar]) -> Int {
     var beforeLast: [Int] = []
     var last = Array(0...b.count)

@@ -1,19 +1,19 @@
-/// The search for a key used twice in one object, in bounded work whatever the keys are.
+/// Finds a repeated key in one object, with bounded work for any keys.
 package struct DuplicateKeys {
-    /// How many pairs of texts were compared so far.
+    /// The number of text comparisons so far.
     package private(set) var comparisons = 0
 
-    /// Up to this many keys, each pair of hashes is looked at; beyond, the hashes are sorted.
+    /// Up to this many keys, all pairs of hashes are compared; beyond, the hashes are sorted.
     static let fewKeys = 32
 
     package init() {}
 
-    /// The first key in order that repeats an earlier one, with the first of those it repeats.
+    /// Returns the first key in order that repeats an earlier one, and the first key it repeats.
     ///
     /// - Parameters:
-    ///   - keys: for each key its hash in the upper half and its number, ascending, in the lower.
-    ///   - text: what the key of a number says, with no escapes left.
-    ///   - same: whether the keys of two numbers say the same.
+    ///   - keys: each key as its hash in the upper half and its number, ascending, in the lower.
+    ///   - text: returns the unescaped text of the key with a number.
+    ///   - same: whether the keys with two numbers have equal text.
     /// - Returns: the numbers of both; nil if no key repeats another.
     package mutating func first(
         in keys: inout [UInt64],
@@ -41,7 +41,7 @@ package struct DuplicateKeys {
         return end
     }
 
-    /// The same among keys of one hash.
+    /// Searches keys with the same hash in the same way.
     private mutating func firstInRun(
         _ run: ArraySlice<UInt64>,
         text: (UInt32) -> [UInt8],

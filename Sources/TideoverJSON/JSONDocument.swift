@@ -1,20 +1,20 @@
-/// A JSON text checked once from end to end, read in place: values are made only when asked for.
+/// A JSON text, validated once and read in place: values are created only on demand.
 public struct JSONDocument: Sendable {
-    /// Which texts are accepted.
+    /// The accepted syntax.
     public enum Syntax: Hashable, Sendable {
-        /// RFC 8259, and no key twice in an object.
+        /// RFC 8259, without repeated keys in an object.
         case strict
-        /// For files people write: also comments, bare and single-quoted keys, single-quoted
+        /// For files written by people: also comments, bare and single-quoted keys, single-quoted
         /// strings and trailing commas, as in JSON5.
         case relaxed
     }
 
     let storage: JSONStorage
 
-    /// Checks a text.
+    /// Validates a text.
     ///
-    /// - Throws: the first fault met in the order of reading; a key used twice is met at the end of
-    ///   its object.
+    /// - Throws: the first error in reading order; a repeated key is reported at the end of its
+    ///   object.
     public init(
         _ bytes: [UInt8],
         syntax: Syntax = .strict,
@@ -23,7 +23,7 @@ public struct JSONDocument: Sendable {
         storage = try JSONStorage(bytes, syntax: syntax, limits: limits)
     }
 
-    /// Checks a text.
+    /// Validates a text.
     ///
     /// - Throws: as for bytes.
     public init(
@@ -34,14 +34,14 @@ public struct JSONDocument: Sendable {
         try self.init(Array(text.utf8), syntax: syntax, limits: limits)
     }
 
-    /// The value that the document is.
+    /// The top-level value.
     public var root: JSONNode { JSONNode(storage: storage, index: 0) }
 
-    /// The text as it was given.
+    /// The original text.
     public var bytes: [UInt8] { storage.bytes }
 }
 
-/// The text and tape that all nodes of a document share.
+/// The text and tape shared by all nodes of a document.
 final class JSONStorage: Sendable {
     let bytes: [UInt8]
     let tape: [JSONToken]

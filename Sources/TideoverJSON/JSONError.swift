@@ -1,17 +1,17 @@
-/// Why a text is not a document, and where: the first fault met, in the order of reading.
+/// The first error in a JSON text, in reading order, and its position.
 public struct JSONError: Error, Hashable, Sendable {
-    /// What is wrong at the place.
+    /// The kind of error.
     public let reason: Reason
-    /// The place, in bytes from the start.
+    /// The position in bytes from the start.
     public let offset: Int
-    /// The line of the place, from 1; a line ends with LF, CR or both.
+    /// The line of the error, from 1; a line ends with LF, CR or both.
     public let line: Int
-    /// The column of the place in Unicode scalars, from 1.
+    /// The column of the error in Unicode scalars, from 1.
     public let column: Int
 
-    /// One case for each way in which a text can fail to be a document.
+    /// The kinds of errors.
     public enum Reason: Hashable, Sendable {
-        /// There is nothing but white space and comments.
+        /// The text contains only white space and comments.
         case empty
         /// The text is longer than `limit` bytes.
         case tooLarge(limit: Int)
@@ -23,25 +23,25 @@ public struct JSONError: Error, Hashable, Sendable {
         case invalidUTF8
         /// A `\u` escape names one half of a surrogate pair.
         case loneSurrogate
-        /// A backslash is followed by something that is no escape.
+        /// A backslash is followed by an invalid escape.
         case invalidEscape
-        /// A string contains a control character as it is, here by its code.
+        /// A string contains an unescaped control character; carries its code.
         case controlCharacter(UInt8)
-        /// A string has no closing quote; the place is its opening one.
+        /// A string has no closing quote; the position is its opening one.
         case unterminatedString
-        /// A comment has no `*/`; the place is its `/*`.
+        /// A comment has no `*/`; the position is its `/*`.
         case unterminatedComment
-        /// A bare word, here shortened, is not `true`, `false` or `null`.
+        /// An unquoted literal, here shortened, is not `true`, `false` or `null`.
         case unknownWord(String)
         /// A number has a zero before other digits.
         case leadingZero
         /// A number lacks a digit after its sign, point or `e`.
         case missingDigit
-        /// A number is too great for a double.
+        /// A number is too large for a double.
         case numberOutOfRange
-        /// Something else stands where a value must.
+        /// There is no value where one is required.
         case expectedValue
-        /// Something else stands where a key must.
+        /// There is no key where one is required.
         case expectedKey
         /// A key is not followed by a colon.
         case expectedColon
@@ -51,22 +51,23 @@ public struct JSONError: Error, Hashable, Sendable {
         case expectedCommaOrBrace
         /// A comma is followed by the end of its array or object.
         case trailingComma
-        /// An object has one key twice; the place is the second, the key is here shortened.
+        /// An object repeats a key; the position is the second occurrence, and the key is
+        /// shortened.
         case duplicateKey(String, firstLine: Int)
         /// The text ends inside an array, an object or a number.
         case unexpectedEnd
-        /// Something follows the document.
+        /// There is further content after the document.
         case trailingContent
     }
 }
 
 extension JSONError: CustomStringConvertible {
-    /// One line for people: the place, then what is wrong there.
+    /// A one-line message: the position, then the error.
     public var description: String { "line \(line), column \(column): \(reason)" }
 }
 
 extension JSONError.Reason: CustomStringConvertible {
-    /// What is wrong, in a few words on one line.
+    /// The error in one short line.
     public var description: String {
         switch self {
         case .empty: "the document is empty"
@@ -106,13 +107,13 @@ extension JSONError.Reason: CustomStringConvertible {
     }
 }
 
-/// A fault as the scanner meets it; lines are counted only when it reaches the caller.
+/// An error found by the scanner; its line is computed only when it reaches the caller.
 struct JSONFault: Error {
     let reason: JSONError.Reason
     let offset: Int
 }
 
-/// The line and column of a byte offset, both from 1.
+/// Returns the line and column of a byte offset, both from 1.
 func position(
     of offset: Int,
     in bytes: UnsafeBufferPointer<UInt8>
@@ -135,10 +136,10 @@ func position(
 }
 
 extension JSONFault {
-    /// How much of a key or word an error shows, in Unicode scalars.
+    /// The maximum length of a key or token in a message, in Unicode scalars.
     static let wordLength = 40
 
-    /// The start of a text, fit for one line of a message: nothing in it moves the cursor.
+    /// Returns the start of a text for a one-line message, with invisible characters replaced.
     static func shortened(_ text: String) -> String {
         var shown = ""
         for scalar in text.unicodeScalars.prefix(wordLength) {
@@ -156,8 +157,8 @@ extension JSONFault {
 }
 
 extension JSONError {
-    /// A short stable name for answers and counters: `too-large`, `too-deep` and `duplicate-key`
-    /// have one each, whatever else is wrong is `malformed-json`.
+    /// A short stable code for responses and counters. `too-large`, `too-deep` and `duplicate-key`
+    /// have one each; all other errors share `malformed-json`.
     public var code: String {
         switch reason {
         case .tooLarge: "too-large"

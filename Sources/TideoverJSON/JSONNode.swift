@@ -1,8 +1,8 @@
-/// A value in its place in a document; a cheap reference that keeps the document alive.
+/// A value in a document; a cheap reference that keeps the document alive.
 public struct JSONNode: Sendable {
-    /// What a value can be.
+    /// The kinds of values.
     public enum Kind: Hashable, Sendable {
-        /// The word `null`.
+        /// The literal `null`.
         case null
         /// `true` or `false`.
         case bool
@@ -21,7 +21,7 @@ public struct JSONNode: Sendable {
 
     var token: JSONToken { storage.tape[index] }
 
-    /// What the value is.
+    /// The kind of the value.
     public var kind: Kind {
         switch token.kind {
         case JSONToken.null: .null
@@ -36,27 +36,27 @@ public struct JSONNode: Sendable {
     /// Whether the value is null.
     public var isNull: Bool { token.kind == JSONToken.null }
 
-    /// The value of a bool; nil if it is none.
+    /// The value of a bool; nil for any other kind.
     public var bool: Bool? {
         token.kind == JSONToken.bool ? token.has(JSONToken.isTrue) : nil
     }
 
-    /// The exact value of a number that is integral, 1.0 and 1e3 too; nil if it is none or out of
-    /// range.
+    /// The exact value of an integral number, including 1.0 and 1e3; nil for any other value, or
+    /// one out of range.
     public var int64: Int64? {
         let token = token
         guard token.kind == JSONToken.number else { return nil }
         return storage.withText(token) { JSONNumber($0).int64 }
     }
 
-    /// The double nearest to a number; nil if it is none.
+    /// The nearest double of a number; nil for any other kind.
     public var double: Double? {
         let token = token
         guard token.kind == JSONToken.number else { return nil }
         return storage.withText(token) { JSONNumber($0).double }
     }
 
-    /// The value of a string, escapes resolved; nil if it is none.
+    /// The unescaped value of a string; nil for any other kind.
     public var string: String? {
         let token = token
         guard token.kind == JSONToken.string else { return nil }
@@ -70,7 +70,7 @@ public struct JSONNode: Sendable {
         }
     }
 
-    /// The UTF-8 of a string, escapes resolved, copied only if it has some; nil if it is none.
+    /// The unescaped UTF-8 of a string, copied only if it has escapes; nil for any other kind.
     public var utf8: ArraySlice<UInt8>? {
         let token = token
         guard token.kind == JSONToken.string else { return nil }
@@ -78,7 +78,7 @@ public struct JSONNode: Sendable {
         return storage.withText(token) { JSONText.unescaped($0)[...] }
     }
 
-    /// The text of the value as the document has it, quotes and brackets included.
+    /// The text of the value in the document, including quotes and brackets.
     public var source: ArraySlice<UInt8> { storage.bytes[sourceRange] }
 
     private var sourceRange: Range<Int> {
@@ -89,20 +89,20 @@ public struct JSONNode: Sendable {
         return token.text.lowerBound - 1..<token.text.upperBound + 1
     }
 
-    /// Where the value starts, in bytes from the start of the document.
+    /// The position of the value, in bytes from the start of the document.
     public var offset: Int { sourceRange.lowerBound }
 
-    /// Where the value starts: its line, and its column in Unicode scalars, both from 1.
+    /// The line of the value, and its column in Unicode scalars, both from 1.
     public var position: (line: Int, column: Int) {
         storage.bytes.withUnsafeBufferPointer { TideoverJSON.position(of: offset, in: $0) }
     }
 }
 
 extension JSONNode {
-    /// How many elements or members the value has; 0 if it is neither array nor object.
+    /// The number of elements or members; 0 if the value is neither array nor object.
     public var count: Int { token.kind >= JSONToken.array ? token.count : 0 }
 
-    /// The value of a member; nil if it is absent or this is no object.
+    /// The value of a member; nil if it is absent or this is not an object.
     public subscript(_ key: String) -> JSONNode? {
         let object = token
         guard object.kind == JSONToken.object, object.count > 0 else { return nil }
@@ -129,9 +129,9 @@ extension JSONNode {
         }
     }
 
-    /// The element of an array at a position from 0; nil if there is none or this is no array.
+    /// The element of an array at a position from 0; nil if there is none or this is not an array.
     ///
-    /// The elements before it are walked: to visit all, iterate `elements`.
+    /// This walks over the elements before it: to visit all, iterate `elements`.
     public subscript(_ index: Int) -> JSONNode? {
         guard token.kind == JSONToken.array, index >= 0, index < token.count else { return nil }
         var iterator = elements.makeIterator()
@@ -139,13 +139,13 @@ extension JSONNode {
         return iterator.next()
     }
 
-    /// The elements of an array; none if this is no array.
+    /// The elements of an array; empty for any other kind.
     public var elements: Elements { Elements(node: self) }
 
-    /// The members of an object in the order written; none if this is no object.
+    /// The members of an object in document order; empty for any other kind.
     public var members: Members { Members(node: self) }
 
-    /// The key that the value is written under; nil if it is no member of an object.
+    /// The key of the value; nil if it is not a member of an object.
     public var key: JSONNode? {
         guard index > 0 else { return nil }
         let key = JSONNode(storage: storage, index: index - 1)
@@ -176,7 +176,7 @@ extension JSONNode {
         public var underestimatedCount: Int { node.token.kind == JSONToken.object ? node.count : 0 }
     }
 
-    /// A walk over the elements of an array.
+    /// An iterator over the elements of an array.
     public struct ElementIterator: IteratorProtocol, Sendable {
         private let storage: JSONStorage
         private var index: Int
@@ -204,7 +204,7 @@ extension JSONNode {
         }
     }
 
-    /// A walk over the members of an object.
+    /// An iterator over the members of an object.
     public struct MemberIterator: IteratorProtocol, Sendable {
         fileprivate var base: ElementIterator
 

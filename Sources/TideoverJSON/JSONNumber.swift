@@ -1,20 +1,21 @@
-/// A number taken apart: its significant digits and the power of ten of the last one.
+/// A decoded number: its significant digits and the power of ten of the last one.
 struct JSONNumber {
     private let text: UnsafeBufferPointer<UInt8>
     private let isNegative: Bool
-    /// From the first digit other than zero to past the last one; a point may stand between.
+    /// The range from the first digit other than zero past the last one, possibly with a point
+    /// inside.
     private var significant: Range<Int>
-    /// How many digits stand in `significant`; none for zero.
+    /// The number of digits in `significant`; 0 for zero.
     private var digits = 0
     /// The power of ten of the last significant digit.
     private var power = 0
 
-    /// Exponents are counted no further than this: no text of ours has as many digits.
+    /// The maximum exponent that is counted: no text has as many digits.
     private static let greatestExponent = 1 << 40
-    /// The decimal digits before the point of the greatest double.
+    /// The number of digits before the point of the greatest double.
     private static let greatestDigits = 309
 
-    /// Takes a number apart that the scanner has accepted.
+    /// Decodes a number that the scanner has accepted.
     init(_ text: UnsafeBufferPointer<UInt8>) {
         self.text = text
         isNegative = text.first == UInt8(ascii: "-")
@@ -40,7 +41,7 @@ struct JSONNumber {
         return text.first == UInt8(ascii: "-") ? -value : value
     }
 
-    /// The value, if it is integral and in range.
+    /// The value if it is integral and in range; nil otherwise.
     var int64: Int64? {
         guard power >= 0, digits + power <= 19 else { return digits == 0 ? 0 : nil }
         var value: Int64 = 0
@@ -64,7 +65,7 @@ struct JSONNumber {
         return overflow || carry ? nil : sum
     }
 
-    /// The nearest double; infinite if there is none.
+    /// The nearest double; infinite if out of range.
     var double: Double {
         let magnitude = digits + power
         if digits == 0 || magnitude < -400 { return isNegative ? -0.0 : 0 }
@@ -81,7 +82,7 @@ struct JSONNumber {
 }
 
 extension Substring {
-    /// A text of checked bytes.
+    /// Creates a text from validated bytes.
     fileprivate init(decoding bytes: UnsafeBufferPointer<UInt8>) {
         self = Substring(String(decoding: bytes, as: UTF8.self))
     }

@@ -1,18 +1,19 @@
-/// An object as a value: members in the order written, each key once.
+/// A JSON object as a value: members in order, each key once.
 ///
-/// Keys are the same if their Unicode scalars are; unlike `String`, no normalisation is applied.
+/// Keys are equal if their Unicode scalars are; unlike `String`, no normalization is applied.
 public struct JSONObject: Sendable {
     private var members: [(key: String, value: JSONValue)] = []
 
-    /// An object without members.
+    /// Creates an object without members.
     public init() {}
 
-    /// An object with these members, whose keys the caller knows to be unlike each other.
+    /// Creates an object with these members; the caller ensures that the keys differ.
     init(unlike members: [(key: String, value: JSONValue)]) {
         self.members = members
     }
 
-    /// The value of a member; nil if it is absent. Set to nil it goes; a new one comes last.
+    /// The value of a member; nil if it is absent. Setting nil removes it; a new member is
+    /// appended.
     public subscript(_ key: String) -> JSONValue? {
         get { place(of: key).map { members[$0].value } }
         set {
@@ -40,7 +41,7 @@ extension JSONObject: RandomAccessCollection {
 }
 
 extension JSONObject: ExpressibleByDictionaryLiteral {
-    /// An object with the members of a literal, which must not repeat a key.
+    /// Creates an object from a literal, which must not repeat a key.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         for (key, value) in elements {
             precondition(self[key] == nil, "an object has each key once")
@@ -50,7 +51,7 @@ extension JSONObject: ExpressibleByDictionaryLiteral {
 }
 
 extension JSONObject: Hashable {
-    /// Whether two objects have the same members, in whatever order.
+    /// Whether two objects have the same members, in any order.
     public static func == (a: JSONObject, b: JSONObject) -> Bool {
         guard a.count == b.count else { return false }
         if haveSame(a.members, b.members) { return true }
@@ -68,7 +69,7 @@ extension JSONObject: Hashable {
         members.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
     }
 
-    /// Feeds what equality looks at to a hasher.
+    /// Adds the compared content to a hasher.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(count)
         var sum = 0
@@ -83,7 +84,7 @@ extension JSONObject: Hashable {
 }
 
 extension String {
-    /// Whether two texts are the same scalars; `==` also holds for other spellings of a character.
+    /// Whether two texts have the same scalars; `==` also accepts other spellings of a character.
     func isSame(as other: String) -> Bool {
         utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
     }

@@ -1,4 +1,4 @@
-/// One pass over a text that writes its tape; what is not a document is thrown as a fault.
+/// Scans a text in one pass and writes its tape; throws a fault for an invalid document.
 struct JSONScanner {
     private let text: UnsafeBufferPointer<UInt8>
     private let base: UnsafePointer<UInt8>
@@ -6,17 +6,17 @@ struct JSONScanner {
     private let maxDepth: Int
     private var offset = 0
     private(set) var tape: [JSONToken] = []
-    /// The innermost array or object still open.
+    /// The innermost open array or object.
     private var open = outermost
     private var depth = 0
-    /// Room for the keys of the object that is being closed.
+    /// A reused buffer for the keys of the object that is being closed.
     private var keys: [UInt64] = []
 
     private static let outermost = UInt32.max
-    /// More entries than this are made room for as they come.
+    /// The initial capacity of the tape in entries; it grows on demand.
     private static let firstEntries = 256
 
-    /// A scanner of a text that is not empty and within the limit of size.
+    /// Creates a scanner for a text that is not empty and within the size limit.
     init(_ text: UnsafeBufferPointer<UInt8>, base: UnsafePointer<UInt8>, relaxed: Bool, depth: Int)
     {
         self.text = text
@@ -26,7 +26,7 @@ struct JSONScanner {
         tape.reserveCapacity(min(text.count / 16 + 4, Self.firstEntries))
     }
 
-    /// Reads the whole text as one document.
+    /// Scans the whole text as one document.
     mutating func document() throws(JSONFault) {
         if text.starts(with: [0xEF, 0xBB, 0xBF]) { throw fault(.byteOrderMark) }
         try skipSpace()
@@ -70,7 +70,8 @@ struct JSONScanner {
         try value()
     }
 
-    /// Passes a comma; whether the array or object ends after it, which only relaxed syntax allows.
+    /// Skips a comma. Returns whether the array or object ends after it, which only relaxed syntax
+    /// allows.
     private mutating func endsAfterComma(_ closing: UInt8) throws(JSONFault) -> Bool {
         let comma = offset
         offset += 1
@@ -274,7 +275,7 @@ struct JSONScanner {
         )
     }
 
-    /// Passes ASCII up to a quote, a backslash, a control character or the end.
+    /// Skips ASCII up to a quote, a backslash, a control character or the end.
     private mutating func passPlainText(closedBy quote: UInt8) {
         let quotes = JSONText.ones &* UInt64(quote)
         var at = offset + JSONText.plainBlocks(base + offset, text.count - offset, quote)
@@ -294,7 +295,8 @@ struct JSONScanner {
         offset = at
     }
 
-    /// Passes an escape; a backslash at the end of the text, which is then met as such.
+    /// Skips an escape. A backslash at the end of the text is skipped alone, so that the end is
+    /// reported.
     private mutating func escape() throws(JSONFault) {
         guard offset + 1 < text.count else { return offset += 1 }
         switch base[offset + 1] {
@@ -320,7 +322,7 @@ struct JSONScanner {
         offset += 12
     }
 
-    /// Passes what is not ASCII, one scalar or more.
+    /// Skips one or more scalars that are not ASCII.
     private mutating func scalars() throws(JSONFault) {
         repeat {
             guard let length = JSONText.sequenceLength(text, at: offset) else {
@@ -330,7 +332,7 @@ struct JSONScanner {
         } while offset < text.count && base[offset] >= 0x80
     }
 
-    // MARK: what stands between
+    // MARK: white space and comments
 
     @inline(__always)
     private mutating func skipSpace() throws(JSONFault) {
@@ -373,7 +375,7 @@ struct JSONScanner {
         if byte < 0x80 { offset += 1 } else { try scalars() }
     }
 
-    // MARK: the ground
+    // MARK: basics
 
     @inline(__always)
     private var next: UInt8? { offset < text.count ? base[offset] : nil }
@@ -403,7 +405,8 @@ struct JSONScanner {
         JSONFault(reason: reason, offset: place ?? offset)
     }
 
-    /// The fault of the place reached: its end or its broken bytes rather than `reason`, if so.
+    /// Returns the fault at the current position: the end or invalid bytes if present, otherwise
+    /// `reason`.
     private func unexpected(_ reason: JSONError.Reason) -> JSONFault {
         guard let byte = next else { return fault(.unexpectedEnd) }
         if byte >= 0x80 && JSONText.sequenceLength(text, at: offset) == nil {

@@ -1,14 +1,14 @@
-/// What the scanner and the nodes ask of the bytes of a string.
+/// Operations on the bytes of a string, for the scanner and the nodes.
 enum JSONText {
     static let quote = UInt8(ascii: "\"")
     static let backslash = UInt8(ascii: "\\")
 
-    /// The 0x01 of each byte of a word.
+    /// 0x01 in each of eight bytes.
     static let ones: UInt64 = 0x0101_0101_0101_0101
-    /// The 0x80 of each byte of a word.
+    /// 0x80 in each of eight bytes.
     static let highs: UInt64 = 0x8080_8080_8080_8080
 
-    /// Eight bytes, the first one lowest.
+    /// Returns eight bytes as an integer, the first one lowest.
     @inline(__always)
     static func word(_ base: UnsafePointer<UInt8>, _ offset: Int) -> UInt64 {
         UInt64(
@@ -17,8 +17,9 @@ enum JSONText {
         )
     }
 
-    /// A word whose lowest set bit is in the first byte that is not ASCII, is a control character,
-    /// a backslash or `quote` (repeated in each byte); bits above the lowest mean nothing.
+    /// Returns a mask with its lowest set bit in the first special byte. A byte is special if it is
+    /// not ASCII, a control character, a backslash, or `quote`, which is repeated in each byte.
+    /// Higher bits are undefined.
     @inline(__always)
     static func stops(in word: UInt64, quotes: UInt64) -> UInt64 {
         let control = word &- ones &* 0x20
@@ -27,8 +28,8 @@ enum JSONText {
         return (word | control | quote | escape) & highs
     }
 
-    /// How many bytes from the start on are ASCII without `quote`, backslash and control characters,
-    /// in whole blocks of 16; a signed document is one string of many kilobytes.
+    /// Returns the number of leading ASCII bytes without `quote`, backslash and control characters,
+    /// in whole blocks of 16. A signed document is one string of many kilobytes.
     @inline(__always)
     static func plainBlocks(
         _ base: UnsafePointer<UInt8>,
@@ -38,7 +39,7 @@ enum JSONText {
         typealias Block = SIMD16<Int8>
         let quotes = Block(repeating: Int8(bitPattern: quote))
         let backslashes = Block(repeating: Int8(bitPattern: backslash))
-        // Taken as signed numbers, what is not ASCII lies below the control characters.
+        // As signed numbers, bytes that are not ASCII are less than the control characters.
         let firstPlain = Block(repeating: 0x20)
         var at = 0
         while at + 16 <= count {
@@ -51,7 +52,7 @@ enum JSONText {
         return at
     }
 
-    /// A hash of a key: the same in each process, so not proof against chosen collisions.
+    /// Returns a hash of a key. It is the same in each process, so collisions can be constructed.
     static func hash(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt32 {
         var state = UInt64(bytes.count) &* 0x9E37_79B9_7F4A_7C15
         guard let base = bytes.baseAddress else { return UInt32(truncatingIfNeeded: state >> 32) }
@@ -74,7 +75,7 @@ enum JSONText {
         return product ^ (product >> 29)
     }
 
-    /// Whether two texts are the same bytes.
+    /// Whether two texts have the same bytes.
     static func same(_ a: UnsafeBufferPointer<UInt8>, _ b: UnsafeBufferPointer<UInt8>) -> Bool {
         guard a.count == b.count, let left = a.baseAddress, let right = b.baseAddress else {
             return a.count == b.count
@@ -91,8 +92,8 @@ enum JSONText {
         return true
     }
 
-    /// Writes what a checked text with escapes means; gives the number of bytes, at most as many
-    /// as the text has.
+    /// Writes the unescaped form of a validated text; returns the number of bytes, at most the
+    /// text's.
     static func unescape(
         _ text: UnsafeBufferPointer<UInt8>,
         into target: UnsafeMutablePointer<UInt8>
@@ -117,7 +118,7 @@ enum JSONText {
         return written
     }
 
-    /// What a checked text with escapes means.
+    /// Returns the unescaped form of a validated text.
     static func unescaped(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: text.count) { target, count in
             count = target.baseAddress.map { unescape(text, into: $0) } ?? 0
@@ -145,7 +146,7 @@ enum JSONText {
         return (0x10000 + (first - 0xD800) << 10 + (second - 0xDC00), 12)
     }
 
-    /// The value of four hexadecimal digits; nil if they are not there.
+    /// Returns the value of four hexadecimal digits; nil if they are missing.
     static func hexadecimal(_ text: UnsafeBufferPointer<UInt8>, at offset: Int) -> UInt32? {
         guard offset + 4 <= text.count else { return nil }
         var value: UInt32 = 0
@@ -180,7 +181,7 @@ enum JSONText {
         }
     }
 
-    /// The length of the UTF-8 sequence that starts at a byte over 0x7F; nil if there is none.
+    /// Returns the length of the UTF-8 sequence at a byte above 0x7F; nil if it is invalid.
     static func sequenceLength(_ text: UnsafeBufferPointer<UInt8>, at offset: Int) -> Int? {
         let length: Int
         var second: ClosedRange<UInt8> = 0x80...0xBF

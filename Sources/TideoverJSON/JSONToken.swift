@@ -1,12 +1,12 @@
-/// One entry of a document's tape: an array or object is followed by the entries of what it
-/// contains, a key by its value.
+/// One entry of a document's tape. An array or object is followed by the entries of its contents, a
+/// key by its value.
 struct JSONToken {
     /// The first byte of the text; of a quoted string, the first after the quote.
     var start: UInt32
     /// Past the last byte of the text; of a quoted string, its closing quote.
     var end: UInt32
-    /// A key's hash; of an array or object still open the entry that encloses it; else the entry
-    /// after this value and all it contains.
+    /// The hash of a key; the enclosing entry of an open array or object; otherwise the entry after
+    /// this value and its contents.
     var link: UInt32
     /// The kind in three bits; above them flags, or the number of elements or members.
     var meta: UInt32
@@ -31,7 +31,7 @@ struct JSONToken {
     static let isBare: UInt32 = 16
     /// Of a string: it is a key.
     static let isKey: UInt32 = 32
-    /// Of an array or object: what one more content adds.
+    /// Of an array or object: the increment for one more element.
     static let oneMore: UInt32 = 8
 
     var kind: UInt32 { meta & Self.kindMask }
@@ -42,13 +42,13 @@ struct JSONToken {
 }
 
 extension JSONToken {
-    /// What a string of `text` means.
+    /// Returns the unescaped content of a string of `text`.
     func content(in text: UnsafeBufferPointer<UInt8>) -> [UInt8] {
         let raw = UnsafeBufferPointer(rebasing: text[self.text])
         return has(Self.isEscaped) ? JSONText.unescaped(raw) : Array(raw)
     }
 
-    /// Whether two strings of `text` mean the same.
+    /// Whether two strings of `text` have equal content.
     func says(_ other: JSONToken, in text: UnsafeBufferPointer<UInt8>) -> Bool {
         if has(Self.isEscaped) || other.has(Self.isEscaped) {
             return content(in: text) == other.content(in: text)

@@ -1,16 +1,15 @@
-/// A JSON value by itself.
+/// An independent JSON value.
 ///
-/// A number read from a document is `integer` if it is written without point and exponent and is
-/// in range, else `double`; `1` and `1.0` are unlike each other. Strings are the same if their
-/// Unicode scalars are.
+/// A number from a document is `integer` if it has no point or exponent and is in range, else
+/// `double`. `1` and `1.0` are not equal. Strings are equal if their Unicode scalars are.
 public enum JSONValue: Sendable {
     /// Null.
     case null
     /// True or false.
     case bool(Bool)
-    /// A number known to be integral.
+    /// An integral number.
     case integer(Int64)
-    /// Any other number; JSON can write only finite ones.
+    /// Any other number; JSON can represent only finite ones.
     case double(Double)
     /// A text.
     case string(String)
@@ -19,7 +18,7 @@ public enum JSONValue: Sendable {
     /// Values by key.
     case object(JSONObject)
 
-    /// The value at a place in a document.
+    /// Creates a value from a node of a document.
     public init(_ node: JSONNode) {
         switch node.kind {
         case .null: self = .null
@@ -42,12 +41,12 @@ extension JSONValue {
     /// Whether the value is null.
     public var isNull: Bool { self == .null }
 
-    /// The value of a bool; nil if it is none.
+    /// The value of a bool; nil for any other kind.
     public var bool: Bool? {
         if case .bool(let value) = self { value } else { nil }
     }
 
-    /// The exact value of a number that is integral; nil if it is none or out of range.
+    /// The exact value of an integral number; nil for any other value, or one out of range.
     public var int64: Int64? {
         switch self {
         case .integer(let value): value
@@ -57,13 +56,13 @@ extension JSONValue {
     }
 
     private static func integral(_ value: Double) -> Int64? {
-        // `Int64(exactly:)` needs the C mathematics library, which nothing here links.
+        // `Int64(exactly:)` needs the C mathematics library, which this package does not link.
         guard (-0x1p63..<0x1p63).contains(value) else { return nil }
         let integer = Int64(value)
         return Double(integer) == value ? integer : nil
     }
 
-    /// The value of a number, of an integer the nearest double; nil if it is none.
+    /// The value of a number, for an integer the nearest double; nil for any other kind.
     public var double: Double? {
         switch self {
         case .integer(let value): Double(value)
@@ -72,31 +71,31 @@ extension JSONValue {
         }
     }
 
-    /// The value of a string; nil if it is none.
+    /// The value of a string; nil for any other kind.
     public var string: String? {
         if case .string(let value) = self { value } else { nil }
     }
 
-    /// The elements of an array; nil if it is none.
+    /// The elements of an array; nil for any other kind.
     public var array: [JSONValue]? {
         if case .array(let value) = self { value } else { nil }
     }
 
-    /// The members of an object; nil if it is none.
+    /// The members of an object; nil for any other kind.
     public var object: JSONObject? {
         if case .object(let value) = self { value } else { nil }
     }
 
-    /// The value of a member; nil if it is absent or this is no object.
+    /// The value of a member; nil if it is absent or this is not an object.
     public subscript(_ key: String) -> JSONValue? { object?[key] }
 
-    /// The element of an array at a position from 0; nil if there is none or this is no array.
+    /// The element of an array at a position from 0; nil if there is none or this is not an array.
     public subscript(_ index: Int) -> JSONValue? {
         guard case .array(let elements) = self, elements.indices.contains(index) else { return nil }
         return elements[index]
     }
 
-    /// The value as UTF-8 text, on one line or indented for people.
+    /// Returns the value as UTF-8 text, on one line or indented for people.
     public func encoded(pretty: Bool = false) -> [UInt8] {
         var writer = JSONWriter(pretty: pretty)
         writer.value(self)
@@ -105,7 +104,7 @@ extension JSONValue {
 }
 
 extension JSONValue: Hashable {
-    /// Whether two values are the same; the order of members does not matter.
+    /// Whether two values are equal, regardless of the order of members.
     public static func == (a: JSONValue, b: JSONValue) -> Bool {
         switch (a, b) {
         case (.null, .null): true
@@ -119,7 +118,7 @@ extension JSONValue: Hashable {
         }
     }
 
-    /// Feeds what equality looks at to a hasher.
+    /// Adds the compared content to a hasher.
     public func hash(into hasher: inout Hasher) {
         switch self {
         case .null: hasher.combine(0)
@@ -136,26 +135,26 @@ extension JSONValue: Hashable {
 extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral,
     ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral
 {
-    /// Null.
+    /// Creates null.
     public init(nilLiteral: ()) { self = .null }
-    /// A bool.
+    /// Creates a bool.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
-    /// An integer.
+    /// Creates an integer.
     public init(integerLiteral value: Int64) { self = .integer(value) }
-    /// A double.
+    /// Creates a double.
     public init(floatLiteral value: Double) { self = .double(value) }
 }
 
 extension JSONValue: ExpressibleByStringInterpolation {
-    /// A string.
+    /// Creates a string.
     public init(stringLiteral value: String) { self = .string(value) }
 }
 
 extension JSONValue: ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral {
-    /// An array.
+    /// Creates an array.
     public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
 
-    /// An object, which must not repeat a key.
+    /// Creates an object from a literal, which must not repeat a key.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         var object = JSONObject()
         for (key, value) in elements {

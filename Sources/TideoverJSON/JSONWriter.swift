@@ -1,26 +1,26 @@
 /// Writes one JSON document as UTF-8, members in the order given.
 ///
-/// To write a value where none may stand, or an object's member without its key, is a fault of the
-/// caller and stops the process. That no key comes twice is up to the caller.
+/// Writing a value where none is allowed, or a member without its key, is a programming error and
+/// stops the process. The caller ensures that no key is repeated.
 public struct JSONWriter: Sendable {
-    /// What is written so far.
+    /// The bytes written so far.
     public private(set) var bytes: [UInt8] = []
 
     private enum Place { case root, array, object, afterKey }
 
     private let isPretty: Bool
     private var place = Place.root
-    /// Nothing is written yet in the innermost array or object.
+    /// Whether the innermost array or object is still empty.
     private var isFirst = true
     private var depth = 0
 
-    /// A writer of one line, or of lines indented by two spaces for people.
+    /// Creates a writer of one line, or of lines indented by two spaces for people.
     public init(pretty: Bool = false) {
         isPretty = pretty
         bytes.reserveCapacity(256)
     }
 
-    /// Writes an object whose members `body` writes.
+    /// Writes an object; `body` writes its members.
     public mutating func object<E: Error>(
         _ body: (inout JSONWriter) throws(E) -> Void
     ) throws(E) {
@@ -29,7 +29,7 @@ public struct JSONWriter: Sendable {
         end(.object, UInt8(ascii: "}"), back: outer)
     }
 
-    /// Writes an array whose elements `body` writes.
+    /// Writes an array; `body` writes its elements.
     public mutating func array<E: Error>(
         _ body: (inout JSONWriter) throws(E) -> Void
     ) throws(E) {
@@ -38,7 +38,7 @@ public struct JSONWriter: Sendable {
         end(.array, UInt8(ascii: "]"), back: outer)
     }
 
-    /// Writes the key of a member, whose value comes next.
+    /// Writes the key of a member; write its value next.
     public mutating func key(_ key: String) {
         precondition(place == .object, "a key stands only in an object, after a whole member")
         separate()
@@ -63,7 +63,8 @@ public struct JSONWriter: Sendable {
     /// Writes an integer.
     public mutating func value(_ value: Int) { self.value(Int64(value)) }
 
-    /// Writes a finite double with the fewest digits that read back as it; others stop the process.
+    /// Writes a finite double with the fewest digits that restore it; any other double stops the
+    /// process.
     public mutating func value(_ value: Double) {
         precondition(value.isFinite, "JSON has no infinity and no NaN")
         beginValue()
@@ -76,7 +77,7 @@ public struct JSONWriter: Sendable {
         bytes.append(contentsOf: (value ? "true" : "false").utf8)
     }
 
-    /// Writes a value with all it contains.
+    /// Writes a value with its contents.
     public mutating func value(_ value: JSONValue) {
         switch value {
         case .null: null()
@@ -98,7 +99,7 @@ public struct JSONWriter: Sendable {
         bytes.append(contentsOf: "null".utf8)
     }
 
-    /// Writes a value that is JSON text already; that it is one is up to the caller.
+    /// Writes existing JSON text; the caller ensures that it is valid.
     public mutating func raw(_ json: some Sequence<UInt8>) {
         beginValue()
         bytes.append(contentsOf: json)
@@ -135,13 +136,13 @@ extension JSONWriter {
         if let value { self.value(value) } else { null() }
     }
 
-    /// Writes a member: a value with all it contains.
+    /// Writes a member: a value with its contents.
     public mutating func field(_ key: String, _ value: JSONValue) {
         self.key(key)
         self.value(value)
     }
 
-    /// Writes a member: an object whose members `body` writes.
+    /// Writes a member: an object; `body` writes its members.
     public mutating func field<E: Error>(
         _ key: String,
         object body: (inout JSONWriter) throws(E) -> Void
@@ -150,7 +151,7 @@ extension JSONWriter {
         try object(body)
     }
 
-    /// Writes a member: an array whose elements `body` writes.
+    /// Writes a member: an array; `body` writes its elements.
     public mutating func field<E: Error>(
         _ key: String,
         array body: (inout JSONWriter) throws(E) -> Void
@@ -207,7 +208,7 @@ extension JSONWriter {
         bytes.append(JSONText.quote)
     }
 
-    /// Writes text, with escapes only where JSON demands them.
+    /// Writes text, with escapes only where JSON requires them.
     private mutating func escaped(_ text: UnsafeBufferPointer<UInt8>) {
         var start = 0
         for index in text.indices {

@@ -1,22 +1,22 @@
 public import TideoverCore
 public import TideoverHTTP
 
-/// Where an app starts.
+/// The entry point of the kit.
 public enum Tideover {
-    /// What the app says of itself.
+    /// The app's configuration.
     public struct Configuration: Sendable {
         public var bundleId: String
-        /// The customer's id in the app's own back end. Make it a UUID: then purchases carry it.
+        /// The customer's id in the app's own back end. Use a UUID, so that purchases contain it.
         public var customer: CustomerID
-        /// What is on sale, and what it unlocks.
+        /// The products and their entitlements.
         public var products: [SoldProduct]
-        /// Nil where the device decides alone.
+        /// Nil if there is no server.
         public var server: Server?
-        /// When the app removes what a customer made with a right that was refunded.
+        /// When the app removes files made with a refunded entitlement.
         public var artifacts = ArtifactBoundary.endOfPeriod
-        /// The environment where no purchase names one.
+        /// The environment if no purchase determines it.
         public var environment = TideoverCore.Environment.production
-        /// The operator's choices, as the server has them.
+        /// The operator's policy; use the same one as the server.
         public var policy = Policy()
 
         public init(
@@ -60,10 +60,11 @@ public enum Tideover {
         public var app: String
         /// A public key, made with `tideover keys add`.
         public var apiKey: String
-        /// The server's address. It is also the issuer of its passes, unless that is said apart.
+        /// The server's address. It is also the issuer of its passes, unless `issuer` differs.
         public var url: String
         public var issuer: String
-        /// Keys that passes are verified with, built into the app. The server's published keys count too.
+        /// Keys that verify passes, built into the app. The server's published keys are trusted
+        /// too.
         public var passKeys: [PassKey]
 
         public init(
@@ -81,8 +82,8 @@ public enum Tideover {
         }
     }
 
-    /// Starts with every effect handed in, as tests do. Nothing is waited for: the store answers as soon
-    /// as its first reading or answer is there.
+    /// Starts with injected effects, for tests. It returns at once; the store has answers after its
+    /// first reading or response.
     @MainActor
     public static func start(
         _ configuration: Configuration,
@@ -105,14 +106,14 @@ public enum Tideover {
     }
 }
 
-/// A product as the app describes it to the kit.
+/// The app's description of a product.
 public struct SoldProduct: Hashable, Sendable {
     public var id: String
     /// The entitlements that it unlocks.
     public var unlocks: [String]
     public var kind: TideoverCore.Product.Kind
-    /// The length of a period; needed for non-renewing purchases, and tells a sandbox's short months from
-    /// real ones.
+    /// The length of a period. It is needed for non-renewing purchases, and distinguishes a
+    /// sandbox's short months from real ones.
     public var period: Period?
 
     public init(

@@ -1,11 +1,11 @@
 import Glibc
 
-/// A value that one thread at a time may use.
+/// A value for exclusive use by one thread at a time.
 ///
-/// A POSIX mutex rather than `Synchronization.Mutex`: the thread sanitizer knows the former and
-/// reports every use of the latter on Linux as a race, which would hide the true ones. The value
-/// stands behind a pointer, so that printing whatever holds it prints nothing of it.
-// Unchecked: `state` is touched only with the mutex held.
+/// It uses a POSIX mutex instead of `Synchronization.Mutex`. The thread sanitizer supports the
+/// former, but on Linux reports every use of the latter as a race, which would hide real ones. The
+/// value is behind a pointer, so that printing its owner never prints it.
+// Unchecked: `state` is accessed only with the mutex locked.
 package final class Locked<State: ~Copyable>: @unchecked Sendable {
     private let state: UnsafeMutablePointer<State>
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
@@ -24,7 +24,7 @@ package final class Locked<State: ~Copyable>: @unchecked Sendable {
         state.deallocate()
     }
 
-    /// Runs `body` alone; it must not come back here.
+    /// Runs `body` with exclusive access; it must not lock again.
     package func withLock<Answer, Failure: Error>(
         _ body: (inout sending State) throws(Failure) -> sending Answer
     ) throws(Failure) -> sending Answer {
@@ -33,7 +33,7 @@ package final class Locked<State: ~Copyable>: @unchecked Sendable {
         return try body(&state.pointee)
     }
 
-    /// Runs `body` alone, or not at all while another thread is inside: then nil.
+    /// Runs `body` with exclusive access; returns nil at once if another thread has the lock.
     package func withLockIfAvailable<Answer, Failure: Error>(
         _ body: (inout sending State) throws(Failure) -> sending Answer
     ) throws(Failure) -> sending Answer? {

@@ -1,7 +1,7 @@
 import Glibc
 
-/// A value that one thread at a time may use, and on which threads can wait for a change.
-// Unchecked: `state` is touched only with the mutex held.
+/// A value for exclusive use by one thread at a time, with a condition to wait for changes.
+// Unchecked: `state` is accessed only with the mutex locked.
 package final class Monitor<State>: @unchecked Sendable {
     private var state: State
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
@@ -14,7 +14,7 @@ package final class Monitor<State>: @unchecked Sendable {
         pthread_mutex_init(mutex, nil)
         var attributes = pthread_condattr_t()
         pthread_condattr_init(&attributes)
-        // Waiting must not depend on somebody setting the clock.
+        // Waiting must not depend on changes of the system clock.
         pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
         pthread_cond_init(change, &attributes)
         pthread_condattr_destroy(&attributes)
@@ -27,8 +27,7 @@ package final class Monitor<State>: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    /// Uses the value, and wakes whoever waits for it to change, unless `matters` says that none of
-    /// them waits for this.
+    /// Updates the value, and wakes the waiting threads, unless `matters` returns false.
     package func update<Result>(
         matters: (State) -> Bool = { _ in true },
         _ body: (inout State) -> Result
@@ -41,8 +40,8 @@ package final class Monitor<State>: @unchecked Sendable {
         return body(&state)
     }
 
-    /// Uses the value now and after each change until `body` returns something; nil when that took
-    /// longer than `milliseconds`.
+    /// Runs `body` now and after each change until it returns a value; returns nil after
+    /// `milliseconds`.
     package func wait<Result>(
         upTo milliseconds: Int64,
         until body: (inout State) -> Result?

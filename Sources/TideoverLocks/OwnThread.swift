@@ -3,9 +3,9 @@ import Glibc
 /// Runs `body` on a new thread, which ends with it.
 ///
 /// - Parameters:
-///   - niceness: How far the thread stands back behind others for a processor, from 0 to 19.
-///   - body: What it runs.
-/// - Returns: 0, or the `errno` for which the system started none; `body` then never runs.
+///   - niceness: The scheduling niceness of the thread, from 0 to 19.
+///   - body: The work of the thread.
+/// - Returns: 0, or the `errno` of a failed start; `body` then never runs.
 package func startThread(niceness: Int32 = 0, _ body: @escaping @Sendable () -> Void) -> Int32 {
     let box = Unmanaged.passRetained(ThreadBody(niceness: niceness, run: body))
     var thread = pthread_t()
@@ -27,7 +27,7 @@ package func startThread(niceness: Int32 = 0, _ body: @escaping @Sendable () -> 
     return 0
 }
 
-/// Carries what a thread runs into it.
+/// Transfers the body to its thread.
 private final class ThreadBody {
     private let niceness: Int32
     private let run: @Sendable () -> Void
@@ -38,8 +38,8 @@ private final class ThreadBody {
     }
 
     func start() {
-        // On Linux 0 is the calling thread, not the process. Where it is refused, the thread still
-        // works, only less politely.
+        // On Linux 0 is the calling thread, not the process. If the call fails, the thread still
+        // runs, at normal priority.
         if niceness > 0 { setpriority(Int32(PRIO_PROCESS.rawValue), 0, niceness) }
         run()
     }

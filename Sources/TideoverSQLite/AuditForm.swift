@@ -2,7 +2,7 @@ import TideoverJSON
 import TideoverStorage
 
 extension AuditEntry {
-    /// Reads an entry from the form in which it is stored.
+    /// Reads an entry from its stored form.
     ///
     /// - Throws: `corrupt` if it cannot be read.
     static func read(stored form: [UInt8], place: String) throws(StorageError) -> AuditEntry {
@@ -18,7 +18,7 @@ extension AuditEntry {
         return entry
     }
 
-    /// The form in which an entry is stored.
+    /// The stored form of an entry.
     var storedForm: [UInt8] {
         var writer = JSONWriter()
         writer.object { writeFields(to: &$0) }

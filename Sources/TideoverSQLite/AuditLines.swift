@@ -1,7 +1,7 @@
 import TideoverCore
 import TideoverStorage
 
-/// Writes lines of the audit, through the connection that writes.
+/// Writes audit entries through the writing connection.
 final class AuditLines {
     private let latest: Statement
     private let insert: Statement
@@ -24,8 +24,8 @@ final class AuditLines {
         self.random = random
     }
 
-    /// Writes an entry, unless its name exists. Counts refused claims of one purchase once there are
-    /// many.
+    /// Writes an entry, unless its name exists. Further refused claims to one purchase share a
+    /// counted entry.
     func write(_ entry: AuditEntry?, _ intake: Intake) throws(StorageError) {
         guard let entry else { return }
         guard let refusals = entry.refusals, try isNews(entry, intake) else {

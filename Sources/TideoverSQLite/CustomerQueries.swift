@@ -2,7 +2,7 @@ import TideoverCore
 import TideoverJSON
 import TideoverStorage
 
-/// What is stored of customers and lineages, read through one connection.
+/// Reads customers and lineages through one connection.
 final class CustomerQueries {
     private let place: String
     private let facts: Statement
@@ -42,7 +42,7 @@ final class CustomerQueries {
 
     // MARK: Ids
 
-    /// The key under which a customer is answered: an alias is answered under the id it stands for.
+    /// Returns the key of the customer's answer; an alias resolves to its customer.
     func primary(of key: CustomerKey) throws(StorageError) -> CustomerKey {
         let found = try primary.first(
             .text(key.app),
@@ -71,7 +71,7 @@ final class CustomerQueries {
         return CustomerIdentity(key.customer, aliases: aliases)
     }
 
-    /// The ids that begin with `prefix`, behind `after`, in their order.
+    /// Lists the ids that begin with `prefix`, after `after`, in order.
     func list(
         app: String,
         _ environment: Environment,
@@ -79,7 +79,7 @@ final class CustomerQueries {
         after: String?,
         limit: Int
     ) throws(StorageError) -> [ListedCustomer] {
-        // The range is closed at `after`, so that one bound serves the index: one row more is read.
+        // The range includes `after`, so that one bound serves the index. One extra row is read.
         let found = try listed.all(
             .text(app),
             .text(environment.rawValue),
@@ -103,7 +103,7 @@ final class CustomerQueries {
 
     // MARK: Customers
 
-    /// Of an alias the row of the customer that it stands for.
+    /// Returns the customer's row; an alias resolves to its customer.
     func row(of key: CustomerKey) throws(StorageError) -> CustomerRow? {
         try rows.first(
             .text(key.app),
@@ -128,7 +128,7 @@ final class CustomerQueries {
         }
     }
 
-    /// The columns of a pass are all null, but for `pass_renew_at`, or none is.
+    /// The columns of a pass are either all null, except `pass_renew_at`, or all set.
     private static func pass(_ row: Row) -> IssuedPass? {
         guard let issuedAt = row.optionalInstant(7) else { return nil }
         return IssuedPass(
@@ -139,8 +139,8 @@ final class CustomerQueries {
         )
     }
 
-    /// Everything about a customer, of whom nothing need be known. Settled lineages are left out
-    /// where `isWhole` is false.
+    /// Reads everything about a customer, who may be unknown. Settled lineages are left out if
+    /// `isWhole` is false.
     func lineages(
         of key: CustomerKey,
         now: Instant,
@@ -156,7 +156,7 @@ final class CustomerQueries {
         )
     }
 
-    /// Which lineages a derivation needs, without their facts. Settled ones are left out where
+    /// Lists the lineages a derivation needs, without their facts. Settled ones are left out if
     /// `isWhole` is false.
     func outline(
         of key: CustomerKey,
@@ -175,7 +175,7 @@ final class CustomerQueries {
         )
     }
 
-    /// Reads what an outline names. The lineages that the commit changes are not read again.
+    /// Reads the data an outline names. The lineages that the commit changes are not read again.
     func lineages(in input: DerivationInput) throws(StorageError) -> CustomerLineages {
         let outline = input.outline
         let (key, answer) = (outline.key, outline.answer)
@@ -187,7 +187,7 @@ final class CustomerQueries {
                 holdings.append(try holding(lineage, app: key.app, key.environment))
             }
         }
-        // Who was never derived was never told of, nor compared with.
+        // A customer who was never derived has no events and no drift.
         let derived = answer?.key ?? key
         let told = answer == nil ? [] : try told(of: derived)
         let openDrift = answer == nil ? [] : try openDrift(of: derived)
@@ -207,10 +207,10 @@ final class CustomerQueries {
         )
     }
 
-    /// How many prompts shown to a customer are read: as many as `prompts.perDay` can count.
+    /// The maximum number of prompts read per customer, equal to the maximum of `prompts.perDay`.
     private static let mostPrompts: Int64 = 1_000
 
-    /// The prompts shown to a customer, stored ones and those of the commit, latest first.
+    /// Returns the prompts shown to a customer, stored ones and those of the commit, latest first.
     private func prompts(
         of outline: CustomerOutline,
         _ occasion: Occasion
@@ -241,7 +241,7 @@ final class CustomerQueries {
         )
     }
 
-    /// The keys of a customer's lineages that are marked as settled under a fingerprint.
+    /// Returns the keys of a customer's lineages that are marked as settled under a fingerprint.
     func marked(of key: CustomerKey, under fingerprint: String) throws(StorageError) -> Set<String>
     {
         Set(
@@ -265,7 +265,7 @@ final class CustomerQueries {
         )
     }
 
-    /// Of an alias that of the customer it stands for.
+    /// Returns the customer's drift; an alias resolves to its customer.
     func drift(of key: CustomerKey, limit: Int) throws(StorageError) -> [Drift] {
         let key = try primary(of: key)
         return try driftOf.all(
@@ -299,16 +299,16 @@ final class CustomerQueries {
 
     // MARK: Lineages
 
-    /// What is settled of one customer, by a fingerprint and an instant.
+    /// A customer's settled lineages, by a fingerprint and an instant.
     private struct Settled {
         let fingerprint: String
         let until: Instant
-        /// The first by key: it answers for the others.
+        /// The first by key, which represents the others.
         let first: String
         let leftOut: LeftOut
     }
 
-    /// What need not be derived from; nil where all must. What is derived now looks back to when
+    /// Returns the lineages to leave out; nil if all are needed. A derivation looks back to when
     /// the answer fell due, or was derived, and no further.
     private func settled(
         of identity: CustomerIdentity,
@@ -337,7 +337,7 @@ final class CustomerQueries {
         return found ?? nil
     }
 
-    /// The keys of the lineages that a customer owns or ever owned, by whatever id, in order.
+    /// Returns the keys of the lineages that a customer owns or ever owned, by any id, in order.
     private func lineages(
         of identity: CustomerIdentity,
         _ key: CustomerKey,
@@ -395,7 +395,7 @@ final class CustomerQueries {
         return Holding(lineage: owner.lineage, facts: facts, owners: owners)
     }
 
-    /// A lineage of which a fact is stored, though nobody may own it.
+    /// Returns a lineage that has stored facts, with or without an owner.
     func storedHolding(
         _ key: String,
         app: String,
@@ -409,7 +409,7 @@ final class CustomerQueries {
         return Holding(lineage: lineage, facts: facts, owners: owners)
     }
 
-    /// A lineage of which nothing need be stored.
+    /// Returns a lineage that may have no stored data.
     func storedHolding(
         _ lineage: Lineage,
         app: String,
@@ -422,7 +422,7 @@ final class CustomerQueries {
         )
     }
 
-    /// In the order of their assertion.
+    /// Returns the facts in the order of their assertion.
     func facts(
         of lineage: String,
         app: String,
@@ -434,7 +434,7 @@ final class CustomerQueries {
         }
     }
 
-    /// A value from its JSON form, which was read back before it was stored.
+    /// Decodes a value from its JSON form, which was validated before it was stored.
     private func stored<Value>(
         _ form: [UInt8],
         _ read: (JSONNode) throws(FormError) -> Value

@@ -1,7 +1,7 @@
 import TideoverJSON
 import TideoverStorage
 
-/// The keys of the API as they are stored, read through one connection.
+/// Reads the stored API keys through one connection.
 final class KeyQueries {
     private let place: String
     private let all: Statement
@@ -37,7 +37,7 @@ final class KeyQueries {
         )
     }
 
-    /// A list that cannot be read must not pass for the empty one, which opens every app.
+    /// An unreadable list must not be treated as empty: an empty list permits every app.
     private func apps(_ form: [UInt8]) -> [String]? {
         guard let list = try? JSONDocument(form).root, list.kind == .array else { return nil }
         let apps = list.elements.compactMap(\.string)
@@ -46,6 +46,6 @@ final class KeyQueries {
 }
 
 extension KeyRecord {
-    /// The list of apps as it is stored.
+    /// The stored form of the list of apps.
     var appsForm: [UInt8] { JSONValue.array(apps.map(JSONValue.string)).encoded() }
 }

@@ -2,13 +2,13 @@ import TideoverCore
 import TideoverLocks
 import TideoverStorage
 
-/// Commits that concern customers with many lineages, one after the other, on a thread of their
-/// own.
+/// Runs commits that concern customers with many lineages, one after the other, on a separate
+/// thread.
 ///
-/// Reading and deriving such a customer takes longer than others may wait for the writer. So it is
-/// done here, on a connection that cannot write; the writer then stores the result, if nothing of
-/// the customer changed meanwhile. Else it is derived again, and after a few attempts inside the
-/// transaction.
+/// Reading and deriving such a customer takes longer than others may wait for the writer. It
+/// happens here on a read-only connection. The writer then stores the result if nothing of the
+/// customer changed meanwhile. Otherwise the customer is derived again, and after a few attempts
+/// inside the transaction.
 final class LargeCommits: Sendable {
     typealias Derive = @Sendable (CustomerLineages) -> Derivation
 
@@ -25,10 +25,11 @@ final class LargeCommits: Sendable {
         var waitingForClose: [CheckedContinuation<Void, Never>] = []
     }
 
-    /// An attempt to learn what to derive, one more for settled lineages, one to store, two for
-    /// changes.
+    /// One attempt to find the customers to derive, one more for settled lineages, one to store,
+    /// two for changes.
     private static let mostAttempts = 5
-    /// How many lineages one commit marks as settled: each is a change in the transaction.
+    /// The maximum number of lineages one commit marks as settled: each is a write in the
+    /// transaction.
     private static let mostMarks = 256
 
     private let state = Monitor(State())
@@ -76,10 +77,10 @@ final class LargeCommits: Sendable {
         for caller in waiting { caller.resume() }
     }
 
-    /// Lets the thread end when it has done what is waiting.
+    /// Lets the thread end after it finishes the waiting jobs.
     func beginClosing() { state.update { $0.isClosing = true } }
 
-    /// Returns when the thread has ended.
+    /// Returns after the thread has ended.
     func close() async {
         await withCheckedContinuation { caller in
             let isOver = state.update { state in
@@ -107,7 +108,7 @@ final class LargeCommits: Sendable {
         for caller in waiting { caller.resume() }
     }
 
-    /// Nil when no more will come.
+    /// Returns the next job; nil when no more will come.
     private func next() -> Job? {
         while true {
             let turn = state.wait(upTo: .max >> 32) { state -> Job?? in
@@ -139,7 +140,7 @@ final class LargeCommits: Sendable {
             case .ended(let outcomes): return outcomes
             case .postponed(let inputs):
                 if reading == nil { reading = try Reading(path, options) }
-                // What was derived of others stays for as long as nothing of them changes.
+                // Derivations of other customers stay valid as long as nothing of them changes.
                 for input in inputs {
                     plan.derived[input.outline.key] = nil
                     reading?.derive(input, job.derive, &plan)
@@ -158,7 +159,7 @@ final class LargeCommits: Sendable {
         }
     }
 
-    /// The connection that customers are read on.
+    /// The connection that reads customers.
     private final class Reading {
         private let connection: Connection
         private let customers: CustomerQueries
@@ -172,8 +173,8 @@ final class LargeCommits: Sendable {
             customers = try CustomerQueries(connection)
         }
 
-        /// Adds what is derived to a plan. What cannot be read was removed meanwhile, or is met
-        /// again by the last attempt, which reports it.
+        /// Adds a derivation to a plan. Unreadable data was removed meanwhile, or the last attempt
+        /// meets it again and reports it.
         func derive(_ input: DerivationInput, _ derive: Derive, _ plan: inout DerivationPlan) {
             guard
                 let lineages = try? inTransaction({ () throws(StorageError) in
@@ -194,7 +195,7 @@ final class LargeCommits: Sendable {
             )
         }
 
-        /// Some of the settled lineages that are not marked yet.
+        /// Returns some of the settled lineages that are not marked yet.
         private func marks(
             _ input: DerivationInput,
             _ derivation: Derivation

@@ -1,10 +1,9 @@
 import TideoverCore
 import TideoverStorage
 
-/// Who was given which due customer, and until when.
+/// The leases of due customers, with their expiry.
 ///
-/// It is kept in memory: one process at a time has the file open, and what it had claimed is free when
-/// it is gone.
+/// They are kept in memory: one process at a time has the file open, and its leases end with it.
 struct Leases {
     private struct Lease {
         let fence: Int64
@@ -18,7 +17,7 @@ struct Leases {
 
     func contain(_ customer: CustomerKey) -> Bool { byCustomer[customer] != nil }
 
-    /// Whether nobody else was given the customer since.
+    /// Whether no other claim on the customer was issued since.
     func hold(_ claim: DueClaim) -> Bool { byCustomer[claim.customer]?.fence == claim.fence }
 
     mutating func give(_ customer: CustomerKey, dueAt: Instant, until: Instant) -> DueClaim {
@@ -27,7 +26,7 @@ struct Leases {
         return DueClaim(customer: customer, dueAt: dueAt, fence: latestFence)
     }
 
-    /// Forgets the claims that ran out.
+    /// Removes expired claims.
     mutating func expire(_ now: Instant) {
         guard !byCustomer.isEmpty else { return }
         byCustomer = byCustomer.filter { $0.value.until > now }

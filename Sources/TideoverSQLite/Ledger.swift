@@ -2,7 +2,7 @@ import CTideoverSQLite
 import TideoverCore
 import TideoverStorage
 
-/// The work on the one connection that writes.
+/// Runs all work on the single writing connection.
 final class Ledger {
     let connection: Connection
     private let customers: CustomerQueries
@@ -38,7 +38,7 @@ final class Ledger {
     private let idle: Statement
     private let unidle: Statement
     private let restorer: Restorer
-    /// Made when first something is let go of.
+    /// Created when something is first removed.
     private var remover: Remover?
 
     private let beginTransaction: Statement
@@ -49,7 +49,7 @@ final class Ledger {
     private let log: LogMeter
     private var leases = Leases()
     private var watch = DerivationWatch()
-    /// Whether what the job has written so far is to be undone, though it did not fail.
+    /// Whether the job's writes must be rolled back, although it did not fail.
     private var undoesJob = false
 
     init(
@@ -97,9 +97,9 @@ final class Ledger {
         log = LogMeter(connection)
     }
 
-    /// The one door: everything that intakes of one app, environment and instant bring, and
-    /// everything that follows from it. Where the plan has a customer derived outside first, the
-    /// transaction's part is undone, and nothing is stored.
+    /// The single entry point: stores the content of intakes of one app, environment and instant,
+    /// and its consequences. If the plan derives a customer outside first, the writes are rolled
+    /// back and nothing is stored.
     func commit(
         _ batch: [IntakeRows],
         _ plan: DerivationPlan,
@@ -147,7 +147,7 @@ final class Ledger {
         return derived
     }
 
-    /// What one intake brought, and whose answers it concerns.
+    /// The content of one intake, and the customers it concerns.
     private struct Taken {
         let intake: Intake
         let news: AllNews
@@ -164,7 +164,7 @@ final class Ledger {
         }
     }
 
-    /// Stores what an intake brings; nil for a duplicate.
+    /// Stores the content of an intake; returns nil for a duplicate.
     private func take(_ rows: IntakeRows) throws(StorageError) -> Taken? {
         if let evidence = rows.evidence {
             guard try store(evidence, rows.intake) else { return nil }
@@ -241,7 +241,7 @@ final class Ledger {
         )
     }
 
-    /// Puts records of another storage in their places.
+    /// Imports records of another storage.
     func restore(
         _ rows: [RestoredRow],
         _ restoration: Restoration
@@ -313,7 +313,7 @@ final class Ledger {
 
     // MARK: Evidence and facts
 
-    /// False when a message of that key was stored before: the unique key decides, not a look-up.
+    /// Returns false if a message with this key exists: the unique key decides, not a query.
     private func store(_ row: EvidenceRow, _ intake: Intake) throws(StorageError) -> Bool {
         let inserted = try insertEvidence.run(
             .text(intake.app),
@@ -333,14 +333,14 @@ final class Ledger {
         return true
     }
 
-    /// What one intake tells of one lineage that was not known.
+    /// The new facts of one intake about one lineage.
     private struct News {
         let factCount: Int
-        /// The lineage as it is now stored; the facts of one that nobody ever owned are left out.
+        /// The lineage as it is now stored; without facts if it never had an owner.
         let holding: Holding
     }
 
-    /// By the lineage's key.
+    /// News by the key of the lineage.
     private typealias AllNews = [String: News]
 
     private func storeNews(_ rows: IntakeRows) throws(StorageError) -> AllNews {
@@ -385,7 +385,7 @@ final class Ledger {
         return true
     }
 
-    /// The lineage with its list of owners, which grows if a new fact names somebody else.
+    /// Returns the lineage with its list of owners, which grows if a new fact names another owner.
     private func holding(
         _ lineage: Lineage,
         extendedBy news: [Fact],
@@ -398,7 +398,7 @@ final class Ledger {
             return Holding(lineage: lineage, facts: [], owners: [])
         }
         if !known.isEmpty { try unsettle(lineage.key, intake) }
-        // By now the new facts are among those stored.
+        // The new facts are stored by now.
         let facts = try customers.facts(of: lineage.key, app: intake.app, intake.environment)
         let additions = mayAdd ? known.additions(for: facts, under: intake.transfer) : []
         var owners = known
@@ -439,7 +439,7 @@ final class Ledger {
         )
     }
 
-    /// Keeps the list of purchases that nobody ever owned.
+    /// Maintains the list of purchases that never had an owner.
     private func mark(
         _ lineage: Lineage,
         isClaimed: Bool,
@@ -454,7 +454,7 @@ final class Ledger {
 
     // MARK: Claims
 
-    /// Rules on each claim by what is stored by now; the lineages claimed become news.
+    /// Rules on each claim by the data stored so far; the claimed lineages are added to the news.
     private func rule(
         on intake: Intake,
         _ news: inout AllNews
@@ -497,16 +497,16 @@ final class Ledger {
 
     // MARK: Customers
 
-    /// What the answer under the key that stays takes over from the one that goes.
+    /// The state that the joined customer takes over from the id that ends.
     private struct Joined {
         let key: CustomerKey
-        /// So that none who was answered before takes the answer for an old one.
+        /// Ensures that no client takes the joined answer for an old one.
         let leastVersion: Int64
         let reconciledAt: Instant?
         let presented: [Store: Instant]
     }
 
-    /// Joins two ids, if what is stored lets them.
+    /// Joins two ids, if the stored data permits it.
     private func join(_ intake: Intake) throws(StorageError) -> Joined? {
         guard let wish = intake.alias else { return nil }
         let alias = key(of: wish.alias, intake)
@@ -519,7 +519,7 @@ final class Ledger {
         )
         guard case .granted(let line) = ruling else { return nil }
         let former = try customers.row(of: alias)
-        // What its devices saw is compared with the joined answer from now on.
+        // Later device reports are compared with the joined answer.
         for var drift in try customers.openDrift(of: alias) {
             drift.healing = Drift.Healing(at: intake.now, by: .ownership, access: false)
             try put(drift, of: alias)
@@ -553,8 +553,8 @@ final class Ledger {
         CustomerKey(app: intake.app, environment: intake.environment, customer: customer)
     }
 
-    /// Everyone who owns or ever owned a lineage with news, and everyone the intake names, each
-    /// under the key that they are answered under.
+    /// Returns the keys of the affected customers: all past and present owners of a changed
+    /// lineage, and all customers the intake names. Aliases are resolved.
     private func concerned(
         by news: AllNews,
         _ intake: Intake
@@ -571,8 +571,8 @@ final class Ledger {
         return keys.sorted()
     }
 
-    /// Derives a customer, or takes what was derived outside of what is still so; fails where it
-    /// is too large to be derived here.
+    /// Derives a customer, or reuses an outside derivation that is still valid. Fails if the
+    /// customer is too large to be derived here.
     private func derived(
         _ customer: CustomerKey,
         _ news: [String: Holding],
@@ -647,7 +647,7 @@ final class Ledger {
         )
     }
 
-    /// Changes what is open, else adds it, unless it is stored or another one is open.
+    /// Updates an open difference, or adds it, unless it is stored or another one is open.
     private func put(_ drift: Drift, of key: CustomerKey) throws(StorageError) {
         let changed = try changeDrift.run(
             .text(key.app),
@@ -675,7 +675,7 @@ final class Ledger {
         of row: CustomerRow,
         _ now: Instant
     ) throws(StorageError) {
-        // The latest event of an app is its only memory of which ids were given: it is never
+        // The latest event of an app is the only record of the ids that were used: it is never
         // pruned.
         let latest = try latestEvent.first(.text(row.key.app)) { EventID($0.text(0)) }
         let id = EventID.next(after: latest ?? nil, at: now, random: random())
@@ -692,7 +692,7 @@ final class Ledger {
         )
     }
 
-    /// False where the customer's events have one of that name: the unique key decides.
+    /// Returns false if the customer has an event of that name: the unique key decides.
     private func isNews(
         _ event: Event,
         _ id: EventID,
@@ -709,11 +709,11 @@ final class Ledger {
         return inserted == 1
     }
 
-    // MARK: What is due
+    // MARK: Due answers
 
     func claimDue(_ order: DueOrder) throws(StorageError) -> [DueClaim] {
         leases.expire(order.now)
-        // As many more as may be claimed by others.
+        // Reads as many more as other claims may cover.
         let rows = try due.all(
             .text(order.app),
             .text(order.environment.rawValue),
@@ -745,18 +745,18 @@ final class Ledger {
 extension Ledger {
     func begin() throws(StorageError) { try beginTransaction.run() }
 
-    /// Commits: when it returns, the disk has confirmed.
+    /// Commits: when it returns, the disk has confirmed the write.
     func end() throws(StorageError) { try commitTransaction.run() }
 
-    /// Takes everything back; the engine may have done so itself.
+    /// Rolls everything back; the engine may have done so itself.
     func rollBack() {
         guard connection.isInTransaction else { return }
-        // Where even this fails, the next `begin` does and says why.
+        // If this fails too, the next `begin` fails and reports the reason.
         try? connection.execute(SQL.rollBack)
     }
 
-    /// Does a part of a transaction that is taken back alone when it fails. Where that is
-    /// impossible the whole transaction is taken back.
+    /// Runs a part of a transaction that is rolled back alone when it fails. If that is impossible,
+    /// the whole transaction is rolled back.
     func inSavepoint<Result>(
         _ body: (Ledger) throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
@@ -779,12 +779,12 @@ extension Ledger {
         }
     }
 
-    /// How long the log was after the latest commit, in pages.
+    /// The length of the log after the latest commit, in pages.
     var pagesInLog: Int { log.pageCount }
 }
 
-/// Who holds what is claimed in one commit; what they have is read at most once, and only where a
-/// ruling asks for it.
+/// The owners of the lineages claimed in one commit. Their data is read at most once, and only if a
+/// ruling needs it.
 private final class Holders {
     private let customers: CustomerQueries
     private var read: [CustomerKey: CustomerLineages] = [:]
@@ -800,14 +800,14 @@ private final class Holders {
         }
     }
 
-    /// Has what somebody has read again, who was granted a lineage.
+    /// Discards a customer's cached data, after a lineage was granted.
     func forget(_ key: CustomerKey) { read[key] = nil }
 
-    /// Takes note that somebody lost a lineage.
+    /// Records that a customer lost a lineage.
     func replace(_ holding: Holding, of key: CustomerKey) { read[key]?.replace(holding) }
 }
 
-/// Hears from SQLite how long the write-ahead log is.
+/// Receives the length of the write-ahead log from SQLite.
 private final class LogMeter {
     private let connection: Connection
     private let latest: UnsafeMutablePointer<Int32>
@@ -836,7 +836,7 @@ private final class LogMeter {
 }
 
 extension Fact {
-    /// Whether it tells of something bought.
+    /// Whether the fact is about a purchase.
     var isPurchase: Bool {
         switch assertion {
         case .term, .playSubscription, .playPurchase: true

@@ -1,18 +1,18 @@
 import TideoverCore
 import TideoverStorage
 
-/// What a customer is derived again on.
+/// The circumstances of a derivation.
 struct Occasion: Hashable, Sendable {
     let now: Instant
     let reconciledAt: Instant?
     let leastVersion: Int64
-    /// The prompts that the commit reports; they are not stored yet where it is derived outside.
+    /// The prompts that the commit reports; they are not stored yet during an outside derivation.
     var prompts: [PromptExposure] = []
-    /// The stores whose devices presented everything with the commit.
+    /// The stores with a device that presented everything with the commit.
     var presented: [Store: Instant] = [:]
 }
 
-/// What is stored of a customer, without the facts.
+/// A customer's stored data, without the facts.
 struct CustomerOutline: Sendable {
     let key: CustomerKey
     let identity: CustomerIdentity
@@ -22,17 +22,17 @@ struct CustomerOutline: Sendable {
     let lineages: [String]
 }
 
-/// What a commit derives a customer from.
+/// The input of a customer's derivation in a commit.
 struct DerivationInput: Sendable {
     let outline: CustomerOutline
     let occasion: Occasion
-    /// The lineages that the commit changes, as it leaves them, by key.
+    /// The lineages that the commit changes, in their new state, by key.
     let news: [String: Holding]
-    /// Whether settled lineages are among them.
+    /// Whether settled lineages are included.
     let isWhole: Bool
 }
 
-/// A customer whose derivation is not stored yet.
+/// A customer with a derivation that is not stored yet.
 struct DerivedCustomer: Sendable {
     let input: DerivationInput
     let row: CustomerRow
@@ -53,24 +53,24 @@ struct DerivedCustomer: Sendable {
     }
 }
 
-/// A customer has more lineages than the writer may be held for.
+/// A customer has more lineages than the writer may process.
 struct TooLarge: Error {
     let input: DerivationInput
 }
 
-/// Where a commit derives its customers.
+/// Decides where a commit derives its customers.
 struct DerivationPlan: Sendable {
-    /// A customer with more lineages to derive from is not derived in the transaction.
+    /// The maximum number of lineages of a customer derived inside the transaction.
     var mostInside: Int
-    /// Whether the customers that are too large are derived outside next.
+    /// Whether customers that are too large are derived outside next.
     var isOutside = false
-    /// What was derived outside.
+    /// The derivations made outside.
     var derived: [CustomerKey: DerivedCustomer] = [:]
-    /// Customers of whom the derivation needs settled lineages too.
+    /// Customers with a derivation that needs settled lineages too.
     var whole: Set<CustomerKey> = []
 }
 
-/// How one attempt at a commit ended.
+/// The result of one attempt at a commit.
 enum CommitAttempt: Sendable {
     case ended([CommitOutcome])
     /// Nothing was stored: these customers are too large.
@@ -80,11 +80,11 @@ enum CommitAttempt: Sendable {
 /// Records whether anything of certain customers changed while they are derived outside the writer.
 ///
 /// It is kept in memory: one process at a time has the file open, and every change goes through one
-/// thread. A change that is undone afterwards counts too; that costs another derivation, no more.
+/// thread. A change that is rolled back counts too; it only costs another derivation.
 struct DerivationWatch {
     private var unchanged: Set<CustomerKey> = []
 
-    /// Watches customers, and goes on watching those of `derived` that have not changed.
+    /// Starts watching customers, and continues to watch those of `derived` that have not changed.
     mutating func begin(
         _ customers: [CustomerKey],
         keeping derived: some Sequence<CustomerKey>

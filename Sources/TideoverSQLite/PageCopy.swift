@@ -4,10 +4,10 @@ import TideoverStorage
 
 /// A copy of the database that the writer makes between its transactions.
 ///
-/// SQLite begins a copy anew whenever another connection changes the database, or else needs one
-/// read transaction from its first page to its last, during which the write-ahead log only grows.
-/// What the copying connection changes itself is changed in the copy too. So the writer copies: a
-/// few pages at a time, with no transaction open in between.
+/// SQLite restarts a copy whenever another connection changes the database. The alternative is one
+/// read transaction for the whole copy, and the write-ahead log only grows meanwhile. Changes by
+/// the copying connection are applied to the copy too. So the writer copies a few pages at a time,
+/// with no transaction open in between.
 final class PageCopy {
     /// One megabyte: it delays the next transaction by a few milliseconds.
     private static let slice: Int32 = 256
@@ -16,14 +16,14 @@ final class PageCopy {
     private let backup: OpaquePointer
     private let pageSize: Int64
 
-    /// Begins a copy into a new file, which its owner alone can open.
+    /// Starts a copy into a new file that only its owner can open.
     init(of source: Connection, to file: String) throws(StorageError) {
         let descriptor = open(file, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw StorageError(errno: errno, place: file) }
         close(descriptor)
         pageSize = try source.integer("PRAGMA page_size") ?? 0
         copy = try Connection(path: file, access: .readWrite, busyTimeout: 0)
-        // Whoever gives the copy its name brings it to the disk before.
+        // The code that renames the copy first syncs it to the disk.
         try copy.execute("PRAGMA synchronous = OFF")
         guard let backup = sqlite3_backup_init(copy.handle, "main", source.handle, "main") else {
             throw copy.error(sqlite3_errcode(copy.handle))
@@ -33,7 +33,7 @@ final class PageCopy {
 
     deinit { sqlite3_backup_finish(backup) }
 
-    /// Copies some pages; true when the copy is complete.
+    /// Copies some pages; returns true when the copy is complete.
     func step() throws(StorageError) -> Bool {
         let code = sqlite3_backup_step(backup, Self.slice)
         switch code {
@@ -50,16 +50,17 @@ final class PageCopy {
 }
 
 extension CopyReport {
-    /// What the names of such copies of a database begin with.
+    /// The prefix of the names of such copies of a database.
     static func prefix(of database: String) -> String { database + ".copy-" }
 
-    /// A new name: 16 hexadecimal digits, by which `removeAll` tells it from an operator's files.
+    /// Returns a new name: 16 hexadecimal digits, which `removeAll` distinguishes from an
+    /// operator's files.
     static func file(of database: String, number: UInt64) -> String {
         let digits = String(number, radix: 16)
         return prefix(of: database) + String(repeating: "0", count: 16 - digits.utf8.count) + digits
     }
 
-    /// Whether the end of a name is that of such a copy, or of a file that SQLite keeps beside it.
+    /// Whether the end of a name belongs to such a copy, or to a file that SQLite keeps beside it.
     private static func isOwn(_ end: Substring) -> Bool {
         let digits = end.prefix(16)
         return digits.utf8.count == 16

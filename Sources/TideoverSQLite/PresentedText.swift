@@ -2,7 +2,7 @@ import TideoverCore
 
 /// The text of `customer.presented`: stores, each with milliseconds since 1970, in order of name.
 enum PresentedText {
-    /// Nil for none.
+    /// Returns nil for an empty dictionary.
     static func write(_ presented: [Store: Instant]) -> String? {
         guard !presented.isEmpty else { return nil }
         return presented.map { "\($0.key.rawValue) \($0.value.millisecondsSince1970)" }

@@ -2,7 +2,7 @@ import TideoverCore
 import TideoverJSON
 import TideoverStorage
 
-/// Questions answered through one connection that cannot write.
+/// Reads through one connection that cannot write.
 final class Reader {
     let connection: Connection
     private let customers: CustomerQueries
@@ -122,7 +122,7 @@ final class Reader {
         }
     }
 
-    /// The first text behind all that begin with a prefix, as bytes compare.
+    /// Returns the first text after all texts with a prefix, in byte order.
     private static func behind(_ prefix: String) -> [UInt8] {
         var bytes = Array(prefix.utf8)
         precondition(bytes.last.map { $0 < 0x7f } ?? false, "a prefix ends in plain ASCII")
@@ -377,7 +377,7 @@ final class Reader {
             let tally = Tally(environment: environment, kind: row.text(1), name: row.text(2))
             return (tally, row.integer(3))
         }
-        // Names that differ only in how their accents are written are one name here.
+        // Names that differ only in the encoding of their accents are merged.
         return Dictionary(found, uniquingKeysWith: +)
     }
 
@@ -390,7 +390,7 @@ final class Reader {
         try policyVersions.all(.text(app), .text(environment.rawValue)) { $0.policyVersion }
     }
 
-    /// What the engine finds wrong with the file; empty when it is sound.
+    /// Returns the problems that the engine finds in the file; empty if it is sound.
     func problems(_ check: StaticString = SQL.check) throws(StorageError) -> [String] {
         do {
             let check = try Statement(check, on: connection)
@@ -402,7 +402,7 @@ final class Reader {
         }
     }
 
-    /// Several statements that see the same commits.
+    /// Runs several statements that see the same commits.
     private func atOneInstant<Result>(
         _ body: () throws(StorageError) -> Result
     ) throws(StorageError) -> Result {

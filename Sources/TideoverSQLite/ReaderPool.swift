@@ -1,7 +1,7 @@
 import TideoverLocks
 import TideoverStorage
 
-/// A few readers, lent to one thread each.
+/// A pool of readers, each used by one thread at a time.
 final class ReaderPool: Sendable {
     private struct State {
         var idle: [Reader]
@@ -11,7 +11,7 @@ final class ReaderPool: Sendable {
     private let state: Monitor<State>
     private let count: Int
     private let place: String
-    /// How long a caller waits for a reader: it may be the thread that serves all connections.
+    /// The maximum wait for a reader: the caller may be the thread that serves all connections.
     private let patience: Int64
 
     init(
@@ -30,7 +30,8 @@ final class ReaderPool: Sendable {
         patience = Int64(busyTimeout)
     }
 
-    /// - Throws: `busy` when no reader came free in time, `closed` after `close`, or what `body` throws.
+    /// - Throws: `busy` if no reader became free in time, `closed` after `close`, or the error of
+    ///   `body`.
     func read<Result>(
         _ body: (Reader) throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
@@ -48,9 +49,10 @@ final class ReaderPool: Sendable {
         return try taken.get()
     }
 
-    /// Lends no more, and closes the connections once all have come back.
+    /// Stops lending readers, and closes the connections once all have been returned.
     ///
-    /// - Parameter patience: milliseconds after which those still lent are left to close themselves.
+    /// - Parameter patience: milliseconds after which readers still lent are left to close
+    ///   themselves.
     func close(patience: Int64) {
         state.update { $0.isClosed = true }
         _ = state.wait(upTo: patience) { $0.idle.count == count ? true : nil }

@@ -2,16 +2,17 @@ import TideoverCore
 import TideoverJSON
 import TideoverStorage
 
-/// Everything of an app in an environment, a page of one kind at a time, read through one connection.
+/// Reads all records of an app in an environment through one connection, a page of one kind at a
+/// time.
 final class RecordQueries {
-    /// What is read of.
+    /// The scope of a page.
     struct Scope {
         let app: String
         let environment: Environment
         let limit: Int
     }
 
-    /// A piece can have megabytes.
+    /// A smaller limit, because a piece of evidence can have megabytes.
     private static let mostEvidence = 32
 
     private let place: String
@@ -43,7 +44,7 @@ final class RecordQueries {
     /// A record, and its key.
     private typealias Found = (StoredRecord, [String])
 
-    /// The records behind a place that are of its kind; none where there are no more.
+    /// Returns the records of the place's kind after that place; an empty list at the end.
     func page(
         _ scope: Scope,
         from place: RecordPlace,
@@ -227,13 +228,14 @@ final class RecordQueries {
 }
 
 extension Row {
-    /// A version of catalogue and policy, where the columns are those of one.
+    /// Decodes a version of catalogue and policy from its columns.
     var policyVersion: PolicyVersion {
         PolicyVersion(effectiveAt: instant(0), fingerprint: text(1), form: bytes(2))
     }
 }
 
-/// The parts of a place's key as parameters. What is no key of ours is before everything, or nothing.
+/// The parts of a place's key as SQL parameters. An invalid key precedes every record, or matches
+/// none.
 private struct Key {
     private let parts: [String]
 

@@ -187,7 +187,7 @@ final class Remover {
             switch rule.fate(of: entry) {
             case .stays: continue
             case .goes(let left):
-                // The latest line always remains: later ids are derived from it.
+                // The latest entry always remains: later ids are derived from it.
                 if try eraseAudit.run(app, .text(id)) == 0 { try rewrite(id, as: left, app) }
             case .becomes(let left): try rewrite(id, as: left, app)
             }
@@ -210,18 +210,18 @@ final class Remover {
     }
 }
 
-/// Decides which audit lines of an erased customer are removed or rewritten.
+/// Decides which audit entries of an erased customer are removed or rewritten.
 private struct AuditRule {
     let ids: Set<CustomerID>
     /// The lineages that the customer owns or once owned.
     let held: Set<String>
-    /// Those that no other customer ever owned.
+    /// The lineages that no other customer ever owned.
     let gone: Set<String>
     let pseudonym: CustomerID
 
     enum Fate {
         case stays
-        /// The line without the customer, for when it cannot be removed.
+        /// The entry without the customer, for when it cannot be removed.
         case goes(AuditEntry)
         case becomes(AuditEntry)
     }
@@ -233,7 +233,7 @@ private struct AuditRule {
             return isOwn ? .goes(blank(entry)) : .stays
         }
         if gone.contains(lineage) { return .goes(blank(entry)) }
-        // Lines of a purchase that another customer owned too remain.
+        // Entries about a purchase that another customer owned too remain.
         let names = entry.customer.map(ids.contains) ?? false
         guard !held.contains(lineage), names else { return .stays }
         var disguised = entry

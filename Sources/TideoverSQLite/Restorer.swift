@@ -2,14 +2,14 @@ import TideoverCore
 import TideoverJSON
 import TideoverStorage
 
-/// What records are put in their places for.
+/// The destination of imported records.
 struct Restoration {
     let app: String
     let environment: Environment
     let now: Instant
 }
 
-/// Puts records of another storage in their places, through the connection that writes.
+/// Imports records of another storage through the writing connection.
 final class Restorer {
     private let customers: CustomerQueries
     private let insertEvidence: Statement
@@ -82,7 +82,7 @@ final class Restorer {
         }
     }
 
-    // MARK: What was learned
+    // MARK: Evidence and facts
 
     private func restore(
         _ row: EvidenceRow,
@@ -135,7 +135,7 @@ final class Restorer {
         return .added
     }
 
-    // MARK: Whose it is
+    // MARK: Owners and aliases
 
     private func restore(
         _ entry: OwnershipEntry,
@@ -228,9 +228,9 @@ final class Restorer {
         return known == version.fingerprint ? .known : .contradicted
     }
 
-    // MARK: What was answered and told
+    // MARK: Answers and events
 
-    /// Adds it, or ends what was open here and had ended there.
+    /// Adds a difference, or ends an open one that had ended in the other storage.
     private func restore(_ drift: Drift, _ place: Restoration) throws(StorageError) -> Restored {
         if let healing = drift.healing {
             let changed = try changeDrift.run(
@@ -309,7 +309,7 @@ final class Restorer {
         return inserted == 1 ? .added : .known
     }
 
-    // MARK: What follows
+    // MARK: Effects
 
     private func mark(
         _ statement: Statement,
@@ -323,7 +323,8 @@ final class Restorer {
         )
     }
 
-    /// Has what is answered here of customers derived again before it is answered.
+    /// Marks the answers of customers as due, so that they are derived again before they are
+    /// served.
     private func outdate(
         _ concerned: [CustomerID],
         _ place: Restoration

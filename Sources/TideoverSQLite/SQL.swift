@@ -1,14 +1,14 @@
-/// Every statement the storage runs beside its migrations, each a fixed text.
+/// All statements of the storage except its migrations, as fixed texts.
 ///
-/// They keep to what PostgreSQL and its distributed kin understand too, where the parameters are
-/// written `$1`.
+/// They use only syntax that PostgreSQL and compatible distributed databases also accept, apart
+/// from the form of parameters: `$1` there.
 enum SQL {
-    /// Stands in the column of an audit line that names no customer.
+    /// The customer column of an audit entry without a customer.
     static let noCustomer = ""
 
     // MARK: Transactions
 
-    /// The writer takes its lock at once: nothing it read can be outdated when it writes.
+    /// The writer locks at once: no data it reads can change before it writes.
     static let begin: StaticString = "BEGIN IMMEDIATE"
     static let beginReading: StaticString = "BEGIN"
     static let commit: StaticString = "COMMIT"
@@ -30,7 +30,7 @@ enum SQL {
         SELECT DISTINCT lineage FROM owner WHERE app = ?1 AND environment = ?2 AND customer = ?3
         ORDER BY lineage
         """
-    /// Without what is settled under a fingerprint by an instant, of which the first stays.
+    /// Excludes the lineages settled under a fingerprint by an instant, except the first.
     static let lineagesUnsettled: StaticString = """
         SELECT DISTINCT lineage FROM owner WHERE app = ?1 AND environment = ?2 AND customer = ?3
         AND (settled IS NULL OR settled <> ?4 OR settled_since > ?5 OR lineage = ?6)
@@ -89,7 +89,7 @@ enum SQL {
         WHERE app = ?1 AND environment = ?2 AND (customer, id) > (?3, ?4)
         ORDER BY customer, id LIMIT ?5
         """
-    /// What has ended stays as it is.
+    /// An ended difference never changes.
     static let changeDrift: StaticString = """
         UPDATE drift SET healed_at = ?5, form = ?6
         WHERE app = ?1 AND environment = ?2 AND customer = ?3 AND id = ?4 AND healed_at IS NULL
@@ -102,7 +102,7 @@ enum SQL {
 
     // MARK: Prompts
 
-    /// The first report of an id decides when it was shown, the first response what became of it.
+    /// The first report of an id decides when the prompt was shown, the first response its outcome.
     static let putPrompt: StaticString = """
         INSERT INTO prompt (app, environment, customer, id, kind, shown_at, response)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
@@ -114,7 +114,7 @@ enum SQL {
         ORDER BY shown_at DESC LIMIT ?4
         """
 
-    // MARK: What is due
+    // MARK: Due answers
 
     static let due: StaticString = """
         SELECT customer, valid_until FROM customer
@@ -222,13 +222,13 @@ enum SQL {
         ON CONFLICT (app, environment, name) DO UPDATE SET form = excluded.form
         """
 
-    // MARK: Letting go
+    // MARK: Removal
 
     static let idle: StaticString = """
         UPDATE evidence SET idle_since = ?4, idle_lineage = ?5
         WHERE app = ?1 AND environment = ?2 AND dedupe_key = ?3
         """
-    /// Of a piece that a fact was read from after all.
+    /// For a piece of evidence that a fact was read from later.
     static let unidle: StaticString = """
         UPDATE evidence SET idle_since = NULL, idle_lineage = NULL
         WHERE app = ?1 AND id = ?2 AND environment = ?3 AND idle_since IS NOT NULL
@@ -251,7 +251,7 @@ enum SQL {
             WHERE app = ?1 AND environment = ?2 AND shown_at < ?3
             ORDER BY shown_at LIMIT ?4)
         """
-    /// The latest line stays: ids rise from it. So does the latest event.
+    /// The latest entry stays, since later ids are derived from it. So does the latest event.
     static let pruneAudit: StaticString = """
         DELETE FROM audit WHERE app = ?1 AND id IN
             (SELECT id FROM audit
@@ -457,7 +457,7 @@ enum SQL {
         WHERE app = ?1 AND environment = ?2 AND dedupe_key > ?3 AND dedupe_key < ?4
         ORDER BY dedupe_key LIMIT ?5
         """
-    /// One at a time: the next key is found by the index, however many facts the one before has.
+    /// One at a time: the index finds the next key, however many facts the previous lineage has.
     static let lineageAfter: StaticString = """
         SELECT lineage FROM fact WHERE app = ?1 AND environment = ?2 AND lineage > ?3
         ORDER BY lineage LIMIT 1
@@ -489,7 +489,7 @@ enum SQL {
         SELECT lineage FROM unclaimed WHERE app = ?1 AND environment = ?2 AND lineage > ?3
         ORDER BY lineage LIMIT ?4
         """
-    /// Ids of customers and their aliases within a range, in one order.
+    /// The ids of customers and their aliases within a range, in one order.
     static let customerIDs: StaticString = """
         SELECT customer AS id, customer, derived_at FROM customer AS c
         WHERE app = ?1 AND environment = ?2 AND customer >= ?3 AND customer < ?4
@@ -508,6 +508,6 @@ enum SQL {
         SELECT environment, kind, name, count FROM tally WHERE app = ?1
         """
     static let check: StaticString = "PRAGMA integrity_check"
-    /// Ends with the first problem.
+    /// Stops at the first problem.
     static let quickCheck: StaticString = "PRAGMA quick_check(1)"
 }

@@ -4,23 +4,23 @@ public import TideoverStorage
 
 /// Copies a database into a new file.
 ///
-/// While a server has it open, the server copies it (`SQLiteStorage.beginCopy`), and `finish`
-/// checks the copy and takes it to its place. `copy` reads beside a server too, but its
-/// write-ahead log then grows until the copy is complete.
+/// While a server has the database open, the server copies it (`SQLiteStorage.beginCopy`). Then
+/// `finish` verifies the copy and moves it to its destination. `copy` also works beside a server,
+/// but the server's write-ahead log then grows until the copy is complete.
 public enum SQLiteBackup {
-    /// Pages copied between two reports of progress: four megabytes.
+    /// The number of pages copied between two progress reports: four megabytes.
     private static let slice: Int32 = 1_024
 
-    /// Copies the database at `path` to `target`, checks the copy to its last page, and only then
-    /// gives it its name.
+    /// Copies the database at `path` to `target`. The copy is verified to its last page before it
+    /// receives its name.
     ///
     /// - Parameters:
     ///   - path: the database, which a server may have open.
-    ///   - target: a file that does not exist yet; its owner alone can open it.
+    ///   - target: a file that does not exist yet; only its owner can open it.
     ///   - progress: called with the number of bytes copied so far.
     /// - Returns: the size of the copy in bytes.
-    /// - Throws: `missing` where there is no database; `refused` where the target is there; `corrupt` for
-    ///   a copy that does not pass the check; `notAStorage`, `missingFolder`, `notPermitted`, `full` or `io`.
+    /// - Throws: `missing` without a database; `refused` if the target exists; `corrupt` if the
+    ///   copy fails verification; `notAStorage`, `missingFolder`, `notPermitted`, `full` or `io`.
     public static func copy(
         _ path: String,
         to target: String,
@@ -32,7 +32,7 @@ public enum SQLiteBackup {
             throw StorageError(.refused, place: target, detail: "there is a file of this name")
         }
         let unfinished = target + ".unfinished"
-        // A file that is there may be another user's, or a link: it is never written to.
+        // An existing file may be another user's, or a link: it is never written to.
         unlink(unfinished)
         let descriptor = open(unfinished, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw StorageError(errno: errno, place: unfinished) }
@@ -61,8 +61,8 @@ public enum SQLiteBackup {
         }
     }
 
-    /// Checks a copy that a server made, and gives it its name, on another file system if need be.
-    /// The server's file is gone afterwards, also where this fails.
+    /// Verifies a copy made by a server and moves it to its destination, on another file system if
+    /// needed. The server's file is removed, even if this fails.
     ///
     /// - Throws: as `copy`.
     public static func finish(_ copied: String, as target: String) throws(StorageError) -> Int64 {
@@ -74,7 +74,7 @@ public enum SQLiteBackup {
         let source = open(copied, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard source >= 0 else { throw StorageError(errno: errno, place: copied) }
         defer { close(source) }
-        // A file that is there may be another user's, or a link: it is never written to.
+        // An existing file may be another user's, or a link: it is never written to.
         unlink(unfinished)
         let descriptor = open(unfinished, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw StorageError(errno: errno, place: unfinished) }
@@ -105,7 +105,7 @@ public enum SQLiteBackup {
         }
     }
 
-    /// Gives a file that is whole its name, for good.
+    /// Syncs a complete file, links it to its final name, and syncs the folder.
     private static func name(
         _ unfinished: String,
         _ descriptor: Int32,
@@ -122,15 +122,15 @@ public enum SQLiteBackup {
         from path: String,
         _ progress: (Int64) -> Void
     ) throws(StorageError) {
-        // While no server has the database, none can begin to write it without this.
+        // If no server has the database, this lock prevents one from starting to write.
         let lock = try? LockFile(reading: path)
         let access = lock == nil ? Connection.Access.readOnly : DatabaseFile.quietAccess(to: path)
         let source = try Connection(path: path, access: access, busyTimeout: 5_000)
         let copy = try Connection(path: target, access: .readWrite, busyTimeout: 0)
         _ = try Migration.version(of: source)
-        // The copy has a name only when it is whole: until then nothing need be on the disk.
+        // The copy is renamed only when it is complete: until then it need not be on the disk.
         try copy.execute("PRAGMA synchronous = OFF")
-        // One reading for all slices, so that what is written meanwhile does not begin it anew.
+        // One read transaction for all slices, so that concurrent writes do not restart the copy.
         try source.execute(SQL.beginReading)
         _ = try source.integer("SELECT count(*) FROM sqlite_schema")
         let pageSize = try source.integer("PRAGMA page_size") ?? 0

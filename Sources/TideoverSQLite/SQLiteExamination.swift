@@ -1,23 +1,23 @@
 public import TideoverCore
 public import TideoverStorage
 
-/// What can be told of a database file without opening it as a storage: nothing is made, changed or
-/// left behind.
+/// The state of a database file, examined without opening it as a storage. Nothing is created,
+/// changed or left behind.
 public enum SQLiteExamination: Hashable, Sendable {
-    /// There is none; the storage makes it when it is first opened.
+    /// There is no file; the storage creates it when it is first opened.
     case missing
-    /// Another process has it open; its id where it is known.
+    /// Another process has it open; its process id, if known.
     case inUse(holder: Int32?)
-    /// It was read to its end: what the engine finds wrong with it, and for each environment the
-    /// instant of the newest evidence, by the store's clock or ours, whichever is later; and the
-    /// bookmarks of the requested name.
+    /// The whole file was read. Reports the faults that the engine finds. Reports the instant of
+    /// the newest evidence for each environment, by the later of the store's and the server's
+    /// clock. Reports the bookmarks of the requested name.
     case read(
         faults: [String],
         newestEvidence: [Environment: Instant],
         bookmarks: [BookmarkKey: [UInt8]] = [:]
     )
 
-    /// Examines a file, which takes as long as reading all of it. Where a storage has been opened
+    /// Examines a file, which takes as long as reading all of it. If a storage was opened there
     /// before, none can be opened meanwhile.
     ///
     /// - Parameters:

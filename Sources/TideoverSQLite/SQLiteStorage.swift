@@ -4,25 +4,25 @@ public import TideoverStorage
 
 /// A storage in one SQLite file, opened by one process at a time.
 ///
-/// One thread owns the only connection that writes, and it alone commits and checkpoints; readers
-/// have connections that cannot write. SQLite before 3.51.3 can damage a database where a second
-/// connection does either, and most systems ship such a version.
+/// One thread owns the only writing connection, and it alone commits and checkpoints. Readers have
+/// read-only connections. SQLite before 3.51.3 can damage a database if a second connection commits
+/// or checkpoints, and most systems ship such a version.
 public final class SQLiteStorage: Storage {
     /// The file, without links.
     public let path: String
-    /// Nil where the file was opened for reading alone.
+    /// Nil if the file was opened read-only.
     private let writer: Writer?
     private let largeCommits: LargeCommits?
     private let options: SQLiteOptions
     private let readers: ReaderPool
-    /// Held by the writer where there is one.
+    /// Nil if there is a writer, which then owns the lock.
     private let lock: LockFile?
 
-    /// Opens a database file, making it and its tables where there are none.
+    /// Opens a database file, and creates it and its tables if needed.
     ///
-    /// - Throws: `locked` while another process has it open, `newerSchema` for a file a newer version
-    ///   wrote, `notAStorage` for one of another program, `missingFolder`, `notPermitted`, `readOnly`,
-    ///   `full`, `corrupt` or `io` for what the system says.
+    /// - Throws: `locked` while another process has it open, `newerSchema` for a file from a newer
+    ///   version, `notAStorage` for a file of another program. For errors of the system, throws
+    ///   `missingFolder`, `notPermitted`, `readOnly`, `full`, `corrupt` or `io`.
     public convenience init(path: String, options: SQLiteOptions = SQLiteOptions())
         throws(StorageError)
     {
@@ -58,11 +58,11 @@ public final class SQLiteStorage: Storage {
         largeCommits = LargeCommits(writer: writer, path: path, options: options)
     }
 
-    /// Opens a file that is there for reading alone: it is left as it is, nothing is made beside
-    /// it, and whatever would write fails with `readOnly`. While it is open nobody else can open
-    /// it.
+    /// Opens an existing file read-only. The file is not changed, nothing is created beside it, and
+    /// every write throws `readOnly`. No other process can open it meanwhile.
     ///
-    /// - Throws: as for writing; `olderSchema` for a file that would have to be brought up to date first.
+    /// - Throws: the errors of opening for writing, and `olderSchema` for a file that needs a
+    ///   migration first.
     public init(reading path: String) throws(StorageError) {
         let path = try DatabaseFile.resolve(path)
         let options = SQLiteOptions()
@@ -400,11 +400,11 @@ public final class SQLiteStorage: Storage {
 
     // MARK: The file
 
-    /// Begins to copy the database into a new file beside it, a few pages between two
-    /// transactions. It contains what is committed by the time that it is complete; `copyReport`
-    /// says when. Whoever asked then takes the file away with `SQLiteBackup.finish`.
+    /// Starts to copy the database into a new file beside it, a few pages between two transactions.
+    /// The copy contains everything committed before it completes; `copyReport` reports when. The
+    /// caller then moves the file away with `SQLiteBackup.finish`.
     ///
-    /// - Throws: `busy` while another copy is made, `closed`, `readOnly`.
+    /// - Throws: `busy` while another copy runs, `closed`, `readOnly`.
     public func beginCopy() throws(StorageError) -> CopyReport {
         let file = CopyReport.file(of: path, number: options.random())
         guard let report = try openWriter().beginCopy(to: file) else {
@@ -413,10 +413,10 @@ public final class SQLiteStorage: Storage {
         return report
     }
 
-    /// How far the latest copy is; nil where none was begun.
+    /// The progress of the latest copy; nil if there is none.
     public var copyReport: CopyReport? { writer?.copy }
 
-    /// What copies it for a server.
+    /// The interface through which a server copies the database.
     public var copier: DatabaseCopier {
         DatabaseCopier(
             begin: { () throws(StorageError) in try self.beginCopy() },
@@ -424,8 +424,8 @@ public final class SQLiteStorage: Storage {
         )
     }
 
-    /// Refuses every later write, because a check found the file damaged: writing to it could
-    /// damage more. Reads go on.
+    /// Rejects every later write, because a check found the file damaged: a write could damage
+    /// more. Reads continue.
     public func prohibitWriting(_ problem: String) {
         writer?.prohibit(
             StorageError(
@@ -436,31 +436,32 @@ public final class SQLiteStorage: Storage {
         )
     }
 
-    /// What the engine finds wrong with the file; empty when it is sound. It reads all of it.
+    /// Returns the problems that the engine finds in the file; empty if it is sound. Reads the
+    /// whole file.
     public func problems() throws(StorageError) -> [String] {
         try readers.read { reader throws(StorageError) in try reader.problems() }
     }
 
-    /// The first thing that a check of the file's structure finds wrong; empty when there is none.
-    /// It reads all of the file, but does not compare indexes with their tables.
+    /// Returns the first problem of the file's structure; empty if there is none. Reads the whole
+    /// file, but does not compare indexes with their tables.
     public func quickProblems() throws(StorageError) -> [String] {
         try readers.read { reader throws(StorageError) in try reader.problems(SQL.quickCheck) }
     }
 
-    /// Bytes of the file and of its write-ahead log.
+    /// The size of the file and of its write-ahead log, in bytes.
     public var byteCount: Int64 { DatabaseFile.byteCount(path) + logByteCount }
 
-    /// Bytes of the write-ahead log.
+    /// The size of the write-ahead log, in bytes.
     public var logByteCount: Int64 { DatabaseFile.byteCount(path + "-wal") }
 
     /// The version of SQLite in use, such as `3.40.1`.
     public static var engineVersion: String { String(cString: sqlite3_libversion()) }
 }
 
-/// Failures to rehearse, which a disk seldom offers when they are wanted.
+/// Injected failures, for tests: a disk seldom fails on demand.
 package struct SQLiteFaults: Sendable {
-    /// Called with the number of writes in a transaction before it is committed; what it throws is
-    /// what the commit then fails with.
+    /// Called with the number of writes in a transaction before it is committed. The commit fails
+    /// with the error it throws.
     package var beforeCommit: @Sendable (Int) throws(StorageError) -> Void
 
     package init(

@@ -2,29 +2,30 @@ import Glibc
 import TideoverLocks
 import TideoverStorage
 
-/// One request to write.
+/// A write request.
 struct WriterJob: Sendable {
-    /// Does the work; what it returns tells the caller so, and is called once the work is durable.
+    /// Does the work. It returns a function that reports success to the caller, which is called
+    /// once the work is durable.
     let run: @Sendable (Ledger) throws(StorageError) -> @Sendable () -> Void
-    /// Tells the caller that nothing was done.
+    /// Reports to the caller that nothing was done.
     let fail: @Sendable (StorageError) -> Void
 }
 
-/// The queue in front of the one thread that writes.
+/// The queue of the single writing thread.
 ///
-/// What gathers while the disk confirms one transaction becomes the next: many requests share one
-/// confirmation, which is what costs. Each has a savepoint, so that a request that fails takes back
-/// only its own work.
+/// Requests that arrive while the disk confirms one transaction form the next one. Many requests
+/// share one confirmation, which is the expensive part. Each has a savepoint, so that a failed
+/// request rolls back only its own work.
 final class Writer: Sendable {
     struct Queue {
         var jobs: [WriterJob] = []
-        /// How many jobs the thread waits for; to wake it for each of them would cost more than the
-        /// waiting gains.
+        /// The number of jobs the thread waits for; waking it for each job would cost more than the
+        /// batch gains.
         var wanted = 1
-        /// The latest copy of the database that was asked for, and whether it has yet to begin.
+        /// The latest requested copy of the database, and whether it is still to start.
         var copy: CopyReport?
         var isCopyWanted = false
-        /// Why nothing may be written any more.
+        /// The reason why writes are prohibited.
         var prohibition: StorageError?
         var isClosing = false
         var isClosed = false
@@ -35,7 +36,7 @@ final class Writer: Sendable {
     private let place: String
     private let limit: Int
 
-    /// Starts the thread, which from now on owns the ledger and the lock.
+    /// Starts the thread, which owns the ledger and the lock from now on.
     init(
         ledger: sending Ledger,
         lock: LockFile,
@@ -57,7 +58,7 @@ final class Writer: Sendable {
         try thread.start()
     }
 
-    /// Runs `work` in a transaction, and returns when that is on disk.
+    /// Runs `work` in a transaction, and returns when it is on disk.
     func write<Value: Sendable>(
         _ work: @escaping @Sendable (Ledger) throws(StorageError) -> Value
     ) async throws(StorageError) -> Value {
@@ -74,7 +75,7 @@ final class Writer: Sendable {
         return try result.get()
     }
 
-    /// As `write`, for a thread that may block.
+    /// Like `write`, for a thread that may block.
     func writeAndWait<Value: Sendable>(
         _ work: @escaping @Sendable (Ledger) throws(StorageError) -> Value
     ) throws(StorageError) -> Value {
@@ -104,12 +105,12 @@ final class Writer: Sendable {
         }
     }
 
-    /// Refuses every later write with an error.
+    /// Rejects every later write with an error.
     func prohibit(_ error: StorageError) {
         queue.update { $0.prohibition = error }
     }
 
-    /// Begins to copy the database into a file; nil while another copy is made.
+    /// Starts to copy the database into a file; returns nil while another copy runs.
     func beginCopy(to file: String) throws(StorageError) -> CopyReport? {
         let begun = queue.update { queue -> Result<CopyReport?, StorageError> in
             guard !queue.isClosing else { return .failure(StorageError(.closed, place: place)) }
@@ -121,10 +122,10 @@ final class Writer: Sendable {
         return try begun.get()
     }
 
-    /// How far the latest copy is; nil where none was asked for.
+    /// The progress of the latest copy; nil if there is none.
     var copy: CopyReport? { queue.update(matters: { _ in false }) { $0.copy } }
 
-    /// Lets the thread end when it has done what is waiting.
+    /// Lets the thread end after it finishes the waiting jobs.
     func beginClosing() {
         queue.update { $0.isClosing = true }
     }

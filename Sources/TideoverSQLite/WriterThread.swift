@@ -2,8 +2,8 @@ import Glibc
 import TideoverLocks
 import TideoverStorage
 
-/// The thread that owns the connection that writes: it alone commits and checkpoints, and SQLite's
-/// waiting for the disk keeps no thread of Swift's tasks.
+/// The thread that owns the writing connection. It alone commits and checkpoints, and no thread of
+/// Swift's task pool blocks while SQLite waits for the disk.
 final class WriterThread {
     private let queue: Monitor<Writer.Queue>
     private var ledger: Ledger?
@@ -14,8 +14,8 @@ final class WriterThread {
     private var plan = CheckpointPlan()
     private var latestGroupCount = 0
     private var copy: PageCopy?
-    /// Set when the disk did not confirm a write: what the file then holds is known only after it
-    /// was opened again.
+    /// Set when the disk did not confirm a write: the content of the file is unknown until it is
+    /// opened again.
     private var failure: StorageError?
 
     private static let quietMilliseconds: Int64 = 1_000
@@ -38,7 +38,7 @@ final class WriterThread {
     }
 
     func start() throws(StorageError) {
-        // Handed over: whoever starts it does not touch it again.
+        // Ownership is transferred: the starting thread does not use it again.
         nonisolated(unsafe) let thread = self
         let code = startThread { thread.run() }
         guard code == 0 else {
@@ -50,7 +50,8 @@ final class WriterThread {
 
     private func run() {
         while let ledger, takeTurn(ledger) {}
-        // Nothing else refers to the connection any more: it closes here, before the lock is dropped.
+        // This is the last reference to the connection: it closes here, before the lock is
+        // released.
         ledger = nil
         lock = nil
         let waiting = queue.update { queue in
@@ -61,7 +62,7 @@ final class WriterThread {
         for caller in waiting { caller.resume() }
     }
 
-    /// False when it was the last.
+    /// Returns false after the last turn.
     private func takeTurn(_ ledger: Ledger) -> Bool {
         switch nextTurn(copy != nil ? 0 : plan.isDirty ? Self.quietMilliseconds : .max >> 32) {
         case .write(let jobs):
@@ -86,7 +87,7 @@ final class WriterThread {
 
     private func nextTurn(_ patience: Int64) -> Turn {
         guard waitFor(1, upTo: patience) else { return .rest }
-        // Under load, and only then, more is on its way: one confirmation for all of it.
+        // Only under load, more jobs are about to arrive: one confirmation covers them all.
         if latestGroupCount > 1 {
             _ = waitFor(latestGroupCount, upTo: options.gatherMilliseconds)
         }
@@ -98,7 +99,7 @@ final class WriterThread {
         }
     }
 
-    /// Waits until so many jobs wait, or none will come any more; false when it took too long.
+    /// Waits until enough jobs are queued, or no more will come; returns false on a timeout.
     private func waitFor(_ count: Int, upTo patience: Int64) -> Bool {
         queue.wait(upTo: patience) { queue in
             queue.wanted = count
@@ -121,9 +122,9 @@ final class WriterThread {
         let tell: @Sendable () -> Void
     }
 
-    /// Does the jobs as one transaction.
+    /// Runs the jobs as one transaction.
     ///
-    /// - Returns: the jobs not tried, where the engine gave up the transaction on the way.
+    /// - Returns: the jobs not tried, if the engine aborted the transaction.
     private func transaction(
         _ jobs: ArraySlice<WriterJob>,
         _ ledger: Ledger
@@ -181,7 +182,7 @@ final class WriterThread {
 
     // MARK: A copy
 
-    /// Begins a copy that is wanted, or copies some more pages of the one that was begun.
+    /// Starts a requested copy, or copies more pages of the current one.
     private func goOnCopying(_ ledger: Ledger) {
         let wanted = queue.update(matters: { _ in false }) { queue -> String? in
             defer { queue.isCopyWanted = false }
@@ -190,12 +191,12 @@ final class WriterThread {
         guard wanted != nil || copy != nil else { return }
         do {
             if let wanted {
-                // One copy at a time stays: whoever fetches the former one has it open by now.
+                // Only one copy is kept: a client that fetches the previous one has it open by now.
                 CopyReport.removeAll(of: ledger.connection.place)
                 copy = try PageCopy(of: ledger.connection, to: wanted)
             }
             guard let isComplete = try copy?.step(), let bytes = copy?.bytes else { return }
-            // The copy is whole only once its connection is closed.
+            // The copy is complete only after its connection is closed.
             if isComplete { copy = nil }
             note(isComplete ? .copied : .copying, bytes)
         } catch {
@@ -205,7 +206,7 @@ final class WriterThread {
 
     private func abandonCopy(_ error: StorageError? = nil) {
         copy = nil
-        // Also one that was asked for and never begun.
+        // This includes a copy that was requested but never started.
         guard queue.update(matters: { _ in false }, { $0.copy?.state == .copying }) else { return }
         let error = error ?? StorageError(.closed, place: ledger?.connection.place ?? "")
         let file = queue.update(matters: { _ in false }) { $0.copy?.file }
@@ -233,7 +234,7 @@ final class WriterThread {
         do {
             plan.attempted(mode, pagesLeft: try ledger.connection.checkpoint(mode))
         } catch {
-            // Nothing acknowledged is lost: it is in the log. A full disk is tried again later.
+            // No acknowledged write is lost: it is in the log. A full disk is tried again later.
             note(error)
             plan.attempted(mode, pagesLeft: plan.pageCount)
         }

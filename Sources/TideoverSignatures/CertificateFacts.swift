@@ -1,4 +1,4 @@
-/// The span in which a certificate may be relied on, both ends included.
+/// The period in which a certificate is valid, both ends included.
 struct Validity: Hashable, Sendable {
     /// Milliseconds since 1970 UTC.
     let notBefore: Int64
@@ -10,22 +10,22 @@ struct Validity: Hashable, Sendable {
     }
 }
 
-/// What a certificate says, as plain values: all that the rules of a chain look at.
+/// The content of a certificate as plain values: everything the chain rules examine.
 struct CertificateFacts: Hashable, Sendable {
     /// The DER of the subject's name.
     var subject: [UInt8]
     var validity: Validity
-    /// How the certificate is signed; nil for anything that is never accepted.
+    /// The signature algorithm; nil for any that is never accepted.
     var signature: KeyFamily?
-    /// nil when the certificate has no such extension.
+    /// nil if the certificate has no such extension.
     var basicConstraints: BasicConstraints?
-    /// nil when the certificate has no such extension.
+    /// nil if the certificate has no such extension.
     var keyUsage: KeyUsage?
-    /// All extensions in order; no object identifier comes twice.
+    /// All extensions in order, without repeated object identifiers.
     var extensions: [Extension]
-    /// nil when the key is not an uncompressed point on a named P-256 or P-384.
+    /// nil if the key is not an uncompressed point on a named P-256 or P-384.
     var key: SubjectKey?
-    /// nil when the key is not one of RSA.
+    /// nil if the key is not an RSA key.
     var rsaKey: RSASubjectKey?
 
     struct Extension: Hashable, Sendable {
@@ -39,26 +39,26 @@ struct CertificateFacts: Hashable, Sendable {
     }
 }
 
-/// What a certificate says about being an authority (RFC 5280 section 4.2.1.9).
+/// The basic constraints of a certificate (RFC 5280 section 4.2.1.9).
 public struct BasicConstraints: Hashable, Sendable {
     /// Whether the key may sign certificates.
     public var isAuthority: Bool
-    /// How many authorities may follow below this one; nil when any number may.
+    /// The maximum number of authorities below this one; nil for no limit.
     public var pathLength: Int?
 
-    /// The constraints of a certificate that is an authority, or not.
+    /// Creates the constraints of a certificate.
     public init(isAuthority: Bool, pathLength: Int? = nil) {
         self.isAuthority = isAuthority
         self.pathLength = pathLength
     }
 }
 
-/// What a certificate's key may be used for (RFC 5280 section 4.2.1.3).
+/// The permitted uses of a certificate's key (RFC 5280 section 4.2.1.3).
 public struct KeyUsage: OptionSet, Hashable, Sendable {
-    /// Bit n stands for bit n of the extension's bit string.
+    /// Bit n is bit n of the extension's bit string.
     public let rawValue: UInt16
 
-    /// The uses whose bits are set.
+    /// Creates a set from its bits.
     public init(rawValue: UInt16) {
         self.rawValue = rawValue
     }
@@ -70,15 +70,15 @@ public struct KeyUsage: OptionSet, Hashable, Sendable {
     /// Signing revocation lists.
     public static let revocationListSigning = KeyUsage(rawValue: 1 << 6)
 
-    /// How many bits the extension defines.
+    /// The number of bits that the extension defines.
     static let bitCount = 9
 }
 
-/// The two kinds of keys that the stores' certificates and signatures use.
+/// The two kinds of keys in the stores' certificates and signatures.
 public enum KeyFamily: Hashable, Sendable {
-    /// P-256 or P-384; signatures by ECDSA over a digest of the SHA-2 family.
+    /// P-256 or P-384, with ECDSA signatures over a SHA-2 digest.
     case ellipticCurve
-    /// RSA of 2048 to 4096 bits; signatures as PKCS #1 version 1.5 has them, over SHA-1 or a digest of the
-    /// SHA-2 family. Only the App Store's receipts are signed so.
+    /// RSA of 2048 to 4096 bits, with PKCS #1 version 1.5 signatures over a SHA-1 or SHA-2 digest.
+    /// Only the App Store's receipts are signed with it.
     case rsa
 }

@@ -1,9 +1,9 @@
 import TideoverASN1
 
-/// The form that a sender's certificate must have: X.509 version 3 (RFC 5280) in DER.
+/// The required form of a sender's certificate: X.509 version 3 (RFC 5280) in DER.
 ///
-/// libcrypto also decodes certificates that break the rules of DER, and no signature repairs that.
-/// Other libraries refuse such certificates, so this check refuses them too. It consists of
+/// libcrypto also decodes certificates that break the rules of DER, even if their signature is
+/// valid. Other libraries reject such certificates, so this check rejects them too. It consists of
 /// comparisons only and runs before any public-key operation.
 enum CertificateForm {
     /// Throws unless the bytes are exactly one certificate.
@@ -39,7 +39,7 @@ enum CertificateForm {
 }
 
 extension Certificate {
-    /// A certificate as a sender encloses it, in the form that it must have.
+    /// Decodes a certificate enclosed by a sender, after checking its form.
     static func received(
         _ der: [UInt8],
         _ position: ChainPosition
@@ -63,7 +63,7 @@ extension CertificateForm {
         var fields = field.elements
         let version = try fields.next(BERValue.integer).integer()
         try fields.end()
-        // Version 3 is written as 2.
+        // Version 3 is encoded as 2.
         guard version == 2 else { throw .integer }
     }
 
@@ -74,8 +74,8 @@ extension CertificateForm {
         else { throw .integer }
     }
 
-    /// `AlgorithmIdentifier` of a signature. One by ECDSA has no parameters (RFC 5758 section 3.2),
-    /// one by RSA has NULL (RFC 4055 section 5); RSA without any is in use as well.
+    /// `AlgorithmIdentifier` of a signature. ECDSA has no parameters (RFC 5758 section 3.2). RSA
+    /// has NULL (RFC 4055 section 5), although RSA without parameters is also in use.
     private static func checkSignatureAlgorithm(_ value: BERValue) throws(BERError) {
         let (identifier, parameters) = try algorithm(value)
         guard let parameters else { return }
@@ -83,8 +83,8 @@ extension CertificateForm {
         try checkNull(parameters)
     }
 
-    /// `AlgorithmIdentifier` of a key. An RSA key has NULL, a key on a curve names its curve.
-    /// `SubjectKey` refuses a curve that is spelled out instead.
+    /// `AlgorithmIdentifier` of a key. An RSA key has NULL; an elliptic curve key names its curve.
+    /// `SubjectKey` rejects explicit curve parameters.
     private static func checkKeyAlgorithm(_ value: BERValue) throws(BERError) {
         let (identifier, parameters) = try algorithm(value)
         guard let parameters else { return }
@@ -209,7 +209,7 @@ extension CertificateForm {
             var fields = try extensions.next(BERValue.sequence).elements
             let identifier = try fields.next(BERValue.objectIdentifier).objectIdentifier()
             guard identifiers.insert(identifier).inserted else { throw .objectIdentifier }
-            // DER leaves out what has its default value.
+            // DER omits default values.
             if let critical = try fields.nextIfPresent(BERValue.boolean) {
                 guard try critical.boolean() else { throw .boolean }
             }
@@ -219,8 +219,8 @@ extension CertificateForm {
         } while !extensions.isAtEnd
     }
 
-    /// Checks the value of an extension of the standards, and refuses one whose form is not known
-    /// here: another library may know its form and refuse it. All other values may be any bytes.
+    /// Checks the value of a standard extension, and rejects one with an unknown form: another
+    /// library may know the form and reject it. All other values may be any bytes.
     private static func checkExtension(
         _ identifier: String,
         _ bytes: ArraySlice<UInt8>
@@ -234,8 +234,8 @@ extension CertificateForm {
         try check(BERReader.only(bytes, rules: .distinguished))
     }
 
-    /// Where RFC 5280, its registries, certificate transparency, Windows and ISIS-MTT define
-    /// extensions.
+    /// The arcs in which RFC 5280, its registries, certificate transparency, Windows and ISIS-MTT
+    /// define extensions.
     private static let standardArcs = [
         "2.5.29.", "1.3.6.1.5.5.7.", "1.3.6.1.4.1.11129.2.4.", "1.3.6.1.4.1.311.", "1.3.36.8.3.",
     ]
@@ -280,7 +280,7 @@ extension CertificateForm {
         guard !value.contents.isEmpty else { throw .string }
     }
 
-    /// Only an identifier of the key: stores name no issuer and serial number here.
+    /// Accepts only a key identifier: stores do not include issuer and serial number.
     private static func checkAuthorityKeyIdentifier(_ value: BERValue) throws(BERError) {
         var fields = try value.elements(of: BERValue.sequence)
         guard try !fields.next(BERValue.plainField(0)).contents.isEmpty else { throw .string }
@@ -297,7 +297,7 @@ extension CertificateForm {
         try value.forEachElement(checkGeneralName)
     }
 
-    /// A name of a mailbox, a host or a page: the kinds that every library reads alike.
+    /// Accepts a mail address, a host or a URL: the kinds that every library reads alike.
     private static func checkGeneralName(_ name: BERValue) throws(BERError) {
         guard [1, 2, 6].map(BERValue.plainField).contains(name.identifier) else {
             throw .unexpectedTag(name.identifier)
@@ -355,7 +355,7 @@ extension CertificateForm {
         }
     }
 
-    /// The address of a statement, or a notice that is a text only.
+    /// Accepts the address of a statement, or a notice with text only.
     private static func checkQualifier(_ value: BERValue) throws(BERError) {
         var fields = try value.elements(of: BERValue.sequence)
         let identifier = try fields.next(BERValue.objectIdentifier).objectIdentifier()
@@ -375,13 +375,13 @@ extension CertificateForm {
 }
 
 extension BERValue {
-    /// The values that it is made of, if it has this identifier.
+    /// Returns the elements, if the value has this identifier.
     fileprivate func elements(of identifier: UInt8) throws(BERError) -> BERReader {
         guard self.identifier == identifier else { throw .unexpectedTag(self.identifier) }
         return elements
     }
 
-    /// Calls `body` with each of the values that it is made of, of which there must be one.
+    /// Calls `body` with each element; there must be at least one.
     fileprivate func forEachElement(
         identifiedBy identifier: UInt8 = BERValue.sequence,
         _ body: (BERValue) throws(BERError) -> Void

@@ -1,5 +1,5 @@
-/// What a certificate that we make shall say. Nothing here is checked against the rules of a chain:
-/// certificates that break them are what the rules are tested with.
+/// The content of a certificate to create. It is not checked against the chain rules: certificates
+/// that break them are needed to test the rules.
 public struct CertificateTemplate: Hashable, Sendable {
     /// The subject's common name, 1 to 64 characters.
     public var subject: String
@@ -9,16 +9,16 @@ public struct CertificateTemplate: Hashable, Sendable {
     public var notBefore: Int64
     /// The last instant of the validity, in milliseconds since 1970, cut down to the second.
     public var notAfter: Int64
-    /// Whether the certificate is an authority; nil leaves the extension out.
+    /// Whether the certificate is an authority; nil omits the extension.
     public var basicConstraints: BasicConstraints?
-    /// What the key may be used for; nil leaves the extension out.
+    /// The permitted uses of the key; nil omits the extension.
     public var keyUsage: KeyUsage?
     /// Further extensions, in this order.
     public var extensions: [CertificateExtension]
-    /// Whether it is signed with SHA-1, as the App Store's certificates for receipts were until 2023.
+    /// Whether it is signed with SHA-1, like the App Store's receipt certificates until 2023.
     public var isSignedWithSHA1 = false
 
-    /// A certificate that says exactly this.
+    /// Creates a template with exactly this content.
     public init(
         subject: String,
         serial: UInt64,
@@ -37,7 +37,7 @@ public struct CertificateTemplate: Hashable, Sendable {
         self.extensions = extensions
     }
 
-    /// A root as stores have it: an authority without a path length.
+    /// A root like those of the stores: an authority without a path length.
     public static func root(
         subject: String,
         serial: UInt64 = 1,
@@ -54,7 +54,7 @@ public struct CertificateTemplate: Hashable, Sendable {
         )
     }
 
-    /// An intermediate as stores have it: an authority for leaves only, with a marker.
+    /// An intermediate like those of the stores: an authority for leaves only, with a marker.
     public static func intermediate(
         subject: String,
         serial: UInt64 = 2,
@@ -73,7 +73,7 @@ public struct CertificateTemplate: Hashable, Sendable {
         )
     }
 
-    /// A leaf as stores have it: it signs documents only, with a marker.
+    /// A leaf like those of the stores: it signs documents only, with a marker.
     public static func leaf(
         subject: String,
         serial: UInt64 = 3,
@@ -97,12 +97,12 @@ public struct CertificateTemplate: Hashable, Sendable {
 public struct CertificateExtension: Hashable, Sendable {
     /// Dotted object identifier.
     public var identifier: String
-    /// Whether those who do not know the extension must refuse the certificate.
+    /// Whether a verifier that does not support the extension must reject the certificate.
     public var isCritical: Bool
     /// The DER of the value.
     public var value: [UInt8]
 
-    /// An extension, by default not critical and with the value ASN.1 NULL, as markers are.
+    /// Creates an extension, by default not critical and with the value ASN.1 NULL, like markers.
     public init(_ identifier: String, isCritical: Bool = false, value: [UInt8] = [0x05, 0x00]) {
         self.identifier = identifier
         self.isCritical = isCritical
@@ -110,11 +110,11 @@ public struct CertificateExtension: Hashable, Sendable {
     }
 }
 
-/// Why a certificate cannot be made as its template has it.
+/// The reason why a certificate cannot be created from its template.
 public enum MintingError: Error, Hashable, Sendable {
     /// The subject's common name is empty or longer than 64 characters.
     case subject(String)
-    /// X.509 cannot write this instant, in milliseconds since 1970: its years are 0 to 9999.
+    /// X.509 cannot encode this instant, in milliseconds since 1970: its years are 0 to 9999.
     case instant(Int64)
     /// The path length is negative.
     case pathLength(Int)

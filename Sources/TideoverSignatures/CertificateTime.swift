@@ -1,21 +1,21 @@
-/// The two ways certificates write an instant (RFC 5280 section 4.1.2.5): UTC, to the second.
+/// The two encodings of an instant in certificates (RFC 5280 section 4.1.2.5): UTC, to the second.
 package enum CertificateTime {
     /// The years 0 to 9999, in milliseconds since 1970.
     static let writable: ClosedRange<Int64> = -62_167_219_200_000...253_402_300_799_999
 
-    /// Milliseconds since 1970 for `YYMMDDHHMMSSZ`, whose years are 1950 to 2049.
+    /// Returns milliseconds since 1970 for `YYMMDDHHMMSSZ`, with years from 1950 to 2049.
     package static func utcTime(_ text: some Collection<UInt8>) -> Int64? {
         guard text.count == 13, let year = number(text.prefix(2)) else { return nil }
         return instant(year: year + (year < 50 ? 2000 : 1900), rest: text.dropFirst(2))
     }
 
-    /// Milliseconds since 1970 for `YYYYMMDDHHMMSSZ`.
+    /// Returns milliseconds since 1970 for `YYYYMMDDHHMMSSZ`.
     package static func generalizedTime(_ text: some Collection<UInt8>) -> Int64? {
         guard text.count == 15, let year = number(text.prefix(4)) else { return nil }
         return instant(year: year, rest: text.dropFirst(4))
     }
 
-    /// The instant in RFC 3339, UTC, with milliseconds only when there are any.
+    /// Returns the instant in RFC 3339, UTC, with milliseconds only if they are not zero.
     package static func text(_ milliseconds: Int64) -> String {
         let (day, time) = milliseconds.dividedFloored(by: 86_400_000)
         let (year, month, dayOfMonth) = civilDate(day: day)

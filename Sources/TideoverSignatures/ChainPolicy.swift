@@ -1,13 +1,13 @@
-/// What certificates must say beyond being signed: the rules of a chain, as pure functions.
+/// The rules for certificates of a chain, apart from their signatures, as pure functions.
 public struct ChainPolicy: Hashable, Sendable {
     /// Dotted identifier of the extension that every leaf must have.
     public let leafMarker: String
     /// Dotted identifier of the extension that every intermediate must have.
     public let intermediateMarker: String
-    /// The kind of key that every certificate must have and be signed with.
+    /// The required kind of every certificate's key and signature.
     public let keys: KeyFamily
 
-    /// A policy that requires these two markers.
+    /// Creates a policy that requires these two markers.
     public init(
         leafMarker: String,
         intermediateMarker: String,
@@ -20,9 +20,9 @@ public struct ChainPolicy: Hashable, Sendable {
 }
 
 extension ChainPolicy {
-    /// Throws unless the certificate may stand between an anchor and a leaf.
+    /// Throws unless the certificate may be the intermediate between an anchor and a leaf.
     ///
-    /// Any path length will do: no further authority follows below it.
+    /// Any path length is accepted: no further authority follows below it.
     func check(intermediate facts: CertificateFacts) throws(SignatureRefusal) {
         try checkForm(facts, .intermediate)
         guard facts.basicConstraints?.isAuthority == true else { throw .notAnAuthority }
@@ -35,9 +35,9 @@ extension ChainPolicy {
 
     /// Throws unless the certificate may sign documents.
     ///
-    /// The same root and even the same intermediates also issue certificates to developers: the
-    /// marker alone tells the store's signer from them. And a leaf that were an authority could
-    /// mint signers of its own.
+    /// The same root, and even the same intermediates, also issue certificates to developers. Only
+    /// the marker distinguishes the store's signer from them. A leaf that is an authority could
+    /// issue signers, so it is rejected.
     func check(leaf facts: CertificateFacts) throws(SignatureRefusal) {
         try checkForm(facts, .leaf)
         guard facts.basicConstraints?.isAuthority != true else { throw .leafIsAnAuthority }
@@ -69,7 +69,7 @@ extension ChainPolicy {
 }
 
 extension CertificateFacts {
-    /// Whether the key is one that certificates may be signed with.
+    /// Whether the key may sign certificates.
     func hasAuthorityKey(_ family: KeyFamily) -> Bool {
         switch family {
         case .ellipticCurve: key != nil

@@ -1,13 +1,13 @@
 import TideoverJSON
 import TideoverLocks
 
-/// Believes documents whose signer a pinned anchor vouches for through exactly one intermediate.
+/// Verifies documents with a certificate chain from a pinned anchor through exactly one
+/// intermediate.
 ///
-/// Chains that held are remembered by the exact text of the header that carried them, refusals
-/// never are. The validity of all three certificates is checked at each instant asked about,
-/// remembered or not.
+/// Valid chains are cached by the exact text of their header; failures are never cached. The
+/// validity periods of all three certificates are checked at each requested instant, cached or not.
 public final class ChainVerifier: Sendable {
-    /// What the certificates must say.
+    /// The rules for the certificates.
     public let policy: ChainPolicy
     /// The pinned certificates, in order of preference.
     public let anchors: [TrustAnchor]
@@ -16,7 +16,7 @@ public final class ChainVerifier: Sendable {
     private let paths: PathVerifier
     private let uncachedChecks = Lanes<Void>(count: 2) { () }
 
-    /// A verifier that remembers at most `cacheCapacity` chains.
+    /// Creates a verifier that caches at most `cacheCapacity` chains.
     public init(policy: ChainPolicy, anchors: [TrustAnchor], cacheCapacity: Int = 32) {
         self.policy = policy
         self.anchors = anchors
@@ -24,24 +24,24 @@ public final class ChainVerifier: Sendable {
         paths = PathVerifier(policy: policy, anchors: anchors)
     }
 
-    /// How many public-key operations were spent on finding out who signed chains that were not
-    /// remembered. The strict check of a chain that has held so far comes on top.
+    /// The number of public-key operations spent on signatures of uncached chains. The strict check
+    /// of a chain that passed so far is not included.
     public var publicKeyOperationCount: Int { paths.operationCount }
 
-    /// How many chains are remembered.
+    /// The number of cached chains.
     public var cachedChainCount: Int { chains.withLock { $0.count } }
 
-    /// Takes a compact form apart as `JWS` does, and as strictly. A header that is the very text of
-    /// one that a remembered chain came in is not read a second time: it is most of a document.
+    /// Parses a compact form exactly as strictly as `JWS`. A header with the same text as a cached
+    /// chain's is not parsed again: it is most of a document.
     public func read(_ compact: some Collection<UInt8>) throws(SignatureRefusal) -> JWS {
         try JWS(compact, known: { remembered($0)?.header })
     }
 
-    /// Whether a document under the same chain was verified before and the chain is still remembered.
+    /// Whether the document's chain was verified before and is still cached.
     public func remembers(_ jws: JWS) -> Bool { remembered(jws.headerText) != nil }
 
-    /// Returns the anchor that vouches for the document's signer at an instant, in milliseconds
-    /// since 1970; throws when none does, or when the document is not signed by it with ES256.
+    /// Returns the anchor of the document's signer at an instant, in milliseconds since 1970.
+    /// Throws if no anchor is valid, or if the document's ES256 signature is not.
     public func verify(
         _ jws: JWS,
         at milliseconds: Int64
@@ -52,24 +52,24 @@ public final class ChainVerifier: Sendable {
         try jws.checkHeader(forbidding: JWS.parametersThatChangeMeaning)
         try jws.checkSignatureLength()
         let entries = try ChainEntries(header: jws.header)
-        // After the chain's shape: of Xcode's local documents, which have both a `kid` and a single
-        // certificate, the certificate is what tells what they are.
+        // This follows the check of the chain's shape. Xcode's local documents have both a `kid`
+        // and a single certificate, and the certificate identifies them.
         try jws.checkHeader(forbidding: ["kid"])
         return try uncachedChecks.withOne { (_) throws(SignatureRefusal) in
-            // Another thread may have verified the same chain while this one waited for its turn.
+            // Another thread may have verified the same chain while this one waited.
             if let chain = remembered(jws.headerText) {
                 return try chain.vouch(for: jws, at: milliseconds)
             }
             let chain = try verifiedChain(entries, of: jws.header, at: milliseconds)
             let anchor = try chain.vouch(for: jws, at: milliseconds)
-            // Only now: a true chain in front of a false signature must not displace others.
+            // Cached only now: a valid chain with an invalid signature must not displace others.
             chains.withLock { $0.remember(chain, for: jws.headerText) }
             return anchor
         }
     }
 
-    /// Returns the anchor that vouches for a chain at an instant, in milliseconds since 1970,
-    /// without a document: leaf, intermediate and a third certificate as DER. Not remembered.
+    /// Returns the anchor of a chain without a document, at an instant in milliseconds since 1970.
+    /// The chain is leaf, intermediate and a third certificate, as DER. The result is not cached.
     public func verifyChain(
         der certificates: [[UInt8]],
         at milliseconds: Int64
@@ -103,9 +103,9 @@ extension ChainVerifier {
     }
 }
 
-/// A chain whose signatures and statements hold; its validity is still a question of the instant.
+/// A chain with valid signatures and content; its validity period depends on the instant.
 private struct VerifiedChain: Sendable {
-    /// The header that carried it, if a header did.
+    /// The header that contained it, if any.
     let header: JSONDocument?
     let path: VerifiedPath
     let leafKey: P256PublicKey
@@ -123,7 +123,7 @@ private struct ChainEntries {
         case base64(ArraySlice<UInt8>)
         case der([UInt8])
 
-        /// For text that is not canonical base64, and so never decoded, the nearest lower figure.
+        /// For text that is not canonical base64, and so never decoded, the nearest lower count.
         var byteCount: Int {
             switch self {
             case .base64(let text):
@@ -149,8 +149,8 @@ private struct ChainEntries {
         try self.init(certificates.map { .der($0) })
     }
 
-    /// The third is what the sender takes for the anchor. Which anchor holds is not the sender's to
-    /// say, so beyond its size it is never looked at.
+    /// The third entry is the sender's anchor. The sender does not choose the anchor, so only the
+    /// size of this entry is checked.
     private init(_ entries: [Entry]) throws(SignatureRefusal) {
         guard entries.count == 3 else { throw .chainLength(entries.count) }
         (leaf, intermediate) = (entries[0], entries[1])

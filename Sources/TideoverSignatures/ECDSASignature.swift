@@ -1,9 +1,9 @@
-/// The two forms of an ECDSA P-256 signature: JWS carries r and s side by side, libcrypto DER.
+/// The two forms of an ECDSA P-256 signature: JWS concatenates r and s, libcrypto uses DER.
 package enum ECDSASignature {
-    /// How many bytes r and s have together, 32 each (RFC 7518 section 3.4).
+    /// The number of bytes of r and s together, 32 each (RFC 7518 section 3.4).
     package static let rawCount = 64
 
-    /// `SEQUENCE { INTEGER r, INTEGER s }` for 64 bytes of r and s.
+    /// Returns `SEQUENCE { INTEGER r, INTEGER s }` for 64 bytes of r and s.
     package static func der(raw: some RandomAccessCollection<UInt8>) -> [UInt8] {
         precondition(raw.count == rawCount, "a P-256 signature has 64 bytes")
         var body: [UInt8] = []
@@ -15,7 +15,7 @@ package enum ECDSASignature {
         return body
     }
 
-    /// A DER integer is as short as can be, and its first bit is its sign.
+    /// A DER integer has the shortest form, and its first bit is the sign.
     private static func appendInteger(
         _ bigEndian: some Collection<UInt8>,
         to body: inout [UInt8]
@@ -30,7 +30,7 @@ package enum ECDSASignature {
         body.append(contentsOf: digits)
     }
 
-    /// The 64 bytes of r and s in a DER signature, nil when it is not one of P-256.
+    /// Returns the 64 bytes of r and s of a DER signature; nil if it is not a P-256 signature.
     package static func raw(der: [UInt8]) -> [UInt8]? {
         guard der.count >= 2, der[0] == 0x30, Int(der[1]) == der.count - 2 else { return nil }
         var rest = der.dropFirst(2)

@@ -4,15 +4,16 @@ extension JWS {
     /// Throws unless the key signed this document with ES256.
     ///
     /// The algorithm is a constant here; the header's `alg` is only compared with it. `kid` is
-    /// allowed, since the caller has chosen the key already; what would bring another key or
-    /// change the meaning of the bytes is not.
+    /// allowed, since the caller has chosen the key already. Parameters that provide another key or
+    /// change the meaning of the bytes are rejected.
     public func verify(with key: P256PublicKey) throws(SignatureRefusal) {
         try checkHeader(forbidding: Self.parametersThatChangeMeaning)
         try checkSignature(by: key)
     }
 
-    /// The compact form of `payload` signed with ES256. The header is written as given: saying
-    /// `"alg": "ES256"` is the caller's part. Throws `tooLarge` when nobody here would read it.
+    /// Returns the compact form of `payload` signed with ES256. The header is written unchanged:
+    /// the caller sets `"alg": "ES256"`. Throws `tooLarge` if the result exceeds the limit for
+    /// reading.
     public static func sign(
         header: JSONObject,
         payload: [UInt8],

@@ -6,10 +6,10 @@ import Glibc
 import Darwin
 #endif
 
-/// A JSON Web Signature in compact serialization (RFC 7515), taken apart strictly and not yet
-/// believed: nothing in it may be used before something verified it.
+/// A JSON Web Signature in compact serialization (RFC 7515), strictly parsed but not verified.
+/// Verify it before using any of its content.
 public struct JWS: Sendable {
-    /// The longest compact form that is taken apart, in bytes: three times a real notification.
+    /// The maximum length of a compact form in bytes: three times a real notification.
     public static let maximumByteCount = 64 * 1024
 
     /// A part of the compact form.
@@ -25,21 +25,21 @@ public struct JWS: Sendable {
     public let headerText: ArraySlice<UInt8>
     /// The header as JSON, an object without duplicate names.
     public let header: JSONDocument
-    /// The decoded payload; bytes, whatever they say.
+    /// The decoded payload, with any content.
     public let payload: [UInt8]
     /// The decoded signature, of any length.
     public let signature: [UInt8]
-    /// What the signature covers: `header.payload` as sent.
+    /// The signed bytes: `header.payload` as sent.
     public let signingInput: ArraySlice<UInt8>
 
-    /// Takes a compact form apart; throws when it is not exactly three segments of canonical
-    /// base64url whose header is a strict JSON object, or longer than `maximumByteCount`.
+    /// Parses a compact form. Throws unless it has exactly three segments of canonical base64url, a
+    /// strict JSON object as header, and at most `maximumByteCount` bytes.
     public init(_ compact: some Collection<UInt8>) throws(SignatureRefusal) {
         try self.init(compact, known: { _ in nil })
     }
 
-    /// Takes a compact form apart in the same way, and asks `known` whether the same text was read
-    /// as a header before.
+    /// Parses a compact form in the same way. `known` returns the header for a text that was parsed
+    /// before.
     init(
         _ compact: some Collection<UInt8>,
         known: (_ headerText: ArraySlice<UInt8>) -> JSONDocument?
@@ -59,8 +59,9 @@ public struct JWS: Sendable {
         self.compact = compact
     }
 
-    /// The compact form of `payload`, with the signature that `sign` makes of the bytes it is handed.
-    /// The header is written as given. Throws `tooLarge` when nobody here would read it.
+    /// Returns the compact form of `payload`, with the signature that `sign` returns for the
+    /// signing input. The header is written unchanged. Throws `tooLarge` if the result exceeds the
+    /// limit for reading.
     public static func sign(
         header: JSONObject,
         payload: [UInt8],
@@ -78,18 +79,18 @@ public struct JWS: Sendable {
 }
 
 extension JWS {
-    /// Parameters that are refused rather than ignored. `crit` asks to be understood, `zip` and
-    /// `b64` change what the bytes mean, and the others bring or fetch a key that nobody vouches
-    /// for.
+    /// Parameters that are rejected rather than ignored. `crit` lists parameters that must be
+    /// understood; `zip` and `b64` change the meaning of the bytes. The others provide or fetch an
+    /// untrusted key.
     static let parametersThatChangeMeaning = ["crit", "zip", "b64", "jku", "jwk", "x5u"]
 
-    /// How many bytes a signature has, by ES256 and by Ed25519 alike.
+    /// The number of bytes of a signature, for both ES256 and Ed25519.
     static let signatureByteCount = 64
 
     private static let dot = UInt8(ascii: ".")
 
-    /// Throws unless the header names the algorithm, which is the caller's constant, and has none of
-    /// the parameters.
+    /// Throws unless the header names the algorithm, which is the caller's constant, and has none
+    /// of the forbidden parameters.
     func checkHeader(
         algorithm: String,
         forbidding parameters: [String]

@@ -1,18 +1,18 @@
-/// Why bytes offered as a key are none that we use.
+/// The reason why a key cannot be read.
 public enum KeyError: Error, Hashable, Sendable {
-    /// The text is not one PEM block with the label asked for.
+    /// The text is not one PEM block with the requested label.
     case notPEM
-    /// The bytes are not a key in the format asked for, or its parts do not belong together.
+    /// The bytes are not a key in the requested format, or its parts do not match.
     case malformed
-    /// The bytes are a key, but of another kind than elliptic curve P-256.
+    /// The key is not an elliptic curve P-256 key.
     case notP256
-    /// The bytes are a key, but of another kind than Ed25519.
+    /// The key is not an Ed25519 key.
     case notEd25519
-    /// The bytes are a key, but of another kind than RSA of 2048 to 4096 bits.
+    /// The key is not an RSA key of 2048 to 4096 bits.
     case notRSA
 }
 
-/// An elliptic curve of the two that certificates and signatures here use.
+/// One of the two elliptic curves that certificates and signatures use here.
 public enum EllipticCurve: Hashable, Sendable {
     /// NIST P-256, also named prime256v1 and secp256r1.
     case p256

@@ -1,14 +1,15 @@
 import Synchronization
 import TideoverLocks
 
-/// How often a public key has verified, and the table it gets for that.
+/// Counts how often a public key has verified, and manages its lookup table.
 ///
-/// The few keys that a store signs with verify everything there is: for those a table pays. A table is
-/// large and takes long to make, so the number of them is bounded for the whole process, the one unused
-/// for longest makes place, and no key gets one, or gets one anew, but for a thousand signatures that
-/// the ordinary path accepted. Who has no key that verifies cannot cause one to be made.
+/// The few signing keys of a store verify almost all documents, so a table pays off for them. A
+/// table is large and slow to compute, so their number is bounded for the whole process. The least
+/// recently used one is replaced. A key gets a table, or gets it again, only after a thousand
+/// signatures that the ordinary path accepted. So an attacker without a trusted key cannot cause a
+/// table to be computed.
 final class KeyHeat: Sendable {
-    /// How many signatures the ordinary path accepts before a key gets a table.
+    /// The number of accepted signatures before a key gets a table.
     static let threshold = 1_000
 
     private static let maximumTableCount = 8
@@ -17,27 +18,27 @@ final class KeyHeat: Sendable {
     private let accepted = Atomic<Int>(0)
     private let hasTable = Atomic<Bool>(false)
 
-    /// The key's table, where it has one.
+    /// Returns the key's table, if it has one.
     func table(of key: P256PublicKey) -> FixedKeyTable? {
         guard hasTable.load(ordering: .relaxed) else { return nil }
         if let table = Self.tables.withLock({ $0.value(for: key.x963[...]) }) { return table }
-        // Others have displaced it.
+        // Other keys have displaced it.
         if hasTable.exchange(false, ordering: .relaxed) {
             accepted.store(0, ordering: .relaxed)
         }
         return nil
     }
 
-    /// Counts a signature that the ordinary path accepted, and makes the table when it is due: on the
-    /// thread of whoever comes to the threshold, once, while all others go on without.
+    /// Counts a signature that the ordinary path accepted. At the threshold, the calling thread
+    /// computes the table once, while all others continue without it.
     func count(_ key: P256PublicKey, signature: [UInt8], digest: [UInt8]) {
         let count = accepted.wrappingAdd(1, ordering: .relaxed).newValue
         guard count == Self.threshold else { return }
         makeTable(of: key, signature: signature, digest: digest)
     }
 
-    /// Makes the table, or takes the one that the same key has elsewhere; none is kept whose verdicts on
-    /// an accepted signature are not the ordinary path's.
+    /// Computes the table, or reuses one of the same key. Discards a table that disagrees with
+    /// libcrypto.
     private func makeTable(of key: P256PublicKey, signature: [UInt8], digest: [UInt8]) {
         let known = Self.tables.withLock { $0.value(for: key.x963[...]) }
         guard let table = known ?? FixedKeyTable(key),

@@ -2,8 +2,8 @@ import TideoverJSON
 
 /// The text form of keys and certificates (RFC 7468): base64 between two labelled lines.
 package enum PEM {
-    /// The bytes of the one block with this label; nil when there is no such block, more than one,
-    /// or anything but white space around it.
+    /// Returns the bytes of the only block, which has this label. Returns nil for no block, several
+    /// blocks, or any text except white space around it.
     package static func decode(_ text: String, label: String) -> [UInt8]? {
         let lines = text.split(whereSeparator: \.isNewline).map(trimmed).filter { !$0.isEmpty }
         guard lines.count >= 3, lines.first == begin(label), lines.last == end(label) else {
@@ -12,7 +12,7 @@ package enum PEM {
         return Base64.decode(Array(lines.dropFirst().dropLast().joined().utf8), .standard)
     }
 
-    /// The block with lines of 64 characters and a line break at the end.
+    /// Returns a block with lines of 64 characters and a line break at the end.
     package static func encode(_ bytes: [UInt8], label: String) -> String {
         var rest = Base64.encode(bytes, .standard)[...]
         var lines = [begin(label)]

@@ -1,19 +1,18 @@
 import Synchronization
 import TideoverLocks
 
-/// Finds out which pinned anchor vouches for a leaf through exactly one intermediate.
+/// Finds the pinned anchor of a leaf through exactly one intermediate.
 ///
 /// The path is checked by direct calls instead of `X509_verify_cert`. Only one shape of chain is
-/// allowed, leaf, intermediate and anchor, so there is no path to search for; and a direct check
-/// cannot look at the system's store or the wall clock, cannot take a certificate of the sender's
-/// for an anchor, and does its public-key operations in an order that we choose: the intermediate
-/// is checked against the anchor before anything below it is even decoded. Whoever makes up a chain
-/// costs us one operation.
+/// allowed, leaf, intermediate and anchor, so no path search is needed. A direct check never uses
+/// the system's store or the wall clock, and never accepts a sender's certificate as an anchor. It
+/// also controls the order of the public-key operations: the intermediate is checked against the
+/// anchor before anything below it is decoded. An invented chain costs only one operation.
 ///
-/// What has passed all that is put before `X509_verify_cert` too, with nothing but the pinned anchor to
-/// trust, and strictly below an anchor that has a key identifier, as Apple's does: the field's
-/// libraries go by it, and a chain that it objects to, for a key identifier that is missing, say, is not
-/// one of the store's.
+/// A path that passes is also checked by `X509_verify_cert`, with only the pinned anchor as
+/// trusted. The check is strict below an anchor with a key identifier, such as Apple's. Common
+/// libraries rely on this check, so a chain that fails it, for example for a missing key
+/// identifier, is not the store's.
 final class PathVerifier: Sendable {
     private let policy: ChainPolicy
     private let anchors: [TrustAnchor]
@@ -25,14 +24,14 @@ final class PathVerifier: Sendable {
         self.anchors = anchors
     }
 
-    /// How many public-key operations were spent on finding out who signed what.
+    /// The number of public-key operations spent on verifying signatures of certificates.
     var operationCount: Int { operations.load(ordering: .relaxed) }
 
-    /// The path from an anchor through `intermediate` to the leaf, all valid at an instant, in
-    /// milliseconds since 1970.
+    /// Returns the path from an anchor through `intermediate` to the leaf, all valid at an instant,
+    /// in milliseconds since 1970.
     ///
-    /// No statement of a certificate is relied on before its issuer's signature holds, and the leaf is
-    /// not decoded before the intermediate is believed.
+    /// No content of a certificate is used before its issuer's signature is verified. The leaf is
+    /// decoded only after the intermediate is verified.
     func path(
         through intermediate: consuming Certificate,
         to decodedLeaf: () throws(SignatureRefusal) -> Certificate,
@@ -59,7 +58,7 @@ final class PathVerifier: Sendable {
         )
     }
 
-    /// Last, because it costs two operations more.
+    /// Runs last, because it costs two more operations.
     private func checkWhole(
         _ leaf: borrowing Certificate,
         _ intermediate: borrowing Certificate,
@@ -74,8 +73,8 @@ final class PathVerifier: Sendable {
         if let objection { throw .pathNotStrict(objection) }
     }
 
-    /// The anchor that signed the intermediate. It is remembered for the intermediate's exact
-    /// bytes, so that also a made-up leaf under a true intermediate soon costs one operation.
+    /// Returns the anchor that signed the intermediate. It is cached for the intermediate's exact
+    /// bytes, so that an invented leaf under a real intermediate also costs one operation.
     private func anchor(
         of intermediate: borrowing Certificate
     ) throws(SignatureRefusal) -> TrustAnchor {
@@ -91,9 +90,9 @@ final class PathVerifier: Sendable {
         return anchor
     }
 
-    /// The one anchor that can have signed the intermediate: only one is tried, whatever the
-    /// number of anchors. Names are compared as bytes, since authorities must encode them alike;
-    /// anchors of one name are told apart by the key identifier.
+    /// Returns the one anchor that can have signed the intermediate: only one is tried, however
+    /// many there are. Names are compared as bytes, since authorities must encode them alike. The
+    /// key identifier distinguishes anchors of one name.
     private func candidate(for intermediate: borrowing Certificate) -> TrustAnchor? {
         guard let issuer = intermediate.issuer else { return nil }
         let named = anchors.filter { $0.facts.subject == issuer }
@@ -120,7 +119,7 @@ final class PathVerifier: Sendable {
     }
 }
 
-/// A path whose signatures and statements hold; its validity is still a question of the instant.
+/// A path with valid signatures and content; its validity period depends on the instant.
 struct VerifiedPath: Sendable {
     let anchor: TrustAnchor
     let intermediate: Validity

@@ -1,14 +1,14 @@
 import Glibc
 
-/// A bounded memory of values by exact bytes that forgets whatever was not used for longest.
+/// A bounded cache of values by exact bytes that evicts the least recently used value.
 ///
-/// Searching compares bytes in order of last use: with a few dozen entries that differ early this
-/// is cheaper than hashing kilobytes.
+/// A search compares bytes in order of last use. With a few dozen entries that differ early this is
+/// cheaper than hashing kilobytes.
 package struct RecentlyUsed<Value> {
     private let capacity: Int
     private var entries: [(key: [UInt8], value: Value)] = []
 
-    /// An empty memory of at most `capacity` values, at least one.
+    /// Creates an empty cache of at most `capacity` values, at least one.
     package init(capacity: Int) {
         precondition(capacity > 0, "a memory of nothing remembers nothing")
         self.capacity = capacity
@@ -16,7 +16,7 @@ package struct RecentlyUsed<Value> {
 
     package var count: Int { entries.count }
 
-    /// The value remembered for these bytes, which counts as a use.
+    /// Returns the cached value for these bytes, which counts as a use.
     package mutating func value(for key: ArraySlice<UInt8>) -> Value? {
         guard let index = entries.firstIndex(where: { Self.isSame($0.key, key) }) else {
             return nil
@@ -27,7 +27,7 @@ package struct RecentlyUsed<Value> {
         return entries[0].value
     }
 
-    /// Remembers a value as the one used last, in place of any other for the same bytes.
+    /// Caches a value as the most recently used one, replacing any other for the same bytes.
     package mutating func remember(_ value: Value, for key: ArraySlice<UInt8>) {
         entries.removeAll { Self.isSame($0.key, key) }
         if entries.count == capacity {

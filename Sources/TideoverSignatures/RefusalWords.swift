@@ -1,8 +1,8 @@
 import TideoverASN1
 
-/// The words for a refusal, all in one place.
+/// The error codes and messages of refusals.
 extension SignatureRefusal: CustomStringConvertible {
-    /// A short stable name of the reason, such as `untrusted-root`, for answers and counters.
+    /// A short stable name of the reason, such as `untrusted-root`, for responses and counters.
     public var code: String {
         switch self {
         case .tooLarge: "too-large"
@@ -52,8 +52,8 @@ extension SignatureRefusal: CustomStringConvertible {
 
     /// The reason as one sentence without the final full stop.
     ///
-    /// It quotes nothing of the payload; what it quotes of the header is cut to a bounded length
-    /// and stripped of everything that could break a line of a log.
+    /// It quotes nothing from the payload. Quotes from the header have a bounded length and no
+    /// characters that could break a log line.
     public var description: String {
         switch self {
         case .tooLarge(let count):

@@ -1,45 +1,45 @@
 import TideoverASN1
 
-/// Signed data of the Cryptographic Message Syntax (RFC 5652, formerly PKCS #7), taken apart strictly
-/// and not yet believed: nothing in it may be used before ``SignedDataVerifier`` has verified it.
+/// Signed data of the Cryptographic Message Syntax (RFC 5652, formerly PKCS #7), strictly parsed
+/// but not verified. Verify it with ``SignedDataVerifier`` before using any of its content.
 ///
-/// It is taken apart here and not by libcrypto, whose `CMS_verify` cannot be held to our rules: it
-/// decodes whatever certificates a sender encloses, searches them for a path in an order of its own and
-/// at the wall clock's instant, and believes the first of several signers. libcrypto still takes the
-/// certificates apart and does every public-key operation.
+/// It is parsed here because libcrypto's `CMS_verify` cannot enforce these rules. It decodes any
+/// certificate that a sender encloses. It searches them for a path in its own order and at the wall
+/// clock's instant. It accepts the first of several signers. libcrypto still decodes the
+/// certificates and does every public-key operation.
 public struct SignedData: Sendable {
-    /// The longest signed data that is taken apart, in bytes: a receipt of some 500 purchases.
+    /// The maximum length of signed data in bytes: a receipt of some 500 purchases.
     public static let maximumByteCount = 256 * 1024
-    /// The most certificates that may be enclosed. The App Store encloses three.
+    /// The maximum number of enclosed certificates. The App Store encloses three.
     static let mostCertificates = 8
 
-    /// What is signed; bytes, whatever they say.
+    /// The signed content, as bytes.
     public let content: [UInt8]
-    /// The certificates that are enclosed, as they stand there.
+    /// The enclosed certificates, as encoded there.
     let certificates: [ArraySlice<UInt8>]
     let signer: Signer
 
-    /// Who signed, by which means.
+    /// The signer and the signature.
     struct Signer: Sendable {
-        /// The DER of the name of whoever issued the signer's certificate.
+        /// The DER of the issuer's name in the signer's certificate.
         let issuer: ArraySlice<UInt8>
         /// The contents of the serial number of that certificate.
         let serial: ArraySlice<UInt8>
         let digest: RSADigest
-        /// Nil where the content itself is signed.
+        /// Nil if the content itself is signed.
         let attributes: SignedAttributes?
         let signature: [UInt8]
     }
 
-    /// Takes signed data apart, in BER or DER; throws when it is anything but plain data with one
-    /// signer, or longer than `maximumByteCount`.
+    /// Parses signed data in BER or DER. Throws unless it is plain data with one signer, of at most
+    /// `maximumByteCount` bytes.
     public init(_ bytes: [UInt8]) throws(SignatureRefusal) {
         guard bytes.count <= Self.maximumByteCount else { throw .signedDataTooLarge(bytes.count) }
         do {
             var fields = try Self.fields(of: bytes)
             let version = try fields.next(BERValue.integer).integer()
             guard version == 1 else { throw SignatureRefusal.signedDataVersion(version) }
-            // The digests are named again by the signer, whose word is the one that counts.
+            // The signer information repeats the digest; that one is used.
             _ = try fields.next(BERValue.set)
             content = try Self.content(fields.next(BERValue.sequence))
             certificates = try Self.certificates(fields.next(BERValue.field(0)))
@@ -101,7 +101,7 @@ extension SignedData {
         return found
     }
 
-    /// `SignerInfos`, of which there must be one.
+    /// `SignerInfos`, which must have exactly one element.
     private static func signer(_ value: BERValue) throws -> Signer {
         var elements = value.elements
         guard !elements.isAtEnd else { throw SignatureRefusal.signerCount(0) }
@@ -117,7 +117,7 @@ extension SignedData {
 }
 
 extension SignedData.Signer {
-    /// `SignerInfo` without unsigned attributes, which nobody vouches for.
+    /// `SignerInfo` without unsigned attributes, which are not verifiable.
     fileprivate init(_ value: BERValue) throws {
         var fields = value.elements
         let version = try fields.next(BERValue.integer).integer()
@@ -140,7 +140,7 @@ extension SignedData.Signer {
         try fields.end()
     }
 
-    /// `AlgorithmIdentifier`, whose parameters are NULL or not there.
+    /// `AlgorithmIdentifier` with parameters that are NULL or absent.
     private static func algorithm(_ fields: inout BERReader) throws -> String {
         var parts = try fields.next(BERValue.sequence).elements
         let type = try parts.next(BERValue.objectIdentifier).objectIdentifier()
@@ -160,14 +160,14 @@ extension SignedData.Signer {
     ]
 }
 
-/// What a signer signed instead of the content: its digest, and what else there is to say of it.
+/// The signed attributes: the content's digest and other signed values.
 struct SignedAttributes: Sendable {
-    /// What the signature covers: the attributes as a set in DER (RFC 5652 section 5.4).
+    /// The signed bytes: the attributes as a set in DER (RFC 5652 section 5.4).
     let signingInput: [UInt8]
     let contentDigest: [UInt8]
 
     fileprivate init(_ value: BERValue) throws {
-        // Signed as DER has them; in any other form they would not be what was signed.
+        // The signature covers the DER form; any other form is not the signed data.
         guard value.hasLength else { throw BERError.length }
         signingInput = [BERValue.set] + value.encoding.dropFirst()
         var values: [String: BERValue] = [:]

@@ -1,11 +1,12 @@
 import TideoverASN1
 import TideoverLocks
 
-/// Believes signed data whose signer a pinned anchor vouches for through exactly one enclosed
-/// intermediate, by RSA.
+/// Verifies signed data with an RSA certificate chain from a pinned anchor through exactly one
+/// enclosed intermediate.
 ///
-/// Paths that held are remembered by the exact bytes of leaf and intermediate, refusals never are. The
-/// validity of all three certificates is checked at each instant asked about, remembered or not.
+/// Valid paths are cached by the exact bytes of leaf and intermediate; failures are never cached.
+/// The validity periods of all three certificates are checked at each requested instant, cached or
+/// not.
 public final class SignedDataVerifier: Sendable {
     /// The pinned certificates, in order of preference.
     public let anchors: [TrustAnchor]
@@ -14,7 +15,7 @@ public final class SignedDataVerifier: Sendable {
     private let remembered = Locked(RecentlyUsed<VerifiedPath>(capacity: 8))
     private let uncachedChecks = Lanes<Void>(count: 2) { () }
 
-    /// A verifier of what is signed under these anchors by certificates that bear these markers.
+    /// Creates a verifier for these anchors and certificate markers.
     public init(leafMarker: String, intermediateMarker: String, anchors: [TrustAnchor]) {
         self.anchors = anchors
         let policy = ChainPolicy(
@@ -25,12 +26,12 @@ public final class SignedDataVerifier: Sendable {
         paths = PathVerifier(policy: policy, anchors: anchors)
     }
 
-    /// How many public-key operations were spent on finding out who signed certificates that were not
-    /// remembered. The strict check of a path that has held so far comes on top.
+    /// The number of public-key operations spent on signatures of uncached certificates. The strict
+    /// check of a path that passed so far is not included.
     public var publicKeyOperationCount: Int { paths.operationCount }
 
-    /// Returns the anchor that vouches for the signer at an instant, in milliseconds since 1970;
-    /// throws when none does, or when the content is not signed by it.
+    /// Returns the anchor of the signer at an instant, in milliseconds since 1970. Throws if no
+    /// anchor is valid, or if the content's signature is not.
     public func verify(
         _ signed: SignedData,
         at milliseconds: Int64
@@ -47,7 +48,7 @@ public final class SignedDataVerifier: Sendable {
                 at: milliseconds
             )
             let anchor = try path.vouch(for: signed, at: milliseconds)
-            // Only now: a true chain beside a false signature must not displace others.
+            // Cached only now: a valid chain with an invalid signature must not displace others.
             remembered.withLock { $0.remember(path, for: key[...]) }
             return anchor
         }
@@ -67,7 +68,8 @@ extension VerifiedPath {
 }
 
 extension SignedData {
-    /// Leaf and intermediate, found by the names that the signer gives: nothing in them is believed.
+    /// Returns the leaf and the intermediate, found by the names in the signer information; both
+    /// are untrusted.
     fileprivate func chain() throws(SignatureRefusal) -> (leaf: [UInt8], intermediate: [UInt8]) {
         let named = certificates.compactMap { certificate in
             CertificateNames(certificate).map { (names: $0, der: certificate) }
@@ -100,7 +102,7 @@ extension SignedData {
     }
 }
 
-/// What a certificate calls itself and whoever issued it, by which it is found among others.
+/// The names in a certificate, by which it is found among others.
 private struct CertificateNames {
     /// The contents of the serial number.
     let serial: ArraySlice<UInt8>
@@ -108,7 +110,7 @@ private struct CertificateNames {
     let issuer: ArraySlice<UInt8>
     let subject: ArraySlice<UInt8>
 
-    /// Nil for what is no certificate (RFC 5280 section 4.1).
+    /// Fails if the bytes are not a certificate (RFC 5280 section 4.1).
     init?(_ der: ArraySlice<UInt8>) {
         do {
             var whole = try BERReader.only(der).elements

@@ -1,23 +1,23 @@
-/// A root certificate that was pinned: what it vouches for is decided by whoever pinned it.
+/// A pinned root certificate. The code that pins it decides its use.
 public struct TrustAnchor: Hashable, Sendable {
-    /// What the anchor is called, such as `apple` or `simulated`.
+    /// The name of the anchor, such as `apple` or `simulated`.
     public let name: String
     /// The certificate as DER.
     public let der: [UInt8]
     let facts: CertificateFacts
     let keyIdentifier: [UInt8]?
 
-    /// The span in which the certificate may be relied on, both ends included, in milliseconds since
+    /// The period in which the certificate is valid, both ends included, in milliseconds since
     /// 1970.
     public var validity: ClosedRange<Int64> {
-        // A certificate that ends before it begins was never valid.
+        // A certificate that ends before it begins is never valid.
         let validity = facts.validity
         return validity.notBefore...max(validity.notBefore, validity.notAfter)
     }
 
-    /// Pins a certificate, which must be an authority with a key of this family that allows one
-    /// intermediate below it. Being pinned, it needs no signature; whether it is expired is judged
-    /// at the instant of each check.
+    /// Pins a certificate. It must be an authority with a key of this family that allows one
+    /// intermediate below it. A pinned certificate needs no signature; its expiry is checked at the
+    /// instant of each verification.
     public init(
         name: String,
         der: [UInt8],
@@ -39,16 +39,15 @@ public struct TrustAnchor: Hashable, Sendable {
 }
 
 extension TrustAnchor {
-    /// Of all that makes two anchors different only the name: an anchor is looked up for every signed
-    /// document.
+    /// Hashes only the name, for speed: an anchor is looked up for every signed document.
     public func hash(into hasher: inout Hasher) { hasher.combine(name) }
 }
 
-/// Why a certificate cannot be pinned: a mistake in configuration, found before anything is served.
+/// The reason why a certificate cannot be pinned: a configuration error, found at startup.
 public enum TrustAnchorError: Error, Hashable, Sendable {
     /// The bytes are not exactly one well-formed X.509 certificate in DER.
     case malformed
-    /// The key is none of the family asked for.
+    /// The key is not of the requested family.
     case unsupportedKey
     /// The certificate is not marked as an authority that may sign certificates.
     case notAnAuthority

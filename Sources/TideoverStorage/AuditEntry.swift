@@ -1,24 +1,24 @@
 public import TideoverCore
 public import TideoverJSON
 
-/// One line of an app's audit: who changed whose a purchase is, or gave or took access by hand, when
-/// and why; and whose claim came to nothing. Lines are only ever added.
+/// One line of an app's audit log. It records an ownership change, a refused claim, or access that
+/// was granted or revoked by hand. Lines are only ever added.
 public struct AuditEntry: Hashable, Sendable {
     public var kind: Kind
-    /// Whom it concerns; nil for a purchase without an owner and for a change of many purchases.
+    /// The customer; nil for a purchase without an owner and for a change of many purchases.
     public var customer: CustomerID?
-    /// The other one it concerns: who held what moved, or the id that joined.
+    /// The other customer: the previous owner of a transferred purchase, or the id that was joined.
     public var other: CustomerID?
-    /// The key of the lineage; nil where none is concerned.
+    /// The key of the lineage; nil if the entry concerns none.
     public var lineage: String?
     public var actor: Actor
-    /// Which operator: the name of a key; nil for anybody else.
+    /// The name of the operator's key; nil for any other actor.
     public var by: String?
-    /// Why, in the operator's words or ours.
+    /// The reason, as the operator or the server states it.
     public var why: String
-    /// When, by our clock.
+    /// The time, by the server's clock.
     public var at: Instant
-    /// Nil for what may be written any number of times; under a name it is written once.
+    /// The unique name of an entry that is written once; nil for an entry that may repeat.
     public var name: String?
     /// The number of occurrences. Refused claims of one purchase beyond `mostRefusals` share one entry.
     public var count: Int
@@ -53,17 +53,17 @@ public struct AuditEntry: Hashable, Sendable {
         self.change = change
     }
 
-    /// What happened.
+    /// The kind of event.
     public enum Kind: String, Hashable, Sendable, CaseIterable {
-        /// The customer claimed a purchase that nobody held.
+        /// The customer claimed a purchase that had no owner.
         case claimed
-        /// A purchase that another one held became the customer's.
+        /// A purchase moved from another customer to this one.
         case transferred
-        /// The customer claimed a purchase and did not get it.
+        /// The customer's claim to a purchase was refused.
         case claimRefused
-        /// Access was given by hand.
+        /// Access was granted by hand.
         case granted
-        /// Access that was given by hand was taken back.
+        /// Access that was granted by hand was revoked.
         case grantRevoked
         /// Another id was declared to be the customer's.
         case aliased
@@ -71,13 +71,13 @@ public struct AuditEntry: Hashable, Sendable {
         case storeAction
     }
 
-    /// Who did it.
+    /// The originator of the event.
     public enum Actor: String, Hashable, Sendable, CaseIterable {
-        /// Whoever presented a purchase under the customer's id.
+        /// The app that presented a purchase under the customer's id.
         case customer
-        /// The store, by its signed word.
+        /// The store, by a signed message.
         case store
-        /// A person or a program with a key of the operator's.
+        /// A person or a program with an API key.
         case `operator`
         /// This server, by its configuration.
         case server
@@ -85,9 +85,9 @@ public struct AuditEntry: Hashable, Sendable {
 
     /// A change of a purchase that was requested from its store.
     public struct StoreChange: Hashable, Sendable {
-        /// Which, such as `extend`.
+        /// The action, such as `extend`.
         public let action: String
-        /// What was requested, in one line.
+        /// The requested change, in one line.
         public let detail: String
         public let outcome: Outcome
         /// The reason of a failure; nil without one.
@@ -101,27 +101,27 @@ public struct AuditEntry: Hashable, Sendable {
         }
 
         public enum Outcome: String, Hashable, Sendable, CaseIterable {
-            /// It was only drafted; nothing was sent.
+            /// The change was only drafted; nothing was sent.
             case dryRun
-            /// It is about to be sent.
+            /// The change is about to be sent.
             case requested
-            /// The store carried it out.
+            /// The store carried out the change.
             case completed
-            /// The store refused it.
+            /// The store refused the change.
             case rejected
-            /// It did not reach the store.
+            /// The request did not reach the store.
             case notSent
-            /// Whether the store carried it out is not known.
+            /// It is unknown whether the store carried out the change.
             case unknown
-            /// The time in which the store accepts it passed.
+            /// The store no longer accepts the change, because its deadline passed.
             case missed
         }
     }
 }
 
-/// A line of the audit as it is stored.
+/// An audit entry as it is stored.
 public struct AuditRecord: Hashable, Sendable {
-    /// Rises with time.
+    /// Increases with time.
     public let id: EventID
     public let environment: Environment
     public let entry: AuditEntry
@@ -133,11 +133,11 @@ public struct AuditRecord: Hashable, Sendable {
     }
 }
 
-// MARK: - What leaves a line
+// MARK: - Entries for events
 
 extension AuditEntry {
-    /// What a ruling on a claim leaves; nothing where the customer held the purchase already. The same
-    /// refusal is written once, however often a device asks again.
+    /// Creates the entry for a ruling on a claim; nil if the customer owned the purchase already.
+    /// The same refusal is written once, however often a device repeats the claim.
     package init?(_ ruling: ClaimRuling, on claim: OwnershipClaim, holder: CustomerID?) {
         switch ruling {
         case .held: return nil
@@ -170,7 +170,7 @@ extension AuditEntry {
         }
     }
 
-    /// What an owner named by the store leaves: nothing where nobody held the purchase before.
+    /// Creates the entry for an owner named by the store; nil if the purchase had no owner before.
     package init?(_ entry: OwnershipEntry, after holder: CustomerID?, at now: Instant) {
         guard entry.why == .accountToken, let holder, holder != entry.customer else { return nil }
         self.init(
@@ -184,7 +184,7 @@ extension AuditEntry {
         )
     }
 
-    /// What an operator's word on access leaves; nothing for any other fact.
+    /// Creates the entry for an operator's grant or revocation; nil for any other fact.
     package init?(_ fact: Fact, owner: CustomerID?) {
         guard fact.source == .operator else { return nil }
         switch fact.assertion {
@@ -213,7 +213,7 @@ extension AuditEntry {
         }
     }
 
-    /// What an alias leaves.
+    /// Creates the entry for an alias.
     package init(_ alias: CustomerAlias) {
         self.init(
             .aliased,
@@ -227,10 +227,10 @@ extension AuditEntry {
     }
 }
 
-// MARK: - Its form
+// MARK: - JSON form
 
 extension AuditEntry {
-    /// Writes the members of the entry's JSON object; what is not said is null.
+    /// Writes the members of the entry's JSON object. An absent value is written as null.
     public func writeFields(to writer: inout JSONWriter) {
         writer.field("kind", kind.rawValue)
         writer.field("at", at.rfc3339)
@@ -253,7 +253,7 @@ extension AuditEntry {
         )
     }
 
-    /// Reads what `writeFields` wrote, but for the name; nil for anything else.
+    /// Reads the object that `writeFields` writes, except for the name; nil for any other object.
     package init?(json node: JSONNode) {
         guard let kind = node["kind"]?.string.flatMap(Kind.init(rawValue:)),
             let at = node["at"]?.string.flatMap({ Instant(rfc3339: $0) }),
@@ -289,17 +289,17 @@ extension AuditEntry.StoreChange {
     }
 }
 
-// MARK: - Claims of many
+// MARK: - Repeated claims
 
 extension AuditEntry {
-    /// The names of all lines about refused claims to this one's purchase lie between these; nil where
-    /// this is no such line.
+    /// The bounds between which the names of all refused claims to the same purchase lie; nil if
+    /// this entry is not a refused claim.
     package var refusals: (after: String, before: String)? {
         guard kind == .claimRefused, let lineage else { return nil }
         return ("claim\n\(lineage)\n", "claim\n\(lineage)\u{0B}")
     }
 
-    /// The line that counts refused claims to a purchase once there were many.
+    /// The entry that counts further refused claims to a purchase after the first few.
     package var counted: AuditEntry {
         var line = self
         line.name = lineage.map { "claim\n\($0)" }

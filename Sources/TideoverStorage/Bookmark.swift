@@ -1,10 +1,10 @@
 public import TideoverCore
 
-/// Names a bookmark: how far a long walk has come, of one app in one environment.
+/// Names a bookmark: the position of a long scan of one app in one environment.
 public struct BookmarkKey: Hashable, Sendable {
     public let app: String
     public let environment: Environment
-    /// Which walk; never empty.
+    /// The name of the scan; never empty.
     public let name: String
 
     public init(app: String, environment: Environment, name: String) {

@@ -1,10 +1,10 @@
-/// How far a copy of the database is that a server makes while it works.
+/// The progress of a database copy that a server makes while it runs.
 public struct CopyReport: Hashable, Sendable {
     public enum State: Hashable, Sendable {
         case copying
-        /// Every page is copied. The copy is unchecked, and may not be on the disk yet.
+        /// Every page is copied. The copy is not verified, and may not be on the disk yet.
         case copied
-        /// The file was removed.
+        /// The copy failed and its file was removed.
         case failed(StorageError)
     }
 
@@ -19,13 +19,13 @@ public struct CopyReport: Hashable, Sendable {
     }
 }
 
-/// Makes copies of the database while the server works, one at a time.
+/// Makes copies of the database while the server runs, one at a time.
 public struct DatabaseCopier: Sendable {
-    /// Begins a copy.
+    /// Starts a copy.
     ///
-    /// - Throws: `busy` while another one is made, or why none can be made.
+    /// - Throws: `busy` while another copy runs, or the reason why a copy is impossible.
     public let begin: @Sendable () throws(StorageError) -> CopyReport
-    /// The latest copy since the server started; nil where none was begun.
+    /// The latest copy since the server started; nil if there is none.
     public let latest: @Sendable () -> CopyReport?
 
     public init(

@@ -1,34 +1,33 @@
 public import TideoverCore
 
-/// Everything stored about one customer: what the customer's answer is derived from.
+/// Everything stored about one customer: the input of the customer's derivation.
 public struct CustomerLineages: Hashable, Sendable {
     public let key: CustomerKey
     /// All ids of the customer.
     public let identity: CustomerIdentity
-    /// The answer derived last; nil for a customer never derived.
+    /// The latest derived answer; nil for a customer never derived.
     public let answer: CustomerRow?
-    /// The lineages the customer owns or ever owned, by whatever id, in the order of their keys;
-    /// without those that were left out.
+    /// The lineages the customer owns or ever owned, by any id, in the order of their keys.
+    /// Lineages that were left out are not included.
     public private(set) var holdings: [Holding]
-    /// The settled lineages that are not among `holdings`; nil where all are.
+    /// The settled lineages that are not among `holdings`; nil if there are none.
     public let leftOut: LeftOut?
-    /// The names of the events told of the customer so far, in the order of their commits.
+    /// The names of the customer's events so far, in the order of their commits.
     public let told: [String]
-    /// The differences from what a device saw that have not ended, oldest first.
+    /// The open differences from the state a device saw, oldest first.
     public let openDrift: [Drift]
-    /// The prompts shown to the customer lately, by whatever id, latest first.
+    /// The prompts shown to the customer recently, by any id, latest first.
     public let prompts: [PromptExposure]
-    /// The instant to derive for.
+    /// The instant of the derivation.
     public let now: Instant
-    /// When a device first presented all that it had; nil where none did.
+    /// When a device first presented all its purchases; nil if no device did.
     public let reconciledAt: Instant?
-    /// When a device of a store first presented everything that the customer has there.
+    /// When a device of a store first presented all the customer's purchases in that store.
     public let presented: [Store: Instant]
-    /// What the version of the answer is at least: an id that joined may have been answered under
-    /// greater versions.
+    /// The lowest version of the answer: a joined id may have been answered under greater versions.
     private let leastVersion: Int64
 
-    /// Who was reconciled before stays so, from the instant that the answer says.
+    /// A customer who was reconciled before stays so, from the instant in the answer.
     public init(
         key: CustomerKey,
         aliases: [CustomerAlias] = [],
@@ -57,7 +56,7 @@ public struct CustomerLineages: Hashable, Sendable {
         self.now = now
     }
 
-    /// Puts a lineage in its place as it now is.
+    /// Replaces a lineage with its current state.
     package mutating func replace(_ holding: Holding) {
         guard let place = holdings.firstIndex(where: { $0.lineage == holding.lineage }) else {
             return
@@ -65,16 +64,16 @@ public struct CustomerLineages: Hashable, Sendable {
         holdings[place] = holding
     }
 
-    /// The version of the answer derived last, 0 before the first.
+    /// The version of the latest answer, 0 before the first.
     public var version: Int64 { max(answer?.version ?? 0, leastVersion) }
 
-    /// The version that an answer will have: it rises by one exactly when the answer's bytes differ
-    /// from those before.
+    /// Returns the version of an answer with these bytes. It rises by one exactly when the bytes
+    /// differ from those before.
     public func version(of bytes: [UInt8]) -> Int64 {
         answer?.answer == bytes ? version : version + 1
     }
 
-    /// The row that holds a derivation.
+    /// Returns the row that stores a derivation.
     public func row(for derivation: Derivation) -> CustomerRow {
         CustomerRow(
             key: key,
@@ -90,11 +89,11 @@ public struct CustomerLineages: Hashable, Sendable {
     }
 }
 
-/// Settled lineages that a derivation is not given. The first of all settled ones by key is given:
-/// it answers for them.
+/// Settled lineages that a derivation does not receive. It receives the first settled lineage by
+/// key, which represents the others.
 public struct LeftOut: Hashable, Sendable {
     public let count: Int
-    /// From when on all of them are settled.
+    /// The instant from which all of them are settled.
     public let since: Instant
 
     public init(count: Int, since: Instant) {
@@ -103,8 +102,8 @@ public struct LeftOut: Hashable, Sendable {
     }
 }
 
-/// A lineage that can change no answer and no event from an instant on, until something new is
-/// learned of it.
+/// A lineage that changes no answer and no event from an instant on, until a new fact about it is
+/// learned.
 public struct SettledLineage: Hashable, Sendable {
     public let lineage: Lineage
     public let since: Instant
@@ -115,12 +114,12 @@ public struct SettledLineage: Hashable, Sendable {
     }
 }
 
-/// One lineage with all that was ever said of it, and all who ever owned it.
+/// One lineage with all its facts and all its owners, past and present.
 public struct Holding: Hashable, Sendable {
     public let lineage: Lineage
-    /// In the order of their assertion.
+    /// The facts, in the order of their assertion.
     public let facts: [Fact]
-    /// In the order they were written.
+    /// The owners, in the order they were written.
     public let owners: [OwnershipEntry]
 
     public init(lineage: Lineage, facts: [Fact], owners: [OwnershipEntry]) {
@@ -130,27 +129,26 @@ public struct Holding: Hashable, Sendable {
     }
 }
 
-/// What a customer's lineages amount to.
+/// The result of deriving a customer from its lineages.
 public struct Derivation: Hashable, Sendable {
-    /// The answer as JSON text; a storage does not look inside.
+    /// The answer as JSON text; a storage does not parse it.
     public let answer: [UInt8]
-    /// When it is to be derived again though nothing new was learned, because the answer changes or
-    /// there is something to tell; nil for never.
+    /// When the customer must be derived again even without new facts, because the answer changes
+    /// or an event falls due; nil for never.
     public let validUntil: Instant?
-    /// Names the policy and catalogue it was derived with.
+    /// Identifies the policy and catalogue of the derivation.
     public let fingerprint: String
-    /// What others should hear of, in order.
+    /// The events to deliver, in order.
     public let events: [Event]
-    /// The pass that goes with the answer; nil where none is issued.
+    /// The pass issued with the answer; nil if there is none.
     public let pass: IssuedPass?
-    /// Differences from what a device saw: those that ended or of which more is known, then those that
-    /// begin. One that has ended is not changed again, and of an entitlement one at most is open.
+    /// Differences from the state a device saw: first those that ended or changed, then those that
+    /// begin. An ended difference never changes again. At most one per entitlement is open.
     public let drift: [Drift]
-    /// The lineages, among those it was derived from, that later derivations under the same
-    /// fingerprint may leave out.
+    /// The lineages that later derivations under the same fingerprint may leave out.
     public let settled: [SettledLineage]
-    /// Whether it needs the lineages that were left out: then nothing of it is kept, and it is derived
-    /// again from all.
+    /// Whether the derivation needs the lineages that were left out. If so, it is discarded and the
+    /// customer is derived again from all lineages.
     public let needsAll: Bool
 
     public init(
@@ -174,16 +172,16 @@ public struct Derivation: Hashable, Sendable {
     }
 }
 
-/// Something that happened to a customer, for others to hear of.
+/// Something that happened to a customer, to be delivered to subscribers.
 public struct Event: Hashable, Sendable {
-    /// What is told of a customer under one name is told once: another event of that name is left
-    /// out. Nil for what may be told again.
+    /// The unique name: a customer's second event with this name is dropped. Nil for an event that
+    /// may repeat.
     public let name: String?
-    /// Never empty; a storage refuses one that is.
+    /// Never empty; a storage rejects an empty kind.
     public let kind: String
-    /// When it happened, which can be long before it was learned.
+    /// When it happened, possibly long before it was learned.
     public let at: Instant
-    /// JSON text; a storage does not look inside.
+    /// JSON text; a storage does not parse it.
     public let body: [UInt8]
 
     public init(name: String? = nil, kind: String, at: Instant, body: [UInt8]) {
@@ -194,23 +192,23 @@ public struct Event: Hashable, Sendable {
     }
 }
 
-/// A customer's answer as derived last.
+/// A customer's latest derived answer.
 public struct CustomerRow: Hashable, Sendable {
     public let key: CustomerKey
     /// From 1; rises by one exactly when the bytes of `answer` change.
     public let version: Int64
     /// The answer as JSON text.
     public let answer: [UInt8]
-    /// When it is due to be derived again though nothing new was learned; nil for never.
+    /// When the answer must be derived again even without new facts; nil for never.
     public let validUntil: Instant?
-    /// Names the policy and catalogue it was derived with.
+    /// Identifies the policy and catalogue of the derivation.
     public let fingerprint: String
     public let derivedAt: Instant
-    /// The pass that goes with the answer; nil where none was issued.
+    /// The pass issued with the answer; nil if there is none.
     public let pass: IssuedPass?
-    /// When a device first presented all that it had; nil where none did.
+    /// When a device first presented all its purchases; nil if no device did.
     public let reconciledAt: Instant?
-    /// When a device of a store first presented everything that the customer has there.
+    /// When a device of a store first presented all the customer's purchases in that store.
     public let presented: [Store: Instant]
 
     public init(
@@ -236,15 +234,15 @@ public struct CustomerRow: Hashable, Sendable {
     }
 }
 
-/// A signed pass as it is kept beside the answer that it was issued with. A new one changes neither
+/// A signed pass, as it is stored beside the answer it was issued with. A new pass changes neither
 /// the answer nor its version.
 public struct IssuedPass: Hashable, Sendable {
-    /// The signed document; empty where it would have been too long for anybody to read.
+    /// The signed document; empty if it would have been too long for clients to read.
     public let compact: [UInt8]
-    /// Names who signed it; a storage does not look inside.
+    /// Identifies the signing key; a storage does not interpret it.
     public let signer: String
     public let issuedAt: Instant
-    /// When half of its life is over; nil where a new one would last no longer.
+    /// The middle of its lifetime; nil if a new pass would last no longer.
     public let renewAt: Instant?
 
     public init(compact: [UInt8], signer: String, issuedAt: Instant, renewAt: Instant?) {
@@ -255,11 +253,11 @@ public struct IssuedPass: Hashable, Sendable {
     }
 }
 
-/// An event waiting to be heard.
+/// An event waiting for delivery.
 public struct OutboxEvent: Hashable, Sendable {
     public let id: EventID
     public let customer: CustomerKey
-    /// The version of the customer's answer that the event came with.
+    /// The version of the customer's answer at the time of the event.
     public let version: Int64
     public let event: Event
 

@@ -1,12 +1,12 @@
 public import TideoverCore
 
-/// A request for customers whose answers are due to be derived again.
+/// A request for customers with answers that are due to be derived again.
 public struct DueOrder: Hashable, Sendable {
     public let app: String
     public let environment: Environment
-    /// The instant of the request by the caller's clock: what fell due by it is given.
+    /// The instant of the request by the caller's clock. Answers due by then are claimed.
     public let now: Instant
-    /// When the claims run out by the same clock.
+    /// When the claims expire by the same clock.
     public let until: Instant
     public let limit: Int
 
@@ -28,10 +28,10 @@ public struct DueOrder: Hashable, Sendable {
 /// A customer claimed because the answer fell due.
 public struct DueClaim: Hashable, Sendable {
     public let customer: CustomerKey
-    /// The instant it fell due.
+    /// The instant the answer fell due.
     public let dueAt: Instant
-    /// Greater than that of any claim to this customer before: what tells an old claim from one that
-    /// was given out since.
+    /// Greater than the fence of every earlier claim to this customer. It distinguishes an expired
+    /// claim from its successor.
     public let fence: Int64
 
     public init(customer: CustomerKey, dueAt: Instant, fence: Int64) {
@@ -41,13 +41,13 @@ public struct DueClaim: Hashable, Sendable {
     }
 }
 
-/// How much is due, and when more will be.
+/// The amount of due work, and when more falls due.
 public struct DueReading: Hashable, Sendable {
-    /// Customers whose answers are due; at most the limit asked for.
+    /// The number of customers with due answers; at most the requested limit.
     public let count: Int
-    /// Since when the longest due one is; nil where nothing is.
+    /// The due time of the longest overdue answer; nil if none is due.
     public let oldest: Instant?
-    /// The earliest instant at which another one falls due; nil where none is known to.
+    /// The earliest instant at which another answer falls due; nil if none is known.
     public let next: Instant?
 
     public init(count: Int, oldest: Instant?, next: Instant?) {

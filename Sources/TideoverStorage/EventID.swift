@@ -1,14 +1,14 @@
 public import TideoverCore
 
-/// The id of an event: a UUID of version 7 (RFC 9562), made by us and not by the database.
+/// The id of an event: a UUID of version 7 (RFC 9562), made by the server and not by the database.
 ///
-/// Ids of one app rise in the order the events were committed, as numbers and as text.
+/// Ids of one app rise in the order of the commits, as numbers and as text.
 public struct EventID: Hashable, Sendable, Comparable {
     private let high: UInt64
     private let low: UInt64
 
-    /// The id that follows the app's latest one, however the clock moved since. Of `random` 62 bits
-    /// go into it, so that none can be guessed.
+    /// Returns the id after the app's latest one, however the clock moved since. It includes 62
+    /// bits of `random`, so that ids cannot be guessed.
     public static func next(after latest: EventID?, at now: Instant, random: UInt64) -> EventID {
         let range = 0...Int64(maximumMilliseconds)
         let clock = UInt64(min(max(now.millisecondsSince1970, range.lowerBound), range.upperBound))
@@ -25,13 +25,13 @@ public struct EventID: Hashable, Sendable, Comparable {
         )
     }
 
-    /// Before every id that was given at an instant or later, if the clock was never set back.
+    /// Precedes every id made at an instant or later, if the clock was never set back.
     package static func earliest(at instant: Instant) -> EventID {
         let clock = min(max(instant.millisecondsSince1970, 0), Int64(maximumMilliseconds))
         return EventID(milliseconds: UInt64(clock), counter: 0, random: 0)
     }
 
-    /// Half of what 48 bits hold (the year 6429), so that counting on never overflows them.
+    /// Half of the range of 48 bits (the year 6429), so that counting never overflows.
     private static let maximumMilliseconds: UInt64 = 1 << 47
     private static let maximumCounter: UInt64 = 0xFFF
 
@@ -47,7 +47,7 @@ public struct EventID: Hashable, Sendable, Comparable {
 }
 
 extension EventID: CustomStringConvertible {
-    /// Reads a UUID in lower case; nil for anything else.
+    /// Parses a UUID in lower case; nil for any other text.
     public init?(_ text: some StringProtocol) {
         let groups = text.split(separator: "-", omittingEmptySubsequences: false)
         guard groups.map(\.utf8.count) == [8, 4, 4, 4, 12] else { return nil }

@@ -1,12 +1,12 @@
 import TideoverCore
 
-/// The events of one commit in the order they are told: by their instants, and each customer's in the
+/// The events of one commit in the order of delivery: by their instants, and each customer's in the
 /// order they were derived.
 package struct EventOrder: Sendable {
     private struct Entry {
         let event: Event
         let row: CustomerRow
-        /// Its instant, or an earlier one of an event of the same customer that must not come before.
+        /// The event's instant, or an earlier one of a following event of the same customer.
         var place: Instant
     }
 

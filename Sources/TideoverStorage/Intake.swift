@@ -17,39 +17,38 @@ public struct CustomerKey: Hashable, Sendable, Comparable {
     }
 }
 
-/// What one commit brings: all of one app and one environment.
+/// The input of one commit, all of one app and one environment.
 public struct Intake: Sendable {
     public let app: String
     public let environment: Environment
-    /// What the facts were read from; nil when nothing arrived and only time has passed.
+    /// The source of the facts; nil when nothing arrived and only time has passed.
     public let evidence: Evidence?
-    /// What was learned; facts already stored are ignored.
+    /// The learned facts; stored ones are ignored.
     public let facts: [Fact]
     /// Customers to derive again even if no fact is new.
     public let customers: [CustomerKey]
-    /// Customers for whom a device has presented all that it had; they are derived again, too.
+    /// Customers with a device that presented all its purchases; they are derived again, too.
     public let reconciled: [CustomerKey]
-    /// The store of the device that presented it; nil if that is not known.
+    /// The store of that device; nil if unknown.
     public let presentedIn: Store?
-    /// Claims to customers to derive again, each only if it still holds.
+    /// Claims to customers to derive again, each only if it is still valid.
     public let claims: [DueClaim]
-    /// Customers' claims to lineages; those concerned are derived again.
+    /// Customers' claims to lineages; all affected customers are derived again.
     public let ownership: OwnershipClaims?
-    /// Prompts that were shown to customers, who are derived again, too.
+    /// Prompts that were shown to customers; these are derived again, too.
     public let prompts: [ShownPrompt]
-    /// The word that another id is a customer's too; it comes to nothing where it is refused by what
-    /// is then stored.
+    /// Another id of a customer. It has no effect if the stored data refuses it.
     public let alias: CustomerAlias?
-    /// Lines of the audit that follow from nothing else in the intake.
+    /// Additional audit entries, which nothing else in the intake implies.
     public let audit: [AuditEntry]
-    /// How what somebody holds can move to another.
+    /// The rule for moving a purchase from its owner to another customer.
     public let transfer: Policy.Transfer
-    /// What to add to the app's counts.
+    /// The increments of the app's counters.
     public let tallies: [Tally: Int64]
     /// The instant of the commit by the caller's clock.
     public let now: Instant
 
-    /// Facts, claims and customers must belong to the app and environment named; `commit` refuses
+    /// Facts, claims and customers must belong to the given app and environment; `commit` rejects
     /// others.
     public init(
         app: String,
@@ -87,8 +86,9 @@ public struct Intake: Sendable {
 }
 
 extension Intake {
-    /// Why no storage may commit this; nil if one may. What it checks follows from received bytes, so
-    /// a violation is refused: a trap would stop the server at each restart of the same work.
+    /// The reason why no storage may commit this; nil if one may. The checked values come from
+    /// received bytes, so a violation is rejected. A trap would stop the server at each restart of
+    /// the same work.
     package var objection: String? {
         guard facts.allSatisfy({ $0.lineage.environment == environment }) else {
             return "a fact belongs to another environment"
@@ -124,18 +124,19 @@ public struct ShownPrompt: Hashable, Sendable {
     }
 }
 
-/// The signed bytes or the answer that facts were read from, kept so that they can be proved again.
+/// The signed bytes or the API response that facts were read from, stored so that the facts can be
+/// proved again.
 public struct Evidence: Hashable, Sendable {
     /// The digest of `bytes`.
     public let id: EvidenceID
-    /// The store's own id of the message, unique within app and environment: what makes two
-    /// deliveries one (never the text of a signature, which can be written in more than one way).
+    /// The store's own id of the message, unique within app and environment. It identifies repeated
+    /// deliveries. It never contains a signature, which can be encoded in more than one way.
     public let dedupeKey: String
     public let source: Source
-    /// When the store signed it; nil for what carries no date.
+    /// When the store signed it; nil if it carries no date.
     public let signedAt: Instant?
     public let receivedAt: Instant
-    /// Exactly what was received.
+    /// The exact bytes received.
     public let bytes: [UInt8]
 
     public init(
@@ -155,16 +156,16 @@ public struct Evidence: Hashable, Sendable {
     }
 }
 
-/// Something that is counted and not acted on.
+/// The name of a counter.
 public struct Tally: Hashable, Sendable {
-    /// How many Unicode scalars of a name are kept: names can come from outside.
+    /// The maximum number of Unicode scalars stored of a name: names can come from outside.
     public static let maximumNameLength = 64
 
-    /// Nil when it was refused before its environment was known.
+    /// Nil if the message was rejected before its environment was known.
     public let environment: Environment?
-    /// What kind of thing, such as `refusal` or `unrecognised`.
+    /// The kind of counter, such as `refusal` or `unrecognised`.
     public let kind: String
-    /// Which, such as a reason's code, or `field=value`; cut to `maximumNameLength`.
+    /// The counted value, such as a reason's code, or `field=value`; cut to `maximumNameLength`.
     public let name: String
 
     public init(environment: Environment?, kind: String, name: String) {
@@ -178,8 +179,9 @@ public struct Tally: Hashable, Sendable {
 
 /// Customers' claims to lineages, at most one for each lineage, and the rule that decides them.
 public struct OwnershipClaims: Sendable {
-    /// A pure function that runs inside the transaction, on the storage's own thread: from a claim, the
-    /// lineage as it is then stored, and its holder (nil where nobody holds it).
+    /// Decides a claim from the lineage as it is then stored and its holder; nil for a lineage
+    /// without an owner. A pure function that runs inside the transaction, on the storage's own
+    /// thread.
     public typealias Rule =
         @Sendable (OwnershipClaim, Holding, LineageHolder?) throws(StorageError) -> ClaimRuling
 
@@ -192,13 +194,12 @@ public struct OwnershipClaims: Sendable {
     }
 }
 
-/// Who holds a lineage that is claimed. What else they hold is read only where it is asked for, and
-/// once in a commit.
+/// The owner of a claimed lineage. Its other lineages are read only on demand, and once per commit.
 public struct LineageHolder {
     public let identity: CustomerIdentity
     private let read: (_ isWhole: Bool) throws(StorageError) -> CustomerLineages
 
-    /// `read` returns everything the holder has; without settled lineages unless `isWhole`.
+    /// `read` returns all lineages of the holder; without settled ones unless `isWhole`.
     public init(
         _ identity: CustomerIdentity,
         read: @escaping (_ isWhole: Bool) throws(StorageError) -> CustomerLineages
@@ -207,22 +208,22 @@ public struct LineageHolder {
         self.read = read
     }
 
-    /// What the holder has; settled lineages may be left out.
+    /// Returns the holder's lineages; settled ones may be left out.
     public func lineages() throws(StorageError) -> CustomerLineages { try read(false) }
 
-    /// Everything the holder has.
+    /// Returns all lineages of the holder.
     public func allLineages() throws(StorageError) -> CustomerLineages { try read(true) }
 }
 
-/// How a commit ended.
+/// The result of a commit.
 public enum CommitOutcome: Hashable, Sendable {
-    /// It is durable: how many facts were new, the rows derived, in the order of their keys, and what
-    /// became of the claims to lineages, in their order.
+    /// The commit is durable. Reports the number of new facts, the derived rows in the order of
+    /// their keys, and the ruling on each claim, in order.
     case committed(newFacts: Int, customers: [CustomerRow], rulings: [ClaimRuling] = [])
     /// The evidence had been committed before; nothing was changed.
     case duplicate
 
-    /// Adds the outcome of a commit that brought the same evidence to another environment.
+    /// Adds the outcome of a commit that stored the same evidence in another environment.
     package mutating func add(_ other: CommitOutcome) {
         guard case .committed(let facts, let customers, let rulings) = other else { return }
         guard case .committed(let ownFacts, let ownCustomers, let ownRulings) = self else {

@@ -2,14 +2,14 @@ public import TideoverCore
 import TideoverJSON
 import TideoverSignatures
 
-/// An intake in the form any storage keeps it, made by the caller before it waits for the writer.
+/// An intake in the form any storage uses, prepared by the caller before it waits for the writer.
 package struct IntakeRows: Sendable {
     package let intake: Intake
     package let evidence: EvidenceRow?
     package let facts: [FactRow]
 
-    /// - Throws: `refused` when the intake mixes environments, or when a fact cannot be read back from
-    ///   its JSON form: stored, it would make every later derivation of its customer fail.
+    /// - Throws: `refused` if the intake mixes environments, or if a fact cannot be read back from
+    ///   its JSON form. Such a fact would make every later derivation of its customer fail.
     package init(_ intake: Intake, place: String) throws(StorageError) {
         if let objection = intake.objection {
             throw StorageError(.refused, place: place, detail: objection)
@@ -28,7 +28,7 @@ package struct IntakeRows: Sendable {
     }
 }
 
-/// A piece of evidence, and the headers it is put together with.
+/// A piece of evidence, and the headers needed to reassemble it.
 package struct EvidenceRow: Sendable {
     package let evidence: Evidence
     package let form: [UInt8]
@@ -42,13 +42,13 @@ package struct EvidenceRow: Sendable {
     }
 }
 
-/// A fact, its JSON form, and the digest that tells whether it is already known.
+/// A fact, its JSON form, and the digest that identifies duplicates.
 package struct FactRow: Sendable {
     package let fact: Fact
     package let form: [UInt8]
-    /// Equal for two facts that say the same thing: lineage, assertion, `assertedAt`,
-    /// `envelopeSignedAt` and rank count, not how and when it reached us. When the JSON form of
-    /// facts gains a field, a fact told again may be stored again, which changes no answer.
+    /// Equal for two facts with the same content: lineage, assertion, `assertedAt`,
+    /// `envelopeSignedAt` and rank. The way and time of arrival do not count. When the JSON form
+    /// gains a field, a repeated fact may be stored again, which changes no answer.
     package let identity: [UInt8]
 
     package init(_ fact: Fact) {
@@ -95,7 +95,7 @@ extension Drift {
 }
 
 extension EvidenceID {
-    /// The id of evidence: the digest of what was received.
+    /// Computes the id of evidence: the digest of the received bytes.
     public init(of received: some Collection<UInt8>) {
         let digits = Array("0123456789abcdef".utf8)
         let hex = SHA256.hash(received).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }

@@ -1,26 +1,27 @@
 public import TideoverCore
 
-/// A key of the API as it is kept: its digest, never the key itself.
+/// An API key as it is stored: its digest, never the key itself.
 public struct KeyRecord: Hashable, Sendable {
-    /// How many bytes a digest has.
+    /// The number of bytes in a digest.
     public static let digestCount = 32
 
-    /// How people name the key: made by us, rises with time, says nothing of the key.
+    /// The public id of the key: made by the server, increasing with time, independent of the
+    /// secret.
     public let id: String
     /// The SHA-256 digest of the key.
     public let digest: [UInt8]
-    /// What it is for.
+    /// The purpose of the key.
     public let kind: KeyKind
-    /// The apps it opens, by id; all of them where the list is empty.
+    /// The ids of the apps it permits; an empty list permits all apps.
     public let apps: [String]
-    /// The operator's own words for it, perhaps none.
+    /// The operator's name for the key, may be empty.
     public let name: String
-    /// When it was made.
+    /// When the key was created.
     public let createdAt: Instant
-    /// Since when it opens nothing; nil while it does.
+    /// When the key was revoked; nil while it is valid.
     public let revokedAt: Instant?
 
-    /// A record of these parts.
+    /// Creates a record from its parts.
     public init(
         id: String,
         digest: [UInt8],
@@ -40,12 +41,12 @@ public struct KeyRecord: Hashable, Sendable {
     }
 }
 
-/// Who a key is made for.
+/// The purpose of a key.
 public enum KeyKind: String, Hashable, Sendable, CaseIterable {
-    /// A device: what comes with an app can be taken out of it, so that this key is no secret.
+    /// For devices. It ships with an app and can be extracted, so it is not a secret.
     case `public`
-    /// An app's own back end.
+    /// For an app's own back end.
     case secret
-    /// The operator, for all apps and for the keys themselves.
+    /// For the operator: permits all apps and the management of keys.
     case admin
 }

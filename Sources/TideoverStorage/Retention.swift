@@ -2,7 +2,7 @@ public import TideoverCore
 
 /// Requests the removal of one batch of rows of a kind that are older than an instant.
 public struct PruneOrder: Sendable {
-    /// Data that no answer is derived from, so that it can be removed by its age.
+    /// Data that is not an input of any answer, so that it can be removed by its age.
     public enum Kind: String, Sendable, CaseIterable {
         /// Evidence that contained no new fact. Evidence that proves a fact is stored as long as the
         /// fact.
@@ -11,7 +11,7 @@ public struct PruneOrder: Sendable {
         case drift
         /// Prompts that were shown.
         case prompts
-        /// Lines of the audit.
+        /// Audit entries.
         case audit
         /// Events. The names of delivered events remain, so that none is delivered again.
         case told
@@ -99,7 +99,7 @@ public struct Erased: Hashable, Sendable {
     public var drift = 0
     /// Prompts that were shown.
     public var prompts = 0
-    /// Lines of the audit.
+    /// Audit entries.
     public var audit = 0
 
     public init() {}

@@ -1,53 +1,58 @@
 public import TideoverCore
 
-/// What is durable, behind one door for truth.
+/// The durable store of all truth.
 ///
-/// Writes wait until the storage has confirmed them on disk: what returned without an error
-/// survives a power cut. A write that throws left nothing behind, or, where the confirmation itself
-/// was lost, is answered `duplicate` when it is tried again.
+/// A write returns after the storage has confirmed it on disk, and then survives a power cut. A
+/// write that throws has stored nothing. If only the confirmation was lost, a retry returns
+/// `duplicate`.
 ///
 /// Reads are synchronous, so that a request can be answered on the thread it arrived on. They see
-/// every commit that has returned, never a part of one, and wait at most a moment for a free reader.
+/// every commit that has returned, never a part of one. They wait only briefly for a free reader.
 public protocol Storage: Sendable {
-    /// Commits evidence, facts, ownership, derived rows, drift, events and counts of several intakes as
-    /// one transaction, in their order. The outcomes are in that order too.
+    /// Commits evidence, facts, ownership, derived rows, drift, events and counts of several
+    /// intakes as one transaction, in order. The outcomes are in the same order.
     ///
-    /// Evidence known by its dedupe key makes the outcome of its intake `duplicate`, and nothing else
-    /// comes of that intake.
-    /// After the last intake every customer who owns or ever owned a lineage of which something new was
-    /// learned, and every one of their `customers` and `reconciled`, is derived again from what is then
-    /// stored: `derive` is a pure function that runs inside the transaction, on the storage's own
-    /// thread, once for each. For a customer with many lineages a storage may call it before the
-    /// transaction, on another thread, and more than once; only a result that was derived from exactly
-    /// what the transaction finds is stored.
-    /// Claims to lineages are ruled on in between, by facts and owners as they then are, and everyone
-    /// who owns or ever owned a lineage claimed is derived again too.
-    /// Lineages that a derivation under the same fingerprint called settled are left out, all but the
-    /// first by key, until something new is learned of them; where `derive` says that it needs all, it
-    /// is called again with all.
-    /// Who has aliases is derived once, under the id that they stand for. Whatever changes hands, is
-    /// given by hand or refused leaves a line in the audit.
-    /// Events are told by their instants, and each customer's in the order they were derived.
+    /// Evidence with a known dedupe key makes the outcome of its intake `duplicate`; the rest of
+    /// that intake is ignored.
     ///
-    /// - Throws: `refused` also where they are not all of one app, environment and instant; then, as
-    ///   after every other error, nothing of any of them is stored.
+    /// After the last intake, affected customers are derived again from the stored data. These are
+    /// all present and past owners of a lineage with new facts, and the intakes' `customers` and
+    /// `reconciled`. `derive` is a pure function that runs inside the transaction, on the storage's
+    /// own thread, once per customer. For a customer with many lineages a storage may call it
+    /// before the transaction, on another thread, and repeatedly. A result is stored only if its
+    /// input equals the data that the transaction finds.
+    ///
+    /// Claims to lineages are decided in between, by the facts and owners stored at that point.
+    /// Every present or past owner of a claimed lineage is derived again too.
+    ///
+    /// Lineages that a derivation under the same fingerprint marked as settled are left out, except
+    /// the first by key, until new facts about them arrive. If `derive` reports that it needs all,
+    /// it is called again with all.
+    ///
+    /// A customer with aliases is derived once, under the primary id. Transfers, manual grants and
+    /// refused claims are recorded in the audit. Events are delivered by their instants, and each
+    /// customer's in the order they were derived.
+    ///
+    /// - Throws: `refused` also if the intakes differ in app, environment or instant. After any
+    ///   error nothing is stored.
     func commit(
         _ intakes: [Intake],
         derive: @escaping @Sendable (CustomerLineages) -> Derivation
     ) async throws(StorageError) -> [CommitOutcome]
 
-    /// A customer's row as last derived; nil for one who was never derived.
+    /// Returns a customer's latest derived row; nil if the customer was never derived.
     func row(of customer: CustomerKey) throws(StorageError) -> CustomerRow?
 
-    /// Claims customers of an app and environment whose answers fell due by an instant, those due
-    /// longest first, at most as many as asked for.
+    /// Claims customers of an app and environment with answers that fell due by an instant, longest
+    /// due first, up to a limit.
     ///
-    /// Nobody else is given them until the claim runs out, or a commit has derived them again. Whoever
-    /// claims hands the claims to `commit`, which derives only those that still hold: of a claim that
-    /// ran out and was given to somebody else nothing comes.
+    /// A claimed customer is not given out again until the claim expires, or a commit derives the
+    /// customer. Pass the claims to `commit`, which derives only those that are still valid. An
+    /// expired claim that was reissued has no effect.
     func claimDue(_ order: DueOrder) async throws(StorageError) -> [DueClaim]
 
-    /// What is due in an app and environment by `now`, claimed or not; counted up to `limit`.
+    /// Reports the due answers of an app and environment at `now`, claimed or not, counted up to
+    /// `limit`.
     func due(
         app: String,
         environment: Environment,
@@ -55,30 +60,29 @@ public protocol Storage: Sendable {
         limit: Int
     ) throws(StorageError) -> DueReading
 
-    /// Everything that `derive` would be given for a customer at `now`; nil for one of whom nothing
-    /// is known.
+    /// Returns the complete input of `derive` for a customer at `now`; nil for an unknown customer.
     func lineages(
         of customer: CustomerKey,
         now: Instant
     ) throws(StorageError) -> CustomerLineages?
 
-    /// A piece of evidence with the bytes exactly as they were received.
+    /// Returns a piece of evidence with the bytes exactly as received.
     ///
-    /// - Throws: `corrupt` when the bytes no longer have the digest that is their id.
+    /// - Throws: `corrupt` if the bytes no longer match the digest that is their id.
     func evidence(_ id: EvidenceID, app: String) throws(StorageError) -> Evidence?
 
-    /// An app's events behind `after`, oldest first, at most `limit` of them.
-    /// Ids rise in the order of commits, so that no event appears behind one already read.
+    /// Returns an app's events after `after`, oldest first, at most `limit` of them. Ids rise in
+    /// the order of commits, so no event appears before one already read.
     func outbox(
         app: String,
         after: EventID?,
         limit: Int
     ) throws(StorageError) -> [OutboxEvent]
 
-    /// Every piece of evidence of an app in an environment in the order of their ids, those behind
-    /// `after`, at most `limit` of them.
+    /// Returns the evidence of an app in an environment in the order of ids, after `after`, at most
+    /// `limit` pieces.
     ///
-    /// - Throws: `corrupt` when the bytes of one no longer have the digest that is their id.
+    /// - Throws: `corrupt` if the bytes of a piece no longer match the digest that is their id.
     func evidence(
         app: String,
         environment: Environment,
@@ -86,10 +90,11 @@ public protocol Storage: Sendable {
         limit: Int
     ) throws(StorageError) -> [Evidence]
 
-    /// The evidence of an app in an environment whose dedupe keys begin with `prefix`, which is not empty, in
-    /// the order of those keys, those behind the key `after`, at most `limit` of them.
+    /// Returns the evidence of an app in an environment with dedupe keys that begin with `prefix`,
+    /// which is not empty. The pieces are in the order of those keys, after the key `after`, at
+    /// most `limit` of them.
     ///
-    /// - Throws: `corrupt` when the bytes of one no longer have the digest that is their id.
+    /// - Throws: `corrupt` if the bytes of a piece no longer match the digest that is their id.
     func evidence(
         app: String,
         environment: Environment,
@@ -98,8 +103,8 @@ public protocol Storage: Sendable {
         limit: Int
     ) throws(StorageError) -> [Evidence]
 
-    /// Every lineage of an app in an environment of which a fact is stored, owned or not, in the order
-    /// of their keys, those behind the key `after`, at most `limit` of them.
+    /// Returns the lineages of an app in an environment that have stored facts, owned or not. They
+    /// are in the order of their keys, after the key `after`, at most `limit` of them.
     func lineages(
         app: String,
         environment: Environment,
@@ -107,21 +112,23 @@ public protocol Storage: Sendable {
         limit: Int
     ) throws(StorageError) -> [Holding]
 
-    /// All that is stored of one lineage; without facts and owners where nothing is.
+    /// Returns the stored data of one lineage; without facts and owners if there is none.
     func holding(_ lineage: Lineage, app: String) throws(StorageError) -> Holding
 
-    /// The lineages of an app, in any environment, that a fact gave a name, at most `limit` of them.
+    /// Returns the lineages of an app, in any environment, with a fact that has this name, at most
+    /// `limit` of them.
     func holdings(
         named name: PurchaseName,
         app: String,
         limit: Int
     ) throws(StorageError) -> [Holding]
 
-    /// A customer's differences from what devices saw, newest first, at most `limit` of them.
+    /// Returns a customer's differences from the state devices saw, newest first, at most `limit`
+    /// of them.
     func drift(of customer: CustomerKey, limit: Int) throws(StorageError) -> [Drift]
 
-    /// All such differences of an app in an environment in the order of customers and ids, those
-    /// behind `after`, at most `limit` of them.
+    /// Returns all such differences of an app in an environment in the order of customers and ids,
+    /// after `after`, at most `limit` of them.
     func drift(
         app: String,
         environment: Environment,
@@ -129,11 +136,11 @@ public protocol Storage: Sendable {
         limit: Int
     ) throws(StorageError) -> [Drift]
 
-    /// The ids that a customer goes by, as declared so far.
+    /// Returns the ids of a customer, as declared so far.
     func identity(of customer: CustomerKey) throws(StorageError) -> CustomerIdentity
 
-    /// Lines of an app's audit behind `after`, oldest first, at most `limit` of them; of one customer
-    /// alone, by whatever id, where one is named.
+    /// Returns an app's audit entries after `after`, oldest first, at most `limit` of them. With a
+    /// customer, returns only the entries that concern it, by any of its ids.
     func audit(
         app: String,
         customer: CustomerKey?,
@@ -141,8 +148,8 @@ public protocol Storage: Sendable {
         limit: Int
     ) throws(StorageError) -> [AuditRecord]
 
-    /// The purchases of an app in an environment that nobody ever owned, in the order of their
-    /// lineages' keys, those behind the key `after`, at most `limit` of them.
+    /// Returns the purchases of an app in an environment that never had an owner. They are in the
+    /// order of their lineages' keys, after the key `after`, at most `limit` of them.
     func unclaimed(
         app: String,
         environment: Environment,
@@ -150,8 +157,9 @@ public protocol Storage: Sendable {
         limit: Int
     ) throws(StorageError) -> [Holding]
 
-    /// The ids of customers of an app in an environment that begin with `prefix`, aliases among them, in
-    /// the order of their UTF-8 bytes, those behind the id `after`, at most `limit` of them.
+    /// Returns the ids of customers of an app in an environment that begin with `prefix`, including
+    /// aliases. They are in the order of their UTF-8 bytes, after the id `after`, at most `limit`
+    /// of them.
     func customers(
         app: String,
         environment: Environment,
@@ -160,18 +168,18 @@ public protocol Storage: Sendable {
         limit: Int
     ) throws(StorageError) -> [ListedCustomer]
 
-    /// How many purchases nobody ever owned, counted up to `limit`.
+    /// Returns the number of purchases that never had an owner, counted up to `limit`.
     func unclaimedCount(
         app: String,
         environment: Environment,
         limit: Int
     ) throws(StorageError) -> Int
 
-    /// Everything of an app in an environment, page by page: records of the kind of `place` that stand
-    /// behind it, or of the first kind after that one of which there are any. At most `limit` of them,
-    /// and of evidence, which can be long, fewer.
+    /// Returns the records of an app in an environment, page by page. A page has records of the
+    /// kind of `place` after that place, or of the next kind that has any. It has at most `limit`
+    /// records; fewer of evidence, which can be long.
     ///
-    /// - Throws: `corrupt` when the bytes of evidence no longer have the digest that is their id.
+    /// - Throws: `corrupt` if the bytes of evidence no longer match the digest that is their id.
     func records(
         app: String,
         environment: Environment,
@@ -179,12 +187,12 @@ public protocol Storage: Sendable {
         limit: Int
     ) throws(StorageError) -> RecordPage
 
-    /// Puts records of another storage in their places, in one transaction, and says of each what became
-    /// of it; what stands in a place already stays.
+    /// Imports records of another storage in one transaction, and reports the outcome of each. An
+    /// existing record is kept.
     ///
-    /// Nothing is derived and no event is added: that happened where the records were made. An answer
-    /// brought in bears nobody's fingerprint, and loses it where its lineages grow, so that it goes through
-    /// `commit` before it is answered.
+    /// Nothing is derived and no event is added: that happened where the records were made. An
+    /// imported answer has no fingerprint, and an existing one loses its fingerprint when its
+    /// lineages grow. So it passes through `commit` before it is served.
     func restore(
         _ records: [StoredRecord],
         app: String,
@@ -195,19 +203,19 @@ public protocol Storage: Sendable {
     /// Removes one batch of old rows in one transaction. Derives no answers.
     func prune(_ order: PruneOrder) async throws(StorageError) -> Pruned
 
-    /// Erases a customer in one transaction: the answer, aliases, events and differences, and the
-    /// facts, owners, names and evidence of purchases that no other customer ever owned. Derives no
-    /// answers. The latest event of the app remains, under the pseudonym, because later ids are
-    /// derived from it.
+    /// Erases a customer in one transaction. This removes the answer, aliases, events and
+    /// differences. It also removes the facts, owners, names and evidence of purchases that no
+    /// other customer ever owned. Derives no answers. The latest event of the app remains, under
+    /// the pseudonym, because later ids are derived from it.
     ///
     /// - Returns: the numbers of removed rows; nil, with no change, if a fact refers to evidence that
     ///   the erasure does not list. Read the customer again and retry.
     func erase(_ erasure: Erasure) async throws(StorageError) -> Erased?
 
-    /// What a bookmark says, as JSON text; nil where none was kept.
+    /// Returns a bookmark as JSON text; nil if there is none.
     func bookmark(_ key: BookmarkKey) throws(StorageError) -> [UInt8]?
 
-    /// Keeps a bookmark in the place of the one before; a storage does not look inside.
+    /// Stores a bookmark, replacing the previous one; a storage does not parse it.
     func keep(_ form: [UInt8], as key: BookmarkKey) async throws(StorageError)
 
     /// The recorded versions of an app's catalogue and policy in an environment, in the order they
@@ -225,29 +233,29 @@ public protocol Storage: Sendable {
         environment: Environment
     ) async throws(StorageError) -> Bool
 
-    /// How often each thing was counted for an app.
+    /// Returns an app's counters.
     func counts(app: String) throws(StorageError) -> [Tally: Int64]
 
-    /// Adds to an app's counts; whoever counts often gathers before.
+    /// Adds to an app's counters; frequent callers should batch their increments.
     func add(_ counts: [Tally: Int64], app: String) async throws(StorageError)
 
-    /// Every key there ever was, revoked ones too, in the order of their ids.
+    /// Returns all keys, including revoked ones, in the order of their ids.
     func keys() throws(StorageError) -> [KeyRecord]
 
-    /// Adds a key; `refused` where its id or its digest is taken.
+    /// Adds a key; throws `refused` if its id or digest exists.
     func add(_ key: KeyRecord) async throws(StorageError)
 
-    /// Revokes a key for ever and returns it as it now is; one revoked before keeps its instant. Nil
-    /// for an id that no key has.
+    /// Revokes a key permanently and returns its new record. An earlier revocation keeps its
+    /// instant. Returns nil for an unknown id.
     func revokeKey(_ id: String, at now: Instant) async throws(StorageError) -> KeyRecord?
 
-    /// Finishes what was asked before, and lets go of files and locks. What is asked afterwards is
-    /// refused as `closed`; closing again does nothing.
+    /// Finishes pending operations and releases files and locks. Later calls throw `closed`;
+    /// closing again has no effect.
     func close() async
 }
 
 extension Storage {
-    /// Commits one intake as a transaction of its own.
+    /// Commits one intake as a separate transaction.
     public func commit(
         _ intake: Intake,
         derive: @escaping @Sendable (CustomerLineages) -> Derivation

@@ -1,45 +1,46 @@
-/// The storage failed: what was asked for did not happen, whoever asked may try again later.
+/// A storage operation failed and had no effect. The caller may try it again later.
 public struct StorageError: Error, Hashable, Sendable {
-    /// Why, one case for each reason somebody may act on.
+    /// The reason; each case allows a different reaction.
     public enum Reason: Hashable, Sendable {
-        /// Too much was waiting, or another program held the file for too long.
+        /// Too many operations were waiting, or another program locked the file for too long.
         case busy
-        /// The disk, or the size that was allowed, is used up.
+        /// The disk, or the allowed size, is used up.
         case full
-        /// The operating system lets us read but not write.
+        /// The operating system permits reading but not writing.
         case readOnly
-        /// The operating system does not let us in.
+        /// The operating system denies access.
         case notPermitted
         /// The folder of the file does not exist.
         case missingFolder
-        /// The content contradicts itself.
+        /// The content is inconsistent.
         case corrupt
-        /// There is something, but no storage of this program.
+        /// The file exists, but it is not a storage of this program.
         case notAStorage
-        /// Another process has it open; its id where it is known.
+        /// Another process has it open; its process id, if known.
         case locked(holder: Int32?)
-        /// Another file, or none, is where the open one was.
+        /// The open file was removed or replaced by another one.
         case replaced
         /// A newer version of this program wrote it.
         case newerSchema(found: Int, known: Int)
-        /// An older version of this program wrote it, and it was opened for reading alone.
+        /// An older version of this program wrote it, and it was opened read-only.
         case olderSchema(found: Int, known: Int)
         /// A device failed to read or write.
         case io
-        /// A device failed to confirm a write: until the storage is opened again none is accepted.
+        /// A device failed to confirm a write. No write is accepted until the storage is opened
+        /// again.
         case unconfirmed
-        /// The database refused what it was told to store, by a rule of the schema.
+        /// The database rejected the data, by a rule of the schema.
         case refused
         /// The storage was closed before.
         case closed
-        /// Anything else, by the engine's own code.
+        /// Any other error, with the engine's own code.
         case engine(code: Int32)
     }
 
     public let reason: Reason
-    /// The file or server it concerns.
+    /// The file or server concerned.
     public let place: String
-    /// The engine's or the operating system's own words; never a value that was stored.
+    /// The message of the engine or the operating system; never a stored value.
     public let detail: String
 
     public init(_ reason: Reason, place: String, detail: String = "") {
@@ -50,7 +51,7 @@ public struct StorageError: Error, Hashable, Sendable {
 }
 
 extension StorageError: CustomStringConvertible {
-    /// What happened and what to do, in two sentences.
+    /// The error and its remedy, in two sentences.
     public var description: String {
         "\(what)\(detail.isEmpty ? "" : " (\(detail))"). \(advice)"
     }
@@ -79,7 +80,7 @@ extension StorageError: CustomStringConvertible {
         }
     }
 
-    /// What to do about it.
+    /// The remedy.
     public var advice: String {
         switch reason {
         case .busy: "Try again in a moment; if it lasts, look for a program that holds it open."

@@ -1,30 +1,30 @@
 public import TideoverCore
 
-/// One thing that a storage holds of an app in an environment: what an export is made of.
+/// One stored record of an app in an environment: the unit of an export.
 ///
-/// Not among them are keys and passes, which are secrets or made by them, counts and bookmarks, which
-/// are of one server, prompts that were shown, which matter for days, and what a storage makes of the rest to find things by.
+/// Keys and passes are excluded because they are secrets or made with secrets. Counts and bookmarks
+/// belong to one server. Shown prompts matter only for days. Indexes are rebuilt by the storage.
 public enum StoredRecord: Hashable, Sendable {
     case evidence(Evidence)
     case fact(Fact)
-    /// Who owned a lineage, and which place of its list that is, from 0.
+    /// An owner of a lineage, and its position in the list of owners, from 0.
     case owner(OwnershipEntry, position: Int)
     case alias(CustomerAlias)
     case drift(Drift)
-    /// Under no name: names are records of their own, and outlast events.
+    /// An event without its name: names are separate records and outlast events.
     case event(OutboxEvent)
     case told(ToldName)
     case audit(AuditRecord)
     case policy(PolicyVersion)
-    /// An answer as derived last, without its pass.
+    /// The latest derived answer, without its pass.
     case customer(CustomerRow)
 
-    /// The kinds, in the order that they are read in: what an answer is derived from stands before the
+    /// The kinds, in the order in which they are read: the input of a derivation comes before the
     /// answer.
     public enum Kind: String, Hashable, Sendable, CaseIterable {
         case evidence, fact, owner, alias, drift, event, told, audit, policy, customer
 
-        /// The kind that follows.
+        /// The next kind.
         public var next: Kind? {
             let all = Kind.allCases
             return all.firstIndex(of: self).flatMap { $0 + 1 < all.count ? all[$0 + 1] : nil }
@@ -47,7 +47,7 @@ public enum StoredRecord: Hashable, Sendable {
     }
 }
 
-/// The name of something that a customer was told of, and the event that told it.
+/// The unique name of a customer's event, and the event that used it.
 public struct ToldName: Hashable, Sendable {
     public let customer: CustomerID
     public let name: String
@@ -60,10 +60,11 @@ public struct ToldName: Hashable, Sendable {
     }
 }
 
-/// A place among the records of an app in an environment: behind one of a kind, or before the first.
+/// A position among the records of an app in an environment: after a record of a kind, or before
+/// the first.
 public struct RecordPlace: Hashable, Sendable {
     public let kind: StoredRecord.Kind
-    /// The key of the record, in the storage's own words; empty before the first of the kind.
+    /// The key of the record, in the storage's own form; empty before the first of the kind.
     public let key: [String]
 
     public init(_ kind: StoredRecord.Kind, key: [String] = []) {
@@ -71,14 +72,14 @@ public struct RecordPlace: Hashable, Sendable {
         self.key = key
     }
 
-    /// Before everything.
+    /// The position before all records.
     public static let start = RecordPlace(.evidence)
 }
 
-/// Records that follow each other, all of one kind.
+/// Consecutive records, all of one kind.
 public struct RecordPage: Hashable, Sendable {
     public let records: [StoredRecord]
-    /// Where to go on; nil where nothing follows.
+    /// The position of the next page; nil if there is none.
     public let next: RecordPlace?
 
     public init(records: [StoredRecord], next: RecordPlace?) {
@@ -87,16 +88,16 @@ public struct RecordPage: Hashable, Sendable {
     }
 }
 
-/// What became of a record that was brought in.
+/// The outcome of importing a record.
 public enum Restored: String, Hashable, Sendable, CaseIterable {
     case added
-    /// It was here already.
+    /// The record existed already.
     case known
-    /// Something else stands in its place, which stays.
+    /// A different record has the same key and is kept.
     case contradicted
 }
 
-/// A record in the form any storage keeps it, made by the caller before it waits for the writer.
+/// A record in the form any storage uses, prepared by the caller before it waits for the writer.
 package struct RestoredRow: Sendable {
     package let record: StoredRecord
     package let evidence: EvidenceRow?

@@ -2,7 +2,7 @@ import Testing
 import TideoverASN1
 
 struct BERReaderTests {
-    /// Bytes, and the reason that they are no value; from X.690 section 8.
+    /// Invalid values and the reasons, from X.690 section 8.
     static let refused: [(name: String, bytes: [UInt8], error: BERError)] = [
         ("nothing", [], .truncated),
         ("an identifier alone", [0x04], .truncated),
@@ -47,7 +47,7 @@ struct BERReaderTests {
         try elements.end()
     }
 
-    /// Values, and whether the rules of DER allow their lengths; from X.690 section 10.1.
+    /// Values, and whether DER allows their lengths, from X.690 section 10.1.
     static let lengths: [(name: String, bytes: [UInt8], isDER: Bool)] = [
         ("a short length", [0x04, 0x01, 0x61], true),
         ("nothing in it", [0x30, 0x00], true),
@@ -72,7 +72,7 @@ struct BERReaderTests {
                 try BERReader.only(bytes[...], rules: .distinguished)
             }
         }
-        // The rules hold for nested values as well.
+        // The rules apply to nested values as well.
         let count = bytes.count
         let length: [UInt8] =
             switch count {
@@ -96,7 +96,7 @@ struct BERReaderTests {
         #expect((try? value.boolean()) == expected)
     }
 
-    /// The contents, and how many bits do not count; from X.690 sections 8.6 and 11.2.
+    /// Contents, and the number of unused bits, from X.690 sections 8.6 and 11.2.
     static let bitStrings: [([UInt8], Int?)] = [
         ([0x00], 0), ([0x00, 0xFF], 0), ([0x07, 0x80], 7), ([0x01, 0x06], 1),
         ([], nil), ([0x01], nil), ([0x08, 0x00], nil), ([0x07, 0xC0], nil), ([0x01, 0x07], nil),
@@ -180,7 +180,8 @@ struct BERReaderTests {
         #expect(throws: BERError.unexpectedTag(0x0C)) { try other.nextOctets() }
     }
 
-    /// A string within `depth` sequences, or in pieces within pieces, without lengths.
+    /// Returns a string within `depth` sequences, or in nested constructed strings, of indefinite
+    /// length.
     private func nested(_ identifier: UInt8, _ depth: Int) -> [UInt8] {
         let begun = [[UInt8]](repeating: [identifier, 0x80], count: depth).joined()
         return begun + [0x04, 0x00] + [UInt8](repeating: 0, count: 2 * depth)

@@ -4,9 +4,9 @@ import TideoverHTTPClient
 import TideoverHTTPServer
 import TideoverLocks
 
-/// The client against the project's own server.
+/// Tests the client against the project's own server.
 @Suite(.timeLimit(.minutes(20))) struct ExchangeTests {
-    /// Says what it was asked.
+    /// Responds with the content of the request.
     private let echo: Handler = { request in
         var words = [request.method, request.path]
         words += request.query.map { "\($0.name)=\($0.value)" }

@@ -2,7 +2,7 @@ import Testing
 import TideoverHTTP
 import TideoverHTTPClient
 
-/// The guard against a listener on loopback, which must not see a connection.
+/// Tests the guard with a listener on loopback, which must never receive a connection.
 @Suite(.timeLimit(.minutes(20))) struct GuardTests {
     private let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
@@ -26,7 +26,7 @@ import TideoverHTTPClient
         } catch {
             switch error {
             case .addressRefused: break
-            // A system may not know this name, or have nobody to ask for it.
+            // The system may have no entry for this name, or no name server.
             case .cannotResolve, .timedOut(.resolving):
                 #expect(host.lowercased().hasPrefix("localhost"))
             default: Issue.record("\(host): \(error)")

@@ -4,7 +4,7 @@ import TideoverHTTP
 import TideoverHTTPClient
 import TideoverHTTPServer
 
-/// A server on a Unix socket, and the client that reaches it.
+/// Tests a server on a Unix socket, and a client of it.
 @Suite final class LocalSocketTests {
     private let path = FileManager.default.temporaryDirectory
         .appending(path: "tideover-\(UUID().uuidString).sock").path
@@ -51,7 +51,7 @@ import TideoverHTTPServer
         #expect(try String(contentsOfFile: path, encoding: .utf8) == "x")
     }
 
-    /// A socket that no process listens on any more.
+    /// Creates a socket without a listening process.
     private func leaveSocket() throws {
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }

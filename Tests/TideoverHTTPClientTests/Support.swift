@@ -5,15 +5,14 @@ import TideoverHTTPClient
 import TideoverHTTPServer
 import TideoverLocks
 
-/// A client of its own for each test.
+/// Creates a separate client for one test.
 func client(_ change: (inout HTTPClientLimits) -> Void = { _ in }) throws -> HTTPClient {
     var limits = HTTPClientLimits()
     change(&limits)
     return try HTTPClient(userAgent: "tideover/test", limits: limits)
 }
 
-/// A destination that the tests themselves have fixed, with patience for a machine that does much
-/// else at the same time.
+/// Returns a destination with long time limits, since the test machine may be busy.
 func destination(
     _ url: String,
     _ addresses: AddressGuard = .any,
@@ -26,7 +25,7 @@ func destination(
     return Destination(try HTTPURL(url), addresses: addresses, limits: limits)
 }
 
-/// Runs a test against a server of its own, and stops it.
+/// Runs a test with a separate server, and stops it.
 func withServer<T>(
     _ limits: HTTPServerLimits = HTTPServerLimits(),
     handler: @escaping Handler,
@@ -48,13 +47,13 @@ extension Response {
 }
 
 extension HTTPServer {
-    /// The URL of a path here.
+    /// Returns the URL of a path on this server.
     func url(_ path: String = "/") -> String { "http://\(address)\(path)" }
 }
 
-/// A server of raw bytes on loopback, which may break HTTP's rules. Each connection has a thread.
+/// A server of raw bytes on loopback, which can break HTTP's rules. Each connection has a thread.
 final class RawPeer: Sendable {
-    /// One connection; nothing on it blocks for more than a minute.
+    /// One connection; no operation blocks for more than a minute.
     struct Connection: Sendable {
         let socket: Int32
 
@@ -80,7 +79,7 @@ final class RawPeer: Sendable {
             }
         }
 
-        /// Waits until the other side closes; false if it does not.
+        /// Waits until the peer closes; returns false if it does not.
         func waitForEnd() -> Bool {
             var bytes = [UInt8](repeating: 0, count: 4096)
             while true {
@@ -94,7 +93,7 @@ final class RawPeer: Sendable {
     private let socket: Int32
     private let taken = Locked(0)
 
-    /// How many connections have been made.
+    /// The number of connections so far.
     var connections: Int { taken.withLock { $0 } }
 
     init(_ serve: @escaping @Sendable (Connection) -> Void) throws {
@@ -119,7 +118,7 @@ final class RawPeer: Sendable {
         }
     }
 
-    /// Ends the thread that accepts; those of connections end by themselves.
+    /// Ends the accepting thread; the threads of connections end on their own.
     func stop() { shutdown(socket, Int32(SHUT_RDWR)) }
 
     deinit {
@@ -133,7 +132,7 @@ final class RawPeer: Sendable {
 
     struct Failure: Error { var code = errno }
 
-    /// A socket that listens on a free port of loopback.
+    /// Creates a listening socket on a free port of loopback.
     static func listen(backlog: Int32) throws -> (socket: Int32, port: Int) {
         let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
@@ -151,7 +150,7 @@ final class RawPeer: Sendable {
     }
 }
 
-/// Runs blocking work on a thread of its own: the cooperative pool must stay free for tasks.
+/// Runs blocking work on a separate thread: the cooperative pool must stay free for tasks.
 func onThread(_ work: @escaping @Sendable () -> Void) {
     var thread = pthread_t()
     let code = pthread_create(
@@ -173,7 +172,7 @@ private final class Job {
     init(_ work: @escaping () -> Void) { self.work = work }
 }
 
-/// Waits until something holds; false if it does not within ten seconds.
+/// Waits until a condition is true; returns false after ten seconds.
 func eventually(_ holds: () -> Bool) async -> Bool {
     for _ in 0..<1000 {
         if holds() { return true }

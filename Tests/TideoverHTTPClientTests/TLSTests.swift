@@ -4,7 +4,7 @@ import TideoverHTTP
 import TideoverHTTPClient
 import TideoverTestProcesses
 
-/// The client against `openssl s_server`.
+/// Tests the client against `openssl s_server`.
 @Suite(
     .enabled(if: SecurePeer.isPossible, "the openssl command is not on the PATH"),
     .timeLimit(.minutes(20))
@@ -58,7 +58,7 @@ struct TLSTests {
     }
 }
 
-/// A TLS server on loopback with a certificate that it has signed itself.
+/// A TLS server on loopback with a self-signed certificate.
 private final class SecurePeer {
     static let command = (ProcessInfo.processInfo.environment["PATH"] ?? "")
         .split(separator: ":").map { "\($0)/openssl" }
@@ -106,7 +106,7 @@ private final class SecurePeer {
         return try ChildProcess([command] + arguments)
     }
 
-    /// `ACCEPT 127.0.0.1:PORT`, which the command says once it listens.
+    /// Reads the port from the command's output `ACCEPT 127.0.0.1:PORT`.
     private static func port(from output: ChildOutput) throws -> Int {
         var text = ""
         while !text.contains("\n") || !text.contains("ACCEPT") {

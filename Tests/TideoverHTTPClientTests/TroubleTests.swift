@@ -4,9 +4,9 @@ import TideoverHTTP
 import TideoverHTTPClient
 import TideoverLocks
 
-/// The client against peers that are slow, gone, or do not speak HTTP.
+/// Tests the client with peers that are slow, disconnected, or not HTTP servers.
 @Suite(.timeLimit(.minutes(20))) struct TroubleTests {
-    /// What asking such a peer ends with, and how long that took.
+    /// Sends a request to such a peer; returns the result and the elapsed time.
     private func ask(
         _ url: String,
         _ change: (inout ExchangeLimits) -> Void = { _ in }
@@ -56,7 +56,7 @@ import TideoverLocks
     }
 
     @Test func `a connection that is never taken is out of time`() async throws {
-        // A queue for nobody: what is beyond it gets no answer.
+        // The queue has no capacity: further connections get no response.
         let (socket, port) = try RawPeer.listen(backlog: 0)
         defer { close(socket) }
         let filling = (0..<3).map { _ in connectWithoutWaiting(to: port) }
@@ -92,7 +92,7 @@ import TideoverLocks
     @Test func `a name that does not exist has no address`() async throws {
         let (error, _) = try await ask("http://name.invalid/") { $0.total = .seconds(10) }
         let isFound = error == .cannotResolve(host: "name.invalid")
-        // Where nobody answers questions for names, the time runs out instead.
+        // Without a reachable name server, the request times out instead.
         #expect(isFound || error == .timedOut(.resolving))
     }
 
@@ -228,7 +228,7 @@ import TideoverLocks
         let there = try destination(peer.url())
         let running = Task { try await client.send(to: there) }
         #expect(await eventually { peer.connections == 1 })
-        // Of two more, whichever they are, one waits and one does not.
+        // Of two more requests, in any order, one waits and one fails.
         let errors = await withTaskGroup(of: HTTPClientError?.self) { group in
             for _ in 0..<2 {
                 group.addTask {

@@ -1,15 +1,15 @@
 import Glibc
 import TideoverHTTP
 
-/// A client that writes and reads raw bytes, so that it can also break HTTP's rules. It blocks, for
-/// ten seconds at most, so it lives inside `onThread`.
+/// A client that writes and reads raw bytes, so that it can break HTTP's rules. It blocks for up to
+/// ten seconds, so use it inside `onThread`.
 final class Client {
     struct Failure: Error {
         var call: String
         var code: Int32
     }
 
-    /// The server closed the connection before a whole response had come.
+    /// The server closed the connection before a complete response.
     struct Closed: Error {}
 
     private let socket: Int32
@@ -67,13 +67,13 @@ final class Client {
         }
     }
 
-    /// A plain request with whatever fields are given.
+    /// Sends a plain request with the given fields.
     func request(_ line: String, _ fields: [String] = [], body: String = "") throws {
         let lines = ["\(line) HTTP/1.1", "Host: x"] + fields
         try send(lines.joined(separator: "\r\n") + "\r\n\r\n" + body)
     }
 
-    /// The next response; to HEAD it has no body, whatever its length says.
+    /// Reads the next response; a response to HEAD has no body, regardless of its length.
     func response(toHEAD: Bool = false) throws -> Response {
         let head = try line(endingWith: "\r\n\r\n").split(separator: "\r\n")
         guard let status = head.first?.split(separator: " ").dropFirst().first.flatMap({ Int($0) })
@@ -88,7 +88,7 @@ final class Client {
         return Response(status: status, headers: headers, body: try take(hasBody ? length : 0))
     }
 
-    /// Whether the server has ended the connection, with nothing left to read.
+    /// Whether the server has closed the connection, with no bytes left to read.
     func isEnded() -> Bool {
         guard buffer.isEmpty else { return false }
         var byte: UInt8 = 0
@@ -96,17 +96,17 @@ final class Client {
         return count == 0 || count < 0 && errno == ECONNRESET
     }
 
-    /// All that comes until the server ends the connection.
+    /// Reads until the server closes the connection.
     func everything() -> String {
         while (try? fill()) != nil {}
         defer { buffer = [] }
         return String(decoding: buffer, as: UTF8.self)
     }
 
-    /// Ends the sending half.
+    /// Closes the sending half.
     func finishSending() { shutdown(socket, Int32(SHUT_WR)) }
 
-    /// Breaks the connection off without a farewell.
+    /// Resets the connection.
     func reset() {
         var now = linger(l_onoff: 1, l_linger: 0)
         setsockopt(socket, SOL_SOCKET, SO_LINGER, &now, socklen_t(MemoryLayout<linger>.size))
@@ -141,7 +141,7 @@ final class Client {
     }
 }
 
-/// Runs blocking work on a thread of its own: the cooperative pool must stay free for handlers.
+/// Runs blocking work on a separate thread: the cooperative pool must stay free for handlers.
 func onThread<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
     try await withCheckedThrowingContinuation { continuation in
         let job = Job { continuation.resume(with: Result { try work() }) }
@@ -166,7 +166,7 @@ private final class Job {
     init(_ work: @escaping () -> Void) { self.work = work }
 }
 
-/// Starts blocking work, whose result is asked for later.
+/// Starts blocking work and returns a task for its result.
 func onThreadLater<T: Sendable>(
     _ work: @escaping @Sendable () throws -> T
 ) -> Task<T, any Error> {
@@ -176,7 +176,7 @@ func onThreadLater<T: Sendable>(
 /// Pauses the calling thread for some milliseconds.
 func usleepABit(_ milliseconds: UInt32 = 5) { usleep(milliseconds * 1000) }
 
-/// Whether this machine's loopback speaks IPv6.
+/// Whether this machine's loopback supports IPv6.
 let hasIPv6: Bool = {
     let socket = Glibc.socket(AF_INET6, Int32(SOCK_STREAM.rawValue), 0)
     defer { close(socket) }

@@ -2,7 +2,7 @@ import Testing
 import TideoverHTTP
 import TideoverHTTPServer
 
-/// The order of events on one exchange, without threads.
+/// Tests orders of events in one exchange, without threads.
 @Suite struct ExchangeCourseTests {
     private let answer = Response.text("done")
 
@@ -55,8 +55,8 @@ import TideoverHTTPServer
         #expect(course.startReturned() == .close)
     }
 
-    /// Whatever happens in whatever order, at most one answer is sent, and the connection is resumed
-    /// exactly as often as it was suspended, or is suspended still.
+    /// In any order of events, at most one response is sent. The connection is resumed exactly as
+    /// often as it was suspended, or is still suspended.
     @Test func `no order of events answers twice or resumes what is not suspended`() {
         for path in 0..<4096 {
             var course = ExchangeCourse()

@@ -2,7 +2,7 @@ import Testing
 import TideoverHTTP
 import TideoverHTTPServer
 
-/// What people read when a server does not start.
+/// The messages for a server that does not start.
 @Suite struct HTTPServerErrorTests {
     @Test func `an error says what is wrong where`() throws {
         let address = try #require(ListenAddress("[::1]:80"))

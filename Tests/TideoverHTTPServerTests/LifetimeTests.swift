@@ -3,9 +3,9 @@ import TideoverHTTP
 import TideoverHTTPServer
 import TideoverLocks
 
-/// Clients that go away or are slow, limits of connections, starting and stopping.
+/// Tests clients that disconnect or are slow, connection limits, starting and stopping.
 @Suite(.timeLimit(.minutes(20))) struct LifetimeTests {
-    // MARK: Clients that go away
+    // MARK: Clients that disconnect
 
     @Test(arguments: [false, true])
     func `a client that goes away cancels its handler`(byReset: Bool) async throws {
@@ -107,7 +107,7 @@ import TideoverLocks
         return limits
     }
 
-    /// How long a server with these limits keeps a client that does something, and its answer.
+    /// Returns how long a server with these limits keeps a client, and its response.
     private func endurance(
         _ limits: HTTPServerLimits,
         handler: @escaping Handler = echo,
@@ -220,7 +220,8 @@ import TideoverLocks
         try await withServer(limits, handler: handler) { server in
             let response = try await onThread { [port = server.port] in
                 let client = try Client(port)
-                // Kept open after its answer, the connection would be idle, and out of time by right.
+                // If kept open after its response, the connection would be idle and would correctly
+                // time out.
                 try client.request("GET /", ["Connection: close"])
                 return try client.response()
             }
@@ -307,7 +308,7 @@ import TideoverLocks
                 let busy = try Client(port)
                 try busy.request("GET /wait")
                 while gate.arrivals == 0 { usleepABit() }
-                // Each new client replaces the idle one before it.
+                // Each new client replaces the previous idle one.
                 for number in 0..<3 {
                     let client = try Client(port)
                     try client.request("GET /\(number)")
@@ -503,7 +504,7 @@ import TideoverLocks
     @Test func `a handler that runs past the bound is cancelled and answers 503`() async throws {
         let gate = Gate()
         var limits = HTTPServerLimits()
-        // On a busy machine the cancelled task may wait long for its turn.
+        // On a busy machine the cancelled task may be scheduled late.
         limits.lastWord = .seconds(60)
         let server = try HTTPServer(port: 0, limits: limits) { _ in
             try await gate.pass()

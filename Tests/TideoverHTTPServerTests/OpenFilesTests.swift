@@ -1,11 +1,11 @@
 import Testing
 import TideoverHTTPServer
 
-/// Clients never take the last file that the process may open.
+/// Clients never exhaust the files that the process may open.
 @Suite struct OpenFilesTests {
     @Test(
         arguments: [
-            // What most systems allow a service at first, and let it raise.
+            // The initial limit that most systems give a service, and the raised one.
             (now: 1_024, most: 524_288, raised: 1_280, connections: 1_024),
             (now: 1_048_576, most: 1_048_576, raised: 1_048_576, connections: 1_024),
             (now: 1_024, most: 1_100, raised: 1_100, connections: 844),

@@ -2,12 +2,12 @@ import Testing
 import TideoverHTTP
 import TideoverHTTPServer
 
-/// Requests that break a limit or a rule of form: the handler never sees them.
+/// Tests requests that exceed a limit or are malformed: they never reach the handler.
 @Suite(.timeLimit(.minutes(20))) struct RefusingTests {
     private let limit = 256 * 1024
 
-    /// The answer to raw bytes, nil if the connection was closed without one, and whether the
-    /// connection is closed after it.
+    /// Returns the response to raw bytes, nil if there is none, and whether the connection is then
+    /// closed.
     private func answer(
         to bytes: [UInt8],
         handler: @escaping Handler = measure
@@ -15,7 +15,8 @@ import TideoverHTTPServer
         try await withServer(handler: handler) { server in
             try await onThread { [port = server.port] in
                 let client = try Client(port)
-                // A server that has refused already may close while the rest is still being sent.
+                // A server that has already rejected the request may close while the rest is being
+                // sent.
                 do { try client.send(bytes) } catch is Client.Failure {}
                 do {
                     let response = try client.response()
@@ -132,9 +133,9 @@ import TideoverHTTPServer
         }
     }
 
-    /// libmicrohttpd does not read such a length as a number, and 0.9.75 sends the head of its answer
-    /// twice. That does no harm: the first head closes the connection, so that nobody takes what
-    /// follows for another answer; the handler is not asked, and nothing behind it is a request.
+    /// libmicrohttpd does not parse such a length as a number, and 0.9.75 sends the head of its
+    /// response twice. This is harmless: the first head closes the connection, so clients ignore
+    /// the rest. The handler is not called, and no later bytes are read as a request.
     @Test(arguments: ["Content-Length: 2 ", "Content-Length: 2\t", "Content-Length:  2 "])
     func `a length with white space behind it smuggles nothing`(field: String) async throws {
         try await withServer(handler: Self.unwanted) { server in
@@ -144,7 +145,7 @@ import TideoverHTTPServer
                 let response = try client.response()
                 #expect(response.status == 400)
                 #expect(response.headers["Connection"] == "close")
-                // All that comes then is the rest of that answer, until the connection ends.
+                // Only the rest of that response follows, until the connection ends.
                 #expect(!client.everything().contains("200 OK"))
             }
             #expect(server.statistics.requests == 0)

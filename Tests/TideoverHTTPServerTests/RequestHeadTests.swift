@@ -70,7 +70,7 @@ import TideoverHTTPServer
 }
 
 @Suite struct HeadLayoutTests {
-    /// Lays out `GET /a HTTP/1.1`, `A: b`, `C:d` from address 1000 on, with gaps to vary.
+    /// Lays out `GET /a HTTP/1.1`, `A: b`, `C:d` from address 1000, with variable gaps.
     private func isExact(
         targetGap: Int = 1,
         versionGap: Int = 1,

@@ -3,7 +3,7 @@ import TideoverHTTP
 import TideoverHTTPServer
 import TideoverLocks
 
-/// Ordinary exchanges, over real sockets.
+/// Tests ordinary exchanges over real sockets.
 @Suite(.timeLimit(.minutes(20))) struct ServingTests {
     @Test func `a request reaches the handler as it was sent`() async throws {
         let seen = Locked<Request?>(nil)
@@ -97,8 +97,8 @@ import TideoverLocks
         }
     }
 
-    /// A pipelined request is not looked at before the answer to the one before it has left, so that a
-    /// client that reads nothing holds one answer and what the system buffers, however much it asks for.
+    /// A pipelined request is read only after the previous response was sent. So a client that does
+    /// not read occupies one response and the system's buffers, however many requests it sends.
     @Test func `a client that does not read its answers gets no further ones made`() async throws {
         let size = 8 << 20
         let asked = 40
@@ -116,11 +116,11 @@ import TideoverLocks
                 try greedy.send(String(repeating: request, count: asked))
                 for read in 1...4 {
                     #expect(try greedy.response().body.count == size)
-                    // The one I/O thread answered this after whatever it did for the other.
+                    // The single I/O thread answered this after all its work for the other client.
                     let other = try Client(port)
                     try other.request("GET /other")
                     #expect(try other.response().text == "other")
-                    // One being sent, and one or two within the buffers of the system.
+                    // One response being sent, and one or two in the system's buffers.
                     #expect(answered.withLock { $0 } <= read + 3)
                 }
             }

@@ -3,7 +3,7 @@ import TideoverHTTP
 import TideoverHTTPServer
 import TideoverLocks
 
-/// Runs a test against a server of its own, and stops it.
+/// Runs a test with a separate server, and stops it.
 func withServer<T>(
     _ limits: HTTPServerLimits = HTTPServerLimits(),
     report: @escaping FailureReport = { error, _, _ in Issue.record("reported: \(error)") },
@@ -21,7 +21,7 @@ func withServer<T>(
     }
 }
 
-/// Says what it was asked, without suspending.
+/// Responds with the content of the request, without suspending.
 let echo: Handler = { request in
     var words = [request.method, request.path]
     words += request.query.map { "\($0.name)=\($0.value)" }
@@ -31,13 +31,13 @@ let echo: Handler = { request in
     return .text(words.joined(separator: " "))
 }
 
-/// Says how long the body was.
+/// Responds with the length of the body.
 let measure: Handler = { request in .text("\(request.body.count)") }
 
 extension Response {
     var text: String { String(decoding: body, as: UTF8.self) }
 
-    /// The last part of the problem's type; nil if the answer is no problem document.
+    /// The last part of the problem's type; nil if the response is not a problem document.
     var problem: String? {
         let start = #"{"type":"/problems/"#
         guard headers["Content-Type"] == "application/problem+json", text.hasPrefix(start),
@@ -47,7 +47,7 @@ extension Response {
     }
 }
 
-/// A place where handlers wait until the test lets them go on, or until they are cancelled.
+/// Blocks handlers until the test opens it, or until they are cancelled.
 final class Gate: Sendable {
     private struct State {
         var isOpen = false
@@ -58,9 +58,9 @@ final class Gate: Sendable {
 
     private let state = Locked(State())
 
-    /// How many have come so far.
+    /// The number of handlers that arrived so far.
     var arrivals: Int { state.withLock { $0.arrivals } }
-    /// How many were cancelled while they waited.
+    /// The number of handlers that were cancelled while they waited.
     var cancelled: Int { state.withLock { $0.cancelled } }
 
     func pass() async throws {
@@ -105,7 +105,7 @@ final class Gate: Sendable {
     }
 }
 
-/// Waits until something holds; false if it does not within ten seconds.
+/// Waits until a condition is true; returns false after ten seconds.
 func eventually(_ holds: () -> Bool) async -> Bool {
     for _ in 0..<1000 {
         if holds() { return true }
@@ -114,8 +114,8 @@ func eventually(_ holds: () -> Bool) async -> Bool {
     return holds()
 }
 
-/// A server on a port that stays free once the server has stopped: from 32768 on the system gives ports
-/// to whoever connects or listens next.
+/// Starts a server on a port that stays free after the server stops. The system assigns ports from
+/// 32768 to other connections and listeners.
 func serverOnAPortOfItsOwn(_ handler: @escaping Handler) throws -> HTTPServer {
     var last = HTTPServerError.engineFailed
     for port in (20_000..<30_000).shuffled().prefix(50) {

@@ -27,7 +27,7 @@ import TideoverHTTP
         #expect(IPAddress("::ffff:7f00:1")?.description == "::ffff:127.0.0.1")
     }
 
-    /// Whatever is written here is put into an address in every place where it could matter.
+    /// Each of these texts is inserted into an address at every relevant position.
     private static let pieces = [
         "", "0", "00", "1", "01", "9", "10", "255", "256", "1000", "f", "F", "abcd", "12345", "g",
         "+1", "-1", "0x1", "1.2.3.4", "1.2.3", "127.0.0.1", "::", ":", ":::", "%lo", " ", "\u{0}",
@@ -64,7 +64,7 @@ import TideoverHTTP
 
     @Test func `addresses are written as the system writes them, and read back the same`() {
         for seed in 0..<4096 {
-            // Every pattern of zero groups, with what stands out around IPv4 in other clothes.
+            // Every pattern of zero groups, including those around mapped IPv4 addresses.
             let filling: UInt16 = seed & 256 == 0 ? 0xFFFF : 0x0A1
             let bytes = (0..<8).flatMap { group -> [UInt8] in
                 let isZero = seed >> group & 1 == 0
@@ -106,10 +106,10 @@ import TideoverHTTP
     }
 }
 
-/// The C library's own reading and writing.
+/// The C library's own parser and formatter.
 private enum System {
     static func bytes(of text: String) -> [UInt8]? {
-        // A zero byte would end the text for the system, but not for us.
+        // A zero byte would end the text for the system, but not for `IPAddress`.
         guard !text.utf8.contains(0) else { return nil }
         var storage = [UInt8](repeating: 0, count: 16)
         if inet_pton(AF_INET, text, &storage) == 1 { return Array(storage.prefix(4)) }

@@ -1,7 +1,7 @@
 import Testing
 import TideoverHTTP
 
-/// The places that a server can be told to listen at.
+/// The addresses on which a server can listen.
 @Suite struct ListenAddressTests {
     @Test(arguments: [
         ("127.0.0.1:8080", "127.0.0.1", 8080), ("[::1]:8080", "::1", 8080),

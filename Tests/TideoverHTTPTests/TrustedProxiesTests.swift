@@ -1,7 +1,7 @@
 import Testing
 import TideoverHTTP
 
-/// Whom a request is from.
+/// Tests which client sent a request.
 @Suite struct TrustedProxiesTests {
     private static let proxies = TrustedProxies(
         ["10.0.0.0/8", "192.0.2.1", "fd00::/8"].compactMap { IPNetwork($0) }
@@ -22,21 +22,21 @@ import TideoverHTTP
 
     @Test(arguments: [
         (["203.0.113.9"], "203.0.113.9"),
-        // Whatever stands left of what a trusted proxy saw is hearsay.
+        // Entries to the left of a trusted proxy's are not verified.
         (["198.51.100.1, 203.0.113.9"], "203.0.113.9"),
         (["10.0.0.9, 203.0.113.9"], "203.0.113.9"),
         (["evil, 203.0.113.9"], "203.0.113.9"),
         ([",,, 203.0.113.9"], "203.0.113.9"),
         (["203.0.113.9, 10.1.1.1, fd00::1"], "203.0.113.9"),
         (["198.51.100.1, 203.0.113.9,10.1.1.1"], "203.0.113.9"),
-        // Lines are read as one, in their order.
+        // Several lines are read as one, in order.
         (["198.51.100.1", "203.0.113.9"], "203.0.113.9"),
         (["203.0.113.9", "10.1.1.1"], "203.0.113.9"),
-        // As some proxies write it.
+        // Forms that some proxies write.
         (["203.0.113.9:51234"], "203.0.113.9"), (["[2001:db8::9]:51234"], "2001:db8::9"),
         (["[2001:db8::9]"], "2001:db8::9"), (["\t 2001:DB8::9 "], "2001:db8::9"),
         (["::ffff:203.0.113.9"], "203.0.113.9"), (["::ffff:10.0.0.9"], "10.0.0.9"),
-        // All are trusted: the first of them asked.
+        // All are trusted: the client is the left-most.
         (["10.1.1.1, 10.2.2.2"], "10.1.1.1"), (["192.0.2.1"], "192.0.2.1"),
     ])
     func `behind trusted proxies the right-most other address is the client`(
@@ -58,7 +58,7 @@ import TideoverHTTP
         #expect(client("10.0.0.1", forwarded) == "10.0.0.1")
     }
 
-    /// U+0600 makes one character with whatever follows it, a comma too.
+    /// U+0600 forms one character with the next one, even a comma.
     @Test(arguments: ["\u{0600}", "e\u{0301}", "\u{200D}", "\u{1F1E6}", "\u{0600}\u{0600}"])
     func `what a client writes cannot swallow what the proxy adds`(hearsay: String) {
         for comma in [",", ", ", " , "] {

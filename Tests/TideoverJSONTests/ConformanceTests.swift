@@ -1,11 +1,11 @@
 import Testing
 import TideoverJSON
 
-/// The published parsing vectors: `y_` every parser accepts, `n_` every one refuses, `i_` is left
-/// to each.
+/// The published parsing vectors: every parser must accept `y_` and reject `n_`; each may decide on
+/// `i_`.
 @Suite(.enabled(if: Vectors.present, "vectors are not beside the project"))
 struct ConformanceTests {
-    /// Acceptable to RFC 8259, but not to one strict reading: a key used twice.
+    /// Valid by RFC 8259, but rejected by the strict syntax: a repeated key.
     static let repeatsAKey: Set = [
         "y_object_duplicated_key.json", "y_object_duplicated_key_and_value.json",
     ]
@@ -59,7 +59,7 @@ struct ConformanceTests {
         #expect(refusal(of: bytes)?.offset == 32)
     }
 
-    /// What we say where each parser may choose; nil accepts.
+    /// The expected results where each parser may choose; nil accepts.
     static let verdicts: [String: JSONError.Reason?] = [
         "number_double_huge_neg_exp": nil,
         "number_huge_exp": .numberOutOfRange,

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import TideoverJSON
 
-/// A generator whose whole course its seed decides.
+/// A random generator that is fully determined by its seed.
 struct SplitMix: RandomNumberGenerator {
     private var state: UInt64
 
@@ -81,7 +81,7 @@ struct RandomDocuments {
     }
 }
 
-/// Properties that hold for all documents; `TIDEOVER_SEED` repeats a run.
+/// Properties of all documents; `TIDEOVER_SEED` repeats a run.
 struct PropertyTests {
     let seed: UInt64
     var documents: RandomDocuments
@@ -158,7 +158,7 @@ struct PropertyTests {
         }
     }
 
-    /// Asks a node and all it contains for everything it can tell.
+    /// Reads all properties of a node and its contents.
     private func visit(_ node: JSONNode) {
         _ = (node.string, node.utf8, node.int64, node.double, node.bool, node.source, node.key)
         #expect(node.position.line > 0)

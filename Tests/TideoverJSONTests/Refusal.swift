@@ -1,6 +1,6 @@
 import TideoverJSON
 
-/// How a text is refused; nil if it is accepted.
+/// Returns the error of a text; nil if it is accepted.
 func refusal(
     of bytes: [UInt8],
     syntax: JSONDocument.Syntax = .strict,
@@ -14,7 +14,7 @@ func refusal(
     }
 }
 
-/// How a text is refused; nil if it is accepted.
+/// Returns the error of a text; nil if it is accepted.
 func refusal(
     of text: String,
     syntax: JSONDocument.Syntax = .strict,
@@ -23,7 +23,7 @@ func refusal(
     refusal(of: Array(text.utf8), syntax: syntax, limits: limits)
 }
 
-/// The value of a text that must be accepted.
+/// Returns the value of a text that must be accepted.
 func value(
     of text: String,
     syntax: JSONDocument.Syntax = .strict,
@@ -32,7 +32,7 @@ func value(
     JSONValue(try JSONDocument(text, syntax: syntax, limits: limits).root)
 }
 
-/// A text that is `depth` arrays deep.
+/// Returns a text of `depth` nested arrays.
 func nested(_ depth: Int) -> String {
     String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The published parsing vectors beside the project.
+/// The published parsing vectors, which are kept outside the repository.
 enum Vectors {
     static let folder: URL = {
         if let path = ProcessInfo.processInfo.environment["TIDEOVER_VECTORS"] {
@@ -15,7 +15,7 @@ enum Vectors {
 
     static var present: Bool { FileManager.default.fileExists(atPath: parsing.path) }
 
-    /// The names of the parsing vectors that start with a prefix.
+    /// Returns the names of the parsing vectors that start with a prefix.
     static func names(_ prefix: String) -> [String] {
         let names = try? FileManager.default.contentsOfDirectory(atPath: parsing.path)
         return (names ?? []).filter { $0.hasPrefix(prefix) && $0.hasSuffix(".json") }.sorted()

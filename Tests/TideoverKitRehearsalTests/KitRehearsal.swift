@@ -10,8 +10,8 @@ import TideoverRehearsal
 import TideoverSandbox
 import TideoverServer
 
-/// A scenario's simulated App Store, a server in process, and the kit on a device of one customer, with
-/// one clock.
+/// A scenario's simulated App Store, a server in process, and the kit on one customer's device,
+/// sharing one clock.
 @MainActor
 final class KitRehearsal {
     let scenario: Scenario
@@ -60,7 +60,7 @@ final class KitRehearsal {
 
     // MARK: - Time
 
-    /// Lets time pass; what the store posts on the way reaches the server.
+    /// Advances the time; messages that the store posts meanwhile are delivered to the server.
     func pass(until instant: Int64) async throws {
         let (store, clock, handler) = (store, rehearsal.clock, rehearsal.service.handler)
         let path = "/v1/apps/\(scenario.app.id)/notifications/app-store"
@@ -77,7 +77,7 @@ final class KitRehearsal {
         clock.now = Instant(millisecondsSince1970: await store.now)
     }
 
-    /// Lets everything arrive that the store has posted.
+    /// Delivers everything that the store has posted.
     func deliver() async throws {
         while let last = await store.lastFirstAttempt { try await pass(until: last) }
     }
@@ -102,7 +102,7 @@ final class KitRehearsal {
         return id
     }
 
-    /// The app, started on the device; its file survives from one start to the next.
+    /// Starts the app on the device; its file persists between starts.
     func launch(withServer: Bool) async -> EntitlementStore {
         var settings = settings
         if withServer {
@@ -136,7 +136,7 @@ final class KitRehearsal {
                 let now = clock.now
                 return ClockReading(clock: now, uptime: now - start)
             },
-            // Only the rehearsal lets time pass.
+            // Only the rehearsal advances the time.
             sleep: { _ in
                 let (never, end) = AsyncStream<Never>.makeStream()
                 for await _ in never {}
@@ -150,7 +150,7 @@ final class KitRehearsal {
 
     // MARK: - The server
 
-    /// What the server answers about the customer now.
+    /// Returns the server's current answer about the customer.
     func served() async throws -> ServerReply {
         var headers = rehearsal.credentials
         headers["Accept"] = "application/json"
@@ -166,7 +166,7 @@ final class KitRehearsal {
 }
 
 extension Scenario {
-    /// A scenario of the repository.
+    /// Loads a scenario of the repository.
     static func named(_ name: String) throws -> Scenario {
         let root = URL(filePath: #filePath).deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()

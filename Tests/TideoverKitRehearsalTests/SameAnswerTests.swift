@@ -4,7 +4,7 @@ import TideoverCore
 import TideoverKit
 import TideoverSandbox
 
-/// The device, which decides alone by what StoreKit shows it, answers what the server answers.
+/// A device that decides from StoreKit alone gives the same answers as the server.
 @Suite @MainActor struct SameAnswerTests {
     @Test(arguments: [
         "app-store-retry-entered", "app-store-grace-then-retry", "app-store-recovered-in-grace",
@@ -44,7 +44,8 @@ import TideoverSandbox
             served.enteredForeground()
             await served.settled()
             let after = try await rehearsal.served()
-            // A purchase without an account token is nobody's on the server until a device presents it.
+            // A purchase without an account token has no owner on the server until a device
+            // presents it.
             let known = before.entitlements.filter { $0.state != .never }
             for entitlement in known + after.entitlements {
                 let own = alone[entitlement.name]
@@ -64,8 +65,8 @@ import TideoverSandbox
 }
 
 extension Entitlement {
-    /// What both must say. When access ended in the past is not compared: StoreKit shows no history of a
-    /// grace period that a cancellation cut short.
+    /// The fields that both answers must share. A past end of access is not compared: StoreKit has
+    /// no history of a grace period that a cancellation cut short.
     fileprivate var gist: String {
         let end = until.map(\.rfc3339) ?? "-"
         let renewal = willRenew.map { "\($0)" } ?? "-"

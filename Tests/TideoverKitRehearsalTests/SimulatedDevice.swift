@@ -3,8 +3,8 @@ import StoreKitFaking
 import TideoverJSON
 import TideoverSandbox
 
-/// A device that is signed in to one customer's account in the simulated App Store, with the faults
-/// that StoreKit is known to have.
+/// A device signed in to one customer's account in the simulated App Store, with StoreKit's known
+/// faults.
 actor SimulatedDevice {
     private let store: SimulatedAppStore
     private let customer: String
@@ -12,9 +12,9 @@ actor SimulatedDevice {
     private var finished: Set<String> = []
     private var reported: Set<String> = []
     private let listeners = Listeners()
-    /// Whether the cache is as old as it was when this was set.
+    /// Whether the cache is frozen at the time when this was set.
     private var isStale = false
-    /// Whether what happens elsewhere is reported while the app runs.
+    /// Whether external changes are reported while the app runs.
     private var reports = true
     private var verifies = true
     private(set) var syncs = 0
@@ -40,7 +40,7 @@ actor SimulatedDevice {
         FakeStore.Document(value.string ?? "", isVerified: verifies)
     }
 
-    /// Reports each transaction that is new, as `Transaction.updates` does while the app runs.
+    /// Reports each new transaction, like `Transaction.updates` while the app runs.
     func reportNews() async {
         for purchase in await look() where reported.insert(purchase.newsKey).inserted {
             if reports { listeners.report(document(purchase.signedTransaction)) }
@@ -82,7 +82,7 @@ actor SimulatedDevice {
         isStale = false
     }
 
-    /// Buys in the app. A product that is bought is in `unfinished` until it is finished.
+    /// Buys in the app. A bought product is in `unfinished` until it is finished.
     private func buy(_ product: String, asksToBuy: Bool) async throws -> FakeStore.Bought {
         if asksToBuy {
             try await store.perform(.askToBuy(product: product), by: customer)
@@ -96,7 +96,7 @@ actor SimulatedDevice {
         return .success(document(bought.signedTransaction))
     }
 
-    /// What the stand-in answers with.
+    /// Returns the stand-in's responses.
     nonisolated func fakeStore(asksToBuy: Bool = false) -> FakeStore {
         var fake = FakeStore()
         fake.all = { await self.all() }
@@ -111,7 +111,7 @@ actor SimulatedDevice {
     }
 }
 
-/// Who iterates over `Transaction.updates`.
+/// The iterators over `Transaction.updates`.
 private final class Listeners: Sendable {
     private let channel = AsyncStream<FakeStore.Document>.makeStream()
 
@@ -123,7 +123,7 @@ extension AppStoreDevicePurchase {
     /// The payload of the signed transaction.
     var payload: JSONValue { Self.payload(of: signedTransaction) }
 
-    /// A refund of a transaction is news, too.
+    /// A refund is reported as a new update of its transaction.
     fileprivate var newsKey: String { "\(transactionId)\(isRevoked)" }
 
     private static func payload(of document: JSONValue) -> JSONValue {
@@ -134,7 +134,7 @@ extension AppStoreDevicePurchase {
         return JSONValue(json.root)
     }
 
-    /// The state of the subscription, numbered as the App Store Server API numbers it.
+    /// Returns the state of the subscription, numbered as in the App Store Server API.
     fileprivate func state(at now: Int64) -> Int {
         guard !isRevoked else { return 5 }
         let renewal = signedRenewalInfo.map(Self.payload) ?? .null

@@ -6,7 +6,7 @@ import TideoverKit
 import TideoverLocks
 import TideoverSandbox
 
-/// The kit over the stand-in, with the faults that StoreKit is known to have.
+/// Tests the kit on the stand-in, with StoreKit's known faults.
 @Suite @MainActor struct StoreFaultTests {
     private static let scenario = """
         {
@@ -157,7 +157,7 @@ import TideoverSandbox
             let alone = await rehearsal.launch(withServer: false)
             #expect(alone["premium"].access == .denied)
             #expect(await rehearsal.device.finishedIds.isEmpty)
-            // The server verifies the same signatures by itself.
+            // The server verifies the same signatures itself.
             let served = await rehearsal.launch(withServer: true)
             #expect(served["premium"].access == .granted)
             #expect(await rehearsal.device.finishedIds.count == 1)

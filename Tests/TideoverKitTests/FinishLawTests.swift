@@ -2,7 +2,7 @@ import Testing
 import TideoverCore
 import TideoverKit
 
-/// A transaction is finished only after the server has committed it, or after the file holds it.
+/// A transaction is finished only after the server has committed it, or after the file contains it.
 @Suite struct FinishLawTests {
     /// The number of effects of an undisturbed run.
     private func effects(of circumstances: Circumstances) -> Int {

@@ -29,7 +29,7 @@ import TideoverKit
         try await withFolder { folder in
             let file = KeptFile.onDisk(path: "\(folder)/kept.json")
             try await file.write([1, 2, 3])
-            // What a process leaves that is killed before the new file takes its place.
+            // The temporary file left by a process that is killed before the rename.
             #expect(
                 FileManager.default.createFile(atPath: "\(folder)/kept.json.new", contents: nil)
             )

@@ -4,7 +4,8 @@ import TideoverJSON
 import TideoverKit
 import TideoverSignatures
 
-/// The offline pass with real signatures; only on Apple platforms another library verifies them.
+/// Tests the offline pass with real signatures; only on Apple platforms a different library
+/// verifies them.
 @Suite struct PassTests {
     private let key = Ed25519PrivateKey.generate()
     private let start = TestPurchases.start
@@ -61,7 +62,7 @@ import TideoverSignatures
         (try? Ed25519PublicKey(bytes: key))?.verify(signature: signature, of: message) ?? false
     }
 
-    /// Launches offline and carries out what concerns passes.
+    /// Launches offline and carries out the actions for passes.
     private func launch(
         _ kept: KeptState,
         at delay: Milliseconds,

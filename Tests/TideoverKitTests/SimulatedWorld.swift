@@ -2,14 +2,14 @@ import TideoverCore
 import TideoverJSON
 import TideoverKit
 
-/// A device, its disk, its store and a server, as values. Every action is one effect, and the process
-/// can be killed before any of them.
+/// A device, its disk, its store and a server, as values. Every action is one effect, and the
+/// process can be killed before any of them.
 struct SimulatedWorld {
     let settings: KitSettings
     var machine: EntitlementMachine
-    /// What is on the disk.
+    /// The content of the disk.
     var disk: [UInt8]?
-    /// What the store offers until it is finished.
+    /// The transactions that the store offers until they are finished.
     var unfinished: [SignedPurchase] = []
     var statuses: [SignedStatus] = []
     var purchases: [SignedPurchase] = []
@@ -17,19 +17,19 @@ struct SimulatedWorld {
     var takesNothing = false
     /// Whether the disk is slower than everything else.
     var writesSlowly = false
-    /// What the server committed, by transaction, with how often each was new to it.
+    /// The server's committed transactions, with the number of times each was new to it.
     var committed: [UInt64: Int] = [:]
     private var committedDocuments: Set<String> = []
     var finished: [UInt64] = []
-    /// Transactions that were finished before anything durable held them.
+    /// Transactions that were finished before any durable copy existed.
     var lost: [UInt64] = []
-    /// How often each transaction was presented to the server.
+    /// The number of times each transaction was presented to the server.
     var presented: [UInt64: Int] = [:]
     var syncs = 0
     var restores: [RestoreOutcome] = []
     var shown: [EntitlementState] = []
     var now = TestPurchases.start
-    /// How many effects are carried out before the process is killed; nil for never.
+    /// The number of effects before the process is killed; nil for no limit.
     var life: Int?
     private(set) var effects = 0
 
@@ -46,7 +46,7 @@ struct SimulatedWorld {
         ClockReading(clock: now, uptime: now - TestPurchases.start)
     }
 
-    /// Starts the process anew from what is on the disk.
+    /// Restarts the process from the content of the disk.
     mutating func launch() {
         machine = EntitlementMachine(
             settings: settings,
@@ -55,7 +55,7 @@ struct SimulatedWorld {
         send(.launched)
     }
 
-    /// Sends an event and carries out whatever follows; a process that is killed is launched again.
+    /// Sends an event and carries out all resulting actions; a killed process is launched again.
     mutating func send(_ event: EntitlementMachine.Event) {
         do throws(Killed) {
             var waiting = [event]

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// The stand-in declares what Apple's framework declares: each public declaration of it is looked up in
-/// the list of Apple's declarations, which is kept beside the project.
+/// Checks that the stand-in declares the same API as Apple's framework. Each of its public
+/// declarations must be in the list of Apple's declarations, which is kept outside the repository.
 @Suite struct StandInDeclarationTests {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
@@ -15,7 +15,7 @@ import Testing
         [list, alternative].lazy.compactMap { try? String(contentsOf: $0, encoding: .utf8) }.first
     }
 
-    /// The public members of the stand-in, one a line.
+    /// Returns the public members of the stand-in, one per line.
     private static func declarations() throws -> [String] {
         let folder = root.appending(path: "StandIns/StoreKit/Sources/StoreKit")
         let files = try FileManager.default.contentsOfDirectory(
@@ -32,12 +32,12 @@ import Testing
         }
     }
 
-    /// A line of an enumeration's declaration, and no branch of a `switch`.
+    /// Whether a line declares an enumeration case, rather than a branch of a `switch`.
     private static func isEnumerationCase(_ code: String) -> Bool {
         code.hasPrefix("case ") && !code.hasPrefix("case .")
     }
 
-    /// The name and type of a property, or the name and first labels of a function.
+    /// Returns the name and type of a property, or the name and first labels of a function.
     private static func signature(_ declaration: String) -> String? {
         let words = declaration.replacing("public ", with: "").replacing("static ", with: "")
             .replacing("mutating ", with: "")
@@ -47,7 +47,8 @@ import Testing
         if words.hasPrefix("let ") || words.hasPrefix("var ") {
             let rest = words.dropFirst(4)
             let name = rest.prefix { $0.isLetter || $0.isNumber }
-            // `static let subscribed = RenewalState(...)` states no type: its name is looked up.
+            // `static let subscribed = RenewalState(...)` has no explicit type: only its name is
+            // checked.
             guard rest.dropFirst(name.count).hasPrefix(":") else { return String(name) }
             let type = rest.dropFirst(name.count + 1).prefix { $0 != "{" && $0 != "=" }
             return "\(name): \(type.trimmingCharacters(in: .whitespaces))"
@@ -59,7 +60,7 @@ import Testing
         return nil
     }
 
-    /// The list with shorthand such as `a, b: T` written out.
+    /// Returns the list with shorthand such as `a, b: T` expanded.
     private static func expanded(_ text: String) -> String {
         var expanded = text
         let shorthand = /let (\w+(?:, \w+)+): ([\w.?]+)/
@@ -84,7 +85,7 @@ import Testing
             $0.contains(":") ? [$0] : $0.components(separatedBy: ", ")
         }
         let missing = names.filter { name in
-            // A heading names a structure whose members are listed below it.
+            // A heading names a structure with its members listed below it.
             let heading = "\(name.replacing("struct ", with: "")) (struct"
             return !own.contains(name) && !specification.contains(name)
                 && !specification.contains(heading)

@@ -2,7 +2,7 @@ import TideoverCore
 import TideoverJSON
 import TideoverKit
 
-/// Documents as StoreKit would hand them over, unsigned: on a device the signature is StoreKit's affair.
+/// Unsigned documents like StoreKit's: on a device StoreKit verifies the signature.
 enum TestPurchases {
     static let bundleId = "com.example.cards"
     static let start = Instant(millisecondsSince1970: 1_777_629_600_000)
@@ -78,7 +78,7 @@ enum TestPurchases {
         ]
     }
 
-    /// Settings for the two products above.
+    /// Returns settings for the two products above.
     static func settings(withServer: Bool) -> KitSettings {
         var settings = KitSettings(
             bundleId: bundleId,

@@ -30,7 +30,7 @@ import TideoverStorage
             told.withLock { $0.append(bytes) }
         }
         #expect(told.withLock { $0.last } == bytes)
-        // The original goes on.
+        // The original remains usable.
         try await add(51...60, to: storage)
         await storage.close()
         let rights = try FileManager.default.attributesOfItem(atPath: target)[.posixPermissions]
@@ -97,7 +97,7 @@ import TideoverStorage
         #expect(!FileManager.default.fileExists(atPath: target))
     }
 
-    // MARK: Of a running server
+    // MARK: Running server
 
     /// The latest copy once it has ended.
     private func ended(_ storage: SQLiteStorage) async throws -> CopyReport {
@@ -124,7 +124,7 @@ import TideoverStorage
         #expect(begun.state == .copying)
         let busy = #expect(throws: StorageError.self) { try storage.beginCopy() }
         #expect(busy?.reason == .busy)
-        // Rows all over the file, new ones and old ones, in many transactions.
+        // Changes new and old rows all over the file, in many transactions.
         var number = 40_000
         while try #require(storage.copyReport).state == .copying {
             try await fill(storage, number..<number + 500)
@@ -142,7 +142,7 @@ import TideoverStorage
         #expect(counted >= 40_000 && counted <= number)
         #expect(try copy.problems() == [])
         await copy.close()
-        // Another one can be made, and none is left beside the database.
+        // A second copy is possible, and no copy remains beside the database.
         _ = try storage.beginCopy()
         try FileManager.default.removeItem(atPath: try await ended(storage).file)
         await storage.close()
@@ -159,7 +159,7 @@ import TideoverStorage
             try await fill(storage, 20_000 + round * 500..<20_500 + round * 500)
             largest = max(largest, storage.logByteCount)
         }
-        // A checkpoint begins the log anew at 16 MiB; a reader would keep it growing.
+        // A checkpoint restarts the log at 16 MiB; an active reader would let it grow.
         #expect(largest < 40 << 20)
         #expect(try await ended(storage).state == .copied)
         await storage.close()
@@ -210,7 +210,7 @@ import TideoverStorage
         let file = try storage.beginCopy().file
         await storage.close()
         let report = try #require(storage.copyReport)
-        // It may have been quick.
+        // The copy may have completed already.
         if case .failed = report.state {
             #expect(!FileManager.default.fileExists(atPath: file))
         } else {

@@ -139,11 +139,11 @@ import TideoverStorage
             )
             #expect(try old.integer("SELECT count(*) FROM api_key") == 0)
             if number < 3 {
-                // Derived before anything was told: due at once.
+                // Rows derived before events were named are due at once.
                 #expect(try old.integer("SELECT valid_until FROM customer") == 7)
             }
             #expect(try old.integer("SELECT count(*) FROM told") == 0)
-            // Nobody knows whether a device was heard before it was asked for.
+            // Whether a device presented purchases before this column existed is unknown.
             #expect(try old.integer("SELECT count(reconciled_at) FROM customer") == 0)
             #expect(try old.integer("SELECT count(*) FROM drift") == 0)
         }
@@ -155,7 +155,7 @@ import TideoverStorage
         #expect(try writer.text("SELECT group_concat(sql) FROM sqlite_schema") == before)
     }
 
-    /// FNV-1a: a change must be noticed, nobody attacks it.
+    /// FNV-1a: it must detect changes, but need not resist attacks.
     private static func fingerprint(of text: StaticString) -> UInt64 {
         text.withUTF8Buffer { bytes in
             bytes.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }

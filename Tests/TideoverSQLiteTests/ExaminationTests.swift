@@ -5,7 +5,7 @@ import TideoverSQLite
 import TideoverStorage
 import TideoverStorageConformance
 
-/// Looking at a database without opening it as a storage.
+/// Examines a database without opening it as a storage.
 @Suite struct ExaminationTests {
     private let folder: TemporaryFolder
 
@@ -22,7 +22,7 @@ import TideoverStorageConformance
             let received = Instant(millisecondsSince1970: 1_000_000 + Int64(number))
             try await commit(to: storage, environment, received, signed: nil, number)
         }
-        // Later by the store's clock than by ours.
+        // The store's clock is later than the server's.
         let received = Instant(millisecondsSince1970: 999_000)
         let signed = Instant(millisecondsSince1970: 1_000_500)
         try await commit(to: storage, .production, received, signed: signed, 9)
@@ -54,7 +54,7 @@ import TideoverStorageConformance
         _ = try await storage.commit(intake) { _ in preconditionFailure("nobody to derive") }
     }
 
-    // MARK: For reading alone
+    // MARK: Read-only
 
     @Test func `a storage opened for reading tells what is there and leaves it as it is`()
         async throws
@@ -167,7 +167,7 @@ import TideoverStorageConformance
 
     @Test func `damage is told`() async throws {
         let storage = try SQLiteStorage(path: folder.database)
-        // As many as make theirs the last page of the file.
+        // Enough rows to make theirs the last page of the file.
         let tallies = (0..<2_000).map { Tally(environment: nil, kind: "k", name: "\($0)") }
         try await storage.add(
             Dictionary(uniqueKeysWithValues: tallies.map { ($0, 1) }),

@@ -4,7 +4,7 @@ import TideoverSQLite
 import TideoverStorage
 import TideoverTestProcesses
 
-/// Opening, refusing to open, and closing.
+/// Tests opening, refused opening, and closing.
 @Suite struct `A SQLite file` {
     let folder: TemporaryFolder
 
@@ -61,7 +61,7 @@ import TideoverTestProcesses
         #expect(reason(other) == .locked(holder: getpid()))
         #expect(throws: StorageError.self) { try SQLiteStorage(reading: other) }
         #expect(try SQLiteExamination(path: other) == .inUse(holder: getpid()))
-        // The refused attempts took no lock of the first one away.
+        // The refused attempts released no lock of the first one.
         #expect(try tryLock(other).code == 1)
         await storage.close()
         #expect(try tryLock(other).code == 0)
@@ -85,7 +85,7 @@ import TideoverTestProcesses
         await storage.close()
     }
 
-    /// Has another process lock a file and let go of it: exit code 1 if somebody holds it.
+    /// Lets another process lock and release a file: exit code 1 if it is locked already.
     private func tryLock(_ path: String) throws -> ChildProcess.Said {
         try ChildProcess.run(["/usr/bin/flock", "--nonblock", path, "/bin/true"])
     }
@@ -123,7 +123,7 @@ import TideoverTestProcesses
 
     @Test func `is free after closing though a child process inherited its lock`() async throws {
         let storage = try SQLiteStorage(path: folder.database)
-        // What a child has between its beginning and that of its program.
+        // The descriptors of a child process between its fork and the start of its program.
         let lock = storage.path + ".lock"
         let inherited = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
             .first { number in
@@ -171,7 +171,7 @@ import TideoverTestProcesses
     }
 
     @Test func `is not made where nobody may write`() throws {
-        // Root may write everywhere but here.
+        // Root may write everywhere except here.
         let isRoot = geteuid() == 0
         let place = isRoot ? "/sys" : folder.path
         if !isRoot { chmod(place, 0o500) }
@@ -212,7 +212,7 @@ import TideoverTestProcesses
 
     @Test func `that is damaged gives an error and is found by a check`() async throws {
         let storage = try SQLiteStorage(path: folder.database)
-        // More than fit into the pages that the schema begins with: the last one is theirs.
+        // More than fit into the pages of the schema: the last page belongs to them.
         let tallies = (0..<2_000).map { Tally(environment: nil, kind: "k", name: "\($0)") }
         try await storage.add(
             Dictionary(uniqueKeysWithValues: tallies.map { ($0, 1) }),

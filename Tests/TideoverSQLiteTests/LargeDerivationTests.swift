@@ -6,7 +6,7 @@ import TideoverSQLite
 import TideoverStorage
 import TideoverStorageConformance
 
-/// Customers with more lineages than the writer may be held for.
+/// Customers with more lineages than the writer may process.
 @Suite(.timeLimit(.minutes(20))) struct LargeDerivationTests {
     private let folder: TemporaryFolder
     private let storage: SQLiteStorage
@@ -57,7 +57,7 @@ import TideoverStorageConformance
         )
     }
 
-    /// Tells exactly which facts it was derived from.
+    /// Derives an answer that lists exactly its facts.
     private static func derive(_ lineages: CustomerLineages) -> Derivation {
         let facts = lineages.holdings.flatMap(\.facts).compactMap { fact -> String? in
             if case .term(let term) = fact.assertion { term.transactionId } else { nil }
@@ -87,13 +87,14 @@ import TideoverStorageConformance
             return Self.derive(lineages)
         }
         await Self.waited(for: begun)
-        // The derivation above goes on: the writer would not get here if it were held by it.
+        // The derivation above is still running: if it blocked the writer, these commits would not
+        // return.
         for number in 1...3 {
             let other = Self.intake([Self.fact("b\(number)", of: "ben")])
             _ = try await storage.commit(other, derive: Self.derive)
         }
         #expect(try answer(Self.key("ben")) == #"["b1-0","b2-0","b3-0"]"#)
-        // Nothing of the large customer's commit is seen before its answer is stored with it.
+        // No part of the large customer's commit is visible before its answer is stored.
         #expect(try storage.lineages(of: Self.anna, now: Self.start)?.holdings.count == 5)
         othersAreDone.signal()
         guard case .committed(let count, let rows, _) = try await large else {
@@ -145,7 +146,7 @@ import TideoverStorageConformance
         )
         _ = try await storage.commit(Self.intake([], customers: [Self.anna])) {
             [storage] lineages in
-            // The last one holds the writer, so that nothing could be pruned meanwhile.
+            // The last one blocks the writer, so a prune meanwhile would not return.
             if Self.count(calls) <= 5 {
                 let done = DispatchSemaphore(value: 0)
                 Task {
@@ -204,7 +205,7 @@ import TideoverStorageConformance
         }
     }
 
-    /// Waits on a thread that is not one of Swift's pool.
+    /// Waits on a thread outside Swift's pool.
     private static func waited(for semaphore: DispatchSemaphore) async {
         await withCheckedContinuation { caller in
             DispatchQueue.global().async {
@@ -215,7 +216,7 @@ import TideoverStorageConformance
     }
 }
 
-/// A place where every customer with a purchase is large.
+/// A site where every customer with a purchase counts as large.
 private struct LargeSite: StorageSite {
     let folder: TemporaryFolder
 

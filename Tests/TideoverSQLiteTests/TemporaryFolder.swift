@@ -4,7 +4,7 @@ import TideoverStorage
 import TideoverStorageConformance
 import TideoverTestProcesses
 
-/// A folder of its own for one test, gone with it.
+/// A separate folder for one test, removed with this value.
 final class TemporaryFolder: StorageSite {
     let path: String
     var database: String { path + "/tideover.db" }
@@ -23,7 +23,7 @@ final class TemporaryFolder: StorageSite {
         try SQLiteStorage(path: database)
     }
 
-    /// Opens the database with failures rehearsed.
+    /// Opens the database with injected failures.
     func open(
         _ options: SQLiteOptions = SQLiteOptions(),
         beforeCommit: @escaping @Sendable (Int) throws(StorageError) -> Void
@@ -35,15 +35,15 @@ final class TemporaryFolder: StorageSite {
         )
     }
 
-    /// Copies the database as a crash would leave it: file and log as they are, nothing closed.
-    /// By another process, since closing a file here would drop SQLite's own locks on it.
+    /// Copies the database as a crash would leave it: unclosed file and log. Another process does
+    /// it, since closing a file here would release SQLite's locks on it.
     func copyAsCrashed(to other: TemporaryFolder) throws {
         for suffix in ["", "-wal"] {
             try run("/bin/cp", database + suffix, other.database + suffix)
         }
     }
 
-    /// Has another process change the database.
+    /// Changes the database from another process.
     func sql(_ text: String) throws {
         try run("/usr/bin/env", "sqlite3", database, text)
     }

@@ -5,7 +5,7 @@ import TideoverLocks
 import TideoverSQLite
 import TideoverStorage
 
-/// What happens when many write, when the disk fails, and when everything stops.
+/// Tests many concurrent writes, disk failures, and shutdown.
 @Suite struct `The writer` {
     let folder: TemporaryFolder
 
@@ -50,8 +50,8 @@ import TideoverStorage
         return try storage.evidence(id, app: "cards") == evidence
     }
 
-    /// Returns a moment after all that was to begin has begun: what is left of it until it stands in
-    /// the queue does not suspend.
+    /// Waits until all tasks have begun, and a moment longer: the rest of their way into the queue
+    /// does not suspend.
     private static func settle(_ hasBegun: () -> Bool) async {
         while !hasBegun() { try? await Task.sleep(for: .milliseconds(10)) }
         try? await Task.sleep(for: .milliseconds(300))
@@ -84,7 +84,7 @@ import TideoverStorage
                     try await Self.commit(n, to: storage)
                 }
             }
-            // The first group is being committed; the rest gathers behind it.
+            // The first group is being committed; the others queue up.
             await Self.settle { begun.value == 51 }
             gate.open()
             try await group.waitForAll()
@@ -187,7 +187,7 @@ import TideoverStorage
     {
         var options = SQLiteOptions()
         options.maximumByteCount = 400_000
-        // What shares a transaction fails together: most of them are to come after the first.
+        // Jobs in one transaction fail together, so most of them should come after the first group.
         options.maximumGroupCount = 8
         let small = try SQLiteStorage(path: folder.database, options: options)
         let kept = await withTaskGroup(of: Int?.self) { group in
@@ -223,7 +223,7 @@ import TideoverStorage
         let folder = folder
         let count = Counter()
         let storage = try folder.open { _ in
-            // One transaction is written and not committed.
+            // One transaction is written but not committed.
             if count.next() == commits + 1 { try? folder.copyAsCrashed(to: crashed) }
         }
         for n in 0...commits { try await Self.commit(n, bytes: 3_000, to: storage) }
@@ -323,7 +323,7 @@ private final class Counter: Sendable {
     }
 }
 
-/// Keeps threads waiting until it is opened, for good.
+/// Blocks threads until it is opened, permanently.
 private final class Gate: Sendable {
     private let isOpen = Locked(false)
 

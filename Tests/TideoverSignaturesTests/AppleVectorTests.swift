@@ -4,7 +4,8 @@ import TideoverSignatures
 /// Apple's own test documents and certificates.
 @Suite(.enabled(if: Vectors.present, "vectors are not beside the project"))
 struct AppleVectorTests {
-    /// When the real chain is valid, and when it is no more; both in milliseconds since 1970.
+    /// An instant within the validity of the real chain, and one after it, in milliseconds since
+    /// 1970.
     private let whileValid: Int64 = 1_761_962_975_000
     private let afterwards: Int64 = 2_280_946_846_000
 

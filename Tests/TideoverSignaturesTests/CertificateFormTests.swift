@@ -2,7 +2,7 @@ import Testing
 import TideoverASN1
 import TideoverSignatures
 
-/// Certificates that are changed and then signed again by the right issuer.
+/// Certificates that are changed and then signed again by the correct issuer.
 struct CertificateFormTests {
     /// A change of a certificate, before or after it is signed.
     struct Change: Sendable, CustomTestStringConvertible {
@@ -62,7 +62,7 @@ struct CertificateFormTests {
         #expect(verifier.publicKeyOperationCount == 0)
     }
 
-    /// What is found of the chain in which one certificate is changed and signed again.
+    /// Returns the refusal of the chain after one certificate is changed and signed again.
     private func found(_ position: ChainPosition, _ change: Change) throws -> SignatureRefusal? {
         let index = position == .leaf ? 0 : 1
         var certificates = chain.certificates
@@ -160,7 +160,7 @@ struct CertificateFormTests {
         },
     ]
 
-    /// ECDSA has no parameters; the same ones stand inside and outside.
+    /// ECDSA has no parameters; the same ones are used inside and outside.
     private static let algorithmParameters = [
         ("a number", TestDER(BERValue.integer, [1])),
         ("NULL", TestDER(BERValue.null, [] as [UInt8])),
@@ -174,7 +174,7 @@ struct CertificateFormTests {
         }
     }
 
-    /// The subject only: the name of the issuer must be that of the issuer.
+    /// Changes only the subject: the issuer's name must remain correct.
     private static let names = [
         Change("name that is no sequence") { $0[.subject].identifier = BERValue.set },
         Change("name of sequences") { $0[.subject].parts[0].identifier = BERValue.sequence },

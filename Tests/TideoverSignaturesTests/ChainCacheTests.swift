@@ -14,7 +14,7 @@ struct ChainCacheTests {
         for jws in documents {
             try verifier.verify(jws, at: instant).isExpected()
         }
-        // One operation for the intermediate they share, one for each leaf.
+        // One operation for the shared intermediate, one for each leaf.
         #expect(verifier.publicKeyOperationCount == 34)
         #expect(verifier.cachedChainCount == 32)
         for jws in documents.dropFirst() {
@@ -197,7 +197,7 @@ struct RecentlyUsedTests {
     }
 }
 
-/// Runs `body` on so many threads at once, and returns when all have finished.
+/// Runs `body` on `count` threads concurrently, and returns after all have finished.
 private func onThreads(_ count: Int, _ body: @escaping @Sendable () -> Void) {
     let group = DispatchGroup()
     for _ in 0..<count {

@@ -85,7 +85,8 @@ struct ChainRuleTests {
             "leaf outside of what its intermediate may name",
             .pathNotStrict("permitted subtree violation")
         ) {
-            // Any DNS name under example.com, and a leaf for another host; neither is critical.
+            // Permits DNS names under example.com, with a leaf for another host; neither extension
+            // is critical.
             $0.intermediate.extensions.append(
                 CertificateExtension("2.5.29.30", value: Self.permittedHost)
             )
@@ -406,7 +407,7 @@ struct ChainRuleTests {
         #expect(try found(leaf, intermediate) == nil)
     }
 
-    /// A spelling that standard base64 never has: the length alone may be a multiple of four.
+    /// Returns a text that is never standard base64; only its length may be a multiple of four.
     private static func urlSafe(_ bytes: [UInt8]) -> String {
         "-_" + Base64.encodeString(bytes, .urlSafe)
     }
@@ -517,7 +518,7 @@ struct ChainRuleTests {
             try refusal { _ = try verifier.verify(jws, at: instant) }
         }
         let stranger = P256PrivateKey.generate()
-        // Both before the chain is remembered and afterwards.
+        // Both before the chain is cached and afterwards.
         for _ in 0..<2 {
             #expect(try found(with(stranger.sign(jws.signingInput))) == .badSignature)
             #expect(try found(with([UInt8](repeating: 0, count: 64))) == .badSignature)
@@ -535,12 +536,13 @@ struct ChainRuleTests {
             #expect(try found(JWS(tampered)) == .badSignature)
             #expect(try found(jws) == nil)
         }
-        // The intermediate once, the leaf for each of the four before the chain was remembered.
+        // One for the intermediate, and one for the leaf of each of the four before the chain was
+        // cached.
         #expect(verifier.publicKeyOperationCount == 5)
     }
 
     @Test func `the other form of a signature is the same signature`() throws {
-        // ECDSA accepts (r, n - s) with (r, s): the text of a signature identifies nothing.
+        // ECDSA accepts (r, n - s) with (r, s), so the text of a signature is not an identity.
         let chain = try TestChain()
         let jws = try chain.document()
         let order = try bytes(
@@ -567,7 +569,7 @@ struct ChainRuleTests {
 }
 
 extension TrustAnchor {
-    /// Says in a test that being vouched for is all that is asked.
+    /// Checks that the anchor is the expected one.
     func isExpected() {
         #expect(name == "simulated")
     }

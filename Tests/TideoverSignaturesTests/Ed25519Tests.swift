@@ -39,7 +39,7 @@ struct Ed25519Tests {
         }
     }
 
-    /// RFC 8032, section 5.1.7: S is below the order of the group, or the signature has a second form.
+    /// RFC 8032, section 5.1.7: S must be below the order of the group, else a second form exists.
     @Test func `a signature has one form only`() throws {
         let key = Ed25519PrivateKey.generate()
         let signature = key.sign([1])
@@ -127,7 +127,7 @@ struct Ed25519Tests {
     ]
 }
 
-/// Which of several keys a signed document is believed by.
+/// Tests which of several keys verifies a signed document.
 struct Ed25519KeySetTests {
     private static let key = Ed25519PrivateKey.generate()
     private static let former = Ed25519PrivateKey.generate()

@@ -3,10 +3,10 @@ import Testing
 import TideoverJSON
 import TideoverSignatures
 
-/// The table of a key against the ordinary path, which is the judge.
+/// Compares a key's table with the ordinary path, which is the reference.
 @Suite(.serialized)
 struct FixedKeyTableTests {
-    /// From `TIDEOVER_SEED`, else another each time; a failure prints it.
+    /// The value of `TIDEOVER_SEED`, otherwise random; a failure prints it.
     private static let seed =
         ProcessInfo.processInfo.environment["TIDEOVER_SEED"].flatMap { UInt64($0) }
         ?? .random(in: 0...UInt64(Int64.max))
@@ -29,7 +29,7 @@ struct FixedKeyTableTests {
                 #expect(try !judged.verdict(damaged, digest), "seed \(Self.seed)")
                 #expect(try !judged.verdict(signature, otherDigest), "seed \(Self.seed)")
             }
-            // ECDSA has two signatures for each.
+            // ECDSA has two valid signatures for each digest.
             let opposite = signature.prefix(32) + Scalar.minus(Array(signature.suffix(32)))
             #expect(try judged.verdict(Array(opposite), digest))
         }
@@ -53,14 +53,14 @@ struct FixedKeyTableTests {
         }
     }
 
-    /// With the nonce 1 the sum is G and r its x; then s is the digest and d times r.
+    /// With the nonce 1 the sum is G and r its x; then s is the sum of the digest and d times r.
     @Test(arguments: 1...12)
     func `true signatures by small keys are accepted by both`(d: Int) throws {
         let judged = try Judged(privateKey(d).publicKey)
         let r = Scalar.generatorX
         let product = Scalar.multiple(r, d)
-        // A digest that makes both summands the same point, and one that makes nothing of the first:
-        // 0, and n, which is 0 as well.
+        // One digest makes both summands the same point. The others make the first summand zero: 0,
+        // and n, which is equivalent to 0.
         for digest in [product, Scalar.of(0), Scalar.order] {
             let s = Scalar.sum(digest == Scalar.order ? Scalar.of(0) : digest, product)
             #expect(try judged.verdict(r + s, digest))
@@ -69,7 +69,8 @@ struct FixedKeyTableTests {
         }
     }
 
-    /// As above, the other way about: a digest for a small s, to which the order can be added in 32 bytes.
+    /// The reverse of the test above: a digest for a small s, so that s plus the order fits in 32
+    /// bytes.
     @Test(arguments: 1...12)
     func `a true s with the order added is refused by both`(d: Int) throws {
         let judged = try Judged(privateKey(d).publicKey)
@@ -166,7 +167,7 @@ struct FixedKeyTableTests {
         }
     }
 
-    /// The key whose secret is this number.
+    /// Returns the key with this secret number.
     private func privateKey(_ d: Int) throws -> P256PrivateKey {
         let head = try bytes(
             hex: "3041020100301306072a8648ce3d020106082a8648ce3d030107042730250201010420"
@@ -175,7 +176,7 @@ struct FixedKeyTableTests {
     }
 }
 
-/// Numbers of 32 bytes modulo the order of P-256, as far as these tests compute with them.
+/// 32-byte numbers modulo the order of P-256, with the operations these tests need.
 private enum Scalar {
     static let order = constant("ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551")
     /// The x of the generator, which is below the order.
@@ -189,12 +190,12 @@ private enum Scalar {
         [UInt8](repeating: 0, count: 31) + [UInt8(number)]
     }
 
-    /// The order and a little more, not reduced.
+    /// Returns the order plus a small number, not reduced.
     static func beyond(_ number: Int) -> [UInt8] { added(order, of(number)).bytes }
 
     static func sum(_ one: [UInt8], _ other: [UInt8]) -> [UInt8] {
         let (sum, hasCarry) = added(one, other)
-        // Both are below the order, so it fits in once at most.
+        // Both are below the order, so it is subtracted once at most.
         return hasCarry || !sum.lexicographicallyPrecedes(order)
             ? subtracted(order, from: sum) : sum
     }
@@ -203,7 +204,7 @@ private enum Scalar {
         (0..<times).reduce(of(0)) { product, _ in sum(product, number) }
     }
 
-    /// What makes zero of a number from 1 on below the order.
+    /// Returns the additive inverse of a number from 1 to below the order.
     static func minus(_ number: [UInt8]) -> [UInt8] { subtracted(number, from: order) }
 
     private static func added(

@@ -31,7 +31,7 @@ import TideoverSignatures
         #expect(String(text) == code)
     }
 
-    /// A secret is padded with zeros, so that one of nothing and one of a zero are the same.
+    /// A secret is padded with zeros, so an empty one and a single zero are equivalent.
     @Test func `an empty secret and an empty message have a code`() {
         let empty = HMACSHA256.code(of: [], under: [])
         #expect(empty == HMACSHA256.code(of: [], under: [0]))

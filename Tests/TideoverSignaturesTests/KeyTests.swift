@@ -170,7 +170,7 @@ struct KeyTests {
         try #require(Base64.decode(text.utf8.filter { $0 != UInt8(ascii: "\n") }, .standard))
     }
 
-    /// PKCS #8 of keys that were made for this test.
+    /// PKCS #8 of keys created for this test.
     private static let p384 = """
         MIG2AgEAMBAGByqGSM49AgEGBSuBBAAiBIGeMIGbAgEBBDBN/pE+Bp8LOtJFZo2N
         pJsfx0Iq9zfVoAFgdoVhQ6ej6sCVhACoRC6Vxkqx/Xo+ddyhZANiAARbxqcrbQlM

@@ -4,7 +4,7 @@ import TideoverJSON
 import TideoverSignatures
 
 struct MutationTests {
-    /// From `TIDEOVER_SEED`, else another each time; a failure prints it.
+    /// The value of `TIDEOVER_SEED`, otherwise random; a failure prints it.
     private static let seed =
         ProcessInfo.processInfo.environment["TIDEOVER_SEED"].flatMap { UInt64($0) }
         ?? .random(in: 0...UInt64(Int64.max))
@@ -34,7 +34,8 @@ struct MutationTests {
         print("mutations, seed \(Self.seed): \(codes.sorted { $0.key < $1.key })")
     }
 
-    /// The same one level down, where base64 cannot catch it: certificates, payload, signature.
+    /// Flips bits one level down, where base64 cannot detect it: in certificates, payload,
+    /// signature.
     @Test func `a chain with any bits of a certificate flipped vouches for nothing`() async throws {
         var random = SplitMix64(state: Self.seed)
         let chain = try TestChain {
@@ -82,7 +83,7 @@ struct MutationTests {
     }
 }
 
-/// A small generator of random numbers whose whole state is its seed (Steele, Lea, Flood 2014).
+/// A small random generator with its seed as the whole state (Steele, Lea, Flood 2014).
 struct SplitMix64: RandomNumberGenerator {
     var state: UInt64
 

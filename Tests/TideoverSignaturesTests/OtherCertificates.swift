@@ -1,13 +1,13 @@
 import Testing
 import TideoverJSON
 
-/// Certificates of kinds that we do not make ourselves, made once with the `openssl` command: valid
-/// from 2026-11-20 for a hundred years, with markers where they belong.
+/// Certificates of kinds that Tideover does not issue, created with the `openssl` command. They are
+/// valid for a hundred years from 2026-11-20, with markers where required.
 enum OtherCertificates {
     /// An instant at which all are valid: 2027-01-01T00:00:00Z.
     static let instant: Int64 = 1_798_761_600_000
 
-    /// An authority on P-256; all below is made by it or by `intermediate`.
+    /// An authority on P-256; it or `intermediate` issued all certificates below.
     static let root = """
         MIIBYTCCAQegAwIBAgIBATAKBggqhkjOPQQDAjAXMRUwEwYDVQQDDAxGaXh0dXJlIFJvb3QwIBcNMjYxMTIwMTEw
         MjI5WhgPMjEyNjEwMjcxMTAyMjlaMBcxFTATBgNVBAMMDEZpeHR1cmUgUm9vdDBZMBMGByqGSM49AgEGCCqGSM49
@@ -33,7 +33,7 @@ enum OtherCertificates {
         P/5sNvSvCM4adQDqeAihbfI4G3A4VxhUXjCWZ7RDZUE7TpU=
         """
 
-    /// As it should be.
+    /// A valid intermediate.
     static let intermediate = """
         MIIBoDCCAUWgAwIBAgIBBzAKBggqhkjOPQQDAjAXMRUwEwYDVQQDDAxGaXh0dXJlIFJvb3QwIBcNMjYxMTIwMTEw
         MjI5WhgPMjEyNjEwMjcxMTAyMjlaMB8xHTAbBgNVBAMMFEZpeHR1cmUgSW50ZXJtZWRpYXRlMFkwEwYHKoZIzj0C
@@ -81,7 +81,7 @@ enum OtherCertificates {
         PO0hOakLSYhoHvQg8bGLejLfFh7EDnRU9pYaRA==
         """
 
-    /// As it should be.
+    /// A valid leaf.
     static let leaf = """
         MIIBmjCCAT+gAwIBAgIBBzAKBggqhkjOPQQDAjAfMR0wGwYDVQQDDBRGaXh0dXJlIEludGVybWVkaWF0ZTAgFw0y
         NjExMjAxMTAyMzBaGA8yMTI2MTAyNzExMDIzMFowFzEVMBMGA1UEAwwMRml4dHVyZSBMZWFmMFkwEwYHKoZIzj0C
@@ -127,7 +127,7 @@ enum OtherCertificates {
         +QIgctgvJg+qELGMAlSMuI+IUxO5ysfKjdrlm75XJRRbMTM=
         """
 
-    /// On P-256, with the curve spelled out in the certificate instead of named.
+    /// On P-256, with explicit curve parameters instead of a name.
     static let leafWithOwnCurve = """
         MIICjTCCAjOgAwIBAgIBBzAKBggqhkjOPQQDAjAfMR0wGwYDVQQDDBRGaXh0dXJlIEludGVybWVkaWF0ZTAgFw0y
         NjExMjAxMTAyMzBaGA8yMTI2MTAyNzExMDIzMFowFzEVMBMGA1UEAwwMRml4dHVyZSBMZWFmMIIBSzCCAQMGByqG
@@ -141,7 +141,7 @@ enum OtherCertificates {
         ZV4EyvZtp+Iaq06srvHL5Swx1Ff7ln40TVHS3WwCICsLovr+GRDNXQ4fYZc4mzu+ZpybCSHbUHjbIXMn/nRD
         """
 
-    /// On P-256, with only half of the point.
+    /// On P-256, with a compressed point.
     static let leafWithCompressedPoint = """
         MIIBeTCCAR+gAwIBAgIBBzAKBggqhkjOPQQDAjAfMR0wGwYDVQQDDBRGaXh0dXJlIEludGVybWVkaWF0ZTAgFw0y
         NjExMjAxMTAyMzBaGA8yMTI2MTAyNzExMDIzMFowFzEVMBMGA1UEAwwMRml4dHVyZSBMZWFmMDkwEwYHKoZIzj0C

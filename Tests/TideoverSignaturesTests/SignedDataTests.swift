@@ -20,7 +20,7 @@ struct SignedDataTests {
         )
     }
 
-    /// The content of what is believed; throws the refusal of what is not.
+    /// Returns the content of verified data; throws the refusal otherwise.
     private func believed(
         _ bytes: [UInt8],
         by verifier: SignedDataVerifier,
@@ -67,7 +67,7 @@ struct SignedDataTests {
         #expect(try believed(data.bytes, by: verifier()) == data.content)
     }
 
-    // MARK: Damages
+    // MARK: Damaged data
 
     struct Damage: Sendable, CustomTestStringConvertible {
         var testDescription: String
@@ -300,7 +300,7 @@ struct SignedDataTests {
         }
     }
 
-    /// Where a bit is turned that nobody relies on, what is believed is still what was signed.
+    /// A flipped bit in an unused place does not change the verified content.
     @Test(arguments: Data.Form.allCases)
     func `with any bit turned, nothing but the content is believed`(form: Data.Form) throws {
         var data = Data(chain)
@@ -318,7 +318,7 @@ struct SignedDataTests {
                 refused += 1
             }
         }
-        // The root in it, a third of all, is never looked at.
+        // The enclosed root, a third of the bytes, is never examined.
         #expect(refused > bytes.count / 2)
     }
 

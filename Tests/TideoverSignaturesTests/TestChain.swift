@@ -1,7 +1,7 @@
 import TideoverJSON
 import TideoverSignatures
 
-/// A root, an intermediate and a leaf made for one test, and documents signed with the leaf.
+/// A root, an intermediate and a leaf created for one test, and documents signed with the leaf.
 struct TestChain {
     /// 2026-01-01T00:00:00Z.
     static let start: Int64 = 1_767_225_600_000
@@ -15,7 +15,7 @@ struct TestChain {
         intermediateMarker: "1.2.840.113635.100.6.2.1"
     )
 
-    /// What to make; a test changes the one thing that it is about.
+    /// The chain to create; a test changes only the part it examines.
     struct Plan {
         var root = CertificateTemplate.root(
             subject: "Test Root",
@@ -37,9 +37,9 @@ struct TestChain {
         var rootKey = CertificateKey.generate(.p384)
         var intermediateKey = CertificateKey.generate(.p384)
         var signingKey = P256PrivateKey.generate()
-        /// What the leaf certificate is made for, if not for the signing key.
+        /// The key of the leaf certificate, if not the signing key.
         var leafKey: CertificateKey?
-        /// Who makes the leaf certificate, if not the intermediate.
+        /// The issuer of the leaf certificate, if not the intermediate.
         var leafIssuer: CertificateAuthority?
     }
 
@@ -67,7 +67,7 @@ struct TestChain {
         try self.init(plan)
     }
 
-    /// The same root and intermediate with another leaf and signing key.
+    /// Returns a chain with the same root and intermediate and another leaf and signing key.
     func sibling(serial: UInt64) throws -> TestChain {
         try TestChain(self, serial: serial)
     }
@@ -103,19 +103,20 @@ struct TestChain {
         try JWS(compact(payload))
     }
 
-    /// A document whose header has these members instead.
+    /// Returns a document with these header members instead.
     func document(header: JSONObject) throws -> JWS {
         try JWS(JWS.sign(header: header, payload: Array("{}".utf8), with: signingKey))
     }
 
-    /// The compact form with this text for a header, well-formed or not, truly signed.
+    /// Returns the compact form with this text as header, well-formed or not, with a valid
+    /// signature.
     func compact(headerText: String) -> [UInt8] {
         let input = Base64.encode(Array(headerText.utf8), .urlSafe) + Array(".e30".utf8)
         return input + Array(".".utf8) + Base64.encode(signingKey.sign(input), .urlSafe)
     }
 }
 
-/// What `body` refuses with, nil when it does not.
+/// Returns the refusal that `body` throws; nil if it does not throw.
 func refusal(_ body: () throws -> Void) throws -> SignatureRefusal? {
     do {
         try body()

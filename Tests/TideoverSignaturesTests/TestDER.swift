@@ -1,14 +1,14 @@
 import TideoverASN1
 import TideoverSignatures
 
-/// A value of ASN.1 that a test can change, part by part, before it is written again.
+/// An ASN.1 value that a test can change, part by part, before encoding it again.
 struct TestDER {
     var identifier: UInt8
-    /// What is in it, where it is not made of values.
+    /// The contents of a primitive value.
     var contents: [UInt8] = []
-    /// The values that it is made of.
+    /// The elements of a constructed value.
     var parts: [TestDER] = []
-    /// How the length is written.
+    /// The form of the length.
     var length = Length.shortest
 
     enum Length { case shortest, long, open }
@@ -21,7 +21,7 @@ struct TestDER {
         (self.identifier, self.parts) = (identifier, parts)
     }
 
-    /// Reads a value with everything in it.
+    /// Decodes a value with all its elements.
     init(reading bytes: [UInt8]) throws {
         try self.init(BERReader.only(bytes[...]))
     }
@@ -48,7 +48,7 @@ struct TestDER {
         }
     }
 
-    /// The same value as the contents of a string, changed: how extensions hold theirs.
+    /// Changes the value inside a string, the form in which extensions contain theirs.
     mutating func changeInside(_ change: (inout TestDER) -> Void) throws {
         var inside = try TestDER(reading: contents)
         change(&inside)
@@ -56,11 +56,11 @@ struct TestDER {
     }
 }
 
-/// A certificate that a test can change and sign again, so that its signature holds.
+/// A certificate that a test can change and sign again with a valid signature.
 struct TestCertificate {
-    /// The parts of a certificate that the store's own have.
+    /// The parts of a certificate like the store's.
     enum Field: Int { case version, serial, algorithm, issuer, validity, subject, key, extensions }
-    /// The extensions in the order in which they are minted here.
+    /// The extensions in the order of creation.
     enum Extension: Int { case basicConstraints, keyUsage, marker, authorityKey, subjectKey }
 
     private var whole: TestDER
@@ -71,7 +71,7 @@ struct TestCertificate {
 
     var bytes: [UInt8] { whole.bytes }
 
-    /// What is signed, the algorithm and the signature.
+    /// The signed part, the algorithm and the signature.
     var parts: [TestDER] {
         get { whole.parts }
         set { whole.parts = newValue }

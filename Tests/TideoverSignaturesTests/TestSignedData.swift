@@ -1,6 +1,6 @@
 import TideoverSignatures
 
-/// A root, an intermediate and a leaf with keys of RSA, made once: keys take their time.
+/// A root, an intermediate and a leaf with RSA keys, created once because key generation is slow.
 struct TestRSAChain {
     static let keys = (root: RSAPrivateKey.generate(), other: RSAPrivateKey.generate())
 
@@ -9,8 +9,8 @@ struct TestRSAChain {
     let leaf: [UInt8]
     let signingKey: RSAPrivateKey
 
-    /// What to make; a test changes the one thing that it is about. One key serves all three: whose
-    /// signature it is, certificates tell by it.
+    /// The chain to create; a test changes only the part it examines. One key serves all three: the
+    /// certificates distinguish the signers.
     struct Plan {
         var root = CertificateTemplate.root(
             subject: "Test Receipt Root",
@@ -48,7 +48,7 @@ struct TestRSAChain {
     }
 }
 
-/// Signed data as RFC 5652 has it, in which a test can change any one thing.
+/// Signed data in the form of RFC 5652; a test can change any part.
 struct TestSignedData {
     var content = Array("what is signed".utf8)
     var form = Form.der
@@ -62,13 +62,13 @@ struct TestSignedData {
     var certificates: [[UInt8]]
     var signerName = "Test Receipt Intermediate"
     var signerSerial: Int64 = 3
-    /// Nil where the content itself is signed.
+    /// Nil if the content itself is signed.
     var attributes: [Attribute]?
     var signerCount = 1
     var hasContent = true
-    /// What is signed, if not the content that is there.
+    /// The signed bytes, if they differ from the content.
     var signedContent: [UInt8]?
-    /// The signature, if not the right one.
+    /// The signature, if not the correct one.
     var signature: [UInt8]?
     var tail: [UInt8] = []
     let key: RSAPrivateKey
@@ -82,7 +82,7 @@ struct TestSignedData {
         key = chain.signingKey
     }
 
-    /// Dotted identifiers as DER has them, from RFC 5652, RFC 3370 and RFC 5754.
+    /// Object identifiers in DER, from RFC 5652, RFC 3370 and RFC 5754.
     enum Identifier {
         static let signedData: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x07, 0x02]
         static let data: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x07, 0x01]
@@ -98,7 +98,7 @@ struct TestSignedData {
         static let md5: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x02, 0x05]
     }
 
-    /// The attributes that every signer signs, about the content that is there.
+    /// Returns the required signed attributes for the given content.
     static func attributes(about content: [UInt8]) -> [Attribute] {
         [
             (Identifier.contentType, [value(0x06, Identifier.data)]),
@@ -128,7 +128,7 @@ struct TestSignedData {
             0x30,
             Self.value(0x31, Self.value(0x30, Self.value(0x06, [0x55, 0x04, 0x03]) + name))
         )
-        // Always in DER, because they are what is signed.
+        // Always in DER, because the signature covers them.
         let attributes = attributes?.flatMap { attribute in
             Self.value(
                 0x30,

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import TideoverJSON
 
-/// Published test vectors, which stand beside the project rather than in it.
+/// Published test vectors, which are kept outside the repository.
 enum Vectors {
     static let directory: URL = {
         if let path = ProcessInfo.processInfo.environment["TIDEOVER_VECTORS"] {
@@ -28,7 +28,7 @@ enum Vectors {
     }
 }
 
-/// The bytes that a text of hexadecimal digits stands for.
+/// Decodes a text of hexadecimal digits.
 func bytes(hex: String) throws -> [UInt8] {
     var rest = hex[...]
     var bytes: [UInt8] = []

@@ -2,8 +2,8 @@ import Testing
 import TideoverJSON
 import TideoverSignatures
 
-/// The verdicts of Project Wycheproof, every one of them, by libcrypto's verification and by the table
-/// that a key gets which verifies often.
+/// Checks all verdicts of Project Wycheproof, both with libcrypto's verification and with the table
+/// of a frequently used key.
 @Suite(.enabled(if: Vectors.present, "vectors are not beside the project"))
 struct WycheproofTests {
     @Test func `all 262 signatures on P-256 get the verdict of the file`() throws {
@@ -20,7 +20,7 @@ struct WycheproofTests {
                 let isAccepted = key.verify(signature: signature, of: message)
                 #expect(isAccepted == (verdict == "valid"), "\(name(of: test))")
                 let found = table.verify(signature: signature, digest: SHA256.hash(message))
-                // Other lengths are refused before either path.
+                // Other lengths are rejected before either path.
                 #expect(found == (signature.count == 64 ? isAccepted : nil), "\(name(of: test))")
                 judgedByTable += found == nil ? 0 : 1
                 counts[verdict, default: 0] += 1
@@ -30,10 +30,10 @@ struct WycheproofTests {
         #expect(judgedByTable == 241)
     }
 
-    /// ES256 documents get the verdict of the file. All others are refused, also those that the
-    /// file calls valid, since no other algorithm is believed here. Two are to be refused because
-    /// their JSON Web Key is meant for encryption; such keys are none of ours, so for these two it
-    /// is the reading of the key, in this test, that refuses.
+    /// ES256 documents get the verdict of the file. All others are rejected, including those that
+    /// the file calls valid, since no other algorithm is accepted here. Two are invalid because
+    /// their JSON Web Key is meant for encryption. Tideover has no such keys, so this test rejects
+    /// them while reading the key.
     @Test func `all 401 signed documents are accounted for`() throws {
         let file = try Vectors.json("ecdsa/json_web_signature_test.json")
         var counts = Counts()
@@ -48,8 +48,8 @@ struct WycheproofTests {
         )
     }
 
-    /// The same file by RS256. The ten valid documents without a key in the file, and those of other
-    /// algorithms, are refused here as anything else is that no key of ours signed.
+    /// Checks the same file with RS256. The ten valid documents without a key in the file, and
+    /// those with other algorithms, are rejected: no trusted key signed them.
     @Test func `all 233 documents under keys of RSA for RS256 get the verdict of the file`() throws
     {
         let file = try Vectors.json("ecdsa/json_web_signature_test.json")

@@ -133,7 +133,7 @@ extension StorageLaw {
                 now: Sample.day(day)
             )
             let rows = try await storage.commit(intake) { lineages in
-                // What is derived knows it already.
+                // The derivation already has the new instant.
                 Derivation(
                     answer: Array((lineages.reconciledAt?.rfc3339 ?? "").utf8),
                     validUntil: nil,
@@ -151,7 +151,7 @@ extension StorageLaw {
         #expect(try await commit(on: 4, isReconciled: false) == Sample.day(2))
         #expect(try storage.lineages(of: key, now: Sample.day(5))?.reconciledAt == Sample.day(2))
         #expect(try await commit(.sandbox, on: 6, isReconciled: false) == nil)
-        // Somebody of whom nothing else is known is known to have been.
+        // A customer without any other data is stored as reconciled.
         let other = Sample.key("u_2")
         let intake = Intake(
             app: Sample.app,

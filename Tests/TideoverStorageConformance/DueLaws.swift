@@ -18,7 +18,7 @@ extension StorageLaw {
         StorageLaw("names told by a commit that failed are not told", namesOfFailure),
     ]
 
-    /// Makes customers due on days.
+    /// Makes customers due on the given days.
     private static func make(
         _ due: [(customer: String, day: Int64?)],
         app: String = Sample.app,
@@ -152,7 +152,7 @@ extension StorageLaw {
         try await make([("u_1", 7)], in: storage)
         #expect(try await take(claims, day: 5, next: 8, in: storage) == ["u_2"])
         #expect(try reading(day: 6, in: storage).count == 0)
-        // Nothing of a claim is left that could keep it from being claimed the next time.
+        // The ended claim does not prevent the next one.
         let later = try await storage.claimDue(order(day: 8, until: 9))
         #expect(later.map(\.customer.customer.text) == ["u_1", "u_2"])
     }
@@ -220,7 +220,7 @@ extension StorageLaw {
     }
 
     private static func eventsByInstant(_ storage: any Storage) async throws {
-        // The first event of u_2 is dated behind what it must come before.
+        // The first event of u_2 is dated after the events that follow it.
         let days: [String: [Int64]] = ["u_1": [2, 6], "u_2": [9, 3, 4], "u_3": [1, 8]]
         let intake = Sample.intake(customers: days.keys.map { Sample.key($0) })
         _ = try await storage.commit(intake) { lineages in

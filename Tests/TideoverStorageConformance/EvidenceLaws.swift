@@ -60,13 +60,13 @@ extension StorageLaw {
         #expect(error?.reason == .corrupt)
     }
 
-    /// Shapes of evidence: plain, none, signed, signed in signed, and what only looks signed.
+    /// Forms of evidence: plain, empty, signed, nested signed, and bytes that only look signed.
     private static let evidenceBytes: [[UInt8]] = {
         let signature = String(repeating: "A", count: 86)
         let header = "eyJhbGciOiJFUzI1NiJ9"
         let inner = "\(header).eyJhIjoxfQ.\(signature)"
-        // {"data":{"signedTransactionInfo":"…"}} with a signed document in it cannot be typed here,
-        // so that the outer one carries its bytes as they are.
+        // `{"data":{"signedTransactionInfo":"…"}}` with a signed document cannot be written
+        // literally here, so the outer document contains its bytes unencoded.
         let texts = [
             "", "{}", inner, "{\"signedPayload\":\"\(inner)\"}", "\(inner) \(inner)",
             "\(header).eyJhIjoxfR.\(signature)", "\(header)..\(signature)", "\(inner).x",

@@ -40,7 +40,7 @@ extension StorageLaw {
             let fact = Sample.term(0, of: Sample.lineage(id), token: token)
             _ = try await storage.commit(Sample.intake(facts: [fact]), derive: Sample.derive)
         }
-        // What one id was answered under gets a version that neither had.
+        // The joined answer gets a version higher than those of both ids.
         let again = Sample.intake(facts: [Sample.term(1, of: Sample.lineage("2"), token: "phone")])
         _ = try await storage.commit(again, derive: Sample.derive)
         let before = try #require(try storage.row(of: Sample.key("phone")))
@@ -52,7 +52,7 @@ extension StorageLaw {
         #expect(both.holdings.map(\.lineage.id) == ["1", "2"])
         #expect(both.identity.primary == Sample.customer("anna"))
         #expect(both.answer == row)
-        // A word about what either holds derives them once.
+        // A fact about a purchase of either id derives the customer once.
         let news = Sample.intake(facts: [Sample.term(2, of: Sample.lineage("2"), token: "phone")])
         guard
             case .committed(_, let rows, _) = try await storage.commit(news, derive: Sample.derive)
@@ -61,7 +61,7 @@ extension StorageLaw {
             return
         }
         #expect(rows.map(\.key) == [Sample.key("anna")])
-        // Of what is due, the alias is none any more.
+        // The alias is no longer due.
         let due = try await storage.claimDue(
             DueOrder(
                 app: Sample.app,
@@ -78,7 +78,7 @@ extension StorageLaw {
         try await site.withStorage { storage in
             try await declare("phone", of: "anna", 1, in: storage)
             try await declare("web", of: "phone", 2, in: storage)
-            // None of these may be.
+            // All of these are refused.
             try await declare("phone", of: "ben", 3, in: storage)
             try await declare("anna", of: "ben", 3, in: storage)
             try await declare("anna", of: "web", 3, in: storage)
@@ -93,7 +93,7 @@ extension StorageLaw {
         }
     }
 
-    /// Claims a lineage; whoever holds one keeps it, unless `moves` is set.
+    /// Claims a lineage; the present owner keeps it, unless `moves` is set.
     private static func claim(
         _ lineage: Lineage,
         for customer: String,
@@ -201,7 +201,7 @@ extension StorageLaw {
             let fact = Sample.term(0, of: Sample.lineage("\(number)"), token: token)
             _ = try await storage.commit(Sample.intake(facts: [fact]), derive: Sample.derive)
         }
-        // One id that has purchases of its own becomes an alias, and one that was never heard of.
+        // One id with purchases becomes an alias, and one unknown id.
         try await declare("annika", of: "ben", 2, in: storage)
         try await declare("annex", of: "ben", 2, in: storage)
         func listed(_ prefix: String, after: String? = nil, limit: Int = 9) throws -> [String] {

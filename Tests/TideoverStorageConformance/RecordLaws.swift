@@ -9,7 +9,7 @@ extension StorageLaw {
         StorageLaw("what is brought to somebody known has the answer derived again", outdates),
     ]
 
-    /// Facts, owners of two kinds, an alias, drift, events and the audit of three customers.
+    /// Stores facts, owners of two kinds, an alias, drift, events and the audit of three customers.
     private static func live(in storage: any Storage) async throws {
         for (number, token) in ["anna", "phone", nil].enumerated() {
             let lineage = Sample.lineage("\(number)")
@@ -63,7 +63,7 @@ extension StorageLaw {
         }
     }
 
-    /// The same with names for its events.
+    /// Returns the derivation with names for its events.
     private static func named(_ derivation: Derivation) -> Derivation {
         Derivation(
             answer: derivation.answer,
@@ -97,7 +97,7 @@ extension StorageLaw {
         return found
     }
 
-    /// As the records are of another app.
+    /// Returns the records as those of another app.
     private static func moved(_ records: [StoredRecord], to app: String) -> [StoredRecord] {
         records.map { record in
             switch record {
@@ -176,12 +176,12 @@ extension StorageLaw {
     private static func restoresOnce(_ storage: any Storage) async throws {
         try await live(in: storage)
         let records = moved(try all(storage), to: "chess")
-        // In two halves, as where the first try was interrupted.
+        // In two halves, as after an interrupted first attempt.
         _ = try await restore(Array(records.prefix(records.count / 2)), to: "chess", in: storage)
         _ = try await restore(records, to: "chess", in: storage)
         #expect(Set(try await restore(records, to: "chess", in: storage)) == [.known])
         #expect(try all(storage, app: "chess") == records)
-        // Who owns what already is not overruled.
+        // An existing owner is not replaced.
         let other = OwnershipEntry(
             lineage: Sample.lineage("0"),
             customer: Sample.customer("mallory"),

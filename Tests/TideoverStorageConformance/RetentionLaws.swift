@@ -63,7 +63,7 @@ extension StorageLaw {
         #expect(try await prune(.evidence, before: Sample.day(2), in: storage) == 0)
         #expect(try await prune(.evidence, before: Sample.day(9), limit: 1, in: storage) == 2)
         #expect(try kept(storage) == ["late", "proof"])
-        // It is a message like any other when it comes again.
+        // A repeated delivery after the removal is stored as a new message.
         let again = Sample.intake("again", facts: [fact], now: Sample.day(10))
         let outcome = try await storage.commit(again, derive: Sample.derive)
         #expect(outcome == .committed(newFacts: 0, customers: []))
@@ -141,7 +141,7 @@ extension StorageLaw {
         #expect(try days() == [Sample.day(3), Sample.day(4)])
         try await tell("e1", 5)
         #expect(try days().count == 2)
-        // Ids rise from the latest.
+        // Later ids are derived from the latest one, so it remains.
         #expect(try await prune(.told, before: Sample.day(900), in: storage) == 1)
         #expect(try days() == [Sample.day(4)])
     }
@@ -208,7 +208,8 @@ extension StorageLaw {
         )
     }
 
-    /// Anna, who has an alias, and Ben have a purchase each; a second message of each has no new fact.
+    /// Stores a purchase each of Anna, who has an alias, and Ben, and a second message of each
+    /// without a new fact.
     private static func live(_ storage: any Storage) async throws {
         for (customer, id) in [("anna", "1"), ("phone", "2"), ("ben", "3")] {
             let fact = Sample.term(
@@ -261,14 +262,14 @@ extension StorageLaw {
         for id in ["1", "2"] {
             #expect(try storage.holding(Sample.lineage(id), app: Sample.app).facts == [])
         }
-        // Of the latest event and line the place is left.
+        // The latest event and the latest audit entry remain, under the pseudonym.
         let left = try storage.outbox(app: Sample.app, after: nil, limit: 99)
         #expect(left.map(\.customer) == [Sample.key("ben"), Sample.key("erased-1")])
         let audit = try storage.audit(app: Sample.app, customer: nil, after: nil, limit: 9)
         #expect(audit.map(\.entry.customer) == [Sample.customer("erased-1")])
         #expect(audit.map(\.entry.other) == [nil])
         #expect(try storage.lineages(of: Sample.key("ben"), now: Sample.day(3)) == ben)
-        // Who is not known is erased in the same way.
+        // An unknown customer is erased in the same way.
         let again = try erasure(of: "anna", known: [], in: storage)
         #expect(try await storage.erase(again) == Erased())
         // A later fact stores the customer again.

@@ -2,7 +2,7 @@ import TideoverCore
 import TideoverJSON
 import TideoverStorage
 
-/// Things to store. They are small and alike, so that a law names only what matters to it.
+/// Small, uniform test data, so that a law contains only the values that matter to it.
 enum Sample {
     static let app = "cards"
     static let start = Instant(millisecondsSince1970: 1_777_000_000_000)
@@ -30,7 +30,7 @@ enum Sample {
         Lineage(store: .appStore, environment: environment, id: id, ownership: ownership)
     }
 
-    /// The term number `n` of a lineage: thirty days each, asserted at its start.
+    /// Returns the term number `n` of a lineage: thirty days each, asserted at its start.
     static func term(
         _ n: Int64,
         of lineage: Lineage = lineage(),
@@ -90,8 +90,8 @@ enum Sample {
         )
     }
 
-    /// An answer that tells exactly which facts and owners it was derived from, and an event when
-    /// it is new.
+    /// Derives an answer that lists exactly its facts and owners, and an event if the answer is
+    /// new.
     static func derive(_ lineages: CustomerLineages) -> Derivation {
         let answer = answer(for: lineages.holdings)
         let isNew = lineages.answer?.answer != answer
@@ -121,7 +121,7 @@ enum Sample {
         return writer.bytes
     }
 
-    /// A derivation that a storage refuses after everything else was written.
+    /// Returns a derivation that a storage rejects after everything else was written.
     static func refused(_ lineages: CustomerLineages) -> Derivation {
         let good = derive(lineages)
         return Derivation(

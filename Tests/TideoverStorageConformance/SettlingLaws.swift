@@ -21,7 +21,7 @@ extension StorageLaw {
         StorageLaw("of intakes that come together all are stored, or none", batchIsWhole),
     ]
 
-    /// What the derivations of one commit were given.
+    /// Returns the inputs of the derivations in one commit.
     private static func given(
         _ storage: any Storage,
         _ intakes: [Intake],
@@ -63,15 +63,15 @@ extension StorageLaw {
         let all = try await given(storage, [intake(ids, now: Sample.day(1))])
         #expect(all.map(\.holdings.count) == [9])
         #expect(all.map(\.leftOut) == [nil])
-        // Something new of one: it and the first are given.
+        // A new fact about one lineage: the derivation receives that lineage and the first.
         let news = try await given(storage, [intake(["5"], 1, now: Sample.day(31))])
         #expect(news.map { $0.holdings.map(\.lineage.id) } == [["1", "5"]])
         #expect(news.map(\.leftOut) == [LeftOut(count: 7, since: Sample.day(0))])
         #expect(news.first?.holdings.last?.facts.count == 2)
-        // It was settled again.
+        // The lineage is settled again.
         let later = try await given(storage, [intake([], now: Sample.day(32))])
         #expect(later.map { $0.holdings.map(\.lineage.id) } == [["1"]])
-        // Whoever reads sees all.
+        // Readers see all lineages.
         let read = try storage.lineages(of: Sample.key("anna"), now: Sample.day(32))
         #expect(read?.holdings.count == 9)
         #expect(read?.leftOut == nil)
@@ -83,7 +83,7 @@ extension StorageLaw {
         #expect(early.map(\.holdings.count) == [9])
         let now = try await given(storage, [intake([], now: Sample.day(4))])
         #expect(now.map(\.holdings.count) == [1])
-        // A clock that was set back.
+        // The clock was set back.
         let back = try await given(storage, [intake([], now: Sample.day(0))])
         #expect(back.map(\.holdings.count) == [9])
     }
@@ -149,7 +149,7 @@ extension StorageLaw {
             now: Sample.day(2)
         )
         _ = try await given(storage, [intake])
-        // A customer that is derived outside of the transaction is ruled on once for each attempt.
+        // For a customer derived outside the transaction, each attempt rules once.
         #expect(read.withLock { $0 }.suffix(5) == [0, 1, 2, 3, 4])
     }
 

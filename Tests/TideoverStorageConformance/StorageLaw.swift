@@ -1,15 +1,15 @@
 public import Testing
 public import TideoverStorage
 
-/// Something every storage must do, to be tried on a storage of any kind.
+/// A requirement for every storage, as a test that runs on any implementation.
 ///
-/// A storage's tests run all of them: `@Test(arguments: StorageLaw.all)`.
+/// The tests of a storage run all of them: `@Test(arguments: StorageLaw.all)`.
 public struct StorageLaw: Sendable, CustomTestStringConvertible {
-    /// What it is, as a sentence.
+    /// The requirement, as a sentence.
     public let sentence: String
     private let trial: @Sendable (any StorageSite) async throws -> Void
 
-    /// A law tried on one storage.
+    /// Creates a law that is tested on one storage.
     init(
         _ sentence: String,
         _ trial: @escaping @Sendable (any Storage) async throws -> Void
@@ -17,7 +17,7 @@ public struct StorageLaw: Sendable, CustomTestStringConvertible {
         self.init(sentence, reopening: { site in try await site.withStorage(trial) })
     }
 
-    /// A law tried on what is stored at one place, opened more than once.
+    /// Creates a law that is tested on the content of one place, opened more than once.
     init(
         _ sentence: String,
         reopening trial: @escaping @Sendable (any StorageSite) async throws -> Void
@@ -28,7 +28,7 @@ public struct StorageLaw: Sendable, CustomTestStringConvertible {
 
     public var testDescription: String { sentence }
 
-    /// Tries it at a place where nothing is stored yet.
+    /// Tests the law at an empty place.
     public func check(at site: any StorageSite) async throws {
         try await trial(site)
     }
@@ -42,12 +42,12 @@ public struct StorageLaw: Sendable, CustomTestStringConvertible {
 
 /// A place where a storage can be opened, closed and opened again.
 public protocol StorageSite: Sendable {
-    /// Opens what is stored there; whoever opens it closes it before it is opened again.
+    /// Opens the storage at this place; the caller closes it before opening it again.
     func open() async throws -> any Storage
 }
 
 extension StorageSite {
-    /// Opens the place for as long as `body` takes.
+    /// Opens the storage for the duration of `body`.
     func withStorage(_ body: (any Storage) async throws -> Void) async throws {
         let storage = try await open()
         do {

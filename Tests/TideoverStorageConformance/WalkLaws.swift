@@ -94,7 +94,7 @@ extension StorageLaw {
         let ids = ["1", "10", "2", "21", "3"]
         for (number, id) in ids.enumerated() {
             let lineage = Sample.lineage(id)
-            // Every other one nobody owns.
+            // Every other one has no owner.
             let token = number.isMultiple(of: 2) ? "u_\(number)" : nil
             let facts = (0...2).map { Sample.term($0, of: lineage, token: token) }
             let intake = Intake(

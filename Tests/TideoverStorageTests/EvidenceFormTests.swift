@@ -3,7 +3,7 @@ import Testing
 import TideoverJSON
 import TideoverStorage
 
-/// Files of the stores' own examples, which lie beside the project and not in it.
+/// The stores' own example files, which are kept outside the repository.
 enum Vectors {
     static let folder: URL = {
         if let path = ProcessInfo.processInfo.environment["TIDEOVER_VECTORS"] {
@@ -20,7 +20,7 @@ enum Vectors {
 @Suite struct `The form of evidence` {
     private typealias Headers = [HeaderFingerprint: [UInt8]]
 
-    /// What is stored of some bytes, after it was read back and found equal to them.
+    /// Returns the stored form of some bytes, after checking that it restores them exactly.
     private func stored(_ received: [UInt8]) throws -> (form: [UInt8], headers: Headers) {
         var headers: Headers = [:]
         let form = EvidenceForm(of: received, headers: &headers)
@@ -87,7 +87,7 @@ enum Vectors {
             var random = SplitMix(seed: seed)
             let count = Int.random(in: 0...600, using: &random)
             _ = try stored(random.bytes(count))
-            // Of few letters, so that the shape of a signed document comes up.
+            // A small alphabet, so that the shape of a signed document occurs.
             let letters = Array("eyJ.A_-\"=".utf8)
             _ = try stored((0..<count).map { _ in letters.randomElement(using: &random) ?? 0 })
         }

@@ -1,6 +1,6 @@
 import TideoverJSON
 
-/// A generator whose numbers are the same in every run.
+/// A random generator with the same numbers in every run.
 struct SplitMix: RandomNumberGenerator {
     private var state: UInt64
 
@@ -21,9 +21,9 @@ struct SplitMix: RandomNumberGenerator {
     }
 }
 
-/// Documents of the size and shape the App Store sends, signed by nobody.
+/// Documents of the size and shape of the App Store's, with invalid signatures.
 enum Notification {
-    /// The header of every document of one leaf: three certificates of the sizes of the real ones.
+    /// Returns the common header of one leaf's documents: three certificates of realistic sizes.
     static func header(_ random: inout SplitMix) -> JSONObject {
         let chain = [1_068, 772, 593].map { size in
             JSONValue.string(Base64.encodeString(random.bytes(size), .standard))
@@ -42,7 +42,7 @@ enum Notification {
         ].map { Base64.encodeString($0, .urlSafe) }.joined(separator: ".")
     }
 
-    /// The body of a notification as it is posted: about 19 KB.
+    /// Returns the body of a notification as posted: about 19 KB.
     static func body(seed: UInt64) -> [UInt8] {
         var random = SplitMix(seed: seed)
         let header = header(&random)

@@ -1,3 +1,3 @@
-// The commit that the program was built from, in hexadecimal, as TIDEOVER_COMMIT
-// said when it was built; empty if that said nothing.
+// Returns the commit of the build in hexadecimal, from TIDEOVER_COMMIT at build
+// time; empty if that was not set.
 const char *tideover_build_commit(void);

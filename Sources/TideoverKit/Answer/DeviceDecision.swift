@@ -2,11 +2,11 @@ import TideoverAppStore
 package import TideoverCore
 import TideoverJSON
 
-/// What the device concludes from StoreKit alone: verified transactions and renewal infos become
-/// facts, and the core decides on them as the server does.
+/// The device's decision from StoreKit alone. Verified transactions and renewal infos become facts,
+/// and the core decides on them like the server.
 package struct DeviceDecision: Hashable, Sendable {
     package var snapshot: Snapshot
-    /// The readings that it rests on, each with the products and dates of its signatures.
+    /// The evidence of the decision, each piece with the products and dates of its signatures.
     package var evidence: [Evidence]
 
     package struct Evidence: Hashable, Sendable {
@@ -17,7 +17,7 @@ package struct DeviceDecision: Hashable, Sendable {
     }
 }
 
-/// The facts that a device can establish by itself.
+/// The facts that the device can establish without a server.
 package struct DeviceFacts: Hashable, Sendable {
     package private(set) var facts: [Fact] = []
     package private(set) var evidence: [DeviceDecision.Evidence] = []
@@ -47,7 +47,8 @@ package struct DeviceFacts: Hashable, Sendable {
 
     private mutating func add(_ reading: AppStoreReading?, at learnedAt: Instant) {
         guard let reading else { return }
-        // Equal statements are ordered by the name of their evidence, which is the same on every device.
+        // Facts with equal content are ordered by the name of their evidence, which is the same on
+        // every device.
         let id = EvidenceID(hex: reading.dedupeKey)
         facts += reading.facts(learnedAt: learnedAt, source: .deviceTransaction, evidence: id)
         guard let transaction = reading.transaction, let transactionId = transaction.transactionId,
@@ -63,8 +64,8 @@ package struct DeviceFacts: Hashable, Sendable {
         )
     }
 
-    /// StoreKit has verified the signature: only the payload is read. Xcode's test store signs with
-    /// a certificate of its own and answers for its own environment only.
+    /// StoreKit has verified the signature, so only the payload is read. Xcode's test store signs
+    /// with a separate certificate and is valid only for its own environment.
     private static func check(authority: Authority) -> SignatureCheck {
         { jws in
             let payload = try JSONDocument(try CompactJWS(jws).payload)
@@ -76,15 +77,15 @@ package struct DeviceFacts: Hashable, Sendable {
         }
     }
 
-    /// The environment of the newest signature; nil where there is none.
+    /// The environment of the newest signature; nil if there is none.
     package var environment: TideoverCore.Environment? {
         evidence.max { $0.signedAt < $1.signedAt }?.environment
     }
 
-    /// The newest date that a signature vouches for.
+    /// The newest signed date.
     package var newestDate: Instant? { evidence.map(\.signedAt).max() }
 
-    /// What the core decides on these facts.
+    /// Returns the core's decision on these facts.
     package func decide(
         settings: KitSettings,
         environment: TideoverCore.Environment,
@@ -117,7 +118,7 @@ package struct DeviceFacts: Hashable, Sendable {
 }
 
 extension SignedStatus {
-    /// The status as the App Store Server API writes one, which the reader takes as a whole.
+    /// The status as an App Store Server API response, which the reader accepts.
     fileprivate var document: [UInt8] {
         var writer = JSONWriter()
         writer.object { writer in

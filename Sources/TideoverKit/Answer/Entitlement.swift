@@ -1,35 +1,35 @@
 public import TideoverCore
 
-/// Whether the customer may use something.
+/// Whether the customer may use an entitlement.
 public enum Access: Hashable, Sendable {
-    /// Nothing has answered yet. Show neither the content nor the paywall.
+    /// There is no answer yet. Show neither the content nor the paywall.
     case unknown
     case granted
     case denied
 }
 
-/// One named right of the customer, as the app shows it.
+/// One entitlement of the customer, as the app shows it.
 public struct Entitlement: Hashable, Sendable {
     public var name: String
     public var access: Access
-    /// Nil before the first answer, and for a state that this version does not know.
+    /// Nil before the first answer, and for a state that this version does not support.
     public var state: TideoverCore.State?
-    /// Why the state is what it is, such as `trial` or `refunded`.
+    /// The reason for the state, such as `trial` or `refunded`.
     public var reason: String
     public var confidence: Confidence
     public var productId: String?
-    /// Until when access lasts, or when it ended; nil is for ever where there is access.
+    /// When access ends or ended; nil with access means unlimited.
     public var until: Instant?
     public var graceUntil: Instant?
-    /// Nil where the store has said nothing of it.
+    /// Nil if the store has not reported it.
     public var willRenew: Bool?
-    /// The free trial that runs, if one does.
+    /// The current free trial, if any.
     public var trial: RunningTrial?
-    /// Words for a screen; nil when all is well, and in answers from a pass.
+    /// The message for a screen; nil if there is none to show, and in answers from a pass.
     public var words: ScreenWords?
-    /// Whether a purchase of it waits for approval.
+    /// Whether a purchase of it is waiting for approval.
     public var isWaiting = false
-    /// Whether the app keeps what the customer downloaded or made, after a refund.
+    /// Whether the app keeps the customer's downloads and files after a refund.
     public var keepsArtifacts = false
 
     public init(
@@ -58,7 +58,7 @@ public struct Entitlement: Hashable, Sendable {
         self.words = words
     }
 
-    /// Whether the right was taken back, and did not simply end.
+    /// Whether the entitlement was revoked, rather than expired.
     var isTakenBack: Bool {
         guard access == .denied else { return false }
         return switch Reason(rawValue: reason) {
@@ -68,11 +68,11 @@ public struct Entitlement: Hashable, Sendable {
     }
 }
 
-/// A free trial while it runs.
+/// A current free trial.
 public struct RunningTrial: Hashable, Sendable {
     public var startedAt: Instant
     public var endsAt: Instant
-    /// The latest advisable instant to cancel.
+    /// The latest recommended time to cancel.
     public var cancelBy: Instant
 
     public init(startedAt: Instant, endsAt: Instant, cancelBy: Instant) {
@@ -81,16 +81,17 @@ public struct RunningTrial: Hashable, Sendable {
         self.cancelBy = cancelBy
     }
 
-    /// The days left, rounded up. In a sandbox, whose trials last minutes, days are as short.
+    /// Returns the days left, rounded up. In a sandbox with trials of minutes, days are shortened
+    /// in proportion.
     public func daysLeft(at now: Instant) -> Int64 {
         let left = (endsAt - now).count
         return left > 0 ? (left - 1) / day + 1 : 0
     }
 
-    /// Whether the advice to cancel by now comes too late.
+    /// Whether the recommended time to cancel has passed.
     public func isUrgent(at now: Instant) -> Bool { now >= cancelBy }
 
-    /// The next instant at which `daysLeft` or `isUrgent` differs; nil once it has ended.
+    /// Returns the next instant at which `daysLeft` or `isUrgent` changes; nil after the end.
     func nextTick(after now: Instant) -> Instant? {
         let left = (endsAt - now).count
         return left > 0 ? endsAt - Milliseconds((left - 1) / day * day) : nil
@@ -99,12 +100,12 @@ public struct RunningTrial: Hashable, Sendable {
     private var day: Int64 { max(1, (endsAt - cancelBy).count) }
 }
 
-/// Words for one screen: a key for the app's own translations, and English.
+/// A message for one screen: a key for the app's own translations, and English text.
 public struct ScreenWords: Hashable, Sendable {
     public var key: String
     public var title: String
     public var message: String
-    /// The label of the button; nil where there is nothing to do.
+    /// The label of the button; nil if no action is needed.
     public var label: String?
 
     public init(key: String, title: String, message: String, label: String? = nil) {
@@ -115,14 +116,14 @@ public struct ScreenWords: Hashable, Sendable {
     }
 }
 
-/// What to show a customer whose payment failed.
+/// The prompt for a customer with a failed payment.
 public struct RecoveryPrompt: Hashable, Sendable {
     public var kind: Prompt.Kind
     public var entitlement: String
     public var words: ScreenWords
-    /// Where the payment method is corrected.
+    /// The page where the customer updates the payment method.
     public var url: String
-    /// When access ends unless the payment is corrected; nil when it has ended, or is not known.
+    /// When access ends unless the payment succeeds; nil if it has ended, or if the end is unknown.
     public var until: Instant?
 
     public init(
@@ -140,24 +141,24 @@ public struct RecoveryPrompt: Hashable, Sendable {
     }
 }
 
-/// All entitlements of the customer at one moment.
+/// All entitlements of the customer at one instant.
 public struct EntitlementState: Hashable, Sendable {
-    /// By name; empty before the first answer.
+    /// Entitlements by name; empty before the first answer.
     public var entitlements: [String: Entitlement] = [:]
     public var prompt: RecoveryPrompt?
     public var environment: TideoverCore.Environment
-    /// Whether every entitlement was answered.
+    /// Whether every entitlement has an answer.
     public var isAnswered = false
-    /// Whether the device's clock shows less than the device has lived through.
+    /// Whether the device's clock is behind the latest time known to the device.
     public var isClockSetBack = false
-    /// Consumables that wait to be delivered, where no server delivers them.
+    /// Consumables that wait for delivery by the app, if no server delivers them.
     public var undelivered: [SignedPurchase] = []
 
     public init(environment: TideoverCore.Environment) {
         self.environment = environment
     }
 
-    /// The entitlement of a name. One that no answer names is denied once all is answered.
+    /// Returns the entitlement with a name. An unknown name is denied once all answers are present.
     public subscript(_ name: String) -> Entitlement {
         if let entitlement = entitlements[name] { return entitlement }
         guard isAnswered else { return Entitlement(name: name) }

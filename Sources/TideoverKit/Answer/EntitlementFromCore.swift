@@ -1,7 +1,7 @@
 import TideoverCore
 
 extension Entitlement {
-    /// What the core decided on this device.
+    /// Creates an entitlement from the core's decision on this device.
     init(_ decided: Snapshot.Entitlement) {
         let standing = decided.standing
         self.init(
@@ -22,7 +22,7 @@ extension Entitlement {
         isWaiting = !decided.pending.isEmpty
     }
 
-    /// What a pass says.
+    /// Creates an entitlement from a pass.
     init(_ stated: Pass.Entitlement, confidence: Confidence) {
         self.init(
             name: stated.name,

@@ -1,20 +1,20 @@
 package import TideoverAppStore
 package import TideoverCore
 
-/// What the machine decides by. It does not change while the app runs.
+/// The settings of the machine. They do not change while the app runs.
 package struct KitSettings: Hashable, Sendable {
     package var bundleId: String
     package var customer: CustomerID
     package var catalogue: Catalogue
     package var policy = Policy()
-    /// Nil where the device decides alone.
+    /// Nil if there is no server.
     package var server: ServerIdentity?
-    /// The environment where no purchase names one.
+    /// The environment if no purchase determines it.
     package var environment = TideoverCore.Environment.production
-    /// Who vouches for signatures outside Xcode's own test store.
+    /// The authority for signatures outside Xcode's test store.
     package var authority = Authority.appStore
     package var artifacts = ArtifactBoundary.endOfPeriod
-    /// How many purchases wait for the server at most. The store keeps what does not fit.
+    /// The maximum number of purchases queued for the server. The store keeps further ones.
     package var capacity = 256
 
     package init(bundleId: String, customer: CustomerID, catalogue: Catalogue) {
@@ -24,7 +24,7 @@ package struct KitSettings: Hashable, Sendable {
     }
 }
 
-/// The server whose answers and passes count.
+/// The trusted server and its keys.
 package struct ServerIdentity: Hashable, Sendable {
     /// The app's id on the server.
     package var app: String
@@ -32,7 +32,7 @@ package struct ServerIdentity: Hashable, Sendable {
     package var apiKey: String
     /// The issuer of passes.
     package var issuer: String
-    /// Keys that are built into the app. They count beside those that the server publishes.
+    /// Keys built into the app. They are trusted in addition to those that the server publishes.
     package var pinnedKeys: [PassKey] = []
 
     package init(app: String, apiKey: String, issuer: String, pinnedKeys: [PassKey] = []) {
@@ -43,10 +43,9 @@ package struct ServerIdentity: Hashable, Sendable {
     }
 }
 
-/// When an app removes what a customer downloaded or made with a right that was refunded. The right
-/// itself ends at once.
+/// When an app removes downloads and files of a refunded entitlement. Access itself ends at once.
 public enum ArtifactBoundary: Hashable, Sendable {
-    /// When the refunded period would have ended; for what has no end, at the next launch.
+    /// At the end of the refunded period; without an end, at the next launch.
     case endOfPeriod
     case nextLaunch
     case afterDays(Int)

@@ -5,8 +5,8 @@ import TideoverCore
 import TideoverHTTP
 
 extension Tideover {
-    /// Starts with StoreKit, URLSession and a file in Application Support. Call it once, in the
-    /// initialiser of the app.
+    /// Starts the kit with StoreKit, URLSession and a file in Application Support. Call it once, in
+    /// the app's initializer.
     @MainActor
     public static func start(_ configuration: Configuration) throws -> EntitlementStore {
         let folder = URL.applicationSupportDirectory.appending(path: "Tideover")

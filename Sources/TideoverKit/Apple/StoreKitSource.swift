@@ -3,8 +3,8 @@ import Foundation
 public import StoreKit
 import TideoverCore
 
-// The only file that knows StoreKit's types, apart from the purchase call beside it. No type of the
-// framework leaves it.
+// The only file that uses StoreKit's types, apart from the purchase call beside it. It exposes no
+// type of the framework.
 
 extension StoreSource {
     /// The device's own store.
@@ -17,13 +17,13 @@ extension StoreSource {
 }
 
 private enum StoreKitReading {
-    /// Statuses come from every group, not from the first: a customer may subscribe in several.
+    /// Reads the statuses of every group, since a customer may subscribe in several.
     static func read() async -> StoreReading {
         var reading = StoreReading()
         for await group in StoreKit.Product.SubscriptionInfo.Status.all {
             reading.statuses += group.statuses.map(SignedStatus.init)
         }
-        // The history also holds refunded purchases, which the current entitlements leave out.
+        // The history also contains refunded purchases, which the current entitlements omit.
         var seen: Set<UInt64> = []
         for await result in StoreKit.Transaction.all {
             add(result, to: &reading, seen: &seen)
@@ -37,7 +37,7 @@ private enum StoreKitReading {
         return reading
     }
 
-    /// Subscriptions are known by their statuses; what is used up unlocks nothing.
+    /// Subscriptions are read from their statuses; used consumables unlock no entitlement.
     private static func add(
         _ result: StoreKit.VerificationResult<StoreKit.Transaction>,
         to reading: inout StoreReading,
@@ -61,7 +61,8 @@ private enum StoreKitReading {
 }
 
 private enum StoreKitUpdates {
-    /// One task for each sequence: it is not documented that several iterators each get everything.
+    /// One task for each sequence: it is not documented that several iterators each receive every
+    /// element.
     static func stream() -> AsyncStream<StoreSource.Update> {
         AsyncStream { continuation in
             let transactions = Task {
@@ -117,7 +118,7 @@ extension SignedStatus {
 
 extension SignedStatus.State {
     fileprivate init(_ state: StoreKit.Product.SubscriptionInfo.RenewalState) {
-        // A structure, not an enumeration: a state that is not known here counts as none.
+        // A structure, not an enumeration: an unknown state is ignored.
         switch state {
         case .subscribed: self = .subscribed
         case .expired: self = .expired
@@ -130,7 +131,7 @@ extension SignedStatus.State {
 }
 
 extension EntitlementMachine.PurchaseResult {
-    /// How a purchase ended. A cancellation comes in two shapes.
+    /// Converts the result of a purchase. A cancellation has two forms.
     init(_ result: Result<StoreKit.Product.PurchaseResult, any Error>) {
         switch result {
         case .success(let ended): self.init(ended)
@@ -144,15 +145,15 @@ extension EntitlementMachine.PurchaseResult {
         case .success(let transaction): self = .bought(SignedPurchase(transaction))
         case .pending: self = .pending
         case .userCancelled: self = .cancelled
-        // Whatever it is, the store is read again.
+        // For an unknown result, the store is read again.
         @unknown default: self = .failed
         }
     }
 }
 
 extension EntitlementStore {
-    /// Buys a product. The account token is the customer's id where that is a UUID, so that the server
-    /// knows whose purchase it is.
+    /// Buys a product. If the customer's id is a UUID, it becomes the account token, so that the
+    /// server can identify the owner.
     @available(visionOS, unavailable)
     public func purchase(
         _ product: StoreKit.Product,
@@ -166,8 +167,8 @@ extension EntitlementStore {
         return try await purchase(product.id) { try await product.purchase(options: chosen) }
     }
 
-    /// Ends a purchase that the app makes by itself, such as with a scene to confirm it in, or with
-    /// SwiftUI's `PurchaseAction`.
+    /// Completes a purchase that the app makes itself, for example with a confirmation scene, or
+    /// with SwiftUI's `PurchaseAction`.
     public func purchase(
         _ productId: String,
         by buy: @MainActor () async throws -> StoreKit.Product.PurchaseResult

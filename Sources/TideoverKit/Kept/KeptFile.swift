@@ -1,9 +1,9 @@
-/// The one file that the kit writes, as an effect that is handed in.
+/// Reads and writes the kit's only file, as an injected effect.
 public struct KeptFile: Sendable {
-    /// Reads the whole file; nil where there is none.
+    /// Reads the whole file; nil if there is none.
     public var read: @Sendable () async throws -> [UInt8]?
-    /// Replaces the whole file. It returns only after the bytes are durable: a process that is killed
-    /// at any moment leaves either the old file or the new one.
+    /// Replaces the whole file. It returns only after the bytes are durable: a process that is
+    /// killed at any time leaves either the old file or the new one.
     public var write: @Sendable (_ bytes: [UInt8]) async throws -> Void
 
     public init(

@@ -7,8 +7,8 @@ import Musl
 #endif
 
 extension KeptFile {
-    /// The file at a path, whose folder exists. A write goes to a file beside it, is flushed to the
-    /// disk and then takes its place.
+    /// Returns the file at a path in an existing folder. A write creates a temporary file, flushes
+    /// it to the disk, and then renames it.
     public static func onDisk(path: String) -> KeptFile {
         KeptFile(
             read: { try DiskFile(path: path).read() },
@@ -17,16 +17,16 @@ extension KeptFile {
     }
 }
 
-/// Why the kept file could not be read or written.
+/// The reason why the kept file could not be read or written.
 public struct KeptFileError: Error, Hashable {
     public var operation: String
-    /// The system's number of the error.
+    /// The system's error number.
     public var code: Int32
 }
 
 private struct DiskFile {
     let path: String
-    /// More than the kit ever writes; anything longer is not its file.
+    /// More than the kit ever writes; a longer file belongs to another program.
     private static let mostBytes = 8 << 20
 
     func read() throws(KeptFileError) -> [UInt8]? {
@@ -85,7 +85,7 @@ private struct DiskFile {
         }
     }
 
-    /// Tries again what a signal interrupted.
+    /// Repeats a call that a signal interrupted.
     private func repeated(_ call: () -> Int) -> Int {
         while true {
             let result = call()

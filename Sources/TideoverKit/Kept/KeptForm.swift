@@ -1,7 +1,8 @@
 import TideoverCore
 import TideoverJSON
 
-// The JSON form of what is kept. Unknown members are ignored; a file of another form counts as none.
+// The JSON form of the kept state. Unknown members are ignored; a file with another format is
+// treated as missing.
 
 extension KeptState {
     package static let format = 1
@@ -28,7 +29,7 @@ extension KeptState {
         return writer.bytes
     }
 
-    /// Nil where the bytes are not of this form.
+    /// Fails if the bytes do not have this form.
     package init?(json bytes: [UInt8]) {
         let limits = JSONLimits(maxBytes: 8 << 20, maxDepth: 8)
         guard let root = try? JSONDocument(bytes, limits: limits).root,

@@ -1,23 +1,23 @@
 package import TideoverCore
 
-/// What survives the end of the process. It is written as a whole, before any effect that relies
-/// on it.
+/// The state that survives the end of the process. It is written as a whole, before any effect that
+/// relies on it.
 package struct KeptState: Hashable, Sendable {
-    /// The customer whom the pass is for.
+    /// The customer of the pass.
     package var customer: CustomerID
-    /// Purchases that were accepted and not yet committed by the server, oldest first.
+    /// Purchases that were accepted but not yet committed by the server, oldest first.
     package var queue: [QueuedPurchase] = []
     /// The pass in compact serialization. Its signature is verified again after each launch.
     package var pass: String?
-    /// The keys that the server published, newest answer.
+    /// The keys in the server's latest response.
     package var keys: [PassKey] = []
-    /// The latest instant that this device has lived through, for passes.
+    /// The latest instant seen by this device, for passes.
     package var lastSeen: Instant?
-    /// Products with a purchase that waits for approval.
+    /// Products with a purchase that is waiting for approval.
     package var waiting: [String] = []
-    /// Entitlements that gave access when last answered, with the end stated then.
+    /// Entitlements that gave access in the latest answer, with the end stated then.
     package var granted: [GrantedNote] = []
-    /// What the app still keeps of entitlements that were refunded.
+    /// Files of refunded entitlements that the app still keeps.
     package var artifacts: [KeptArtifacts] = []
 
     package init(customer: CustomerID) {
@@ -40,7 +40,7 @@ package struct QueuedPurchase: Hashable, Sendable {
 /// An entitlement that gave access.
 package struct GrantedNote: Hashable, Sendable {
     package var entitlement: String
-    /// The end of access as stated; nil for ever.
+    /// The stated end of access; nil for unlimited.
     package var until: Instant?
 
     package init(entitlement: String, until: Instant?) {
@@ -61,9 +61,9 @@ package struct KeptArtifacts: Hashable, Sendable {
     }
 }
 
-/// A public key of Ed25519 that passes are verified with.
+/// An Ed25519 public key that verifies passes.
 public struct PassKey: Hashable, Sendable {
-    /// The key's id, as the header of a pass names it.
+    /// The key's id, as in the header of a pass.
     public var id: String
     /// The 32 bytes of the key.
     public var bytes: [UInt8]

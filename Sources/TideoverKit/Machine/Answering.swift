@@ -1,21 +1,21 @@
 package import TideoverCore
 
-// What is shown: the server's answer while it holds, the pass, and what the device concludes.
+// The shown answers: the server's while it is valid, else the pass, else the device's decision.
 
 extension EntitlementMachine {
-    /// The environment of what the store signed, or the one that was configured.
+    /// The environment of the store's signatures, or the configured one.
     package var environment: TideoverCore.Environment {
         currentFacts?.environment ?? settings.environment
     }
 
-    /// What the store signed, once it was read in this process.
+    /// The facts signed by the store, once the store was read in this process.
     var currentFacts: DeviceFacts? {
         if let facts { return facts }
         guard let reading, let readAt else { return nil }
         return DeviceFacts(reading, and: unanswered, settings: settings, at: readAt)
     }
 
-    /// What the device concludes by itself; nil before the store was read.
+    /// Returns the device's own decision; nil before the store was read.
     func decision(at reading: ClockReading) -> DeviceDecision? {
         guard let readAt, let facts = currentFacts else { return nil }
         return facts.decide(
@@ -44,10 +44,10 @@ extension EntitlementMachine {
         return actions
     }
 
-    /// All answers at a reading of the clocks.
+    /// Returns all answers at a reading of the clocks.
     func state(by decision: DeviceDecision?, at reading: ClockReading) -> EntitlementState {
         let basis = Basis(self, decision, at: reading)
-        // The server may answer production from its sandbox, where its policy says so.
+        // The server may answer a production request from its sandbox, if its policy permits it.
         var state = EntitlementState(environment: reply?.environment ?? environment)
         for name in basis.names {
             var entitlement = basis.answer(on: name)
@@ -65,7 +65,7 @@ extension EntitlementMachine {
         kept.waiting.contains { settings.catalogue.unlocks($0, name) }
     }
 
-    /// Remembers what gave access, and what is kept of what was taken back.
+    /// Stores which entitlements gave access, and which files of revoked ones are kept.
     private mutating func note(_ state: inout EntitlementState, at now: Instant) {
         guard state.isAnswered else { return mark(&state) }
         for name in state.entitlements.keys.sorted() {
@@ -91,7 +91,7 @@ extension EntitlementMachine {
         for kept in kept.artifacts { state.entitlements[kept.entitlement]?.keepsArtifacts = true }
     }
 
-    /// When something shown changes by itself, or something is to be tried again.
+    /// Returns when an answer changes by itself, or when a retry is due.
     private func nextChange(
         of state: EntitlementState,
         _ decision: DeviceDecision?,
@@ -109,7 +109,7 @@ extension EntitlementMachine {
     }
 }
 
-/// What can answer at one moment, in the order in which it counts.
+/// The sources of answers at one instant, in order of precedence.
 private struct Basis {
     let names: [String]
     let isAnswered: Bool
@@ -121,7 +121,7 @@ private struct Basis {
     private let now: Instant
     private let isAlone: Bool
     private let hasTried: Bool
-    /// Entitlements of purchases that are newer than the answer that counts otherwise.
+    /// Entitlements of purchases that are newer than the answer that would otherwise be used.
     private let newer: Set<String>
 
     init(_ machine: EntitlementMachine, _ decision: DeviceDecision?, at reading: ClockReading) {
@@ -155,7 +155,7 @@ private struct Basis {
         if let own, newer.contains(name) { return own }
         if let stated = replied(name) ?? passed(name) { return stated }
         guard var own else { return Entitlement(name: name) }
-        // The server may know of purchases that this device's store does not show.
+        // The server may have purchases that this device's store does not show.
         if own.access == .denied {
             guard hasTried else { return Entitlement(name: name) }
             own.confidence = .unknown
@@ -184,7 +184,7 @@ private struct Basis {
         }
     }
 
-    /// The server's prompt while its answer counts; else what the device concludes.
+    /// The server's prompt while its answer is valid, else the device's.
     var prompt: RecoveryPrompt? {
         guard let reply, !isAlone else { return device?.snapshot.prompt.map(RecoveryPrompt.init) }
         guard let prompt = reply.prompt, !newer.contains(prompt.entitlement),

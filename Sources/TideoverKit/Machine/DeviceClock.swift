@@ -1,11 +1,10 @@
 package import TideoverCore
 
-/// What the device's two clocks show at one moment.
+/// A simultaneous reading of the device's two clocks.
 package struct ClockReading: Hashable, Sendable {
-    /// The clock that people can set.
+    /// The clock that the user can set.
     package var clock: Instant
-    /// The time since some moment that is the same for the whole process, sleep included. It only
-    /// moves forward.
+    /// The time since a fixed point in the process, including sleep. It only moves forward.
     package var uptime: Milliseconds
 
     package init(clock: Instant, uptime: Milliseconds) {
@@ -14,18 +13,18 @@ package struct ClockReading: Hashable, Sendable {
     }
 }
 
-/// What the device knows of the time. A clock that is set back gains nothing.
+/// The device's estimate of the time. Setting the clock back gains no access.
 package struct DeviceClock: Hashable, Sendable {
-    /// Since the first reading of this process, or since the server last stated the time.
+    /// The first reading of this process, or the latest time from the server.
     private var anchor: ClockReading?
-    /// Whether the anchor is a server's time, which the device's clock does not overrule.
+    /// Whether the anchor is the server's time, which overrides the device's clock.
     private var isAnchoredByServer = false
-    /// The latest instant that an earlier process lived through.
+    /// The latest instant seen by an earlier process.
     private var lastSeen: Instant?
-    /// The newest date that a signature vouches for.
+    /// The newest signed date.
     private var newestVerified: Instant?
 
-    /// How far two clocks may differ before one counts as set back.
+    /// The tolerated difference between two clocks before one counts as set back.
     package static let tolerance = Milliseconds.minutes(2)
 
     package init(lastSeen: Instant? = nil) {
@@ -37,13 +36,13 @@ package struct DeviceClock: Hashable, Sendable {
             anchor = reading
             return
         }
-        // A clock that runs ahead of the anchor was set forward, or corrected by the network.
+        // A clock ahead of the anchor was set forward, or corrected by the network.
         if !isAnchoredByServer, reading.clock > expected(by: anchor, reading) {
             self.anchor = reading
         }
     }
 
-    /// A server's answer over an authenticated connection sets the time right in both directions.
+    /// Sets the time from an authenticated response of the server, forward or back.
     package mutating func see(serverTime: Instant, at reading: ClockReading) {
         anchor = ClockReading(clock: serverTime, uptime: reading.uptime)
         isAnchoredByServer = true
@@ -58,30 +57,30 @@ package struct DeviceClock: Hashable, Sendable {
         anchor.clock + Milliseconds(max(0, reading.uptime.count - anchor.uptime.count))
     }
 
-    /// The least that the time can be within this process.
+    /// Returns the lower bound of the time within this process.
     private func floor(_ reading: ClockReading) -> Instant? {
         let continued = anchor.map { expected(by: $0, reading) }
         return [continued, newestVerified].compactMap(\.self).max()
     }
 
-    /// The time to decide by on this device.
+    /// Returns the time for decisions on this device.
     package func now(_ reading: ClockReading) -> Instant {
         max(shown(reading), floor(reading) ?? shown(reading))
     }
 
-    /// The server's time, continued, where it was stated in this process; else the device's clock.
+    /// Returns the server's time, continued, if received in this process; else the device's clock.
     private func shown(_ reading: ClockReading) -> Instant {
         guard isAnchoredByServer, let anchor else { return reading.clock }
         return expected(by: anchor, reading)
     }
 
-    /// The time to judge a pass by: it also remembers what earlier processes lived through.
+    /// Returns the time for checking a pass, which includes the times of earlier processes.
     package func passTime(_ reading: ClockReading) -> DeviceTime {
         let floor = [floor(reading), lastSeen].compactMap(\.self).max()
         return DeviceTime(clock: shown(reading), newestVerified: floor)
     }
 
-    /// Whether the clock shows less than what the device has lived through.
+    /// Whether the clock is behind the latest time known to the device.
     package func isSetBack(_ reading: ClockReading) -> Bool {
         passTime(reading).now > reading.clock + Self.tolerance
     }

@@ -1,18 +1,18 @@
 package import TideoverCore
 
-/// Everything that the kit decides, as one value: events go in, actions come out. It reads no clock
-/// and does nothing by itself, so that a test can stop it at every action.
+/// All decisions of the kit, as one value: events go in, actions come out. It reads no clock and
+/// has no side effects, so that a test can stop it at every action.
 ///
-/// The law of finishing: a transaction is finished only after the server has committed it, or after
-/// the queue that holds it is durable. An unverified one is finished only after the server's commit.
+/// A transaction is finished only after the server has committed it, or after the queue that
+/// contains it is durable. An unverified one is finished only after the server's commit.
 package struct EntitlementMachine: Hashable, Sendable {
     package let settings: KitSettings
     package internal(set) var kept: KeptState
-    /// The pass that is believed.
+    /// The verified pass.
     package internal(set) var pass: Pass?
-    /// Why the latest pass is not used; nil where it is.
+    /// The reason why the latest pass is not used; nil if it is.
     package internal(set) var passRejection: PassRejection?
-    /// What the server refused of what it was presented, by transaction.
+    /// The server's refusal codes, by transaction.
     package internal(set) var refusals: [UInt64: String] = [:]
 
     // The store
@@ -26,9 +26,9 @@ package struct EntitlementMachine: Hashable, Sendable {
     // The server
     var round: Round?
     var lastRound = 0
-    /// Whether something happened that the round under way does not know of.
+    /// Whether something happened that the current round does not include.
     var isRoundWanted = false
-    /// Whether a round ended in this process, however it did.
+    /// Whether a round ended in this process, with any result.
     var hasTried = false
     package internal(set) var reply: ServerReply?
     var failures = 0
@@ -41,9 +41,9 @@ package struct EntitlementMachine: Hashable, Sendable {
     // Time and writing
     var clock: DeviceClock
     var revision = 0
-    /// The documents that each write under way holds in its queue.
+    /// The queued documents in each pending write.
     var writes: [Int: Set<String>] = [:]
-    /// The documents that the file is known to hold.
+    /// The documents known to be in the file.
     var durable: Set<String>
     private var durableRevision = 0
     package internal(set) var published: EntitlementState?
@@ -65,13 +65,13 @@ package struct EntitlementMachine: Hashable, Sendable {
     /// A transaction that the store offers again until it is finished.
     struct Unfinished: Hashable, Sendable {
         var purchase: SignedPurchase
-        /// Whether `finish` was ordered.
+        /// Whether `finish` was requested.
         var isFinishing = false
         /// Whether the app delivered it, or it needs no delivery.
         var isDelivered: Bool
     }
 
-    /// One wholesale reconcile: the store is read, and everything is presented page by page.
+    /// One full reconcile: the store is read, and everything is presented page by page.
     struct Round: Hashable, Sendable {
         var number: Int
         /// Nil while the store is read.
@@ -79,7 +79,7 @@ package struct EntitlementMachine: Hashable, Sendable {
         var page = 0
     }
 
-    /// A restore under way. It is judged by a round that began after it was asked for.
+    /// A restore in progress. Its result is taken from a round that began after the request.
     struct Restore: Hashable, Sendable {
         var stage: Stage
         /// The first round that may end it.
@@ -90,9 +90,9 @@ package struct EntitlementMachine: Hashable, Sendable {
 
     // MARK: - Events
 
-    /// Takes note of an event.
+    /// Handles an event.
     ///
-    /// - Returns: What to do, in this order. A write comes before whatever relies on it.
+    /// - Returns: The actions, in order. A write precedes the actions that rely on it.
     package mutating func happened(_ event: Event, at reading: ClockReading) -> [Action] {
         clock.see(reading)
         let before = kept
@@ -148,7 +148,7 @@ package struct EntitlementMachine: Hashable, Sendable {
 
     // MARK: - Writing
 
-    /// The time is written with whatever else is, and at least once an hour.
+    /// The time is stored with every write, and at least once an hour.
     private mutating func rememberTime(at reading: ClockReading, _ event: Event) {
         switch event {
         case .written, .writingFailed, .finished: return
@@ -165,7 +165,7 @@ package struct EntitlementMachine: Hashable, Sendable {
         return .write(kept, revision: revision)
     }
 
-    /// Writes are carried out in their order; the latest decides what the file holds.
+    /// Writes complete in order; the latest one decides the content of the file.
     private mutating func written(_ revision: Int) -> [Action] {
         guard let documents = writes[revision], revision > durableRevision else { return [] }
         durableRevision = revision
@@ -181,6 +181,6 @@ package struct EntitlementMachine: Hashable, Sendable {
 }
 
 extension KeptState {
-    /// The documents that the queue holds.
+    /// The documents in the queue.
     var documents: Set<String> { Set(queue.map(\.purchase.jws)) }
 }

@@ -1,21 +1,21 @@
 package import TideoverCore
 
 extension EntitlementMachine {
-    /// Something that happened to the app or to its store.
+    /// An event of the app or its store.
     package enum Event: Hashable, Sendable {
-        /// The app started, and this is what it had kept.
+        /// The app started and read its kept state.
         case launched
         /// The app returned to the foreground.
         case foregrounded
-        /// Time passed, or a wake-up that was asked for is due.
+        /// Time passed, or a requested wake-up is due.
         case clockSeen
-        /// The store reported a transaction by itself.
+        /// The store reported a transaction on its own.
         case transactionUpdated(SignedPurchase)
         /// The store reported that a subscription changed.
         case statusChanged
         /// A purchase that the app began has ended.
         case purchaseEnded(productId: String, PurchaseResult)
-        /// The answer to `readStore`.
+        /// The result of `readStore`.
         case storeRead(StoreReading)
         /// A write is durable.
         case written(revision: Int)
@@ -33,27 +33,27 @@ extension EntitlementMachine {
         case restoreAsked
         case synced
         case syncFailed
-        /// The signature of a pass holds, and these are its claims.
+        /// The signature of a pass is valid; carries its claims.
         case passVerified(compact: String, claims: [UInt8])
-        /// The signature of a pass does not hold.
+        /// The signature of a pass is invalid.
         case passForged(compact: String)
         case keysReceived([PassKey])
         case keysFailed
     }
 
-    /// How a purchase ended.
+    /// The result of a purchase.
     package enum PurchaseResult: Hashable, Sendable {
         case bought(SignedPurchase)
-        /// It waits for approval, such as a parent's.
+        /// The purchase is waiting for approval, such as a parent's.
         case pending
         case cancelled
         case failed
     }
 
-    /// Something to do. What it leads to comes back as an event.
+    /// An action to carry out. Its result returns as an event.
     package enum Action: Hashable, Sendable {
         case readStore
-        /// Replace the kept file; then `written`.
+        /// Replace the kept file; then send `written`.
         case write(KeptState, revision: Int)
         /// Present a page to the server.
         case reconcile(round: Int, page: Int, EvidencePage, environment: TideoverCore.Environment)
@@ -63,12 +63,12 @@ extension EntitlementMachine {
         case verifyPass(PassDocument, PassKey)
         case fetchKeys
         case publish(EntitlementState)
-        /// Send `clockSeen` at an instant; the earlier request is void.
+        /// Send `clockSeen` at an instant; this replaces the previous request.
         case wake(at: Instant)
         case endRestore(RestoreOutcome)
     }
 
-    /// Why a pass is not used.
+    /// The reason why a pass is not used.
     package enum PassRejection: Hashable, Sendable {
         case notAPass
         case unknownKey(String)
@@ -77,14 +77,14 @@ extension EntitlementMachine {
     }
 }
 
-/// How a restore ended.
+/// The result of a restore.
 public enum RestoreOutcome: Hashable, Sendable {
-    /// Something gives access.
+    /// An entitlement gives access.
     case found
-    /// The store was synchronised, and nothing gives access.
+    /// The store was synchronized, and no entitlement gives access.
     case nothingFound
     /// The user cancelled the sign-in, or the store could not be reached.
     case notSynchronised
-    /// The server could not be asked.
+    /// The server did not answer.
     case notAnswered
 }

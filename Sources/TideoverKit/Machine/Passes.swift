@@ -1,6 +1,6 @@
 import TideoverCore
 
-// The offline pass: which key verifies it, and whether it is believed.
+// The offline pass: the choice of its key and its verification.
 
 extension EntitlementMachine {
     mutating func receivePass(_ compact: String) -> [Action] {
@@ -8,7 +8,7 @@ extension EntitlementMachine {
         return check(compact)
     }
 
-    /// Has the signature verified, or the keys fetched where none of them signed it.
+    /// Requests verification of the signature, or fetches the keys if none of them signed it.
     mutating func check(_ compact: String) -> [Action] {
         guard let document = PassDocument(compact) else { return reject(compact, .notAPass) }
         if let key = keys.first(where: { $0.id == document.keyId }) {
@@ -24,7 +24,7 @@ extension EntitlementMachine {
 
     private var keys: [PassKey] { (settings.server?.pinnedKeys ?? []) + kept.keys }
 
-    /// The server's keys replace the earlier ones as a whole: a key that it has withdrawn counts no more.
+    /// The server's keys replace the earlier ones as a whole: a withdrawn key is no longer trusted.
     mutating func receive(_ published: [PassKey]) -> [Action] {
         kept.keys = published
         guard let compact = kept.pass else { return [] }
@@ -64,7 +64,7 @@ extension EntitlementMachine {
         return []
     }
 
-    /// A pass that is not believed takes the place of none that is.
+    /// A rejected pass does not replace a valid one.
     mutating func reject(_ compact: String, _ rejection: PassRejection) -> [Action] {
         passRejection = rejection
         if kept.pass == compact { kept.pass = nil }

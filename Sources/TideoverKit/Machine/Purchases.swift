@@ -1,6 +1,6 @@
 import TideoverCore
 
-// Transactions: accepting, keeping and finishing them.
+// Accepts, stores and finishes transactions.
 
 extension EntitlementMachine {
     mutating func update(_ purchase: SignedPurchase) -> [Action] {
@@ -12,13 +12,13 @@ extension EntitlementMachine {
         switch result {
         case .bought(let purchase): take(purchase)
         case .pending where !kept.waiting.contains(productId): kept.waiting.append(productId)
-        // The store has called purchases cancelled that were paid: it is asked again in any case.
+        // StoreKit has reported paid purchases as cancelled: the store is read again in any case.
         case .pending, .cancelled, .failed: break
         }
         return beginRound()
     }
 
-    /// Accepts a transaction that has to be finished.
+    /// Accepts a transaction that must be finished.
     mutating func take(_ purchase: SignedPurchase) {
         let id = purchase.transactionId
         kept.waiting.removeAll { $0 == purchase.productId }
@@ -35,8 +35,8 @@ extension EntitlementMachine {
         facts = nil
     }
 
-    /// The queue holds each document once. A full one takes nothing more: the store keeps what was not
-    /// finished, and offers it again.
+    /// Adds each document to the queue once. A full queue accepts no more: the store keeps
+    /// unfinished transactions and offers them again.
     private mutating func enqueue(_ purchase: SignedPurchase) {
         guard kept.queue.count < settings.capacity,
             !kept.queue.contains(where: { $0.purchase.jws == purchase.jws })
@@ -61,7 +61,7 @@ extension EntitlementMachine {
 
     mutating func finished(_ id: UInt64) -> [Action] {
         unfinished[id] = nil
-        // Without a server the store's own history holds it from now on.
+        // Without a server, the store's history contains it from now on.
         if settings.server == nil { kept.queue.removeAll { $0.purchase.transactionId == id } }
         return []
     }
@@ -71,7 +71,7 @@ extension EntitlementMachine {
         return []
     }
 
-    /// Verified purchases that no answer of the server has taken into account yet.
+    /// Verified purchases that no response of the server includes yet.
     var unanswered: [SignedPurchase] {
         let waiting = unfinished.values.map(\.purchase).filter {
             $0.isVerified && !committed.contains($0.transactionId)
@@ -81,7 +81,7 @@ extension EntitlementMachine {
         return queued + rest.sorted { $0.transactionId < $1.transactionId }
     }
 
-    /// Consumables that the app has to deliver, where no server does.
+    /// Consumables that the app must deliver, if there is no server.
     var undelivered: [SignedPurchase] {
         unfinished.values.filter { !$0.isDelivered && durable.contains($0.purchase.jws) }
             .map(\.purchase).sorted { $0.transactionId < $1.transactionId }

@@ -1,9 +1,9 @@
 import TideoverCore
 
-// The wholesale reconcile: read the store, present everything, take the answer as a whole.
+// The full reconcile: reads the store, presents everything, and applies the final response.
 
 extension EntitlementMachine {
-    /// One round at a time. What happens meanwhile leads to another one.
+    /// Starts a round. Only one runs at a time; events during it start another one.
     mutating func beginRound() -> [Action] {
         guard round == nil else {
             isRoundWanted = true
@@ -25,7 +25,8 @@ extension EntitlementMachine {
             take(purchase)
         }
         if settings.server == nil {
-            // What the store no longer offers was finished before the file could say so.
+            // Transactions that the store no longer offers were finished before the file was
+            // updated.
             kept.queue.removeAll { unfinished[$0.purchase.transactionId] == nil }
         }
         if let newest = currentFacts?.newestDate { clock.see(verified: newest) }
@@ -50,7 +51,7 @@ extension EntitlementMachine {
         return pages
     }
 
-    /// What neither the device nor the server could verify is not presented twice.
+    /// A transaction that neither the device nor the server could verify is not presented twice.
     private func isPresentable(_ purchase: SignedPurchase) -> Bool {
         purchase.isVerified || refusals[purchase.transactionId] == nil
     }
@@ -98,7 +99,7 @@ extension EntitlementMachine {
         clock.see(serverTime: reply.asOf, at: reading)
         failures = 0
         round?.page += 1
-        // The answer to an earlier page does not know the rest of the evidence.
+        // The response to an earlier page does not include the rest of the evidence.
         guard page + 1 == pages.count else { return presentPage() }
         self.reply = reply
         let pass = reply.pass.map { receivePass($0) } ?? []
@@ -154,7 +155,7 @@ extension EntitlementMachine {
 
     mutating func beginRestore() -> [Action] {
         guard restore == nil else { return [] }
-        // A round under way may have read the store before the user asked.
+        // The current round may have read the store before the user's request.
         restore = Restore(stage: .looking, round: lastRound + 1)
         return beginRound()
     }

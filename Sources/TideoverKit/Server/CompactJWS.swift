@@ -1,6 +1,6 @@
 import TideoverJSON
 
-/// The parts of a signed document in compact serialization (RFC 7515). It verifies nothing.
+/// The parts of a signed document in compact serialization (RFC 7515), unverified.
 struct CompactJWS: Hashable, Sendable {
     let header: [UInt8]
     let payload: [UInt8]

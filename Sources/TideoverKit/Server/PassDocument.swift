@@ -11,7 +11,7 @@ package struct PassDocument: Hashable, Sendable {
     package let keyId: String
     private let document: CompactJWS
 
-    /// Nil for anything that is no pass signed with Ed25519.
+    /// Fails unless the text is a pass signed with Ed25519.
     package init?(_ compact: String) {
         guard let document = try? CompactJWS(compact.utf8),
             let header = try? JSONDocument(document.header).root,
@@ -23,7 +23,7 @@ package struct PassDocument: Hashable, Sendable {
         self.document = document
     }
 
-    /// The claims, where the signature holds.
+    /// Returns the claims if the signature is valid; nil otherwise.
     package func claims(
         verifiedWith key: PassKey,
         by check: PassSignatureCheck
@@ -36,7 +36,7 @@ package struct PassDocument: Hashable, Sendable {
 }
 
 extension PassKey {
-    /// The Ed25519 keys of a JWK set (RFC 7517, RFC 8037), as the server publishes it.
+    /// Reads the Ed25519 keys of a JWK set (RFC 7517, RFC 8037), as published by the server.
     package static func keys(ofSet bytes: [UInt8]) -> [PassKey]? {
         guard let root = try? JSONDocument(bytes).root, let keys = root["keys"],
             keys.kind == .array

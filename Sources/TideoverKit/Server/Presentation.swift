@@ -2,14 +2,14 @@ package import TideoverCore
 package import TideoverHTTP
 import TideoverJSON
 
-/// One page of evidence for the server: at most as much as one request may carry.
+/// One page of evidence for the server: the content of one request.
 package struct EvidencePage: Hashable, Sendable {
     /// In the order of `transactions`.
     package var transactions: [SignedPurchase] = []
     package var renewalInfos: [String] = []
-    /// What the device concluded by itself; only the last page has it.
+    /// The device's own decision; only on the last page.
     package var conclusion: DeviceConclusionDocument?
-    /// Whether the store was read and shows nothing.
+    /// Whether the store was read and shows no purchases.
     package var saysNothing = false
 
     package init() {}
@@ -28,8 +28,8 @@ package struct EvidencePage: Hashable, Sendable {
         return count == 0 || (!isMore && bytes + added <= Self.mostBytes)
     }
 
-    /// The pages for purchases and statuses, each document once. A renewal info stays beside its
-    /// transaction, which says whose it is.
+    /// Returns the pages for purchases and statuses, each document once. A renewal info stays
+    /// beside its transaction, which identifies its owner.
     package static func pages(
         of purchases: [SignedPurchase],
         and statuses: [SignedStatus]
@@ -67,7 +67,7 @@ package struct EvidencePage: Hashable, Sendable {
         return writer.bytes
     }
 
-    /// The request that presents the page.
+    /// Returns the request that presents the page.
     package func request(
         to server: ServerIdentity,
         customer: String,
@@ -99,7 +99,7 @@ extension ServerIdentity {
         ]
     }
 
-    /// The request that reports a prompt that was shown.
+    /// Returns the request that reports a shown prompt.
     package func report(
         _ exposure: PromptExposure,
         customer: String,
@@ -116,13 +116,13 @@ extension ServerIdentity {
         )
     }
 
-    /// The request for the keys that passes are verified with.
+    /// The request for the keys that verify passes.
     package var keysRequest: Request {
         Request(path: "\(path)/pass-keys", headers: ["Accept": "application/json"])
     }
 }
 
-/// What the device concluded, as a reconcile request says it.
+/// The device's decision, in the form of a reconcile request.
 package struct DeviceConclusionDocument: Hashable, Sendable {
     package var json: [UInt8]
 
@@ -156,7 +156,7 @@ extension Snapshot.Entitlement {
         let unfinished = all.filter { $0.productId == standing.productId }
         writer.object { writer in
             writer.field("access", standing.access)
-            // An end of null is for ever; an end that is not known is left out.
+            // A null end means unlimited; an unknown end is omitted.
             if standing.access || accessUntil != nil {
                 writer.field("until", accessUntil?.rfc3339)
             }

@@ -1,30 +1,30 @@
 package import TideoverCore
 import TideoverJSON
 
-/// The server's answer to one page of evidence.
+/// The server's response to one page of evidence.
 package struct ServerReply: Hashable, Sendable {
     package var environment: TideoverCore.Environment
     package var asOf: Instant
     package var version: Int64
     package var entitlements: [Entitlement]
     package var prompt: RecoveryPrompt?
-    /// The pass in compact serialization; nil where the server issues none.
+    /// The pass in compact serialization; nil if the server issues none.
     package var pass: String?
-    /// What became of each document that was presented, by the document.
+    /// The verdict on each presented document, by the document.
     package var verdicts: [String: Verdict]
     /// When each answer next changes by itself, by entitlement.
     private var changes: [String: Instant]
 
     package enum Verdict: Hashable, Sendable {
-        /// It is committed.
+        /// The document is committed.
         case accepted
-        /// It will never be accepted as it is. The server's code says why.
+        /// The document will never be accepted in this form. Carries the server's code.
         case refused(code: String)
-        /// It was not looked at, or could not be stored: present it again.
+        /// The document was not examined, or could not be stored: present it again.
         case undecided
     }
 
-    /// Why a body is no answer.
+    /// The reason why a response body is invalid.
     package struct Malformed: Error, Hashable {
         package var field: String
     }
@@ -87,7 +87,8 @@ package struct ServerReply: Hashable, Sendable {
         entitlements.first { $0.name == name }
     }
 
-    /// The answer as a pass of this process: it runs out by the same rules as a signed one.
+    /// Returns the response as a pass of this process, which expires by the same rules as a signed
+    /// one.
     package func belief(of customer: CustomerID, policy: Policy) -> Pass {
         let life = asOf + Pass.life
         return Pass(
@@ -127,14 +128,14 @@ extension ServerReply.Verdict {
 }
 
 extension Entitlement {
-    /// From when an answer says nothing more: what renews is presumed for as long as policy keeps what
-    /// was there while nobody can be asked.
+    /// Returns when the answer expires. A renewing entitlement is presumed for as long as policy
+    /// keeps access while no server can be reached.
     fileprivate func beliefEnd(within life: Instant, _ policy: Policy) -> Instant {
         guard access == .granted, let until else { return life }
         return min(life, willRenew == true ? until + policy.unreachable : until)
     }
 
-    /// Nil where `access` is missing. A state that this version does not know changes nothing else.
+    /// Fails if `access` is missing. An unknown state changes nothing else.
     fileprivate init?(name: String, json: JSONNode) {
         guard let access = json["access"]?.bool else { return nil }
         self.init(
@@ -173,7 +174,7 @@ extension ScreenWords {
 }
 
 extension RecoveryPrompt {
-    /// Nil for no prompt, and for a kind that this version does not know.
+    /// Fails for no prompt, and for an unknown kind.
     fileprivate init?(json: JSONNode) {
         guard let kind = json["kind"]?.string.flatMap(Prompt.Kind.init),
             let entitlement = json["entitlement"]?.string,

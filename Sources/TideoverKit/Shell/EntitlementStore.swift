@@ -4,11 +4,11 @@ public import TideoverCore
 /// The customer's entitlements, for views to observe.
 ///
 /// `store["premium"].access` is unknown until the first answer; then it is granted or denied. The
-/// store listens for transactions from `Tideover.start` on, for as long as the app runs.
+/// store observes transactions from `Tideover.start` on, for as long as the app runs.
 @MainActor
 @Observable
 public final class EntitlementStore {
-    /// All answers as they are now.
+    /// The current answers.
     public private(set) var state: EntitlementState
 
     @ObservationIgnored private var runtime: KitRuntime?
@@ -20,13 +20,13 @@ public final class EntitlementStore {
         runtime = KitRuntime(settings, effects) { [weak self] in self?.show($0) }
     }
 
-    /// The entitlement of a name.
+    /// Returns the entitlement with a name.
     public subscript(_ name: String) -> Entitlement { state[name] }
 
-    /// What to show a customer whose payment failed; nil where there is nothing to show.
+    /// The prompt for a customer with a failed payment; nil if there is none to show.
     public var prompt: RecoveryPrompt? { state.prompt }
 
-    /// The time that answers are decided by: a device's clock that is set back gains nothing.
+    /// The time used for decisions; setting the device's clock back does not affect it.
     public var now: Instant { runtime?.now ?? .distantPast }
 
     private func show(_ state: EntitlementState) {
@@ -36,27 +36,27 @@ public final class EntitlementStore {
 
     // MARK: - Events
 
-    /// Starts listening. Called once, as early as the app can.
+    /// Starts observing the store. Call it once, as early as possible.
     package func start() async { await runtime?.start() }
 
-    /// Reconciles again. Call it whenever the app returns to the foreground; the views of this package
-    /// do so by themselves.
+    /// Reconciles again. Call it whenever the app returns to the foreground; the views of this
+    /// package do so automatically.
     public func enteredForeground() { runtime?.send(.foregrounded) }
 
-    /// Reports to the server that the prompt was shown, and what the customer did with it, so that a
-    /// quiet prompt waits as the server's policy says. Call it when the prompt appears, and again with
-    /// the response; the banner of this package does both. A report that fails is not repeated.
+    /// Reports to the server that the prompt was shown, and the customer's response, so that a soft
+    /// prompt waits as the server's policy requires. Call it when the prompt appears, and again
+    /// with the response; the banner of this package does both. A failed report is not repeated.
     public func reportPrompt(_ response: PromptExposure.Response? = nil) {
         guard let prompt = state.prompt else { return }
         runtime?.report(prompt, response, in: state.environment)
     }
 
-    /// Restores purchases after the user asked for it: what the store already shows is looked at first,
-    /// and only if nothing gives access does the store synchronise, which asks for a password.
+    /// Restores purchases at the user's request. The store is read first. Only if no entitlement
+    /// gives access does the store synchronize, which asks for a password.
     public func restore() async -> RestoreOutcome { await runtime?.restore() ?? .notAnswered }
 
-    /// Reports that the app delivered a consumable, where no server does. Deliver each transaction once:
-    /// after a crash it is listed again.
+    /// Reports that the app delivered a consumable, if no server does. Deliver each transaction
+    /// once: after a crash it is listed again.
     public func delivered(_ purchase: SignedPurchase) {
         runtime?.send(.delivered(transactionId: purchase.transactionId))
     }
@@ -64,7 +64,7 @@ public final class EntitlementStore {
     /// Reports that time passed. The store also wakes up by itself.
     package func seeClock() { runtime?.send(.clockSeen) }
 
-    /// Returns once nothing that the store began is under way.
+    /// Returns when no effect of the store is pending.
     package func settled() async { await runtime?.settled() }
 
     package func purchaseEnded(_ productId: String, _ result: EntitlementMachine.PurchaseResult) {
@@ -73,7 +73,7 @@ public final class EntitlementStore {
 
     // MARK: - Changes
 
-    /// The present answers, then every change of them.
+    /// The current answers, then every change of them.
     public var changes: AsyncStream<EntitlementState> {
         AsyncStream { continuation in
             let id = observe { continuation.yield($0) }
@@ -83,8 +83,8 @@ public final class EntitlementStore {
         }
     }
 
-    /// Calls a closure with the present answers and after every change, for as long as the returned
-    /// observer is kept.
+    /// Calls a closure with the current answers and after every change, until the returned observer
+    /// is released.
     public func onChange(_ body: @escaping @MainActor (EntitlementState) -> Void) -> ChangeObserver
     {
         ChangeObserver(self, observe(body))
@@ -103,7 +103,7 @@ public final class EntitlementStore {
     var customer: CustomerID? { runtime?.customer }
 }
 
-/// Ends when it is cancelled or no longer kept.
+/// Stops observing when it is cancelled or released.
 @MainActor
 public final class ChangeObserver {
     private weak var store: EntitlementStore?
@@ -121,13 +121,14 @@ public final class ChangeObserver {
     }
 }
 
-/// How a purchase ended for the customer.
+/// The result of a purchase for the customer.
 public enum PurchaseOutcome: Hashable, Sendable {
-    /// The store has a transaction for it. Access follows once it is decided on, at once on this device.
+    /// The store has a transaction for it. Access follows after the decision, immediately on this
+    /// device.
     case bought
-    /// It waits for approval and may still come.
+    /// The purchase is waiting for approval and may still complete.
     case pending
-    /// The user cancelled. The store is asked again nonetheless.
+    /// The user cancelled. The store is read again nonetheless.
     case cancelled
     /// The store's signature could not be verified here. Only a server can still accept it.
     case unverified

@@ -1,11 +1,11 @@
 package import TideoverCore
 package import TideoverHTTP
 
-/// Everything that the kit does to the world, handed in.
+/// All side effects of the kit, injected.
 package struct KitEffects: Sendable {
     package var source: StoreSource
     package var file: KeptFile
-    /// Sends requests to the server; never called where there is none.
+    /// Sends requests to the server; never called without one.
     package var network: Handler
     package var verify: PassSignatureCheck
     package var clock: @Sendable () -> ClockReading

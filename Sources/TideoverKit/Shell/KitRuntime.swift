@@ -1,7 +1,7 @@
 import TideoverCore
 import TideoverHTTP
 
-/// Carries out what the machine decides, on the main actor. It decides nothing itself.
+/// Carries out the machine's actions on the main actor. It makes no decisions itself.
 @MainActor
 final class KitRuntime {
     private let settings: KitSettings
@@ -9,18 +9,18 @@ final class KitRuntime {
     private let publish: @MainActor (EntitlementState) -> Void
     /// Nil until the kept file was read.
     private var machine: EntitlementMachine?
-    /// What happened before that.
+    /// Events before that.
     private var early: [EntitlementMachine.Event] = []
     private var restores: [CheckedContinuation<RestoreOutcome, Never>] = []
     private var listening: Task<Void, Never>?
     private var waking: Task<Void, Never>?
-    /// The last write ordered; each begins after the one before has ended.
+    /// The latest write; each begins after the previous one has ended.
     private var writing: Task<Void, Never>?
-    /// How many effects are under way, and who waits until none is.
+    /// The number of pending effects, and the tasks that wait for them.
     private var underWay = 0
     private var settling: [CheckedContinuation<Void, Never>] = []
 
-    /// The prompt that was reported last.
+    /// The latest reported prompt.
     private var reported: (prompt: RecoveryPrompt, exposure: PromptExposure)?
 
     init(
@@ -45,14 +45,15 @@ final class KitRuntime {
         return machine?.clock.now(reading) ?? reading.clock
     }
 
-    /// Listens before anything else: a transaction that arrives while the file is read is not lost.
+    /// Subscribes to updates first, so that a transaction that arrives while the file is read is
+    /// not lost.
     func start() async {
         guard listening == nil else { return }
         let updates = effects.source.updates()
         listening = Task { [weak self] in
             for await update in updates { self?.receive(update) }
         }
-        // A file that cannot be read counts as none: the store offers again what was not finished.
+        // An unreadable file is treated as missing: the store offers unfinished transactions again.
         let bytes = try? await effects.file.read()
         machine = EntitlementMachine(
             settings: settings,
@@ -135,7 +136,7 @@ final class KitRuntime {
         for continuation in waiting { continuation.resume() }
     }
 
-    /// Returns once no effect is under way.
+    /// Returns when no effect is pending.
     func settled() async {
         guard underWay > 0 else { return }
         await withCheckedContinuation { settling.append($0) }
@@ -244,7 +245,8 @@ final class KitRuntime {
 }
 
 extension EntitlementMachine.Event {
-    /// What a response to a page means. A server that fails, and one that is not ours, is tried again.
+    /// Converts the response to a page into an event. After a failure, or a response of an unknown
+    /// server, the page is retried.
     static func reconciled(
         _ response: Response,
         _ round: Int,

@@ -12,7 +12,7 @@ import Musl
 enum SystemClock {
     private static let start = ContinuousClock.now
 
-    /// The clock that people can set, and one that only moves forward, sleep included.
+    /// Reads the clock that the user can set, and one that only moves forward, including sleep.
     static func read() -> ClockReading {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)

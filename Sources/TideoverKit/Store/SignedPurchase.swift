@@ -1,4 +1,4 @@
-/// One transaction as the store signed it, with what the device itself found out about it.
+/// One transaction as signed by the store, with the device's own checks.
 public struct SignedPurchase: Hashable, Sendable {
     /// The store's id of the transaction.
     public var transactionId: UInt64
@@ -28,7 +28,7 @@ public struct SignedPurchase: Hashable, Sendable {
 /// The status of one subscription as StoreKit reports it.
 public struct SignedStatus: Hashable, Sendable {
     public var transaction: SignedPurchase
-    /// The signed renewal info; nil where StoreKit could not verify it.
+    /// The signed renewal info; nil if StoreKit could not verify it.
     public var renewalInfo: String?
     public var state: State
 
@@ -38,8 +38,8 @@ public struct SignedStatus: Hashable, Sendable {
         self.state = state
     }
 
-    /// The states of a subscription, numbered as the App Store Server API numbers them. Any other
-    /// number is a state that this version does not know; it changes nothing.
+    /// The states of a subscription, numbered as in the App Store Server API. Any other number is
+    /// an unknown state; it changes nothing.
     public struct State: RawRepresentable, Hashable, Sendable {
         public let rawValue: Int64
 
@@ -53,7 +53,7 @@ public struct SignedStatus: Hashable, Sendable {
     }
 }
 
-/// Everything the store shows at one moment.
+/// The complete content of the store at one instant.
 public struct StoreReading: Hashable, Sendable {
     /// The statuses of every subscription group.
     public var statuses: [SignedStatus]
@@ -74,6 +74,6 @@ public struct StoreReading: Hashable, Sendable {
 
     public var isEmpty: Bool { statuses.isEmpty && purchases.isEmpty && unfinished.isEmpty }
 
-    /// Every transaction in it, whether verified or not.
+    /// All transactions, verified or not.
     var transactions: [SignedPurchase] { unfinished + statuses.map(\.transaction) + purchases }
 }

@@ -1,13 +1,14 @@
-/// What the kit needs from the device's store. On Apple platforms StoreKit provides it; a test
-/// provides its own.
+/// The kit's interface to the device's store. StoreKit implements it on Apple platforms; tests
+/// provide their own.
 public struct StoreSource: Sendable {
     /// Reads statuses over all groups, purchases and unfinished transactions.
     public var read: @Sendable () async -> StoreReading
-    /// Reports transactions and changes of status for as long as the app runs. Asked for once.
+    /// Reports transactions and changes of status for as long as the app runs. Called once.
     public var updates: @Sendable () -> AsyncStream<Update>
     /// Finishes a transaction.
     public var finish: @Sendable (_ transactionId: UInt64) async -> Void
-    /// Asks the store to synchronise. It shows a sign-in prompt: only after the user asked to restore.
+    /// Synchronizes the store. It shows a sign-in prompt, so call it only after the user requests a
+    /// restore.
     public var sync: @Sendable () async throws -> Void
 
     public init(
@@ -22,10 +23,11 @@ public struct StoreSource: Sendable {
         self.sync = sync
     }
 
-    /// Something the store reported by itself.
+    /// A report of the store that was not requested.
     public enum Update: Hashable, Sendable {
         case transaction(SignedPurchase)
-        /// A subscription changed, such as its renewal being turned off. It names no transaction.
+        /// A subscription changed, such as its renewal being turned off. The report names no
+        /// transaction.
         case statusChanged
     }
 }

@@ -1,16 +1,16 @@
 public import TideoverCore
 
-/// What a recovery banner shows.
+/// The content of a recovery banner.
 public struct RecoveryBannerModel: Hashable, Sendable {
     public var title: String
     public var message: String
     public var label: String?
     public var url: String
-    /// Whether access is blocked until the payment is corrected.
+    /// Whether access is blocked until the payment succeeds.
     public var isHard: Bool
 
-    /// Nil where there is nothing to show: no prompt, or a quiet one while the app delays it, such as
-    /// during onboarding. A hard prompt is never delayed: its customer is locked out.
+    /// Fails if there is no prompt, or a soft one while the app delays it, for example during
+    /// onboarding. A hard prompt is never delayed: its customer is locked out.
     public init?(_ prompt: RecoveryPrompt?, delaysSoftPrompts: Bool = false) {
         guard let prompt, prompt.kind == .hard || !delaysSoftPrompts else { return nil }
         title = prompt.words.title
@@ -20,21 +20,21 @@ public struct RecoveryBannerModel: Hashable, Sendable {
         isHard = prompt.kind == .hard
     }
 
-    /// What VoiceOver reads.
+    /// The text for VoiceOver.
     public var accessibilityLabel: String { "\(title). \(message)" }
 }
 
-/// What a countdown of a free trial shows.
+/// The content of a free trial countdown.
 public struct TrialCountdownModel: Hashable, Sendable {
     public var daysLeft: Int64
     public var cancelBy: Instant
     public var endsAt: Instant
-    /// Whether the advice to cancel comes too late: the last day has begun.
+    /// Whether the recommended time to cancel has passed: the last day has begun.
     public var isUrgent: Bool
-    /// The key and the words of the screen, where the answer has them.
+    /// The message key and text, if the answer has them.
     public var words: ScreenWords?
 
-    /// Nil where no trial runs.
+    /// Fails if no trial is running.
     public init?(_ entitlement: Entitlement, at now: Instant) {
         guard entitlement.access == .granted, let trial = entitlement.trial, now < trial.endsAt
         else {
@@ -54,12 +54,12 @@ public struct TrialCountdownModel: Hashable, Sendable {
     }
 }
 
-/// Which part of a gated screen is shown.
+/// The visible part of a gated screen.
 public enum EntitlementGateModel: Hashable, Sendable {
-    /// Nothing has answered yet: neither content nor paywall.
+    /// There is no answer yet: show neither content nor paywall.
     case waiting
     case content
-    /// Access is suspended and recoverable: the customer is asked to correct the payment, not to buy.
+    /// Access is suspended and recoverable: the customer must update the payment, not buy again.
     case recovery(RecoveryBannerModel)
     case paywall
 

@@ -1,9 +1,10 @@
 #if canImport(SwiftUI)
 public import SwiftUI
 
-// Views over the models beside them. They decide nothing, and no compiler of Apple's has seen them yet.
+// Views of the models beside them. They make no decisions, and have not been compiled on Apple
+// platforms yet.
 
-/// Asks a customer whose payment failed to correct it; empty where there is nothing to ask.
+/// Asks a customer with a failed payment to update it; empty if there is no prompt.
 @MainActor
 public struct RecoveryBanner: View {
     private let store: EntitlementStore
@@ -26,7 +27,7 @@ public struct RecoveryBanner: View {
     }
 }
 
-/// The words of a prompt and the button beneath them.
+/// The text of a prompt and its button.
 @MainActor
 struct RecoveryNotice: View {
     let model: RecoveryBannerModel
@@ -46,7 +47,7 @@ struct RecoveryNotice: View {
     }
 }
 
-/// Counts the days of a free trial; empty where none runs.
+/// Counts the days of a free trial; empty if none is running.
 @MainActor
 public struct TrialCountdown: View {
     private let store: EntitlementStore
@@ -64,7 +65,8 @@ public struct TrialCountdown: View {
     }
 }
 
-/// Shows content to who may use it, the recovery notice to who can come back, and else a paywall.
+/// Shows content to a customer with access, the recovery notice in a recoverable state, and
+/// otherwise a paywall.
 @MainActor
 public struct EntitlementGate<Content: View, Paywall: View>: View {
     private let store: EntitlementStore

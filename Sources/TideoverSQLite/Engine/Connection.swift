@@ -3,26 +3,26 @@ package import TideoverStorage
 
 /// One connection to a database file. It is used by one thread at a time.
 package final class Connection {
-    /// What a connection may do; there is one `readWrite` in the process.
+    /// The access of a connection; the process has one `readWrite`.
     package enum Access: Hashable, Sendable {
         case readWrite, readOnly
-        /// Reads a file that nobody changes meanwhile and that has no log, and makes none for it.
+        /// Reads a file without a log that does not change meanwhile, and creates no log for it.
         case frozen
     }
 
     let handle: OpaquePointer
-    /// The path, as errors name it.
+    /// The path, as errors report it.
     let place: String
 
-    /// Opens the file; a missing one is not created. A lock that another connection holds is waited
-    /// for up to `busyTimeout` milliseconds.
+    /// Opens an existing file. Waits for locks of other connections for up to `busyTimeout`
+    /// milliseconds.
     package init(
         path: String,
         access: Access,
         busyTimeout: Int32
     ) throws(StorageError) {
-        // Each connection has one user at a time, so SQLite need not lock it; the path was resolved
-        // before, so a link in its place now is not what the lock file guards.
+        // Each connection has one user at a time, so SQLite need not lock it. The path is resolved
+        // already, so a link in its place now is not the file that the lock guards.
         let common = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE
         let mode = access == .readWrite ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY
         let isFrozen = access == .frozen
@@ -42,10 +42,10 @@ package final class Connection {
         place = path
         // Before the first statement is prepared: preparing already reads the file.
         try check(sqlite3_busy_timeout(handle, busyTimeout))
-        // Whoever closes last would otherwise checkpoint, which is the writer's alone.
+        // The last connection to close would otherwise checkpoint, which only the writer may do.
         if access != .readWrite { try check(tideover_sqlite_keep_wal_on_close(handle)) }
         try check(tideover_sqlite_defend(handle))
-        // SQLite opens what it may not write as if reading had been asked for.
+        // SQLite opens a write-protected file as read-only without an error.
         if access == .readWrite, sqlite3_db_readonly(handle, "main") == 1 {
             throw StorageError(.readOnly, place: path)
         }
@@ -59,27 +59,27 @@ package final class Connection {
     }
 
     deinit {
-        // Statements hold their connection, so that all of them are gone by now.
+        // Statements retain their connection, so all of them are gone by now.
         let code = sqlite3_close(handle)
         assert(code == SQLITE_OK, "a statement outlived its connection")
     }
 
-    /// Runs statements that have neither parameters nor rows to read.
+    /// Runs statements without parameters and rows.
     package func execute(_ sql: StaticString) throws(StorageError) {
         try check(sqlite3_exec(handle, Self.characters(of: sql), nil, nil, nil))
     }
 
-    /// Sets a pragma that takes a number, for which SQLite has no parameters.
+    /// Sets a pragma to a number, since pragmas accept no parameters.
     func set(_ pragma: StaticString, to number: Int64) throws(StorageError) {
         try check(sqlite3_exec(handle, "PRAGMA \(pragma) = \(number)", nil, nil, nil))
     }
 
-    /// The first column of a statement's first row, as text; nil where there is no row.
+    /// Returns the first column of a statement's first row as text; nil without a row.
     package func text(_ sql: StaticString) throws(StorageError) -> String? {
         try Statement(sql, on: self).first { $0.text(0) }
     }
 
-    /// The first column of a statement's first row, as an integer.
+    /// Returns the first column of a statement's first row as an integer.
     package func integer(_ sql: StaticString) throws(StorageError) -> Int64? {
         try Statement(sql, on: self).first { $0.integer(0) }
     }
@@ -100,13 +100,13 @@ package final class Connection {
     }
 }
 
-/// How far a checkpoint goes.
+/// The extent of a checkpoint.
 package enum CheckpointMode: Sendable {
-    /// Copies what it can without waiting for readers.
+    /// Copies as much as possible without waiting for readers.
     case passive
-    /// Copies everything, waiting for readers, so that the log begins anew.
+    /// Copies everything, waiting for readers, so that the log restarts.
     case restart
-    /// As `restart`, and shortens the log to nothing.
+    /// Like `restart`, and truncates the log to zero length.
     case truncate
 
     fileprivate var code: Int32 {
@@ -121,12 +121,12 @@ package enum CheckpointMode: Sendable {
 extension Connection {
     /// Copies pages of the log into the database file.
     ///
-    /// - Returns: how many pages the log still holds that are not in the file.
+    /// - Returns: the number of pages in the log that are not in the file yet.
     package func checkpoint(_ mode: CheckpointMode) throws(StorageError) -> Int {
         var inLog: Int32 = 0
         var copied: Int32 = 0
         let code = sqlite3_wal_checkpoint_v2(handle, nil, mode.code, &inLog, &copied)
-        // Readers in the way are no fault: the rest is copied next time.
+        // Active readers are no error: the rest is copied next time.
         guard code == SQLITE_OK || code & 0xFF == SQLITE_BUSY else { throw error(code) }
         return Int(max(0, inLog - copied))
     }

@@ -1,11 +1,11 @@
 import Glibc
 import TideoverStorage
 
-/// Where a database is.
+/// Operations on the path of a database.
 enum DatabaseFile {
-    /// The path without links, so that two names of one file share one lock.
+    /// Resolves links, so that two names of one file share one lock.
     ///
-    /// - Throws: `missingFolder` where the folder does not exist, `notAStorage` for a folder.
+    /// - Throws: `missingFolder` if the folder does not exist, `notAStorage` for a folder.
     static func resolve(_ path: String) throws(StorageError) -> String {
         if let whole = real(path) {
             guard !isFolder(whole) else { throw isAFolder(path) }
@@ -19,8 +19,8 @@ enum DatabaseFile {
         return found == "/" ? "/\(name)" : "\(found)/\(name)"
     }
 
-    /// Makes the file, if there is none, readable and writable by its owner only: it holds purchase
-    /// tokens and customers' ids. SQLite gives its side files the same rights.
+    /// Creates the file if it is missing, readable and writable by its owner only: it contains
+    /// purchase tokens and customers' ids. SQLite gives its side files the same permissions.
     static func create(_ path: String) throws(StorageError) {
         let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor < 0 else {
@@ -32,14 +32,14 @@ enum DatabaseFile {
 
     static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
-    /// The size of a file; 0 if there is none.
+    /// Returns the size of a file; 0 if there is none.
     static func byteCount(_ path: String) -> Int64 {
         var status = stat()
         return stat(path, &status) == 0 ? Int64(status.st_size) : 0
     }
 
-    /// How a file is read that nobody else has open: what a crash left in the log counts; without one the
-    /// file alone is read, and no log is made for it.
+    /// Returns how to read a file that no other process has open. A log left by a crash is read
+    /// too; without one, only the file is read, and no log is created.
     static func quietAccess(to path: String) -> Connection.Access {
         byteCount(path + "-wal") > 0 ? .readOnly : .frozen
     }

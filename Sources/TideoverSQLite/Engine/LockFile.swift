@@ -2,23 +2,23 @@ import Glibc
 import TideoverLocks
 import TideoverStorage
 
-/// The exclusive locks that keep a second process out, held for as long as this value lives.
+/// The exclusive locks that keep a second process out, until this value is released.
 ///
-/// There are two, since SQLite goes by the file's name and by the file itself:
+/// There are two, since SQLite uses both the file's name and the file itself:
 ///
-/// - `<database>.lock`, beside the database. Two servers of one name would share its log. The file
-///   stays, since to remove it would let two processes lock two files of one name.
-/// - The database file, through whatever name it is reached: a hard link or a bind mount of the file
-///   has another lock file and another log beside it, and two servers would overwrite each other.
+/// - `<database>.lock`, beside the database. Two servers that use the same name would share its
+///   log. The file is never removed; otherwise two processes could lock two files of one name.
+/// - The database file itself, by any name. A hard link or a bind mount of the file has a different
+///   lock file and log beside it. Two servers would overwrite each other.
 ///
-/// Both are locks of `flock`, which belong to the inode, end with the process, and do not meet the
-/// POSIX locks that SQLite takes on the same file. To close any descriptor of the database file drops
-/// those POSIX locks of the whole process. So this value outlives every connection to the file, and a
-/// second attempt in one process is refused before the file is opened.
+/// Both are `flock` locks. They belong to the inode, end with the process, and do not conflict with
+/// the POSIX locks that SQLite takes on the same file. Closing any descriptor of the database file
+/// releases all POSIX locks of the process. So this value outlives every connection to the file,
+/// and a second attempt in one process fails before it opens the file.
 ///
-/// A lease in a row of the database would add nothing: a second server under another name has another
-/// log, so neither would read the lease of the other. What `check()` does before each commit instead
-/// finds a file that was moved, deleted or replaced under a running server.
+/// A lease in a row of the database would add nothing. A second server under another name has
+/// another log, so neither would read the other's lease. Instead, `check()` runs before each
+/// commit. It detects a file that was moved, deleted or replaced under a running server.
 final class LockFile: Sendable {
     private let database: String
     private let name: HeldFile?
@@ -27,10 +27,10 @@ final class LockFile: Sendable {
 
     private static let openHere = Locked<Set<FileIdentity>>([])
 
-    /// Locks a database for writing, and makes the file if there is none.
+    /// Locks a database for writing, and creates the file if it is missing.
     ///
-    /// - Throws: `locked` with the holder's process id, if that is known, or what keeps a file from
-    ///   being made.
+    /// - Throws: `locked` with the holder's process id, if known, or the reason why a file cannot
+    ///   be created.
     convenience init(database: String) throws(StorageError) {
         let path = database + ".lock"
         let name = try HeldFile(path, O_RDWR | O_CREAT | O_NOFOLLOW, database: database)
@@ -39,8 +39,8 @@ final class LockFile: Sendable {
         try self.init(database, name: name)
     }
 
-    /// Locks a database for reading alone. A lock file is not made where there is none: it might
-    /// belong to another user than the server's then.
+    /// Locks a database for reading. A missing lock file is not created, since it might then belong
+    /// to a different user than the server's.
     convenience init(reading database: String) throws(StorageError) {
         let path = database + ".lock"
         let name =
@@ -61,8 +61,8 @@ final class LockFile: Sendable {
         guard Self.openHere.withLock({ $0.insert(identity).inserted }) else {
             throw StorageError(.locked(holder: getpid()), place: database)
         }
-        // Opened for writing where that is allowed: a file system of layers has another inode for a file
-        // that was written to than for one that was only read.
+        // Opened for writing if permitted: an overlay file system has another inode for a file that
+        // was written to.
         let mode = access(database, W_OK) == 0 ? O_RDWR : O_RDONLY
         do {
             file = try HeldFile(database, mode | O_NOFOLLOW, database: database)
@@ -77,10 +77,10 @@ final class LockFile: Sendable {
         if let identity { Self.openHere.withLock { _ = $0.remove(identity) } }
     }
 
-    /// Checks that the names still lead to the files that are locked.
+    /// Checks that the names still lead to the locked files.
     ///
-    /// - Throws: `replaced` if another file, or none, is there: what is written would be lost, or the
-    ///   log of one file would be applied to another.
+    /// - Throws: `replaced` if another file, or none, is there. Writes would be lost, or the log of
+    ///   one file would be applied to another.
     func check() throws(StorageError) {
         guard FileIdentity(of: database) == identity, name?.isInPlace != false else {
             throw StorageError(.replaced, place: database)
@@ -88,7 +88,7 @@ final class LockFile: Sendable {
     }
 }
 
-/// A file, whatever its names are.
+/// The identity of a file, independent of its names.
 private struct FileIdentity: Hashable {
     let device: UInt
     let inode: UInt
@@ -105,13 +105,13 @@ private struct FileIdentity: Hashable {
     }
 }
 
-/// An open file that is locked for as long as this value lives.
+/// An open file that stays locked until this value is released.
 private final class HeldFile: Sendable {
     private let path: String
     private let descriptor: Int32
     private let identity: FileIdentity
 
-    /// Opens and locks a file; errors name the database.
+    /// Opens and locks a file; errors report the database.
     init(_ path: String, _ mode: Int32, database: String) throws(StorageError) {
         let opened = open(path, mode | O_CLOEXEC, 0o600)
         guard opened >= 0 else { throw StorageError(errno: errno, place: path) }
@@ -129,14 +129,15 @@ private final class HeldFile: Sendable {
     }
 
     deinit {
-        // Closing alone would leave the lock with a child process that has not begun its program yet.
+        // Closing alone would leave the lock with a child process that has not executed its program
+        // yet.
         flock(descriptor, LOCK_UN)
         close(descriptor)
     }
 
     var isInPlace: Bool { FileIdentity(of: path) == identity }
 
-    /// Only for the sentence that others print; the lock does not depend on it.
+    /// Used only in error messages of other processes; the lock does not depend on it.
     func write(processID: pid_t) {
         let text = Array("\(processID)\n".utf8)
         if ftruncate(descriptor, 0) == 0 { _ = pwrite(descriptor, text, text.count, 0) }
@@ -151,7 +152,7 @@ private final class HeldFile: Sendable {
 }
 
 extension StorageError {
-    /// The error for one of the operating system's codes.
+    /// Creates the error for a code of the operating system.
     init(errno code: Int32, place: String) {
         let reason: Reason =
             switch code {

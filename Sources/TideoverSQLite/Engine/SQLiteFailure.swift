@@ -2,7 +2,7 @@ import CTideoverSQLite
 import TideoverStorage
 
 extension StorageError {
-    /// The error for one of SQLite's result codes, extended ones included.
+    /// Creates the error for a SQLite result code, including extended ones.
     init(sqlite code: Int32, handle: OpaquePointer?, place: String) {
         let message = handle.flatMap { sqlite3_errmsg($0) } ?? sqlite3_errstr(code)
         let detail = message.map { String(cString: $0) } ?? ""
@@ -10,8 +10,8 @@ extension StorageError {
     }
 
     private static func reason(sqlite code: Int32) -> Reason {
-        // A write that was accepted and could not be confirmed is its own case: the system may have
-        // dropped it from memory, and trying again would then confirm what is not there.
+        // A write that was accepted but not confirmed is a separate case. The system may have
+        // dropped it from memory, and a retry would then confirm data that is lost.
         let syncFailures = [4, 5].map { SQLITE_IOERR | $0 << 8 }
         if syncFailures.contains(code) { return .unconfirmed }
         return switch code & 0xFF {

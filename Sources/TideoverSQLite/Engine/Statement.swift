@@ -2,8 +2,8 @@ import CTideoverSQLite
 package import TideoverCore
 package import TideoverStorage
 
-/// A prepared statement, to be run any number of times with other parameters. Its text is fixed
-/// when the program is compiled: nothing from outside can become a part of it.
+/// A prepared statement that can run repeatedly with different parameters. Its text is fixed at
+/// compile time: no external input can become a part of it.
 package final class Statement {
     private let connection: Connection
     private let handle: OpaquePointer
@@ -28,9 +28,9 @@ package final class Statement {
         sqlite3_finalize(handle)
     }
 
-    /// Runs it to its end.
+    /// Runs the statement to completion.
     ///
-    /// - Returns: how many rows it inserted, changed or deleted.
+    /// - Returns: the number of rows it inserted, changed or deleted.
     @discardableResult
     package func run(_ values: SQLValue...) throws(StorageError) -> Int {
         defer { reset() }
@@ -39,7 +39,7 @@ package final class Statement {
         return Int(sqlite3_changes(connection.handle))
     }
 
-    /// What `read` makes of the first row; nil where there is none.
+    /// Returns the result of `read` for the first row; nil without a row.
     package func first<Result>(
         _ values: SQLValue...,
         read: (Row) throws(StorageError) -> Result
@@ -49,7 +49,7 @@ package final class Statement {
         return try step() ? read(Row(handle: handle)) : nil
     }
 
-    /// What `read` makes of each row, in their order.
+    /// Returns the results of `read` for all rows, in order.
     package func all<Result>(
         _ values: SQLValue...,
         read: (Row) throws(StorageError) -> Result
@@ -88,7 +88,7 @@ package final class Statement {
     }
 }
 
-/// A value for a parameter.
+/// A parameter value.
 package enum SQLValue {
     case null
     case integer(Int64)
@@ -127,7 +127,7 @@ package enum SQLValue {
         }
     }
 
-    /// An empty value must have an address too: without one SQLite takes it for NULL.
+    /// An empty value needs an address too: SQLite takes a null pointer for NULL.
     private static func withAddress(
         _ bytes: some Collection<UInt8>,
         _ body: (UnsafeRawPointer) -> Int32
@@ -152,7 +152,7 @@ package struct Row {
         String(decoding: contents(column), as: UTF8.self)
     }
 
-    /// The bytes of a blob, or of a text in UTF-8.
+    /// Returns the bytes of a blob, or of a UTF-8 text.
     package func bytes(_ column: Int32) -> [UInt8] { Array(contents(column)) }
 
     package func isNull(_ column: Int32) -> Bool {
@@ -168,7 +168,7 @@ package struct Row {
     }
 
     private func contents(_ column: Int32) -> UnsafeRawBufferPointer {
-        // In this order: asking for the blob may move it, asking for its length then does not.
+        // The order matters: reading the blob may move it, reading its length afterwards does not.
         let start = sqlite3_column_blob(handle, column)
         return UnsafeRawBufferPointer(
             start: start,

@@ -1,8 +1,8 @@
 package import TideoverStorage
 
-/// One step of the schema. A step that was released is never changed: what follows is another step.
+/// One step of the schema. A released step never changes; a later change is a new step.
 package struct Migration: Sendable {
-    /// Rising from 1; the file carries the number of the last one as its `user_version`.
+    /// Rises from 1; the file stores the number of the last step as its `user_version`.
     package let number: Int
     /// Statements that end with setting `user_version` to `number`.
     package let sql: StaticString
@@ -15,14 +15,14 @@ package struct Migration: Sendable {
     /// The number of the last step.
     package static let latest = all.last?.number ?? 0
 
-    /// "tiDv", in the header of every file of ours.
+    /// "tiDv", in the header of every Tideover file.
     private static let applicationID: Int64 = 0x7469_4476
 
-    /// Readies a file for the connection that writes: its mode, then its schema, each step of it in
-    /// a transaction of its own.
+    /// Prepares a file for the writing connection: first its mode, then its schema, each step in a
+    /// separate transaction.
     ///
-    /// - Throws: `notAStorage` for another program's file, `newerSchema` for one from the future;
-    ///   neither is changed.
+    /// - Throws: `notAStorage` for another program's file, `newerSchema` for a file of a newer
+    ///   version; neither is changed.
     package static func prepare(_ connection: Connection) throws(StorageError) {
         let found = try version(of: connection)
         try configure(connection)
@@ -69,7 +69,7 @@ package struct Migration: Sendable {
         }
     }
 
-    /// The number of the last step applied; 0 for an empty file.
+    /// Returns the number of the last applied step; 0 for an empty file.
     ///
     /// - Throws: `notAStorage`, `newerSchema`.
     static func version(of connection: Connection) throws(StorageError) -> Int {

@@ -1,11 +1,10 @@
 extension Migration {
-    /// Evidence, facts, owners, derived answers, events and counts.
+    /// Creates the tables of evidence, facts, owners, derived answers, events and counts.
     ///
-    /// - Every key leads with app and environment and then the customer or lineage, so that the same
-    ///   tables can be spread over machines; header texts are the same for all and are found by their
+    /// - Every key starts with app and environment and then the customer or lineage, so that the
+    ///   tables can be distributed over machines. Header texts are shared and found by their
     ///   digest.
-    /// - `form` columns hold the one JSON form of the core; the columns beside them only sort and
-    ///   find.
+    /// - `form` columns store the core's single JSON form; the other columns only sort and find.
     /// - Times are UTC milliseconds since 1970.
     static let first = Migration(
         number: 1,

@@ -1,8 +1,8 @@
 extension Migration {
-    /// Keys of the API, by their digests.
+    /// Stores API keys by their digests.
     ///
-    /// One key can be for many apps, so that its own id leads; the table is small, and read whole.
-    /// `apps` is a JSON list, empty for all.
+    /// A key can be valid for many apps, so its own id comes first. The table is small and read as
+    /// a whole. `apps` is a JSON list, empty for all apps.
     static let second = Migration(
         number: 2,
         sql: """

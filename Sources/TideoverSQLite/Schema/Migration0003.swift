@@ -1,9 +1,9 @@
 extension Migration {
-    /// The names of the events told of each customer, so that none is told twice, whatever becomes of
-    /// the outbox.
+    /// Stores the names of each customer's events, so that none is delivered twice, even
+    /// after the outbox is pruned.
     ///
-    /// Answers derived before know nothing of reminders, nor when else there is something to tell: all
-    /// of them are due at once.
+    /// Answers derived before contain no reminders and no times of future events: all of them are
+    /// due at once.
     static let third = Migration(
         number: 3,
         sql: """

@@ -1,9 +1,9 @@
 extension Migration {
-    /// Facts of a lineage in the order of their assertion.
+    /// Stores the facts of a lineage in the order of their assertion.
     ///
-    /// What one message tells then stands together at the end, instead of scattered by digest over all
-    /// pages of the lineage, and is read in the order that answers are derived in. The identity alone
-    /// still tells facts apart: it is a digest of the assertion's instant, too.
+    /// The facts of one message are then adjacent at the end, instead of scattered by digest over
+    /// all pages of the lineage. They are read in the order of derivation. The identity alone still
+    /// distinguishes facts: it is a digest that includes the assertion's instant.
     static let fourth = Migration(
         number: 4,
         sql: """

@@ -1,6 +1,6 @@
 extension Migration {
-    /// How far long walks have come, such as those through a store's histories: `form` is JSON text of
-    /// whoever walks.
+    /// Stores the positions of long scans, such as those through a store's histories. `form` is
+    /// JSON text of the scanning component.
     static let fifth = Migration(
         number: 5,
         sql: """

@@ -1,7 +1,7 @@
 extension Migration {
-    /// Which lineage a transaction or an order belongs to, for whoever is asked "whose is it?".
+    /// Maps transactions and orders to their lineages, for lookups by either.
     ///
-    /// A lineage's own id needs no line. What is stored already is filled in from the facts.
+    /// A lineage's own id needs no row. Rows for existing data are filled in from the facts.
     static let sixth = Migration(
         number: 6,
         sql: """

@@ -1,5 +1,5 @@
 extension Migration {
-    /// The pass that goes with a customer's answer, as it was signed.
+    /// Stores the signed pass of a customer's answer.
     ///
     /// Rows derived before have none: it is issued when they are next read.
     static let seventh = Migration(

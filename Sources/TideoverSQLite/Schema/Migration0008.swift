@@ -1,8 +1,8 @@
 extension Migration {
-    /// When a device first presented all that it had of a customer.
+    /// Stores when a device first presented all purchases of a customer.
     ///
-    /// Of rows derived before nobody knows: a customer without purchases is sure of it with the next
-    /// reconcile.
+    /// The time is unknown for rows derived before. A customer without purchases is confirmed by
+    /// the next reconcile.
     static let eighth = Migration(
         number: 8,
         sql: """

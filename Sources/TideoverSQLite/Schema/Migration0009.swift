@@ -1,7 +1,7 @@
 extension Migration {
-    /// Where a device and we differed: from when a difference was found until it ended.
+    /// Stores differences between a device and the server, from detection to end.
     ///
-    /// Of one entitlement of a customer one difference at most is open.
+    /// At most one difference per entitlement of a customer is open.
     static let ninth = Migration(
         number: 9,
         sql: """

@@ -1,9 +1,9 @@
 extension Migration {
-    /// Other ids of customers; the audit of whose a purchase is and of access by hand; and the
-    /// purchases that nobody ever claimed.
+    /// Stores aliases of customers, the audit of ownership and manual access, and the purchases
+    /// that were never claimed.
     ///
-    /// What happened before has no lines in the audit: the lists of owners tell of it. Purchases that
-    /// nobody holds are found among the facts.
+    /// Earlier changes have no audit entries; the lists of owners contain them. Purchases without
+    /// an owner are found among the facts.
     static let tenth = Migration(
         number: 10,
         sql: """

@@ -1,9 +1,9 @@
 extension Migration {
-    /// Which purchases can change no answer any more: the fingerprint of the catalogue and policy by
-    /// which that was found, and from when on it holds.
+    /// Marks purchases that cannot change an answer any more. The mark has the fingerprint of the
+    /// catalogue and policy of that derivation, and the instant from which it is true.
     ///
-    /// The mark stands beside the line of the purchase's only owner, and is taken back when something new
-    /// is learned of it. The list of owners itself does not change.
+    /// The mark is in the row of the purchase's only owner, and is removed when a new fact about
+    /// the purchase arrives. The list of owners itself does not change.
     static let eleventh = Migration(
         number: 11,
         sql: """

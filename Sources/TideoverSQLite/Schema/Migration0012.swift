@@ -1,6 +1,6 @@
 extension Migration {
-    /// Marks evidence that contained no new fact with its arrival and its purchase, and indexes ended
-    /// drift, so that both can be removed by age.
+    /// Adds to evidence without a new fact its arrival and its purchase, and indexes ended drift,
+    /// so that both can be removed by age.
     ///
     /// Evidence from before this migration counts as proof of a fact.
     static let twelfth = Migration(

@@ -1,6 +1,7 @@
 extension Migration {
-    /// Records the prompts that were shown to customers, so that the next one can wait, and the stores
-    /// in which a device presented everything, each with its instant: `appStore 1780000000000`.
+    /// Records the prompts that were shown to customers, so that the next one can wait. Records the
+    /// stores in which a device presented everything, each with its instant: `appStore
+    /// 1780000000000`.
     static let fourteenth = Migration(
         number: 14,
         sql: """

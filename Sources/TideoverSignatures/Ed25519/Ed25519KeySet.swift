@@ -1,17 +1,16 @@
 public import TideoverJSON
 
-/// The public keys whose signatures count, by their ids: the one that signs now, those that signed
-/// before it, and those that will.
+/// The trusted public keys by their ids: the current signing key, earlier ones, and future ones.
 public struct Ed25519KeySet: Hashable, Sendable {
     private var keys: [String: Ed25519PublicKey]
 
-    /// Keys by the ids that headers name them by.
+    /// Creates a set from keys by the ids that headers contain.
     public init(_ keys: [String: Ed25519PublicKey]) {
         self.keys = keys
     }
 
-    /// The keys of a JSON Web Key Set (RFC 7517) that are of this kind and have an id; others are left
-    /// out, as the RFC has it. Of two with one id the first counts.
+    /// Reads the Ed25519 keys with an id from a JSON Web Key Set (RFC 7517). Others are ignored, as
+    /// the RFC requires. Of two keys with one id the first is used.
     public init(jwkSet: JSONNode) {
         keys = [:]
         for jwk in jwkSet["keys"]?.elements.map({ $0 }) ?? [] {
@@ -42,11 +41,11 @@ extension JWS {
     /// The algorithm of Ed25519 in a header (RFC 8037).
     public static let edDSA = "EdDSA"
 
-    /// Throws unless this is a document of the type named, signed with Ed25519 by the key of the set
-    /// that its header names.
+    /// Throws unless this is a document of the given type, signed with Ed25519 by the key of the
+    /// set that its header names.
     ///
-    /// Algorithm and type are the caller's and ours: the header's are only compared with them. What
-    /// would bring another key or change the meaning of the bytes is refused.
+    /// The caller chooses algorithm and type; the header's are only compared with them. Parameters
+    /// that provide another key or change the meaning of the bytes are rejected.
     public func verify(with keys: Ed25519KeySet, type: String) throws(SignatureRefusal) {
         let parameters = Self.parametersThatChangeMeaning + ["x5c"]
         try checkHeader(algorithm: Self.edDSA, forbidding: parameters)

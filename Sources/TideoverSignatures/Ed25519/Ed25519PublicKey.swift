@@ -1,23 +1,24 @@
 public import TideoverJSON
 
-/// A public key of Ed25519 (RFC 8032), which checks signatures from any number of threads.
+/// An Ed25519 public key (RFC 8032). It verifies signatures from any number of threads.
 ///
-/// This folder needs no library of ours: only `isSignature` asks one, which is libcrypto here and can
-/// be another one's on a device.
+/// This folder has no dependencies. Only `isSignature` calls a cryptographic library: libcrypto
+/// here, possibly a different one on a device.
 public struct Ed25519PublicKey: Hashable, Sendable {
-    /// How many bytes a key has.
+    /// The number of bytes in a key.
     public static let byteCount = 32
 
-    /// The key as RFC 8032 writes it.
+    /// The key as RFC 8032 encodes it.
     public let bytes: [UInt8]
 
-    /// The key of these 32 bytes; throws `malformed` when there are more or fewer.
+    /// Creates a key from 32 bytes; throws `malformed` for any other count.
     public init(bytes: [UInt8]) throws(KeyError) {
         guard bytes.count == Self.byteCount else { throw .malformed }
         self.bytes = bytes
     }
 
-    /// The key in a PEM text labelled `PUBLIC KEY` (RFC 8410); throws `notPEM` or `notEd25519`.
+    /// Reads a key from a PEM text labelled `PUBLIC KEY` (RFC 8410); throws `notPEM` or
+    /// `notEd25519`.
     public init(pem: String) throws(KeyError) {
         guard let der = PEM.decode(pem, label: Self.pemLabel) else { throw .notPEM }
         guard der.starts(with: Self.spkiPrefix) else { throw .notEd25519 }
@@ -27,7 +28,8 @@ public struct Ed25519PublicKey: Hashable, Sendable {
     /// The key as a `SubjectPublicKeyInfo` in PEM.
     public var pem: String { PEM.encode(Self.spkiPrefix + bytes, label: Self.pemLabel) }
 
-    /// Whether `signature` is this key's over `message`; of any other length than 64 bytes it is not.
+    /// Returns whether `signature` is this key's signature of `message`; false unless it has 64
+    /// bytes.
     public func verify(signature: [UInt8], of message: some Collection<UInt8>) -> Bool {
         guard signature.count == JWS.signatureByteCount else { return false }
         return isSignature(signature, of: Array(message), by: bytes)
@@ -35,7 +37,7 @@ public struct Ed25519PublicKey: Hashable, Sendable {
 
     private static let pemLabel = "PUBLIC KEY"
 
-    /// Everything of an Ed25519 `SubjectPublicKeyInfo` that comes before the key.
+    /// The bytes of an Ed25519 `SubjectPublicKeyInfo` before the key.
     private static let spkiPrefix: [UInt8] = [
         0x30, 0x2A, 0x30, 0x05, 0x06, 0x03, 0x2B, 0x65, 0x70, 0x03, 0x21, 0x00,
     ]
@@ -44,8 +46,8 @@ public struct Ed25519PublicKey: Hashable, Sendable {
 // MARK: - JSON Web Keys
 
 extension Ed25519PublicKey {
-    /// The key in a JSON Web Key (RFC 8037); nil for a key of another kind, or one that is not for
-    /// signatures.
+    /// Reads a key from a JSON Web Key (RFC 8037); nil for another kind of key, or one that is not
+    /// for signatures.
     public init?(jwk: JSONNode) {
         guard jwk["kty"]?.string == "OKP", jwk["crv"]?.string == "Ed25519",
             jwk["use"]?.string ?? "sig" == "sig",

@@ -1,19 +1,19 @@
 import CTideoverOpenSSL
 
-/// An X.509 certificate taken apart by libcrypto.
+/// An X.509 certificate decoded by libcrypto.
 ///
-/// It lives inside one call on one thread: what outlasts the call is `CertificateFacts`, or the DER
-/// itself, which is taken apart again when needed. That costs little beside the public-key operation
-/// that it is needed for, and no handle of libcrypto is ever shared between threads.
+/// It lives inside one call on one thread. Only `CertificateFacts` or the DER outlive the call; the
+/// DER is decoded again when needed. That is cheap compared with the public-key operation, and no
+/// libcrypto handle is shared between threads.
 struct Certificate: ~Copyable {
-    /// The largest certificate that is taken apart, in bytes; real ones have 1 to 1.5 KiB.
+    /// The maximum size of a certificate in bytes; real ones have 1 to 1.5 KiB.
     static let maximumByteCount = 4096
 
-    /// The bytes that were taken apart.
+    /// The encoded certificate.
     let der: [UInt8]
     private let handle: OpaquePointer
 
-    /// nil when the bytes are not exactly one certificate.
+    /// nil if the bytes are not exactly one certificate.
     init?(der: [UInt8]) {
         let handle = withCleanErrors {
             decodeExactly(der, free: X509_free) { d2i_X509(nil, &$0, $1) }
@@ -27,20 +27,21 @@ struct Certificate: ~Copyable {
         X509_free(handle)
     }
 
-    /// The DER of the name of whoever signed this certificate.
+    /// The DER of the issuer's name.
     var issuer: [UInt8]? { name(X509_get_issuer_name(handle)) }
 
-    /// The identifier of the key that signed this certificate, where it says.
+    /// The identifier of the issuer's key, if present.
     var authorityKeyIdentifier: [UInt8]? {
         withCleanErrors { bytes(X509_get0_authority_key_id(handle)) }
     }
 
-    /// The identifier of this certificate's own key, where it says.
+    /// The identifier of this certificate's own key, if present.
     var subjectKeyIdentifier: [UInt8]? {
         withCleanErrors { bytes(X509_get0_subject_key_id(handle)) }
     }
 
-    /// Whether the key in `authority` signed this certificate. One public-key operation.
+    /// Returns whether the key in `authority` signed this certificate. Costs one public-key
+    /// operation.
     func isSigned(by authority: borrowing Certificate) -> Bool {
         withCleanErrors {
             guard let key = X509_get0_pubkey(authority.handle) else { return false }
@@ -48,12 +49,12 @@ struct Certificate: ~Copyable {
         }
     }
 
-    /// What OpenSSL's own path validation has against the path from `leaf` through `intermediate` to
-    /// `anchor`, in its words; nil when it has nothing. Instants are left out, and so is every store of
-    /// the system's. At most two public-key operations.
+    /// Returns the error of OpenSSL's path validation for the path from `leaf` through
+    /// `intermediate` to `anchor`; nil if the path is valid. Validity periods and the system's
+    /// stores are ignored. Costs at most two public-key operations.
     ///
-    /// It is strict, by RFC 5280 to the letter, below every anchor that has a key identifier, as that
-    /// demands: below one without, nobody can name it.
+    /// The validation is strict, as RFC 5280 defines it, below every anchor with a key identifier.
+    /// Strict mode requires that identifier, so it is off below an anchor without one.
     static func objection(
         toLeaf leaf: borrowing Certificate,
         intermediate: borrowing Certificate,
@@ -79,8 +80,8 @@ struct Certificate: ~Copyable {
         }
     }
 
-    /// What the certificate says; nil when a part that the rules need is malformed, an extension
-    /// comes twice, or there are more extensions than any certificate has reason to carry.
+    /// The content of the certificate. nil if a required part is malformed, an extension is
+    /// repeated, or there are unreasonably many extensions.
     var facts: CertificateFacts? {
         withCleanErrors {
             guard let subject = name(X509_get_subject_name(handle)), let validity,
@@ -103,7 +104,8 @@ struct Certificate: ~Copyable {
 extension Certificate {
     private static let maximumExtensionCount: Int32 = 32
 
-    /// An extension that may be absent; the whole is nil when it is there but malformed.
+    /// An extension that may be absent. The whole reading is nil if the extension is present but
+    /// malformed.
     private struct Reading<Value> {
         var value: Value?
     }
@@ -197,7 +199,7 @@ extension Certificate {
         return Reading(value: usage)
     }
 
-    /// libcrypto says -1 for an absent extension, and gives nothing for a malformed one.
+    /// libcrypto reports -1 for an absent extension, and returns no value for a malformed one.
     private func decoded(_ nid: Int32) -> Reading<UnsafeMutableRawPointer>? {
         var critical: Int32 = 0
         let value = X509_get_ext_d2i(handle, nid, &critical, nil)

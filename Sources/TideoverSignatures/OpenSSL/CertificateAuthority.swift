@@ -1,6 +1,6 @@
 import CTideoverOpenSSL
 
-/// A private key, to be certified or to certify others.
+/// A private key that can be certified or can certify others.
 public struct CertificateKey: Sendable {
     private enum Storage: Sendable {
         case ellipticCurve(PrivateKeyStorage)
@@ -9,12 +9,12 @@ public struct CertificateKey: Sendable {
 
     private let storage: Storage
 
-    /// The same key, as one that certificates can be made for.
+    /// Wraps a P-256 key, so that certificates can be created for it.
     public init(_ key: P256PrivateKey) {
         storage = .ellipticCurve(key.storage)
     }
 
-    /// The same key, as one that certificates can be made for.
+    /// Wraps an RSA key, so that certificates can be created for it.
     public init(_ key: RSAPrivateKey) {
         storage = .rsa(key)
     }
@@ -42,12 +42,12 @@ public struct CertificateKey: Sendable {
         CertificateKey(PrivateKeyStorage(generating: curve))
     }
 
-    /// The curve that the key is on; nil for a key of RSA.
+    /// The key's curve; nil for an RSA key.
     public var curve: EllipticCurve? {
         if case .ellipticCurve(let storage) = storage { storage.curve } else { nil }
     }
 
-    /// Runs `body` with libcrypto's `EVP_PKEY`, alone; `body` must not keep it.
+    /// Runs `body` with exclusive access to libcrypto's `EVP_PKEY`; `body` must not retain it.
     fileprivate func withKey<Answer: Sendable>(_ body: (OpaquePointer) -> Answer) -> Answer {
         switch storage {
         case .ellipticCurve(let storage): storage.withKey(body)
@@ -64,8 +64,8 @@ public struct CertificateKey: Sendable {
     }
 }
 
-/// A certificate with its private key, which makes further certificates: the authority behind a
-/// simulated store's documents.
+/// A certificate with its private key, which issues further certificates: the authority that signs
+/// a simulated store's documents.
 public struct CertificateAuthority: Sendable {
     /// The authority's own certificate as DER.
     public let certificate: [UInt8]
@@ -80,10 +80,10 @@ public struct CertificateAuthority: Sendable {
         keyIdentifier = key.identifier
     }
 
-    /// An authority made before: its certificate, its key as PKCS #8 in PEM, and the subject that the
-    /// certificate names.
+    /// Restores an authority from its certificate, its key as PKCS #8 in PEM, and the subject of
+    /// the certificate.
     ///
-    /// - Throws: `notPEM` or `malformed` for what is no key on P-256 or P-384.
+    /// - Throws: `notPEM` or `malformed` if the key is not on P-256 or P-384.
     public init(certificate: [UInt8], privateKeyPEM: String, subject: String) throws(KeyError) {
         self.init(
             certificate: certificate,
@@ -92,10 +92,10 @@ public struct CertificateAuthority: Sendable {
         )
     }
 
-    /// Its key as PKCS #8 in PEM. This is the secret itself: it belongs in a file, never in a log.
+    /// The key as PKCS #8 in PEM. This is the secret: store it in a file, never in a log.
     public var privateKeyPEM: String { key.pem }
 
-    /// An authority that vouches for itself: a root.
+    /// Creates a self-signed authority: a root.
     public static func selfSigned(
         _ template: CertificateTemplate,
         key: CertificateKey
@@ -104,7 +104,7 @@ public struct CertificateAuthority: Sendable {
         return try issuer.authority(template, key: key)
     }
 
-    /// An authority that this one vouches for.
+    /// Creates an authority signed by this one.
     public func authority(
         _ template: CertificateTemplate,
         key: CertificateKey
@@ -113,8 +113,9 @@ public struct CertificateAuthority: Sendable {
         return CertificateAuthority(certificate: certificate, key: key, subject: template.subject)
     }
 
-    /// The DER of a certificate for another's key, signed by this authority with SHA-384 for a key on
-    /// P-384, else with SHA-256, or as the template has it.
+    /// Returns the DER of a certificate for another key, signed by this authority. The digest is
+    /// SHA-384 for an authority key on P-384, otherwise SHA-256, unless the template requires
+    /// SHA-1.
     public func certificate(
         _ template: CertificateTemplate,
         for subjectKey: CertificateKey
@@ -127,7 +128,7 @@ public struct CertificateAuthority: Sendable {
     }
 }
 
-/// A certificate in the making.
+/// A certificate under construction.
 private struct CertificateDraft: ~Copyable {
     private let handle: OpaquePointer
 

@@ -2,7 +2,8 @@ import CTideoverOpenSSL
 import TideoverJSON
 import TideoverLocks
 
-/// Whether `signature` is the Ed25519 signature of the key of these 32 bytes over `message`.
+/// Returns whether `signature` is the Ed25519 signature of `message` by the public key of these 32
+/// bytes.
 func isSignature(_ signature: [UInt8], of message: [UInt8], by key: [UInt8]) -> Bool {
     withCleanErrors {
         guard let key = EVP_PKEY_new_raw_public_key_ex(nil, "ED25519", nil, key, key.count) else {
@@ -23,13 +24,13 @@ extension Ed25519PublicKey {
     }
 }
 
-/// A private key of Ed25519; its bytes stay inside libcrypto until asked for.
+/// An Ed25519 private key; its bytes stay inside libcrypto until requested.
 public struct Ed25519PrivateKey: Sendable {
     /// The public half.
     public let publicKey: Ed25519PublicKey
     private let key: Locked<Handle>
 
-    /// A new random key.
+    /// Generates a random key.
     public static func generate() -> Ed25519PrivateKey {
         guard let key = generated(), let made = try? Ed25519PrivateKey(key) else {
             preconditionFailure("libcrypto could not generate an Ed25519 key")
@@ -37,16 +38,15 @@ public struct Ed25519PrivateKey: Sendable {
         return made
     }
 
-    /// The key in a PEM text labelled `PRIVATE KEY` (RFC 8410), as `openssl genpkey -algorithm
-    /// ed25519` writes it; throws `notPEM`, `malformed` or `notEd25519`.
+    /// Reads a key from a PEM text labelled `PRIVATE KEY` (RFC 8410), the output of `openssl
+    /// genpkey -algorithm ed25519`. Throws `notPEM`, `malformed` or `notEd25519`.
     public init(pem: String) throws(KeyError) {
         guard let der = PEM.decode(pem, label: Self.pemLabel) else { throw .notPEM }
         guard let key = withCleanErrors({ PrivateKeyStorage.decode(der) }) else { throw .malformed }
         try self.init(key)
     }
 
-    /// The key of the 32 bytes that RFC 8032 makes both halves from; throws `malformed` when there are
-    /// more or fewer.
+    /// Derives a key from the 32-byte seed of RFC 8032; throws `malformed` for any other length.
     public init(seed: [UInt8]) throws(KeyError) {
         let key = withCleanErrors {
             EVP_PKEY_new_raw_private_key_ex(nil, "ED25519", nil, seed, seed.count)
@@ -55,7 +55,7 @@ public struct Ed25519PrivateKey: Sendable {
         try self.init(key)
     }
 
-    /// Takes over libcrypto's key, also when it fails.
+    /// Takes ownership of libcrypto's key, even when it fails.
     private init(_ key: sending OpaquePointer) throws(KeyError) {
         guard EVP_PKEY_is_a(key, "ED25519") == 1 else {
             EVP_PKEY_free(key)
@@ -65,10 +65,10 @@ public struct Ed25519PrivateKey: Sendable {
         self.key = Locked(Handle(key: key))
     }
 
-    /// The key as PKCS #8 in PEM. This is the secret itself: it belongs in a file, never in a log.
+    /// The key as PKCS #8 in PEM. This is the secret: store it in a file, never in a log.
     public var pem: String { PEM.encode(key.withLock { $0.pkcs8 }, label: Self.pemLabel) }
 
-    /// The 64 bytes of the signature over `message`, the same each time.
+    /// Returns the 64 bytes of the signature of `message`, the same each time.
     public func sign(_ message: [UInt8]) -> [UInt8] { key.withLock { $0.sign(message) } }
 
     private static let pemLabel = "PRIVATE KEY"

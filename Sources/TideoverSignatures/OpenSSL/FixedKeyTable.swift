@@ -1,25 +1,27 @@
 import CTideoverOpenSSL
 
-/// Multiples of one public key's point, computed once, so that what it signed is verified in half the
-/// time: a second path beside libcrypto's own, for a key that verifies again and again.
+/// Precomputed multiples of one public key's point, which halve the time to verify its signatures.
+/// This is a second path beside libcrypto's own, for a key that verifies many signatures.
 ///
-/// ECDSA accepts when the point `u1 G + u2 Q` has the right x. libcrypto multiplies the curve's
-/// generator G by looking up multiples computed beforehand, and any other point by doubling and adding
-/// 256 times. A group of which Q is the generator has such multiples of Q, so both products are looked
-/// up. The points' arithmetic stays libcrypto's; what is written here is the equation around it (FIPS
-/// 186-5 section 6.4.2), by these rules:
+/// ECDSA accepts a signature if the point `u1 G + u2 Q` has the right x. libcrypto multiplies the
+/// curve's generator G with precomputed multiples, and any other point by doubling and adding 256
+/// times. A group with the generator Q has such multiples of Q, so both products use tables.
+/// libcrypto still does the point arithmetic. This file contains only the equation around it (FIPS
+/// 186-5 section 6.4.2), with these rules:
 ///
-/// - r and s are checked to be at least 1 and below the order n before anything is computed, as is the
-///   sum not to be the point at infinity. x is compared modulo n, in full.
-/// - Q was checked to be on the curve by the ordinary path. The curve has prime order and cofactor 1, so
-///   Q generates all of it, as G does, and the looked-up product is complete for it for the same reason.
-/// - The sum is of libcrypto's general addition, which knows equal and opposite points apart.
-/// - Whatever libcrypto does not manage is no verdict: the ordinary path then judges.
-/// - A table is used only after it told, as the ordinary path had, a true signature from false ones.
+/// - r and s must be at least 1 and below the order n before anything is computed. The sum must not
+///   be the point at infinity. x is compared modulo n, in full.
+/// - The ordinary path has checked that Q is on the curve. The curve has prime order and cofactor
+///   1, so Q generates all of it, like G. The precomputed product is complete for Q for the same
+///   reason.
+/// - The sum uses libcrypto's general addition, which distinguishes equal and opposite points.
+/// - If libcrypto fails, there is no verdict, and the ordinary path decides.
+/// - A table is used only after it gave the ordinary path's verdicts on a valid and on invalid
+///   signatures.
 ///
-/// Nothing here is secret, neither key nor signature nor digest: time may depend on all of them.
+/// Key, signature and digest are all public, so the time may depend on them.
 ///
-/// It costs 150 KB and some 30 ms.
+/// A table costs 150 KB and some 30 ms.
 // Unchecked: the group is written only before `init` returns, and then as `const` by libcrypto.
 package final class FixedKeyTable: @unchecked Sendable {
     private let group: OpaquePointer
@@ -27,7 +29,7 @@ package final class FixedKeyTable: @unchecked Sendable {
     private static let curve = P256Curve()
     private static let numbers = Lanes<VerificationNumbers?>(count: 16) { nil }
 
-    /// nil when libcrypto cannot make one.
+    /// nil if libcrypto cannot create one.
     package init?(_ key: P256PublicKey) {
         guard let group = withCleanErrors({ Self.curve?.group(generatedBy: key.x963) }) else {
             return nil
@@ -39,8 +41,8 @@ package final class FixedKeyTable: @unchecked Sendable {
         EC_GROUP_free(group)
     }
 
-    /// Whether `signature`, r and s of 32 bytes each, is the key's over a digest of 32 bytes; nil when
-    /// libcrypto could not compute it.
+    /// Returns whether `signature`, r and s of 32 bytes each, is the key's signature of a 32-byte
+    /// digest; nil if libcrypto could not compute it.
     package func verify(signature: [UInt8], digest: [UInt8]) -> Bool? {
         guard signature.count == ECDSASignature.rawCount, digest.count == SHA256.digestCount else {
             return nil
@@ -54,8 +56,8 @@ package final class FixedKeyTable: @unchecked Sendable {
         }
     }
 
-    /// Whether the table gives the verdicts that the ordinary path gave: a signature that it accepted,
-    /// and the same over another digest, and damaged in r and in s.
+    /// Whether the table agrees with the ordinary path. The tests are a valid signature, the same one
+    /// with another digest, and the same one with a damaged r or s.
     func agrees(on signature: [UInt8], digest: [UInt8]) -> Bool {
         var (otherDigest, otherR, otherS) = (digest, signature, signature)
         otherDigest[0] ^= 1
@@ -68,7 +70,7 @@ package final class FixedKeyTable: @unchecked Sendable {
     }
 }
 
-/// P-256 as libcrypto knows it, with the multiples of its generator that libcrypto carries.
+/// P-256 in libcrypto, with its built-in multiples of the generator.
 // Unchecked: the group is never written, and lives as long as the process.
 private struct P256Curve: @unchecked Sendable {
     let group: OpaquePointer
@@ -83,13 +85,14 @@ private struct P256Curve: @unchecked Sendable {
         self.order = order
     }
 
-    /// The same curve with this point as its generator, and the multiples of it; the caller frees it.
+    /// Returns the same curve with this point as its generator, and its multiples; the caller frees
+    /// it.
     func group(generatedBy x963: [UInt8]) -> OpaquePointer? {
         guard let context = BN_CTX_new() else { return nil }
         defer { BN_CTX_free(context) }
         guard let point = EC_POINT_new(group) else { return nil }
         defer { EC_POINT_free(point) }
-        // This also checks, once more, that the point is on the curve.
+        // This also checks again that the point is on the curve.
         guard EC_POINT_oct2point(group, point, x963, x963.count, context) == 1,
             let copy = EC_GROUP_dup(group)
         else { return nil }
@@ -103,7 +106,7 @@ private struct P256Curve: @unchecked Sendable {
     }
 }
 
-/// What one verification computes with, kept for the next: making numbers costs more than some of
+/// The numbers of one verification, reused for the next: allocating them costs more than some of
 /// the steps.
 private struct VerificationNumbers: ~Copyable {
     private let curve: P256Curve
@@ -134,11 +137,11 @@ private struct VerificationNumbers: ~Copyable {
         BN_CTX_free(context)
     }
 
-    /// False when libcrypto has no memory for them.
+    /// Returns false if libcrypto has no memory for them.
     func read(signature: [UInt8], digest: [UInt8]) -> Bool {
         withCleanErrors {
             signature.withUnsafeBufferPointer { bytes in
-                // Of a digest as long as the order all bits count.
+                // A digest as long as the order is used in full.
                 BN_bin2bn(bytes.baseAddress, 32, r) != nil
                     && BN_bin2bn(bytes.baseAddress.map { $0 + 32 }, 32, s) != nil
                     && BN_bin2bn(digest, Int32(digest.count), e) != nil
@@ -146,7 +149,7 @@ private struct VerificationNumbers: ~Copyable {
         }
     }
 
-    /// nil when libcrypto could not compute it.
+    /// nil if libcrypto could not compute it.
     func isValid(multiplesOfKey key: OpaquePointer) -> Bool? {
         guard isInRange(r), isInRange(s) else { return false }
         return withCleanErrors {

@@ -1,12 +1,12 @@
 import CTideoverOpenSSL
 
-/// Codes by which two who share a secret know each other's messages: HMAC (RFC 2104) with SHA-256.
+/// Message authentication codes with a shared secret: HMAC (RFC 2104) with SHA-256.
 public enum HMACSHA256 {
-    /// The 32 bytes of the code of `message` under a secret of any length. Whoever compares it must take a
-    /// time that does not depend on where it differs.
+    /// Returns the 32-byte code of `message` under a secret of any length. Compare it in constant
+    /// time.
     public static func code(of message: [UInt8], under secret: [UInt8]) -> [UInt8] {
         var code = [UInt8](repeating: 0, count: SHA256.digestCount)
-        // An empty array may have no address, which libcrypto takes for a secret to be kept from before.
+        // An empty array may have no address, and libcrypto would then reuse the previous secret.
         let secret = secret.isEmpty ? [0] : secret
         let made = HMAC(
             EVP_sha256(),

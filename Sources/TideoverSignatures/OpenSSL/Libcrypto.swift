@@ -1,13 +1,13 @@
 import CTideoverOpenSSL
 
-/// Runs `body`, and leaves libcrypto's per-thread queue of errors empty: an expected refusal must
-/// not be found there later by other users of the library in this process.
+/// Runs `body`, and empties libcrypto's per-thread error queue. Other users of the library in this
+/// process must not find an expected failure there later.
 func withCleanErrors<Answer>(_ body: () -> Answer) -> Answer {
     defer { ERR_clear_error() }
     return body()
 }
 
-/// What a `d2i_...` function makes of bytes that must be one value to the last byte, else nil.
+/// Returns the result of a `d2i_...` function; nil unless the bytes are exactly one value.
 func decodeExactly(
     _ der: [UInt8],
     free: (OpaquePointer?) -> Void,
@@ -24,7 +24,8 @@ func decodeExactly(
     }
 }
 
-/// What an `i2d_...` function writes: asked once for the length, once for the bytes.
+/// Returns the output of an `i2d_...` function, which is called once for the length and once for
+/// the bytes.
 func encode(_ write: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32) -> [UInt8]? {
     let count = Int(write(nil))
     guard count > 0 else { return nil }
@@ -43,7 +44,7 @@ extension EllipticCurve {
         }
     }
 
-    /// How many bytes a coordinate has.
+    /// The number of bytes in a coordinate.
     var coordinateCount: Int {
         switch self {
         case .p256: 32

@@ -1,13 +1,13 @@
 import CTideoverOpenSSL
 import TideoverLocks
 
-/// A private key on P-256 that signs with ES256; its bytes stay inside libcrypto until asked for.
+/// A P-256 private key that signs with ES256; its bytes stay inside libcrypto until requested.
 public struct P256PrivateKey: Sendable {
     /// The public half.
     public let publicKey: P256PublicKey
     let storage: PrivateKeyStorage
 
-    /// A new random key.
+    /// Generates a random key.
     public static func generate() -> P256PrivateKey {
         do {
             return try P256PrivateKey(PrivateKeyStorage(generating: .p256))
@@ -16,14 +16,15 @@ public struct P256PrivateKey: Sendable {
         }
     }
 
-    /// The key in a PEM text labelled `PRIVATE KEY`, the form of App Store Connect's `.p8` files;
-    /// throws `notPEM`, `malformed` or `notP256`.
+    /// Reads a key from a PEM text labelled `PRIVATE KEY`, the form of App Store Connect's `.p8`
+    /// files; throws `notPEM`, `malformed` or `notP256`.
     public init(pem: String) throws(KeyError) {
         guard let der = PEM.decode(pem, label: Self.pemLabel) else { throw .notPEM }
         try self.init(pkcs8: der)
     }
 
-    /// The key in an unencrypted DER `PrivateKeyInfo` (PKCS #8); throws `malformed` or `notP256`.
+    /// Reads a key from an unencrypted DER `PrivateKeyInfo` (PKCS #8); throws `malformed` or
+    /// `notP256`.
     public init(pkcs8: [UInt8]) throws(KeyError) {
         try self.init(PrivateKeyStorage(pkcs8: pkcs8))
     }
@@ -34,12 +35,13 @@ public struct P256PrivateKey: Sendable {
         self.storage = storage
     }
 
-    /// The key as PKCS #8 in PEM. This is the secret itself: it belongs in a file, never in a log.
+    /// The key as PKCS #8 in PEM. This is the secret: store it in a file, never in a log.
     public var pem: String {
         PEM.encode(storage.pkcs8, label: Self.pemLabel)
     }
 
-    /// The 64 bytes r and s over the SHA-256 of `bytes`; other bytes each time, as ECDSA has it.
+    /// Returns the 64 bytes r and s over the SHA-256 of `bytes`; they differ each time, since ECDSA
+    /// is randomized.
     public func sign(_ bytes: some Collection<UInt8>) -> [UInt8] {
         let der = storage.sign(digest: SHA256.hash(bytes))
         guard let raw = ECDSASignature.raw(der: der) else {
@@ -51,7 +53,7 @@ public struct P256PrivateKey: Sendable {
     private static let pemLabel = "PRIVATE KEY"
 }
 
-/// A private key held by libcrypto, used by one thread at a time.
+/// A private key in libcrypto, used by one thread at a time.
 final class PrivateKeyStorage: Sendable {
     let curve: EllipticCurve
     /// The uncompressed point of the public half.
@@ -81,7 +83,7 @@ final class PrivateKeyStorage: Sendable {
         self.key = Locked(handle)
     }
 
-    /// The DER of the ECDSA signature over a digest.
+    /// Returns the DER of the ECDSA signature over a digest.
     func sign(digest: [UInt8]) -> [UInt8] {
         key.withLock { $0.sign(digest: digest) }
     }
@@ -96,19 +98,19 @@ final class PrivateKeyStorage: Sendable {
         }
     }
 
-    /// Runs `body` with libcrypto's `EVP_PKEY`, alone; `body` must not keep it.
+    /// Runs `body` with exclusive access to libcrypto's `EVP_PKEY`; `body` must not retain it.
     func withKey<Answer: Sendable>(_ body: (OpaquePointer) -> Answer) -> Answer {
         key.withLock { body($0.key) }
     }
 }
 
 extension PrivateKeyStorage {
-    /// The key and a context that signs with it.
+    /// The key and its signing context.
     private struct Handle: ~Copyable {
         let key: OpaquePointer
         private let context: OpaquePointer
 
-        /// Takes over `key`, also when it fails.
+        /// Takes ownership of `key`, even when it fails.
         init?(_ key: OpaquePointer) {
             guard let context = EVP_PKEY_CTX_new_from_pkey(nil, key, nil) else {
                 EVP_PKEY_free(key)
@@ -123,7 +125,7 @@ extension PrivateKeyStorage {
             EVP_PKEY_free(key)
         }
 
-        /// Whether the public half belongs to the private one.
+        /// Whether the public half matches the private one.
         var isConsistent: Bool {
             withCleanErrors { EVP_PKEY_pairwise_check(context) == 1 }
         }
@@ -157,14 +159,14 @@ extension PrivateKeyStorage {
         return key
     }
 
-    /// A key of any kind as DER `PrivateKeyInfo`.
+    /// Returns a key of any kind as DER `PrivateKeyInfo`.
     static func encoded(_ key: OpaquePointer) -> [UInt8]? {
         guard let info = EVP_PKEY2PKCS8(key) else { return nil }
         defer { PKCS8_PRIV_KEY_INFO_free(info) }
         return encode { i2d_PKCS8_PRIV_KEY_INFO(info, $0) }
     }
 
-    /// A key of any kind in a DER `PrivateKeyInfo`.
+    /// Reads a key of any kind from a DER `PrivateKeyInfo`.
     static func decode(_ pkcs8: [UInt8]) -> OpaquePointer? {
         let info = decodeExactly(pkcs8, free: PKCS8_PRIV_KEY_INFO_free) {
             d2i_PKCS8_PRIV_KEY_INFO(nil, &$0, $1)

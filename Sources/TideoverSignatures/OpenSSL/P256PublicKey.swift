@@ -1,13 +1,14 @@
 import CTideoverOpenSSL
 
-/// A public key on P-256 that checks ES256 signatures, from any number of threads.
+/// A P-256 public key that verifies ES256 signatures from any number of threads.
 public struct P256PublicKey: Sendable {
-    /// The uncompressed point as X9.63 writes it: 0x04, then x and y of 32 bytes each.
+    /// The uncompressed point in X9.63 form: 0x04, then x and y of 32 bytes each.
     public let x963: [UInt8]
     private let contexts: Lanes<VerificationContext?>
     private let heat = KeyHeat()
 
-    /// The key with this uncompressed point of 65 bytes; throws `malformed` when it is not on P-256.
+    /// Creates a key from its uncompressed point of 65 bytes; throws `malformed` if it is not on
+    /// P-256.
     public init(x963: [UInt8]) throws(KeyError) {
         guard x963.count == 65, x963.first == 0x04 else { throw .malformed }
         let contexts = Lanes<VerificationContext?>(count: 16) { nil }
@@ -18,7 +19,7 @@ public struct P256PublicKey: Sendable {
         self.contexts = contexts
     }
 
-    /// The key in a DER `SubjectPublicKeyInfo` (RFC 5480), which must name its curve and carry an
+    /// Reads a key from a DER `SubjectPublicKeyInfo` (RFC 5480), with a named curve and an
     /// uncompressed point; throws `malformed` or `notP256`.
     public init(spki: [UInt8]) throws(KeyError) {
         guard let key = SubjectKey(spki: spki) else { throw .malformed }
@@ -29,10 +30,11 @@ public struct P256PublicKey: Sendable {
     /// The key as a DER `SubjectPublicKeyInfo`.
     public var spki: [UInt8] { Self.spkiPrefix + x963 }
 
-    /// Whether `signature`, r and s of 32 bytes each, is this key's over the SHA-256 of `bytes`.
+    /// Returns whether `signature`, r and s of 32 bytes each, is this key's signature of the
+    /// SHA-256 of `bytes`.
     ///
-    /// A signature of any other length is simply not this key's. With (r, s) also (r, n - s) is
-    /// accepted, as ECDSA has it, so the text of a signature is no identity.
+    /// A signature of any other length is invalid. If (r, s) is valid, so is (r, n - s), as in all
+    /// ECDSA. So the text of a signature does not identify a document.
     public func verify(signature: [UInt8], of bytes: some Collection<UInt8>) -> Bool {
         guard signature.count == ECDSASignature.rawCount else { return false }
         let digest = SHA256.hash(bytes)
@@ -46,7 +48,8 @@ public struct P256PublicKey: Sendable {
         return isValid
     }
 
-    /// The same of a digest of 32 bytes, by libcrypto's own verification and never by a table.
+    /// Verifies a 32-byte digest in the same way, always by libcrypto's own verification instead of
+    /// a table.
     package func verifyOrdinarily(signature: [UInt8], digest: [UInt8]) -> Bool {
         guard signature.count == ECDSASignature.rawCount else { return false }
         let der = ECDSASignature.der(raw: signature)
@@ -58,10 +61,10 @@ public struct P256PublicKey: Sendable {
         }
     }
 
-    /// Whether what it verifies next is looked up in a table of its own.
+    /// Whether the next verification uses a lookup table.
     package var hasTable: Bool { heat.table(of: self) != nil }
 
-    /// Everything of a P-256 `SubjectPublicKeyInfo` that comes before the point.
+    /// The bytes of a P-256 `SubjectPublicKeyInfo` before the point.
     fileprivate static let spkiPrefix: [UInt8] = [
         0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01, 0x06, 0x08,
         0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00,
@@ -74,8 +77,8 @@ extension P256PublicKey: Hashable {
     public func hash(into hasher: inout Hasher) { hasher.combine(x963) }
 }
 
-/// A context of libcrypto that verifies with one key, used again and again: making one decodes the
-/// point and looks the algorithm up anew.
+/// A reusable libcrypto context that verifies with one key: creating one decodes the point and
+/// looks up the algorithm again.
 private struct VerificationContext: ~Copyable {
     private let context: OpaquePointer
 

@@ -1,13 +1,13 @@
 import CTideoverOpenSSL
 import TideoverLocks
 
-/// The RSA key in a certificate, as written there.
+/// The RSA key in a certificate, as encoded there.
 struct RSASubjectKey: Hashable, Sendable {
     /// DER `SubjectPublicKeyInfo`.
     let spki: [UInt8]
     let bitCount: Int
 
-    /// Shorter keys can be broken, longer ones cost more than any store asks for.
+    /// Shorter keys can be broken; longer ones cost more than any store requires.
     static let acceptedBitCounts = 2048...4096
 
     var isLongEnough: Bool { Self.acceptedBitCounts.contains(bitCount) }
@@ -17,7 +17,8 @@ struct RSASubjectKey: Hashable, Sendable {
         self.bitCount = bitCount
     }
 
-    /// The key in libcrypto's `X509_PUBKEY`, which stays the caller's; nil if it is none of RSA.
+    /// Reads the key from libcrypto's `X509_PUBKEY`, which the caller keeps; nil if it is not an
+    /// RSA key.
     init?(_ info: OpaquePointer?) {
         var algorithm: OpaquePointer?
         guard X509_PUBKEY_get0_param(&algorithm, nil, nil, nil, info) == 1,
@@ -28,7 +29,7 @@ struct RSASubjectKey: Hashable, Sendable {
         bitCount = Int(EVP_PKEY_get_bits(key))
     }
 
-    /// Whether `signature` is this key's over a digest, as PKCS #1 version 1.5 has it.
+    /// Returns whether `signature` is this key's PKCS #1 version 1.5 signature of a digest.
     func verify(signature: [UInt8], of digest: [UInt8], by algorithm: RSADigest) -> Bool {
         withCleanErrors {
             let key = decodeExactly(spki, free: EVP_PKEY_free) { d2i_PUBKEY(nil, &$0, $1) }
@@ -50,13 +51,13 @@ struct RSASubjectKey: Hashable, Sendable {
     }
 }
 
-/// An RSA private key: the one of a service account, or of a simulated store that signs receipts and
-/// certificates as the App Store's do. Its bytes stay inside libcrypto until asked for.
+/// An RSA private key of a service account, or of a simulated store that signs receipts and
+/// certificates like the App Store. Its bytes stay inside libcrypto until requested.
 public struct RSAPrivateKey: Sendable {
     private let storage: Locked<Handle>
 
-    /// The key in a PEM text labelled `PRIVATE KEY` (PKCS #8), the form of Google's key files; throws
-    /// `notPEM`, `malformed` or `notRSA`.
+    /// Reads a key from a PEM text labelled `PRIVATE KEY` (PKCS #8), the form of Google's key
+    /// files; throws `notPEM`, `malformed` or `notRSA`.
     public init(pem: String) throws(KeyError) {
         guard let der = PEM.decode(pem, label: Self.pemLabel) else { throw .notPEM }
         guard let key = withCleanErrors({ PrivateKeyStorage.decode(der) }) else { throw .malformed }
@@ -70,7 +71,7 @@ public struct RSAPrivateKey: Sendable {
         storage = Locked(handle)
     }
 
-    /// The key as PKCS #8 in PEM. This is the secret itself: it belongs in a file, never in a log.
+    /// The key as PKCS #8 in PEM. This is the secret: store it in a file, never in a log.
     public var pem: String {
         let der = storage.withLock { PrivateKeyStorage.encoded($0.key) }
         guard let der else { preconditionFailure("libcrypto could not write a private key") }
@@ -79,7 +80,7 @@ public struct RSAPrivateKey: Sendable {
 
     private static let pemLabel = "PRIVATE KEY"
 
-    /// A new random key of so many bits, 2048 or more. That takes a tenth of a second and more.
+    /// Generates a random key of 2048 bits or more, which takes at least a tenth of a second.
     public static func generate(bitCount: Int = 2048) -> RSAPrivateKey {
         precondition(bitCount >= 2048, "a shorter key is accepted by nobody")
         guard let key = generated(bitCount) else {
@@ -88,13 +89,13 @@ public struct RSAPrivateKey: Sendable {
         return RSAPrivateKey(Handle(key))
     }
 
-    /// The signature of `bytes` as PKCS #1 version 1.5 has it.
+    /// Returns the PKCS #1 version 1.5 signature of `bytes`.
     public func sign(_ bytes: some Collection<UInt8>, _ digest: RSADigest) -> [UInt8] {
         let hash = digest.hash(ArraySlice(bytes))
         return storage.withLock { $0.sign(hash, digest) }
     }
 
-    /// Modulus and exponent of the public half, big-endian without leading zeros.
+    /// The modulus and exponent of the public half, big-endian without leading zeros.
     var publicNumbers: (modulus: [UInt8], exponent: [UInt8]) {
         storage.withLock { handle in
             guard let modulus = Self.number(OSSL_PKEY_PARAM_RSA_N, of: handle.key),
@@ -123,7 +124,7 @@ public struct RSAPrivateKey: Sendable {
         }
     }
 
-    /// Runs `body` with libcrypto's `EVP_PKEY`, alone; `body` must not keep it.
+    /// Runs `body` with exclusive access to libcrypto's `EVP_PKEY`; `body` must not retain it.
     func withKey<Answer: Sendable>(_ body: (OpaquePointer) -> Answer) -> Answer {
         storage.withLock { body($0.key) }
     }
@@ -139,7 +140,7 @@ public struct RSAPrivateKey: Sendable {
         return key
     }
 
-    /// A key held by libcrypto, used by one thread at a time.
+    /// A key in libcrypto, used by one thread at a time.
     private struct Handle: ~Copyable {
         let key: OpaquePointer
 
@@ -147,13 +148,13 @@ public struct RSAPrivateKey: Sendable {
 
         deinit { EVP_PKEY_free(key) }
 
-        /// Whether it is a key of RSA of an accepted length.
+        /// Whether it is an RSA key of an accepted length.
         var isLongEnough: Bool {
             EVP_PKEY_get_base_id(key) == EVP_PKEY_RSA
                 && RSASubjectKey.acceptedBitCounts.contains(Int(EVP_PKEY_get_bits(key)))
         }
 
-        /// Whether the public half belongs to the private one.
+        /// Whether the public half matches the private one.
         var isConsistent: Bool {
             withCleanErrors {
                 guard let context = EVP_PKEY_CTX_new_from_pkey(nil, key, nil) else { return false }

@@ -2,20 +2,20 @@ import CTideoverOpenSSL
 
 /// The digest SHA-256 (FIPS 180-4).
 public enum SHA256 {
-    /// How many bytes a digest has.
+    /// The number of bytes in a digest.
     public static let digestCount = 32
 
     private static let contexts = Lanes<DigestContext>(count: 16) { DigestContext(.sha256) }
 
-    /// The 32 bytes of the SHA-256 digest of `bytes`.
+    /// Returns the 32 bytes of the SHA-256 digest of `bytes`.
     public static func hash(_ bytes: some Collection<UInt8>) -> [UInt8] {
-        // A slice is read where it is; what is an array underneath is not copied either.
+        // A slice is read in place; one backed by an array is not copied either.
         let slice = bytes as? ArraySlice<UInt8> ?? ArraySlice(bytes)
         return contexts.withOne { $0.hash(slice) }
     }
 }
 
-/// The digests that a signature by RSA may be over.
+/// The digests that RSA signatures use.
 public enum RSADigest: Hashable, Sendable, CaseIterable {
     /// SHA-1, which the App Store signed receipts with until 2023.
     case sha1
@@ -23,7 +23,7 @@ public enum RSADigest: Hashable, Sendable, CaseIterable {
 
     private static let sha1Contexts = Lanes<DigestContext>(count: 4) { DigestContext(.sha1) }
 
-    /// The digest of `bytes`, of 20 or 32 bytes.
+    /// Returns the digest of `bytes`, 20 or 32 bytes long.
     func hash(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
         switch self {
         case .sha1: Self.sha1Contexts.withOne { $0.hash(bytes) }
@@ -31,7 +31,7 @@ public enum RSADigest: Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The name that libcrypto knows it by.
+    /// The name of the digest in libcrypto.
     fileprivate var name: String {
         switch self {
         case .sha1: "SHA1"
@@ -46,7 +46,7 @@ public enum RSADigest: Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// libcrypto's own description of it, which lives as long as the process.
+    /// libcrypto's description of the digest, which lives as long as the process.
     var algorithm: OpaquePointer? {
         switch self {
         case .sha1: EVP_sha1()
@@ -55,7 +55,7 @@ public enum RSADigest: Hashable, Sendable, CaseIterable {
     }
 }
 
-/// A digest algorithm fetched once, since each fetch costs microseconds, and a context to run it.
+/// A digest algorithm, fetched once because each fetch costs microseconds, and a context to run it.
 private struct DigestContext: ~Copyable {
     private let algorithm: OpaquePointer
     private let context: OpaquePointer

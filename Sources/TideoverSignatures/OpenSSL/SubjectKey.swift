@@ -1,9 +1,9 @@
 import CTideoverOpenSSL
 
-/// The elliptic curve key in a certificate or `SubjectPublicKeyInfo`, as written there.
+/// The elliptic curve key in a certificate or `SubjectPublicKeyInfo`, as encoded there.
 ///
-/// Only a named curve and an uncompressed point are read (RFC 5480 section 2): parameters spelled
-/// out in the certificate would let its maker choose the curve.
+/// Only a named curve and an uncompressed point are accepted (RFC 5480 section 2). With explicit
+/// parameters, the author of the certificate would choose the curve.
 struct SubjectKey: Hashable, Sendable {
     let curve: EllipticCurve
     /// 0x04, then x and y.
@@ -18,7 +18,7 @@ struct SubjectKey: Hashable, Sendable {
         self.init(info)
     }
 
-    /// The key in libcrypto's `X509_PUBKEY`, which stays the caller's.
+    /// Reads the key from libcrypto's `X509_PUBKEY`, which the caller keeps.
     init?(_ info: OpaquePointer) {
         var algorithm: OpaquePointer?
         var bytes: UnsafePointer<UInt8>?

@@ -1,16 +1,16 @@
 public import TideoverJSON
 
-/// The public keys of RSA whose signatures count, by their ids, as a store publishes them.
+/// The trusted RSA public keys by their ids, as published by a store.
 public struct RSAKeySet: Hashable, Sendable {
     private var keys: [String: RSAPublicKey]
 
-    /// Keys by the ids that headers name them by.
+    /// Creates a set from keys by the ids that headers contain.
     public init(_ keys: [String: RSAPublicKey]) {
         self.keys = keys
     }
 
-    /// The keys of a JSON Web Key Set (RFC 7517) that are of this kind and have an id; others are left
-    /// out, as the RFC has it. Of two with one id the first counts.
+    /// Reads the RSA keys with an id from a JSON Web Key Set (RFC 7517). Others are ignored, as the
+    /// RFC requires. Of two keys with one id the first is used.
     public init(jwkSet: JSONNode) {
         keys = [:]
         for jwk in jwkSet["keys"]?.elements.map({ $0 }) ?? [] {
@@ -31,10 +31,10 @@ extension JWS {
 
     /// Throws unless the key signed this document with RS256.
     ///
-    /// The algorithm is a constant here; the header's `alg` is only compared with it, so that "none"
-    /// and a MAC by the public key's bytes are other algorithms. `kid` is allowed, since the caller
-    /// has chosen the key already; what would bring another key or change the meaning of the bytes
-    /// is not.
+    /// The algorithm is a constant here; the header's `alg` is only compared with it. So "none", or
+    /// a MAC by the public key's bytes, is rejected. `kid` is allowed, since the caller has chosen
+    /// the key already. Parameters that provide another key or change the meaning of the bytes are
+    /// rejected.
     public func verify(with key: RSAPublicKey) throws(SignatureRefusal) {
         let parameters = Self.parametersThatChangeMeaning + ["x5c"]
         try checkHeader(algorithm: Self.rs256, forbidding: parameters)
@@ -48,8 +48,9 @@ extension JWS {
         try verify(with: key)
     }
 
-    /// The compact form of `payload` signed with RS256. The header is written as given: saying
-    /// `"alg": "RS256"` is the caller's part. Throws `tooLarge` when nobody here would read it.
+    /// Returns the compact form of `payload` signed with RS256. The header is written unchanged:
+    /// the caller sets `"alg": "RS256"`. Throws `tooLarge` if the result exceeds the limit for
+    /// reading.
     public static func sign(
         header: JSONObject,
         payload: [UInt8],

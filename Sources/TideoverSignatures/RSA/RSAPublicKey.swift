@@ -1,13 +1,14 @@
 public import TideoverJSON
 
-/// A public key of RSA that checks RS256 signatures (RFC 7518 section 3.3), from any number of threads.
+/// An RSA public key that verifies RS256 signatures (RFC 7518 section 3.3) from any number of
+/// threads.
 public struct RSAPublicKey: Hashable, Sendable {
     /// The key as a DER `SubjectPublicKeyInfo`.
     public let spki: [UInt8]
     private let bitCount: Int
 
-    /// The key with this modulus and exponent, big-endian and without leading zeros as a JSON Web Key
-    /// has them; throws `malformed`, or `notRSA` when the modulus has not 2048 to 4096 bits.
+    /// Creates a key from modulus and exponent, big-endian without leading zeros as in a JSON Web
+    /// Key. Throws `malformed`, or `notRSA` unless the modulus has 2048 to 4096 bits.
     public init(modulus: [UInt8], exponent: [UInt8]) throws(KeyError) {
         guard let high = modulus.first, high != 0, let low = modulus.last, low & 1 == 1,
             Self.isAccepted(exponent)
@@ -18,8 +19,8 @@ public struct RSAPublicKey: Hashable, Sendable {
         spki = DERWriter.sequence(Self.algorithm + DERWriter.bitString(key))
     }
 
-    /// The key in a JSON Web Key (RFC 7518 section 6.3); nil for a key of another kind, one that is
-    /// for another algorithm than RS256, or one that is not for checking signatures.
+    /// Reads a key from a JSON Web Key (RFC 7518 section 6.3). Fails for another kind of key, an
+    /// algorithm other than RS256, or a use other than verification.
     public init?(jwk: JSONNode) {
         guard jwk["kty"]?.string == "RSA", jwk["alg"]?.string ?? JWS.rs256 == JWS.rs256,
             jwk["use"]?.string ?? "sig" == "sig", Self.verifies(jwk["key_ops"]),
@@ -30,14 +31,15 @@ public struct RSAPublicKey: Hashable, Sendable {
         self = key
     }
 
-    /// Whether `signature` is this key's over the SHA-256 of `bytes`, as PKCS #1 version 1.5 has it.
+    /// Returns whether `signature` is this key's PKCS #1 version 1.5 signature of the SHA-256 of
+    /// `bytes`.
     public func verify(signature: [UInt8], of bytes: some Collection<UInt8>) -> Bool {
         guard signature.count == (bitCount + 7) / 8 else { return false }
         return RSASubjectKey(spki: spki, bitCount: bitCount)
             .verify(signature: signature, of: SHA256.hash(bytes), by: .sha256)
     }
 
-    /// Small exponents make forgeries of sloppy verifiers cheap; nobody uses large ones.
+    /// Small exponents make forgeries of weak verifiers cheap; large ones are not used in practice.
     private static func isAccepted(_ exponent: [UInt8]) -> Bool {
         guard (3...4).contains(exponent.count), exponent.first != 0 else { return false }
         let value = exponent.reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
@@ -67,13 +69,13 @@ extension RSAPrivateKey {
     }
 }
 
-/// The little of DER that a public key is written in.
+/// The small subset of DER that encodes a public key.
 private enum DERWriter {
     static func sequence(_ content: [UInt8]) -> [UInt8] { value(0x30, content) }
 
     static func bitString(_ content: [UInt8]) -> [UInt8] { value(0x03, [0] + content) }
 
-    /// An integer that is not negative: its first bit is its sign.
+    /// An integer that is not negative: its first bit is the sign.
     static func unsigned(_ digits: [UInt8]) -> [UInt8] {
         let needsZero = (digits.first ?? 0x80) >= 0x80
         return value(0x02, (needsZero ? [0] : []) + digits)

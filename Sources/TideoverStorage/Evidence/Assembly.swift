@@ -1,9 +1,9 @@
 import TideoverJSON
 
-/// Puts received bytes together again.
+/// Reassembles received bytes.
 struct Assembly {
     let headers: [HeaderFingerprint: [UInt8]]
-    /// More bytes than this are a sign of damage and are not made.
+    /// The maximum size; more bytes indicate damage and are not produced.
     let limit: Int
 
     func bytes(of parts: [EvidenceForm.Part]) throws(EvidenceFormError) -> [UInt8] {

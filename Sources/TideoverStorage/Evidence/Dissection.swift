@@ -1,10 +1,10 @@
 import Glibc
 import TideoverJSON
 
-/// Takes received bytes apart, in time linear in their length.
+/// Splits received bytes into parts, in time linear in their length.
 struct Dissection {
     private(set) var headers: [HeaderFingerprint: [UInt8]] = [:]
-    /// The header met last: the documents of one notification share theirs.
+    /// The latest header: the documents of one notification share theirs.
     private var latest: (text: [UInt8], fingerprint: HeaderFingerprint)?
 
     mutating func parts(of bytes: [UInt8], depth: Int) -> [EvidenceForm.Part] {
@@ -38,7 +38,7 @@ struct Dissection {
         }
     }
 
-    /// Nil when what has the shape of a signed document does not decode like one.
+    /// Returns nil if the bytes have the shape of a signed document but do not decode as one.
     private mutating func part(
         _ document: CompactDocument,
         in bytes: [UInt8],
@@ -65,8 +65,9 @@ struct Dissection {
     }
 }
 
-/// Where something shaped like a signed document stands: three segments with dots between them, the
-/// first of base64url characters that begin like a JSON object's, the last as long as 64 bytes.
+/// The position of a document shaped like a signed one. It has three segments separated by dots.
+/// The first consists of base64url characters that begin like a JSON object; the last is as long as
+/// 64 bytes.
 struct CompactDocument {
     let header: Range<Int>
     let payload: Range<Int>
@@ -75,11 +76,11 @@ struct CompactDocument {
     var start: Int { header.lowerBound }
     var end: Int { signature.upperBound }
 
-    /// What base64url makes of `{"`, and the first bits of a letter.
+    /// The base64url form of `{"` and the first bits of a letter.
     static let beginning = Array("eyJ".utf8)
     private static let signatureLength = 86
 
-    /// Nil when there is none at `start`. A header that is the likely one need not be looked through.
+    /// Fails if there is no document at `start`. A header equal to the likely one is not scanned.
     init?(in text: UnsafeBufferPointer<UInt8>, at start: Int, likelyHeader: [UInt8]?) {
         let headerEnd =
             likelyHeader.flatMap { text.end(of: $0, at: start) } ?? text.endOfRun(from: start)
@@ -87,7 +88,7 @@ struct CompactDocument {
             return nil
         }
         let end = payloadEnd + 1 + Self.signatureLength
-        // A fourth segment, or a longer third one, makes it something else.
+        // With a fourth segment, or a longer third one, it is not a signed document.
         guard end <= text.count, !text.hasDot(at: end), text.endOfRun(from: end) == end else {
             return nil
         }
@@ -100,7 +101,7 @@ struct CompactDocument {
 extension UnsafeBufferPointer<UInt8> {
     fileprivate static var dot: UInt8 { UInt8(ascii: ".") }
 
-    /// The next place where a segment can begin with what a header begins with.
+    /// Returns the next position where a segment can begin like a header.
     fileprivate func documentBeginning(from position: Int) -> Int? {
         var position = position
         while position + 2 < count {
@@ -119,7 +120,7 @@ extension UnsafeBufferPointer<UInt8> {
             || !Self.isBase64URL(self[position - 1]) && self[position - 1] != Self.dot
     }
 
-    /// Behind `segment`, if that stands at `start` as a whole.
+    /// Returns the position after `segment`, if the whole segment is at `start`.
     fileprivate func end(of segment: [UInt8], at start: Int) -> Int? {
         let end = start + segment.count
         guard hasDot(at: end), let base = baseAddress,

@@ -49,7 +49,7 @@ extension EvidenceForm {
 }
 
 extension EvidenceForm {
-    /// Reads what `encoded` wrote.
+    /// Reads the bytes that `encoded` produces.
     public init(encoded bytes: [UInt8]) throws(EvidenceFormError) {
         var reader = PartReader(bytes[...])
         let version = try reader.byte()
@@ -89,7 +89,7 @@ extension EvidenceForm {
     }
 }
 
-/// Reads a form from its beginning to its end, never beyond it.
+/// Reads a form from beginning to end, never beyond it.
 private struct PartReader {
     private var rest: ArraySlice<UInt8>
 

@@ -1,14 +1,14 @@
 import TideoverSignatures
 
-/// Evidence as it is stored: what was received, taken apart into plain bytes and signed documents,
-/// so that a notification of 19 KB takes about 2 KB and can still be put together exactly.
+/// Evidence as it is stored: the received bytes, split into plain bytes and signed documents. A
+/// notification of 19 KB takes about 2 KB and can still be reassembled exactly.
 ///
-/// A signed document (JWS in compact serialization) is known by its shape alone. Of its three
-/// segments the header, which carries the certificates and is the same for months, is kept once
-/// elsewhere under its fingerprint; the payload is kept as the bytes it encodes, itself taken apart;
-/// the signature as its 64 bytes.
+/// A signed document (JWS in compact serialization) is recognized by its shape alone. The header,
+/// which carries the certificates and is the same for months, is stored once elsewhere under its
+/// fingerprint. The payload is stored as the bytes it encodes, which are split in turn. The
+/// signature is stored as its 64 bytes.
 public struct EvidenceForm: Hashable, Sendable {
-    /// How many bytes were received.
+    /// The number of received bytes.
     public let count: Int
     let parts: [Part]
 
@@ -17,7 +17,7 @@ public struct EvidenceForm: Hashable, Sendable {
         case signed(header: HeaderFingerprint, payload: [Part], signature: [UInt8])
     }
 
-    /// How deep signed documents may stand in one another; a notification has two levels.
+    /// The maximum nesting depth of signed documents; a notification has two levels.
     static let maximumDepth = 4
 
     init(count: Int, parts: [Part]) {
@@ -25,9 +25,9 @@ public struct EvidenceForm: Hashable, Sendable {
         self.parts = parts
     }
 
-    /// Takes received bytes apart. Whatever they are, what `received(headers:)` puts together is
-    /// equal to them: that is tried here, and where it fails they are kept as they are. The header
-    /// texts that the form refers to are added to `headers`.
+    /// Splits received bytes into parts. `received(headers:)` returns exactly these bytes: this is
+    /// verified here, and bytes that fail the check are stored unsplit. The header texts that the
+    /// form refers to are added to `headers`.
     public init(of received: [UInt8], headers: inout [HeaderFingerprint: [UInt8]]) {
         var dissection = Dissection()
         let parts = dissection.parts(of: received, depth: 0)
@@ -40,16 +40,16 @@ public struct EvidenceForm: Hashable, Sendable {
         }
     }
 
-    /// The headers needed to put the received bytes together.
+    /// The headers needed to reassemble the received bytes.
     public var fingerprints: Set<HeaderFingerprint> {
         var found: Set<HeaderFingerprint> = []
         Self.collect(parts, into: &found)
         return found
     }
 
-    /// The bytes that were received.
+    /// Returns the bytes that were received.
     ///
-    /// - Throws: `missingHeader`, or `wrongLength` when a header is not the one it was.
+    /// - Throws: `missingHeader`, or `wrongLength` if a header is not the original one.
     public func received(
         headers: [HeaderFingerprint: [UInt8]]
     ) throws(EvidenceFormError) -> [UInt8] {
@@ -89,19 +89,19 @@ public struct HeaderFingerprint: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// The fingerprint of a header as it stands in the document, in base64url.
+    /// Computes the fingerprint of a header in its base64url form, as the document contains it.
     public init(of text: some Collection<UInt8>) {
         bytes = SHA256.hash(text)
     }
 }
 
-/// Why stored evidence cannot be put together: the stored bytes are not those that were written.
+/// The reason why stored evidence cannot be reassembled: the stored bytes are damaged.
 public enum EvidenceFormError: Error, Hashable, Sendable {
     case unknownVersion(UInt8)
     case unknownPart(UInt8)
-    /// It ends inside a part.
+    /// The form ends inside a part.
     case cutShort
-    /// A length is not written in the shortest way, or is beyond any that is stored.
+    /// A length is not in its shortest form, or exceeds every stored length.
     case malformedLength
     case tooDeep
     case missingHeader(HeaderFingerprint)
