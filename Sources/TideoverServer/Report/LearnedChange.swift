@@ -31,9 +31,9 @@ package struct LearnedChange: Hashable, Sendable {
 extension LearnedChange {
     /// Returns the changes among all facts of one lineage, in the order they were learned.
     ///
-    /// An observation is new if it differs from the observations of the same topic asserted just
-    /// before and just after it, of those known at its arrival. A late notification of a state that
-    /// a read has already returned is therefore not a change.
+    /// An observation is new if it differs from its neighbours: the observations of the same topic
+    /// asserted just before and just after it. Only those known at its arrival count. A late
+    /// notification of a state that a read has already returned is therefore not a change.
     package static func changes(among facts: [Fact]) -> [LearnedChange] {
         var messages: [EvidenceID: [Fact]] = [:]
         for fact in facts where Way(fact.source) != nil {
