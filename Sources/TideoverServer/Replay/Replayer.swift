@@ -2,8 +2,8 @@ import TideoverCore
 import TideoverLocks
 import TideoverStorage
 
-/// Runs the replays of one app in one environment, one at a time and in the background, because a
-/// replay of a large storage takes longer than a request may.
+/// Runs the replays of one app in one environment, one at a time. They run in the background,
+/// because a replay of a large storage takes longer than a request may.
 ///
 /// After each page it stores its progress. After a restart a run that adds facts resumes after its
 /// last page. A run that only reports starts again, because its findings are lost. A run that ended
