@@ -63,8 +63,8 @@ struct Deriver: Sendable {
     }
 
     /// Returns the earliest instant that a derivation examines. This is when the answer was due or
-    /// derived, or just before the newest facts if drift is judged, or the instant of a device's
-    /// report.
+    /// derived, or the instant of a device's report. If drift is judged, it is at the latest just
+    /// before the newest facts.
     private func horizon(of lineages: CustomerLineages) -> Instant {
         let answer = lineages.answer
         let looked = [lineages.now, answer?.derivedAt, answer?.validUntil].compactMap(\.self)
