@@ -13,7 +13,7 @@ import TideoverStorage
 @Suite struct BackfillTests {
     private static let customers = [TestServer.anna, TestServer.ben]
 
-    /// Runs a life and posts all notifications to `receivers`, which may lose some.
+    /// Runs a life and passes each notification to `deliver`, which may lose some.
     private func live(
         _ rehearsed: RehearsedStore,
         _ time: TestTime,
