@@ -7,8 +7,8 @@ import TideoverSQLite
 import TideoverServer
 import TideoverStorage
 
-/// Every notification that Google Play is documented to send, pushed through the route while the store
-/// answers, while it does not, and where nobody can ask.
+/// Every documented notification of Google Play, posted to the route. The store answers, does not
+/// answer, or cannot be queried.
 /// https://developer.android.com/google/play/billing/rtdn-reference
 @Suite struct EveryPlayNotificationTests {
     struct Case: Sendable, CustomTestStringConvertible {

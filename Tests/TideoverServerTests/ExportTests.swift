@@ -12,8 +12,8 @@ import TideoverStorage
     private static let ben = "ben"
     private static let customers = [TestServer.anna, ben, "anna-at-home", "nobody"]
 
-    /// Creates a back end with half a year of Anna's notifications, two ids of hers, a grant for
-    /// Ben, and a purchase presented by a device.
+    /// Creates a back end with half a year of Anna's notifications. Anna has two ids, Ben has a
+    /// grant, and a device presented a purchase.
     private func lived(
         _ rehearsed: RehearsedStore,
         _ time: TestTime
