@@ -7,7 +7,7 @@ import TideoverSQLite
 import TideoverServer
 import TideoverTestProcesses
 
-/// The content of `/metrics`.
+/// What `/metrics` says.
 @Suite struct MetricsTests {
     @Test func `requests are counted by template, method and class of status`() async throws {
         let server = try TestServer()
@@ -129,7 +129,7 @@ import TideoverTestProcesses
     }
 }
 
-/// A server with an event of each kind.
+/// A server that has seen something of everything.
 enum MetricsSample {
     static let instruments = Instruments(
         process: {
@@ -177,12 +177,12 @@ enum MetricsSample {
     }
 }
 
-/// Prometheus's own checker of the format.
+/// Prometheus's own check of what it would read.
 enum Promtool {
     static let path: String? = ["/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"]
         .map { "\($0)/promtool" }.first { FileManager.default.isExecutableFile(atPath: $0) }
 
-    /// Returns `0`, or the exit code and the output.
+    /// `0`, or the exit code and what was said.
     static func check(_ text: [UInt8], _ path: String) throws -> String {
         let said = try ChildProcess.run([path, "check", "metrics"], input: text)
         return "\(said.code)\(said.results)\(said.messages)"
