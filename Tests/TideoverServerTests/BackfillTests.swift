@@ -63,8 +63,8 @@ import TideoverStorage
         try await live(rehearsed, time, seed: seed) { body in
             _ = try await whole.post(body)
             switch coins.withLock({ $0.number(in: 1...10) }) {
-            case 1...3: return 200  // lost behind our back
-            case 4...5: return 500  // lost, and the store knows
+            case 1...3: return 200  // lost although acknowledged
+            case 4...5: return 500  // lost, and retried by the store
             default: return try await lossy.post(body)
             }
         }
